@@ -1,0 +1,184 @@
+// What the passes and the routes may ask of the chain, as types alone: the real chain and the simulation's model both
+// stand behind these. Every method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is
+// null only where the docstring says so.
+import type { Block, ObservedRange } from '../domain/observed.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
+
+/** What of the chain a deployment watches. */
+export interface Watched {
+  factory: Address
+  /** Null when no payments address is configured: then no transfer is a payment. */
+  paymentAddress: Address | null
+  /** The minter's and the distributor's address, as far as they are known. */
+  senders: Address[]
+}
+
+/** Reading blocks for the follower. */
+export interface ChainReader {
+  /** The chain id, asked of the provider each time. */
+  chainId(): Promise<number>
+  /** The provider's newest block. */
+  head(): Promise<Block>
+  /** The newest block that the consensus has finalized, or null where the chain has no such notion. */
+  finalized(): Promise<Block | null>
+  /** The canonical block of that height, or null where the provider has none (yet). */
+  block(number: number): Promise<Block | null>
+  /**
+   * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent
+   * (null: unknown, accept any). Every log is anchored to its block's hash, every receipt compared with it; a missing
+   * block, a broken parent chain, or logs that a block's bloom denies or lacks make it throw a retryable ChainFault.
+   * May answer a shorter range than asked (never an empty one) where a provider limits ranges.
+   */
+  observe(from: number, to: number, parent: Hash | null): Promise<ObservedRange>
+  /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null when the head is older. */
+  firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
+  /** A transaction by hash: null when the provider does not know it. `blockNumber` is null while it is pending. */
+  transaction(txHash: Hash): Promise<TransactionView | null>
+  /** ERC-20 balance of `owner` at that very block; null when it could not be read (never 0 for a failure). */
+  holding(token: Address, owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null>
+}
+
+export interface TransactionView {
+  txHash: Hash
+  from: Address
+  to: Address | null
+  valueWei: Wei
+  blockNumber: number | null
+  blockHash: Hash | null
+  /** From the receipt; null while pending or while the receipt is not to be had. */
+  succeeded: boolean | null
+}
+
+/** The contract's own word on a node. */
+export interface ChainNode {
+  nodeId: bigint
+  owner: Address
+  balanceWei: Wei
+  creditedWei: Wei
+  withdrawnWei: Wei
+  cohort: number
+}
+
+/** The contract's own word on a cohort. */
+export interface ChainCohort {
+  cohort: number
+  tierNo: number
+  perNodeWei: Wei
+  size: number
+  nextDue: number
+  intervalSec: number
+}
+
+/** The contract's counters, all read at one block. */
+export interface ChainCounters {
+  blockNumber: number
+  lastNodeId: bigint
+  round: number
+  outstandingWei: Wei
+  contractBalanceWei: Wei
+  isSolvent: boolean
+  paused: boolean
+}
+
+/** Contract state for the passes; throws where the chain cannot answer. */
+export interface ContractReader {
+  counters(atBlock: number): Promise<ChainCounters>
+  /** Nodes firstId .. firstId + count - 1, shortened at the last one minted. */
+  nodes(firstId: bigint, count: number, atBlock: number): Promise<ChainNode[]>
+  cohorts(cohorts: number[], atBlock: number): Promise<ChainCohort[]>
+  /** Node minted for this ref, or null. */
+  nodeOfRef(ref: Hash): Promise<bigint | null>
+  maxPerWallet(): Promise<number>
+  balance(of: Address, atBlock?: number): Promise<Wei>
+  /** What the factory may spend of its surplus on the next rounds (0 unless the owner allowed it). */
+  swapsAllowance(): Promise<Wei>
+}
+
+/** Readings for the public API: null means "could not check" and is never an error; each within its budget. */
+export interface Readings {
+  /** Nodes' chain state at the given block, coalesced with other callers; null when unreadable. */
+  node(
+    nodeId: bigint,
+    atBlock: number,
+  ): Promise<{ owner: Address; balanceWei: Wei; creditedWei: Wei; withdrawnWei: Wei; blockNumber: number } | null>
+  cover(): Promise<{ contractBalanceWei: Wei; outstandingWei: Wei; isSolvent: boolean; blockNumber: number } | null>
+  /** The distributing account's balance; null also when no distributor is configured. */
+  distributorBalanceWei(): Promise<Wei | null>
+  paused(): Promise<boolean | null>
+  nodesOf(owner: Address): Promise<bigint[] | null>
+}
+
+export interface MintOrder {
+  to: Address
+  cohort: number
+  ref: Hash
+}
+export interface CohortOpening {
+  cohort: number
+  tierNo: number
+  firstDue: number
+  intervalSec: number
+}
+export interface CohortCredit {
+  cohort: number
+  amountPerNodeWei: Wei
+}
+
+/** A call to the factory before it is signed. `guard` is null only where a block hash cannot be checked on chain. */
+export type FactoryCall =
+  | { kind: 'openCohorts'; openings: CohortOpening[] }
+  | { kind: 'mint'; orders: MintOrder[]; guard: { number: number; hash: Hash } | null }
+  | {
+      kind: 'credit'
+      round: number
+      credits: CohortCredit[]
+      valueWei: Wei
+      guard: { number: number; hash: Hash } | null
+    }
+
+/** Fees of one attempt, wei per gas. */
+export interface Fees {
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+}
+
+/** A signed transaction, ready to be stored and sent. */
+export interface SignedTransaction {
+  txHash: Hash
+  raw: `0x${string}`
+  nonce: number
+  fees: Fees
+}
+
+/** What became of handing signed bytes to the providers: classified by type and code first, by text last. */
+export type SendOutcome =
+  | { kind: 'accepted' }
+  | { kind: 'unknown'; detail: string }
+  | { kind: 'nonceTooLow' }
+  | { kind: 'underpriced' }
+  | { kind: 'feeTooLow' }
+  | { kind: 'insufficientFunds' }
+  | { kind: 'overGasCap' }
+
+/** What a simulation of the call said before anything was signed. */
+export type EstimateOutcome =
+  | { kind: 'ok'; gas: bigint }
+  | { kind: 'reverts'; error: string }
+  | { kind: 'insufficientFunds' }
+  | { kind: 'overGasCap' }
+
+/** One key's hand on the chain. The only thing that can send. */
+export interface Sender {
+  readonly address: Address
+  /** Transactions of this account mined at the provider's latest block. */
+  nonce(): Promise<number>
+  balance(): Promise<Wei>
+  /** Current fees for a new transaction. */
+  fees(): Promise<Fees>
+  /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
+  estimate(call: FactoryCall): Promise<EstimateOutcome>
+  /** Signs; sends nothing. */
+  sign(call: FactoryCall, options: { nonce: number; gasLimit: bigint; fees: Fees }): Promise<SignedTransaction>
+  /** Hands the same bytes to every provider. Never retried by the transport. */
+  broadcast(raw: `0x${string}`): Promise<SendOutcome>
+}

@@ -1,0 +1,85 @@
+// What following the chain observes, in the ledger's own words. The chain side produces these shapes, the database
+// side stores them; neither knows the other. Block times are unix seconds.
+import type { Address, Hash, Wei } from './units.ts'
+
+/** A block header, as far as the ledger needs it. `time` is its timestamp, `prevrandao` the header's mixHash. */
+export interface Block {
+  number: number
+  hash: Hash
+  parentHash: Hash
+  time: number
+  prevrandao: Hash
+}
+
+/** Where in the chain something stands. */
+export interface Position {
+  blockNumber: number
+  blockHash: Hash
+  blockTime: number
+  txHash: Hash
+  txIndex: number
+}
+
+/** A top-level transaction to the payments wallet: a candidate payment, whatever its value. */
+export interface Transfer extends Position {
+  from: Address
+  valueWei: Wei
+  /** False when the transaction reverted: the value never arrived. */
+  succeeded: boolean
+}
+
+/** A top-level transaction sent by the payments wallet. `feeWei` was paid even where it reverted. */
+export interface Outflow extends Position {
+  to: Address | null
+  valueWei: Wei
+  feeWei: Wei
+  succeeded: boolean
+}
+
+/** A transaction of one of our senders (minter, distributor), found in a block. */
+export interface SenderTransaction extends Position {
+  sender: Address
+  nonce: number
+  succeeded: boolean
+  gasUsed: bigint
+  feeWei: Wei
+}
+
+/** A top-level withdraw or withdrawAll call to the factory that reverted; nothing moved. */
+export interface FailedWithdrawal extends Position {
+  caller: Address
+  nodeIds: bigint[]
+  to: Address
+  /** The amount asked for; null for withdrawAll. */
+  amountWei: Wei | null
+}
+
+/** A log of the factory, in chain order (block, log index). */
+export type FactoryEvent = Position & { logIndex: number } & (
+    | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number }
+    | { kind: 'mintSkipped'; ref: Hash; reason: number }
+    | { kind: 'transfer'; nodeId: bigint; from: Address; to: Address }
+    | { kind: 'cohortOpened'; cohort: number; tierNo: number; firstDue: number; intervalSec: number }
+    | { kind: 'intervalSet'; cohort: number; intervalSec: number }
+    | {
+        kind: 'credited'
+        round: number
+        cohort: number
+        due: number
+        amountPerNodeWei: Wei
+        nodeCount: number
+        /** Ether the round's own transaction carried to the factory; null when it was called from another contract. */
+        txValueWei: Wei | null
+      }
+    | { kind: 'withdrawn'; nodeId: bigint; owner: Address; to: Address; amountWei: Wei; withdrawnTotalWei: Wei }
+  )
+
+/** Everything the ledger needs of a contiguous range of blocks, checked to hang together by parent hashes. */
+export interface ObservedRange {
+  blocks: Block[]
+  transfers: Transfer[]
+  outflows: Outflow[]
+  sent: SenderTransaction[]
+  failedWithdrawals: FailedWithdrawal[]
+  events: FactoryEvent[]
+}

@@ -1,0 +1,48 @@
+// Money, addresses and hashes as the ledger knows them. Wei is a bigint inside, a decimal string outside and
+// numeric(78,0) in SQL; it is never a number. Addresses and hashes are lower case from the moment they enter.
+
+declare const unit: unique symbol
+
+/** An amount of wei, 0 to 2^256 - 1. */
+export type Wei = bigint & { readonly [unit]: 'wei' }
+/** `0x` and 40 lower-case hex digits. */
+export type Address = `0x${string}` & { readonly [unit]?: 'address' }
+/** `0x` and 64 lower-case hex digits: a block, transaction or payment reference. */
+export type Hash = `0x${string}` & { readonly [unit]?: 'hash' }
+
+export const UINT256_MAX = 2n ** 256n - 1n
+export const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000'
+export const ZERO_HASH: Hash = '0x0000000000000000000000000000000000000000000000000000000000000000'
+/** 10000 basis points are the base rate. */
+export const BPS_BASE = 10_000n
+
+/** Checks that a bigint is an amount a uint256 can carry. Throws RangeError otherwise. */
+export function wei(value: bigint): Wei {
+  if (value < 0n || value > UINT256_MAX) throw new RangeError(`not an amount of wei: ${value}`)
+  return value as Wei
+}
+
+/** Reads a decimal string of wei, as the database and the settings carry it. Throws RangeError on anything else. */
+export function parseWei(text: string): Wei {
+  if (!/^(0|[1-9][0-9]{0,77})$/.test(text)) throw new RangeError(`not a decimal amount of wei: ${text.slice(0, 90)}`)
+  return wei(BigInt(text))
+}
+
+/** Sums amounts. Throws RangeError past 2^256 - 1. */
+export function sumWei(values: Iterable<bigint>): Wei {
+  let total = 0n
+  for (const value of values) total += value
+  return wei(total)
+}
+
+/** Lower-cases a 20-byte hex string that is known to be well formed (what the chain or a checked input gave). */
+export function address(text: string): Address {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`not an address: ${text.slice(0, 90)}`)
+  return text.toLowerCase() as Address
+}
+
+/** Lower-cases a 32-byte hex string that is known to be well formed. */
+export function hash(text: string): Hash {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new RangeError(`not a 32-byte hash: ${text.slice(0, 90)}`)
+  return text.toLowerCase() as Hash
+}
