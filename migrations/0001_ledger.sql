@@ -1,0 +1,449 @@
+-- The ledger: a projection of the chain plus the operator's own decisions. Every row that came from a block carries
+-- the block's number and hash, so that a reorganisation can take it back.
+
+CREATE DOMAIN address AS text CHECK (VALUE ~ '^0x[0-9a-f]{40}$');
+CREATE DOMAIN hash AS text CHECK (VALUE ~ '^0x[0-9a-f]{64}$');
+CREATE DOMAIN wei AS numeric(78, 0) CHECK (VALUE BETWEEN 0 AND 115792089237316195423570985008687907853269984665640564039457584007913129639935);
+
+-- How the API writes a time. UTC whatever the session's zone.
+CREATE FUNCTION iso(at timestamptz) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
+------------------------------------------------------------------------------------------------ following the chain
+
+-- Headers of recent blocks: what a reorganisation is found with, and where seeds are read. Older ones are pruned.
+CREATE TABLE blocks (
+  number bigint PRIMARY KEY CHECK (number >= 0),
+  hash hash NOT NULL UNIQUE,
+  parent_hash hash NOT NULL,
+  time bigint NOT NULL, -- unix seconds
+  prevrandao hash NOT NULL
+);
+CREATE INDEX blocks_time ON blocks (time, number);
+
+-- The block up to which all of the ledger has followed.
+CREATE TABLE cursors (
+  name text PRIMARY KEY,
+  block_number bigint NOT NULL,
+  block_hash hash NOT NULL,
+  block_time bigint NOT NULL
+);
+
+-- ------------------------------------------------------------------------------------------------- operator's terms
+
+-- Tiers are versioned: each version holds from a block on, until the next. Rows are never changed, but for `live`.
+CREATE TABLE tiers (
+  tier_id text NOT NULL CHECK (tier_id ~ '^[a-z0-9][a-z0-9-]{0,31}$'),
+  version int NOT NULL CHECK (version > 0),
+  tier_no int NOT NULL CHECK (tier_no BETWEEN 1 AND 65535), -- the tier's number on the contract
+  label text NOT NULL CHECK (length(label) BETWEEN 1 AND 64),
+  price_wei wei NOT NULL CHECK (price_wei > 0),
+  max_per_wallet int NOT NULL CHECK (max_per_wallet > 0),
+  holding_wei wei NOT NULL DEFAULT 0,
+  holding_token address,
+  holding_symbol text,
+  holding_decimals int,
+  payout_bps int NOT NULL CHECK (payout_bps BETWEEN 0 AND 1000000),
+  on_sale boolean NOT NULL,
+  live boolean NOT NULL DEFAULT true, -- the latest version of its tier
+  from_block bigint NOT NULL,
+  from_time bigint NOT NULL, -- unix seconds, not later than the block's own time
+  entered_at timestamptz NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
+  PRIMARY KEY (tier_id, version),
+  CHECK ((holding_wei = 0) = (holding_token IS NULL))
+);
+CREATE UNIQUE INDEX tiers_live ON tiers (tier_id) WHERE live;
+CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
+-- The amount of a transfer is what selects the tier.
+CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
+CREATE INDEX tiers_no ON tiers (tier_no, from_time);
+
+-- The range a turn's draw falls in, and the schedule new nodes join, from a time on. Rows are never changed.
+CREATE TABLE credit_terms (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  from_time bigint NOT NULL UNIQUE, -- unix seconds of block time
+  min_wei wei NOT NULL,
+  max_wei wei NOT NULL,
+  interval_sec bigint NOT NULL CHECK (interval_sec > 0),
+  slot_sec bigint NOT NULL CHECK (slot_sec > 0 AND interval_sec % slot_sec = 0),
+  entered_at timestamptz NOT NULL DEFAULT now(),
+  CHECK (min_wei <= max_wei)
+);
+
+-- ------------------------------------------------------------------------------------------------- what we ever send
+
+-- One row per intent to send: stored signed before it is sent. An intent may need several attempts.
+CREATE TABLE outbox (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  kind text NOT NULL CHECK (kind IN ('openCohorts', 'mint', 'credit')),
+  sender address NOT NULL,
+  nonce bigint NOT NULL CHECK (nonce >= 0),
+  call jsonb NOT NULL, -- the call to the factory, wei as decimal strings
+  gas_limit bigint NOT NULL,
+  guard_block bigint,
+  state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'mined', 'reverted', 'displaced')),
+  block_number bigint,
+  block_hash hash,
+  tx_hash hash, -- the attempt that was mined, or the foreign transaction that took the nonce
+  gas_used bigint,
+  fee_wei wei,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CHECK ((state = 'pending') = (block_number IS NULL)),
+  CHECK ((block_number IS NULL) = (block_hash IS NULL) AND (block_number IS NULL) = (tx_hash IS NULL))
+);
+CREATE UNIQUE INDEX outbox_nonce ON outbox (sender, nonce);
+CREATE INDEX outbox_pending ON outbox (sender, nonce) WHERE state = 'pending';
+CREATE INDEX outbox_block ON outbox (block_number) WHERE block_number IS NOT NULL;
+
+-- Every signed byte string ever handed to a provider, stored before it was.
+CREATE TABLE outbox_attempts (
+  tx_hash hash PRIMARY KEY,
+  outbox_id bigint NOT NULL REFERENCES outbox,
+  attempt int NOT NULL CHECK (attempt > 0),
+  raw text NOT NULL CHECK (raw ~ '^0x[0-9a-f]+$'),
+  max_fee_wei wei NOT NULL,
+  max_priority_fee_wei wei NOT NULL,
+  signed_at timestamptz NOT NULL DEFAULT now(),
+  signed_at_block bigint NOT NULL,
+  sends int NOT NULL DEFAULT 0,
+  last_sent_at timestamptz,
+  last_outcome text,
+  UNIQUE (outbox_id, attempt)
+);
+
+---------------------------------------------------------------------------------------------------------- payments
+
+-- A transfer to the payments wallet. `inner_index` 0 is the top-level transfer; the hash is null only for a residue
+-- that the balance audit found and no transaction's value explains.
+CREATE TABLE payments (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  tx_hash hash,
+  inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
+  ref hash NOT NULL UNIQUE, -- what its mint carries on chain
+  from_address address,
+  value_wei wei NOT NULL,
+  succeeded boolean NOT NULL,
+  state text NOT NULL DEFAULT 'seen'
+    CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
+  reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
+    'unattributed', 'mintReverted', 'recheck', 'self', 'operator', 'zero', 'failed')),
+  tier_id text,
+  tier_version int,
+  outbox_id bigint REFERENCES outbox, -- the mint that carries it
+  node_id bigint UNIQUE, -- minted if and only if there is a node
+  block_number bigint, -- null while orphaned
+  block_hash hash,
+  tx_index int,
+  block_time timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  FOREIGN KEY (tier_id, tier_version) REFERENCES tiers,
+  UNIQUE (tx_hash, inner_index),
+  CHECK ((state = 'orphaned') = (block_number IS NULL)),
+  CHECK ((block_number IS NULL) = (block_hash IS NULL)),
+  CHECK ((reason IS NOT NULL) = (state IN ('held', 'ignored')) OR state IN ('refunded', 'dismissed', 'orphaned')),
+  CHECK (state NOT IN ('accepted', 'minting', 'minted') OR (tier_id IS NOT NULL AND from_address IS NOT NULL)),
+  CHECK (state <> 'minting' OR outbox_id IS NOT NULL),
+  CHECK ((state = 'minted') = (node_id IS NOT NULL))
+);
+CREATE INDEX payments_open ON payments (block_number, tx_index, inner_index) WHERE state IN ('seen', 'accepted', 'minting');
+CREATE INDEX payments_held ON payments (block_number) WHERE state = 'held';
+CREATE INDEX payments_wallet ON payments (from_address, tier_id) WHERE state IN ('accepted', 'minting');
+CREATE INDEX payments_block ON payments (block_number);
+CREATE INDEX payments_outbox ON payments (outbox_id) WHERE outbox_id IS NOT NULL;
+
+-- Every verdict on a payment with its evidence: the rule, what it looked at, who decided. Rows are never changed.
+CREATE TABLE payment_verdicts (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  payment_id bigint NOT NULL REFERENCES payments,
+  verdict text NOT NULL CHECK (verdict IN ('accepted', 'held', 'ignored', 'refunded', 'dismissed')),
+  reason text,
+  evidence jsonb NOT NULL,
+  decided_by text NOT NULL, -- 'pass' or the operator's label
+  decided_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX payment_verdicts_payment ON payment_verdicts (payment_id, id DESC);
+
+-- What left the payments wallet by its own transactions: the other side of its balance.
+CREATE TABLE wallet_outflows (
+  tx_hash hash PRIMARY KEY,
+  to_address address,
+  value_wei wei NOT NULL, -- 0 where it reverted
+  fee_wei wei NOT NULL,
+  block_number bigint NOT NULL,
+  block_hash hash NOT NULL,
+  block_time timestamptz NOT NULL
+);
+CREATE INDEX wallet_outflows_block ON wallet_outflows (block_number);
+
+----------------------------------------------------------------------------------------------------------- the nodes
+
+-- All nodes of a cohort are due together and get the same amount. `per_node_wei` is what one of them that was there
+-- from the start has been credited. No index on what a round writes, so that its updates stay in the page.
+CREATE TABLE cohorts (
+  cohort int PRIMARY KEY CHECK (cohort BETWEEN 0 AND 65535),
+  tier_no int NOT NULL,
+  interval_sec bigint NOT NULL CHECK (interval_sec > 0),
+  next_due bigint NOT NULL, -- unix seconds
+  size int NOT NULL DEFAULT 0 CHECK (size >= 0),
+  per_node_wei wei NOT NULL DEFAULT 0,
+  turn_count int NOT NULL DEFAULT 0,
+  last_turn_at timestamptz,
+  block_number bigint NOT NULL, -- where it was opened
+  block_hash hash NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX cohorts_tier ON cohorts (tier_no);
+
+-- A cohort as each block left it, for taking blocks back. Pruned with the headers, but for each cohort's last.
+CREATE TABLE cohort_states (
+  cohort int NOT NULL REFERENCES cohorts ON DELETE CASCADE,
+  block_number bigint NOT NULL,
+  interval_sec bigint NOT NULL,
+  next_due bigint NOT NULL,
+  size int NOT NULL,
+  per_node_wei wei NOT NULL,
+  turn_count int NOT NULL,
+  last_turn_at timestamptz,
+  PRIMARY KEY (cohort, block_number)
+);
+CREATE INDEX cohort_states_block ON cohort_states (block_number);
+
+-- Nodes without a payment that are meant to be.
+CREATE TABLE grants (
+  node_id bigint PRIMARY KEY CHECK (node_id > 0),
+  reason text NOT NULL,
+  granted_by text NOT NULL,
+  granted_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- A node. The row id is derived, so that it survives a rebuild. Credited = the cohort's per_node_wei less the one at mint.
+CREATE TABLE nodes (
+  node_id bigint PRIMARY KEY CHECK (node_id > 0),
+  id bigint GENERATED ALWAYS AS (1000000000 + node_id) STORED UNIQUE,
+  owner address NOT NULL,
+  cohort int NOT NULL REFERENCES cohorts,
+  ref hash NOT NULL UNIQUE,
+  payment_id bigint UNIQUE REFERENCES payments,
+  per_node_at_mint_wei wei NOT NULL,
+  turns_at_mint int NOT NULL,
+  withdrawn_wei wei NOT NULL DEFAULT 0,
+  mint_tx_hash hash NOT NULL,
+  minted_at timestamptz NOT NULL,
+  block_number bigint NOT NULL,
+  block_hash hash NOT NULL
+) WITH (fillfactor = 90);
+CREATE INDEX nodes_owner ON nodes (owner, node_id);
+CREATE INDEX nodes_block ON nodes (block_number);
+-- Nodes nobody paid for: empty in a healthy ledger, read before every round.
+CREATE INDEX nodes_unpaid ON nodes (cohort) WHERE payment_id IS NULL;
+
+ALTER TABLE payments ADD FOREIGN KEY (node_id) REFERENCES nodes DEFERRABLE INITIALLY DEFERRED;
+
+-- Every ERC-721 transfer, the mint's included: whom a node belonged to when.
+CREATE TABLE node_transfers (
+  block_number bigint NOT NULL,
+  log_index int NOT NULL,
+  node_id bigint NOT NULL REFERENCES nodes ON DELETE CASCADE,
+  from_address address NOT NULL,
+  to_address address NOT NULL,
+  tx_hash hash NOT NULL,
+  block_hash hash NOT NULL,
+  PRIMARY KEY (block_number, log_index)
+);
+CREATE INDEX node_transfers_node ON node_transfers (node_id, block_number DESC, log_index DESC);
+
+-- Wallets that hold nodes, and how many.
+CREATE TABLE owners (
+  owner address PRIMARY KEY,
+  nodes int NOT NULL CHECK (nodes > 0)
+);
+
+---------------------------------------------------------------------------------------- rounds, turns, withdrawals
+
+-- A round as the contract's events tell it (API: distribution).
+CREATE TABLE rounds (
+  round bigint PRIMARY KEY CHECK (round > 0),
+  mode text CHECK (mode IN ('treasury', 'swaps')),
+  total_wei wei NOT NULL,
+  node_count bigint NOT NULL,
+  tx_hash hash NOT NULL,
+  created_at timestamptz NOT NULL,
+  block_number bigint NOT NULL,
+  block_hash hash NOT NULL
+);
+CREATE INDEX rounds_newest ON rounds (created_at DESC, round DESC);
+CREATE INDEX rounds_block ON rounds (block_number);
+
+-- A cohort's credit in a round, with the terms and the seed from which anyone can recompute its amount. The terms are
+-- null for a turn that this ledger has no terms for (credited by somebody else, or before they were entered).
+CREATE TABLE turns (
+  round bigint NOT NULL REFERENCES rounds ON DELETE CASCADE,
+  cohort int NOT NULL REFERENCES cohorts,
+  turn_no int NOT NULL CHECK (turn_no > 0), -- counts within the cohort
+  due bigint NOT NULL, -- unix seconds
+  amount_wei wei NOT NULL,
+  node_count int NOT NULL,
+  tier_id text,
+  seed_block bigint,
+  seed hash,
+  min_wei wei,
+  max_wei wei,
+  payout_bps int,
+  PRIMARY KEY (round, cohort),
+  UNIQUE (cohort, due) -- each turn is paid once
+);
+CREATE UNIQUE INDEX turns_cohort ON turns (cohort, turn_no DESC);
+
+CREATE TABLE withdrawals (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  node_id bigint NOT NULL REFERENCES nodes ON DELETE CASCADE,
+  amount_wei wei NOT NULL,
+  withdrawn_total_wei wei, -- the node's total after it; null for one that failed
+  to_address address NOT NULL,
+  tx_hash hash NOT NULL,
+  log_index int, -- null for one that failed
+  status text NOT NULL CHECK (status IN ('signed', 'sent', 'failed')),
+  created_at timestamptz NOT NULL,
+  confirmed_at timestamptz,
+  block_number bigint NOT NULL,
+  block_hash hash NOT NULL,
+  CHECK ((status = 'sent') = (withdrawn_total_wei IS NOT NULL)),
+  UNIQUE NULLS NOT DISTINCT (tx_hash, log_index, node_id)
+);
+CREATE INDEX withdrawals_node ON withdrawals (node_id, id DESC);
+CREATE INDEX withdrawals_block ON withdrawals (block_number);
+
+------------------------------------------------------------------------------------------------------- kept totals
+
+-- What /api/stats answers, kept by the triggers below so that no path can forget it and no read has to sum.
+CREATE TABLE totals (
+  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  nodes bigint NOT NULL DEFAULT 0 CHECK (nodes >= 0),
+  owners bigint NOT NULL DEFAULT 0 CHECK (owners >= 0),
+  rounds bigint NOT NULL DEFAULT 0 CHECK (rounds >= 0),
+  distributed_wei wei NOT NULL DEFAULT 0,
+  withdrawn_wei wei NOT NULL DEFAULT 0,
+  sales_wei wei NOT NULL DEFAULT 0,
+  CHECK (withdrawn_wei <= distributed_wei)
+) WITH (fillfactor = 50);
+INSERT INTO totals DEFAULT VALUES;
+
+CREATE FUNCTION count_owners(changes jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  before bigint;
+BEGIN
+  SELECT count(*) INTO before FROM owners WHERE owner IN (SELECT jsonb_object_keys(changes));
+  DELETE FROM owners o USING jsonb_each_text(changes) c WHERE o.owner = c.key AND o.nodes + c.value::int = 0;
+  UPDATE owners o SET nodes = o.nodes + c.value::int FROM jsonb_each_text(changes) c WHERE o.owner = c.key AND c.value <> '0';
+  INSERT INTO owners (owner, nodes)
+    SELECT c.key, c.value::int FROM jsonb_each_text(changes) c
+    WHERE c.value::int > 0 AND NOT EXISTS (SELECT FROM owners o WHERE o.owner = c.key);
+  UPDATE totals SET owners = owners - before + (SELECT count(*) FROM owners WHERE owner IN (SELECT jsonb_object_keys(changes)));
+END $$;
+
+CREATE FUNCTION nodes_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE totals SET nodes = nodes + (SELECT count(*) FROM added),
+    withdrawn_wei = withdrawn_wei + (SELECT coalesce(sum(withdrawn_wei), 0) FROM added);
+  PERFORM count_owners((SELECT coalesce(jsonb_object_agg(owner, n), '{}') FROM (SELECT owner, count(*) n FROM added GROUP BY owner) c));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER nodes_inserted AFTER INSERT ON nodes
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
+
+CREATE FUNCTION nodes_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE totals SET nodes = nodes - (SELECT count(*) FROM removed),
+    withdrawn_wei = withdrawn_wei - (SELECT coalesce(sum(withdrawn_wei), 0) FROM removed);
+  PERFORM count_owners((SELECT coalesce(jsonb_object_agg(owner, -n), '{}') FROM (SELECT owner, count(*) n FROM removed GROUP BY owner) c));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER nodes_deleted AFTER DELETE ON nodes
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nodes_deleted();
+
+CREATE FUNCTION nodes_updated() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE totals SET withdrawn_wei = withdrawn_wei
+    + (SELECT coalesce(sum(withdrawn_wei), 0) FROM added) - (SELECT coalesce(sum(withdrawn_wei), 0) FROM removed);
+  PERFORM count_owners((SELECT coalesce(jsonb_object_agg(owner, n), '{}') FROM (
+    SELECT owner, sum(n) n FROM (
+      SELECT owner, 1 n FROM added UNION ALL SELECT owner, -1 FROM removed
+    ) c GROUP BY owner HAVING sum(n) <> 0) d));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER nodes_updated AFTER UPDATE ON nodes
+  REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
+
+CREATE FUNCTION rounds_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE totals SET rounds = rounds + (SELECT count(*) FROM added),
+    distributed_wei = distributed_wei + (SELECT coalesce(sum(total_wei), 0) FROM added);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER rounds_inserted AFTER INSERT ON rounds
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION rounds_inserted();
+
+CREATE FUNCTION rounds_deleted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE totals SET rounds = rounds - (SELECT count(*) FROM removed),
+    distributed_wei = distributed_wei - (SELECT coalesce(sum(total_wei), 0) FROM removed);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER rounds_deleted AFTER DELETE ON rounds
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();
+
+-- Sales are the payments that became a node.
+CREATE FUNCTION payments_sold() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE totals SET sales_wei = sales_wei
+    + CASE WHEN NEW.state = 'minted' THEN NEW.value_wei ELSE 0 END
+    - CASE WHEN OLD.state = 'minted' THEN OLD.value_wei ELSE 0 END;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER payments_sold AFTER UPDATE OF state ON payments
+  FOR EACH ROW WHEN ((OLD.state = 'minted') <> (NEW.state = 'minted')) EXECUTE FUNCTION payments_sold();
+
+------------------------------------------------------------------------------------------------------ housekeeping
+
+-- Sign-in nonces that have been used, until they lapse by themselves.
+CREATE TABLE used_nonces (
+  nonce_hash text PRIMARY KEY,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX used_nonces_expiry ON used_nonces (expires_at);
+
+-- Each pass's last run.
+CREATE TABLE passes (
+  name text PRIMARY KEY,
+  started_at timestamptz NOT NULL,
+  finished_at timestamptz,
+  outcome jsonb,
+  error text
+) WITH (fillfactor = 50);
+
+-- Facts about this ledger (which chain, which factory) and the operator's switches.
+CREATE TABLE settings (
+  name text PRIMARY KEY,
+  value jsonb NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  updated_by text NOT NULL
+);
+
+-- The ether price that all callers on all instances share; `attempted_at` keeps the upstream to one request a minute.
+CREATE TABLE price (
+  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  usd double precision,
+  attempted_at timestamptz NOT NULL
+);
+
+-- What somebody or something decided or found, for the operator to read. Rows are never changed.
+CREATE TABLE audit (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT now(),
+  actor text NOT NULL,
+  action text NOT NULL,
+  subject text,
+  detail jsonb NOT NULL DEFAULT '{}'
+);
+CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;

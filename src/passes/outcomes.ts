@@ -1,0 +1,66 @@
+// What the passes answer, as the cron routes and the command line show it, and the small surface that the routes may
+// call. A refusal is a value; a fault is thrown as a ChainFault or a database error.
+import type { Hash, Wei } from '../domain/units.ts'
+
+/** GET|POST /api/cron/payments. `ran: false` means that another run held the lock, and then the rest is null or 0. */
+export interface PaymentsOutcome {
+  ran: boolean
+  /** First and last block stored by this run; null when none was. */
+  fromBlock: number | null
+  toBlock: number | null
+  headBlock: number | null
+  /** Transfers to the payments wallet stored by this run. */
+  detected: number
+  /** Nodes that this run saw minted. */
+  minted: number
+  /** Payments held by this run. */
+  held: number
+  /** Payments that still wait: seen, accepted or minting. */
+  pending: number
+  /** Nodes found on chain and inserted by the reconciler in this run. */
+  reconciled: number
+  durationMs: number
+}
+
+/** Why a credit pass sent no round. */
+export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'underfunded' | 'pending'
+
+/** GET|POST /api/cron/credit. */
+export interface CreditOutcome {
+  ran: boolean
+  reason: CreditReason
+  /** The round that was sent, or is outstanding. */
+  distributionId: number | null
+  nodeCount: number
+  totalWei: Wei
+  /** Nodes due when the run began. */
+  dueNodes: number
+  txHash: Hash | null
+  durationMs: number
+}
+
+/**
+ * What following the chain up to a claimed transaction found. `known` means that the ledger holds a payment for it (read it
+ * there); `following` that the ledger has not reached its block in the time a request may take: the payment is `seen`.
+ */
+export type ClaimOutcome =
+  | { kind: 'known' }
+  | { kind: 'following'; from: string; valueWei: Wei; blockNumber: number }
+  | { kind: 'notFound' }
+  | { kind: 'pending' }
+  | { kind: 'notASale'; why: string }
+
+/** What following the chain up to a mint found; the routes then compare ledger and chain. */
+export type SyncOutcome =
+  | { kind: 'followed'; nodeIds: bigint[] }
+  | { kind: 'notFound' }
+  | { kind: 'failed' }
+  | { kind: 'noMint' }
+
+/** The passes as the routes and the timer see them. Each is safe to call at any time, from any instance. */
+export interface Passes {
+  payments(): Promise<PaymentsOutcome>
+  credit(): Promise<CreditOutcome>
+  /** Looks a payment up on chain, follows to its block and starts its mint. Throws a ChainFault when the chain cannot be asked. */
+  claim(txHash: Hash): Promise<ClaimOutcome>
+}
