@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {INodeFactory} from "./INodeFactory.sol";
+
+/// @notice Owns who the contract's owner is, and how that changes: an offer, then its acceptance, so that a mistyped
+/// address cannot take the contract. It must never leave the contract without an owner.
+abstract contract TwoStepOwner is INodeFactory {
+    address private _owner;
+    address private _pendingOwner;
+
+    constructor(address owner_) {
+        if (owner_ == address(0)) revert ZeroOwner();
+        _owner = owner_;
+        emit OwnershipTransferred(address(0), owner_);
+    }
+
+    modifier onlyOwner() {
+        if (msg.sender != _owner) revert NotOwner();
+        _;
+    }
+
+    function owner() external view returns (address) {
+        return _owner;
+    }
+
+    function pendingOwner() external view returns (address) {
+        return _pendingOwner;
+    }
+
+    function transferOwnership(address newOwner) external onlyOwner {
+        _pendingOwner = newOwner;
+        emit OwnershipTransferStarted(msg.sender, newOwner);
+    }
+
+    function acceptOwnership() external {
+        if (msg.sender != _pendingOwner) revert NotPendingOwner();
+        emit OwnershipTransferred(_owner, msg.sender);
+        _owner = msg.sender;
+        delete _pendingOwner;
+    }
+}
