@@ -70,3 +70,16 @@ export function isDatabaseDown(error: unknown): boolean {
     ].includes(code)
   )
 }
+
+/**
+ * Rows as one JSON parameter for jsonb_to_recordset: a bulk insert is one statement whatever its size. bigint becomes a decimal
+ * string, which numeric and domain columns read back exactly.
+ */
+export function jsonRows(rows: readonly object[]): string {
+  return JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))
+}
+
+/** Runs `body` in a transaction on a pool. */
+export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
+  return pool.begin((sql) => body(sql)) as Promise<T>
+}

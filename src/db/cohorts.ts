@@ -1,0 +1,86 @@
+// Cohorts as the ledger followed them, and each one's state after every recent block, for taking blocks back.
+import type { LedgerCohort } from '../domain/replay.ts'
+import type { Wei } from '../domain/units.ts'
+import { jsonRows, type Sql } from './sql.ts'
+
+interface CohortRow {
+  cohort: number
+  tierNo: number
+  intervalSec: number
+  nextDue: number
+  size: number
+  perNodeWei: Wei
+  turnCount: number
+  lastTurnAt: number | null
+  openedBlock: number
+  openedHash: `0x${string}`
+}
+
+function columns(sql: Sql) {
+  return sql`cohort, tier_no AS "tierNo", interval_sec AS "intervalSec", next_due AS "nextDue", size,
+    per_node_wei AS "perNodeWei", turn_count AS "turnCount", extract(epoch FROM last_turn_at)::bigint AS "lastTurnAt",
+    block_number AS "openedBlock", block_hash AS "openedHash"`
+}
+
+/** All cohorts, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
+export async function readCohorts(sql: Sql): Promise<LedgerCohort[]> {
+  return await sql<CohortRow[]>`SELECT ${columns(sql)} FROM cohorts ORDER BY cohort`
+}
+
+/** Writes cohorts as a range of blocks left them, and their states after each block in which they changed. */
+export async function writeCohorts(
+  sql: Sql,
+  cohorts: readonly LedgerCohort[],
+  states: readonly { blockNumber: number; state: LedgerCohort }[],
+): Promise<void> {
+  if (cohorts.length === 0) return
+  await sql`
+    INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at,
+      block_number, block_hash)
+    SELECT cohort, "tierNo", "intervalSec", "nextDue", size, "perNodeWei", "turnCount", to_timestamp("lastTurnAt"),
+      "openedBlock", "openedHash"
+    FROM jsonb_to_recordset(${jsonRows(cohorts)}::text::jsonb) AS r(cohort int, "tierNo" int, "intervalSec" bigint,
+      "nextDue" bigint, size int, "perNodeWei" numeric, "turnCount" int, "lastTurnAt" bigint, "openedBlock" bigint,
+      "openedHash" text)
+    ON CONFLICT (cohort) DO UPDATE SET interval_sec = excluded.interval_sec, next_due = excluded.next_due,
+      size = excluded.size, per_node_wei = excluded.per_node_wei, turn_count = excluded.turn_count,
+      last_turn_at = excluded.last_turn_at`
+  const rows = states.map(({ blockNumber, state }) => ({ blockNumber, ...state }))
+  await sql`
+    INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at)
+    SELECT cohort, "blockNumber", "intervalSec", "nextDue", size, "perNodeWei", "turnCount", to_timestamp("lastTurnAt")
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r(cohort int, "blockNumber" bigint, "intervalSec" bigint,
+      "nextDue" bigint, size int, "perNodeWei" numeric, "turnCount" int, "lastTurnAt" bigint)`
+}
+
+/** Takes every cohort back to what it was after block `height`; those opened later go. Their nodes must be gone already. */
+export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
+  const changed = await sql<{ cohort: number }[]>`
+    DELETE FROM cohort_states WHERE block_number > ${height} RETURNING cohort`
+  const cohorts = [...new Set(changed.map((row) => row.cohort))]
+  await sql`DELETE FROM cohorts WHERE block_number > ${height}`
+  await sql`
+    UPDATE cohorts c SET interval_sec = s.interval_sec, next_due = s.next_due, size = s.size,
+      per_node_wei = s.per_node_wei, turn_count = s.turn_count, last_turn_at = s.last_turn_at
+    FROM (
+      SELECT DISTINCT ON (cohort) * FROM cohort_states WHERE cohort = ANY(${cohorts}) ORDER BY cohort, block_number DESC
+    ) s WHERE s.cohort = c.cohort`
+}
+
+/** Forgets states from before a height, but for each cohort's last one. */
+export async function pruneCohortStates(sql: Sql, below: number): Promise<void> {
+  await sql`
+    DELETE FROM cohort_states s WHERE block_number < ${below}
+      AND EXISTS (SELECT FROM cohort_states n WHERE n.cohort = s.cohort AND n.block_number > s.block_number
+        AND n.block_number <= ${below})`
+}
+
+/** Nodes without payment and without grant, by cohort: such a cohort is not credited. */
+export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): Promise<Map<number, number>> {
+  const rows = await sql<{ cohort: number; nodes: number }[]>`
+    SELECT n.cohort, count(*) AS nodes FROM nodes n
+    WHERE n.cohort = ANY(${[...cohorts]}) AND n.payment_id IS NULL
+      AND NOT EXISTS (SELECT FROM grants g WHERE g.node_id = n.node_id)
+    GROUP BY n.cohort`
+  return new Map(rows.map((row) => [row.cohort, row.nodes]))
+}

@@ -1,0 +1,75 @@
+// Brings a database to the schema this code needs: forward only, each file once, in one transaction, under an advisory
+// lock so that several instances may start at once. A file that was changed after it ran is refused.
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { connect, inTransaction, type Sql } from './sql.ts'
+
+const FOLDER = new URL('../../migrations/', import.meta.url)
+/** Any constant will do, as long as nothing else in this database uses it. */
+const LOCK_KEY = 7_340_001
+
+export interface Migration {
+  name: string
+  sql: string
+  checksum: string
+}
+
+/** Reads the migrations in order. Throws when numbers are missing or doubled. */
+export async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort()
+  return Promise.all(
+    names.map(async (name, i) => {
+      if (Number(name.slice(0, 4)) !== i + 1)
+        throw new Error(`migrations must be numbered without gaps; ${name} is out of order`)
+      const sql = await readFile(new URL(name, FOLDER), 'utf8')
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+/**
+ * Applies what is missing.
+ * @returns the names of the migrations applied now; empty when the schema was current.
+ * @throws when the database holds a migration this code does not know under that checksum.
+ */
+export async function migrate(databaseUrl: string): Promise<string[]> {
+  const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'node-ledger migrate' })
+  try {
+    return await inTransaction(pool, async (sql) => {
+      await sql`SELECT pg_advisory_xact_lock(${LOCK_KEY})`
+      return applyMissing(sql, await readMigrations())
+    })
+  } finally {
+    await pool.end({ timeout: 5 })
+  }
+}
+
+async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]> {
+  await sql`CREATE TABLE IF NOT EXISTS migrations (
+    name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+  const done = new Map(
+    (await sql<{ name: string; checksum: string }[]>`SELECT name, checksum FROM migrations`).map((row) => [
+      row.name,
+      row.checksum,
+    ]),
+  )
+  const applied: string[] = []
+  for (const { name, sql: text, checksum } of migrations) {
+    const recorded = done.get(name)
+    if (recorded === checksum) continue
+    if (recorded)
+      throw new Error(`migration ${name} was changed after it was applied to this database; write a new one instead`)
+    await sql.unsafe(text)
+    await sql`INSERT INTO migrations (name, checksum) VALUES (${name}, ${checksum})`
+    applied.push(name)
+  }
+  return applied
+}
+
+/** True when every migration of this code has been applied. Newer ones do not matter: old code reads a newer schema. */
+export async function isMigrated(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ present: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS present`
+  if (!row?.present) return false
+  const done = new Set((await sql<{ name: string }[]>`SELECT name FROM migrations`).map((r) => r.name))
+  return (await readMigrations()).every((migration) => done.has(migration.name))
+}

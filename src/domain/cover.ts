@@ -1,0 +1,17 @@
+// How far the contract's balance covers what it owes.
+import type { Wei } from './units.ts'
+
+export interface Cover {
+  /** Balance less what is owed; negative when it does not suffice. */
+  surplusWei: bigint
+  /** floor(balance x 10000 / outstanding), or null when nothing is owed. */
+  coverBps: number | null
+}
+
+/** Computes surplus and cover (GET /api/cover) from two readings taken at one block. */
+export function coverOf(contractBalanceWei: Wei, outstandingWei: Wei): Cover {
+  return {
+    surplusWei: contractBalanceWei - outstandingWei,
+    coverBps: outstandingWei === 0n ? null : Number((contractBalanceWei * 10_000n) / outstandingWei),
+  }
+}

@@ -1,0 +1,140 @@
+// The judgement of a payment: a column of refusals, cheapest first, each named for its rule. Pure: the facts are read
+// before, the evidence is stored after. It never passes what it could not check.
+import type { TierSelection, TierVersion } from './tiers.ts'
+import type { Address } from './units.ts'
+
+/** Why a transfer is no sale at all. */
+export type IgnoreReason = 'failed' | 'zero' | 'self' | 'operator'
+/** Why a payment waits for the operator (or, `walletLimit`, for room). */
+export type HoldReason =
+  | 'wrongAmount'
+  | 'saleClosed'
+  | 'tierAllowance'
+  | 'holding'
+  | 'walletLimit'
+  | 'senderDenied'
+  | 'unattributed'
+  | 'mintReverted'
+  | 'recheck'
+
+/** The buyer's token holding at the payment's block. */
+export type HoldingReading =
+  | { kind: 'notNeeded' }
+  | { kind: 'read'; amountWei: bigint }
+  | { kind: 'unreadable'; sinceSec: number }
+
+/** Everything the judgement looks at. Counts are of the sender's wallet. */
+export interface PaymentFacts {
+  from: Address
+  valueWei: bigint
+  succeeded: boolean
+  paymentAddress: Address
+  /** Wallets of our own that pay for other things: minter and distributor. */
+  operators: readonly Address[]
+  /** Wallets whose payments the operator wants to see first (exchanges). */
+  senderDenied: boolean
+  /** True for a payment from before a restore or rebuild: a refund may have been recorded in what was lost. */
+  beforeRestore: boolean
+  selection: TierSelection
+  /** Nodes of any tier: held, and paid for but not minted yet. */
+  walletNodes: number
+  walletInFlight: number
+  /** The contract's cap. */
+  walletMax: number
+  /** Nodes of the selected tier: held, and paid for but not minted yet. */
+  tierNodes: number
+  tierInFlight: number
+  holding: HoldingReading
+  /** How long an unreadable holding is asked again before the payment is held. */
+  holdingRetrySec: number
+}
+
+export type Evidence = Record<string, string | number | boolean | null>
+export type Verdict =
+  | { kind: 'ignored'; reason: IgnoreReason; evidence: Evidence }
+  | { kind: 'held'; reason: HoldReason; tier: TierVersion | null; evidence: Evidence }
+  | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
+  /** Not decided: a fact could not be read yet. The payment stays as it is and is judged again. */
+  | { kind: 'undecided'; missing: 'holding' }
+
+/**
+ * Whether a transfer is a sale at all, from the transfer alone.
+ * @returns the reason to ignore it, or null.
+ */
+export function refuseTransfer(
+  facts: Pick<PaymentFacts, 'from' | 'valueWei' | 'succeeded' | 'paymentAddress' | 'operators'>,
+): IgnoreReason | null {
+  if (!facts.succeeded) return 'failed'
+  if (facts.valueWei === 0n) return 'zero'
+  if (facts.from === facts.paymentAddress) return 'self'
+  if (facts.operators.includes(facts.from)) return 'operator'
+  return null
+}
+
+/** Judges a payment (specification: payment policy). Order matters: the first rule that refuses names the reason. */
+export function judgePayment(facts: PaymentFacts): Verdict {
+  const ignored = refuseTransfer(facts)
+  if (ignored) return { kind: 'ignored', reason: ignored, evidence: { rule: ignored } }
+
+  const { selection } = facts
+  const tier = selection.kind === 'none' ? null : selection.tier
+  const seen: Evidence = {
+    receivedWei: facts.valueWei.toString(),
+    expectedWei: tier ? tier.priceWei.toString() : null,
+    tierId: tier?.tierId ?? null,
+    tierVersion: tier?.version ?? null,
+  }
+  const held = (reason: HoldReason, evidence: Evidence): Verdict => ({
+    kind: 'held',
+    reason,
+    tier,
+    evidence: { rule: reason, ...seen, ...evidence },
+  })
+
+  if (facts.beforeRestore) return held('recheck', {})
+  if (facts.senderDenied) return held('senderDenied', {})
+  if (selection.kind === 'none') return held('wrongAmount', {})
+  if (selection.kind === 'offSale') return held('saleClosed', {})
+
+  const allowance = {
+    allowance: selection.tier.maxPerWallet,
+    nodesOfTier: facts.tierNodes,
+    inFlightOfTier: facts.tierInFlight,
+  }
+  if (facts.tierNodes + facts.tierInFlight >= selection.tier.maxPerWallet) return held('tierAllowance', allowance)
+
+  const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
+  if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)
+
+  const holding = judgeHolding(selection.tier, facts)
+  if (holding.kind === 'undecided') return { kind: 'undecided', missing: 'holding' }
+  if (holding.kind === 'short') return held('holding', holding.evidence)
+
+  return {
+    kind: 'accepted',
+    tier: selection.tier,
+    evidence: { rule: 'accepted', ...seen, byGrace: selection.byGrace, ...allowance, ...wallet, ...holding.evidence },
+  }
+}
+
+type HoldingVerdict =
+  | { kind: 'enough'; evidence: Evidence }
+  | { kind: 'short'; evidence: Evidence }
+  | { kind: 'undecided' }
+
+function judgeHolding(tier: TierVersion, facts: PaymentFacts): HoldingVerdict {
+  if (tier.holdingToken === null) return { kind: 'enough', evidence: {} }
+  const needed = { holdingToken: tier.holdingToken, holdingNeededWei: tier.holdingWei.toString() }
+  switch (facts.holding.kind) {
+    case 'read': {
+      const evidence = { ...needed, holdingReadWei: facts.holding.amountWei.toString() }
+      return { kind: facts.holding.amountWei >= tier.holdingWei ? 'enough' : 'short', evidence }
+    }
+    case 'unreadable':
+      if (facts.holding.sinceSec < facts.holdingRetrySec) return { kind: 'undecided' }
+      return { kind: 'short', evidence: { ...needed, holdingReadWei: null, unreadable: true } }
+    case 'notNeeded':
+      // A needed holding that nobody read is a fact not checked; it must never pass.
+      return { kind: 'undecided' }
+  }
+}

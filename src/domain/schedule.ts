@@ -1,0 +1,84 @@
+// Cohorts and their times: which cohort a new node joins, and which cohorts a tier needs. Each tier has one cohort per
+// phase of the interval; phases are multiples of the slot, counted from the unix epoch. All times are unix seconds of
+// block time.
+
+/** How often a node is credited, and how far apart the phases lie; slotSec divides intervalSec. */
+export interface Schedule {
+  intervalSec: number
+  slotSec: number
+}
+
+/** A cohort as the ledger knows it. */
+export interface CohortState {
+  cohort: number
+  tierNo: number
+  intervalSec: number
+  nextDue: number
+  size: number
+}
+
+/** The next time a cohort's turn can come: an empty one skips what nobody is owed, as the contract does on mint. */
+export function effectiveDue(cohort: Pick<CohortState, 'intervalSec' | 'nextDue' | 'size'>, now: number): number {
+  if (cohort.size > 0 || cohort.nextDue > now) return cohort.nextDue
+  return cohort.nextDue + (Math.floor((now - cohort.nextDue) / cohort.intervalSec) + 1) * cohort.intervalSec
+}
+
+/** A cohort whose turn is due and not paid yet cannot take nodes: they would be paid for a time before their mint. */
+export function isDue(cohort: Pick<CohortState, 'nextDue' | 'size'>, now: number): boolean {
+  return cohort.size > 0 && cohort.nextDue <= now
+}
+
+/** The turn a node minted now waits for: the last phase not later than an interval ahead. */
+export function firstTurnDue(schedule: Schedule, now: number): number {
+  return Math.floor((now + schedule.intervalSec) / schedule.slotSec) * schedule.slotSec
+}
+
+/**
+ * The cohort a node minted now joins: of its tier and the schedule's interval, its next turn between interval - slot and
+ * interval ahead, and not waiting to be paid. Null: one has to be opened (see `openingsNeeded`).
+ */
+export function chooseCohort(
+  cohorts: readonly CohortState[],
+  tierNo: number,
+  schedule: Schedule,
+  now: number,
+): CohortState | null {
+  const latest = now + schedule.intervalSec
+  const earliest = latest - schedule.slotSec
+  for (const cohort of cohorts) {
+    if (cohort.tierNo !== tierNo || cohort.intervalSec !== schedule.intervalSec || isDue(cohort, now)) continue
+    const due = effectiveDue(cohort, now)
+    if (due > earliest && due <= latest) return cohort
+  }
+  return null
+}
+
+export interface Opening {
+  tierNo: number
+  firstDue: number
+  intervalSec: number
+}
+
+/**
+ * The cohorts a tier lacks: one for each phase that no cohort of the schedule's interval has, and one for the phase that a node
+ * minted now would join, where that phase's cohort still waits for its turn to be paid. Soonest needed first.
+ */
+export function openingsNeeded(
+  cohorts: readonly CohortState[],
+  tierNo: number,
+  schedule: Schedule,
+  now: number,
+): Opening[] {
+  const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)
+  const phases = new Set(ofTier.map((c) => c.nextDue % schedule.intervalSec))
+  const first = firstTurnDue(schedule, now)
+  const openings: Opening[] = []
+  for (let k = 0; k < schedule.intervalSec / schedule.slotSec; k++) {
+    // Phases are listed in the order in which minting will come upon them: this slot's, then the next ones'.
+    const firstDue = first + k * schedule.slotSec
+    const wanted =
+      k === 0 ? chooseCohort(cohorts, tierNo, schedule, now) === null : !phases.has(firstDue % schedule.intervalSec)
+    if (wanted) openings.push({ tierNo, firstDue, intervalSec: schedule.intervalSec })
+  }
+  return openings
+}

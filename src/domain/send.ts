@@ -1,0 +1,56 @@
+// What to do about a transaction of ours that is stored but not in a block yet. Pure: the pass looks, this decides.
+
+export interface Outstanding {
+  nonce: number
+  attempts: number
+  /** Fees of the last attempt, wei per gas. */
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+  /** Height at which the last attempt was signed. */
+  signedAtBlock: number
+}
+
+export interface SendView {
+  /** The followed head. */
+  headBlock: number
+  /** Nonce of the account at the provider's latest block. */
+  accountNonce: number
+  /** What a new transaction would offer now. */
+  feesNow: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
+  /** Never offer more than this per gas. */
+  feeCapWei: bigint
+}
+
+export type SendDecision =
+  /** It, or another transaction with its nonce, is in a block that the follower has not reached. */
+  | { kind: 'wait'; why: 'mined' }
+  /** Hand the stored bytes to the providers again. */
+  | { kind: 'resend' }
+  /** Sign anew at these fees, same nonce, store, send. */
+  | { kind: 'bump'; maxFeeWei: bigint; maxPriorityFeeWei: bigint }
+  /** The fee it would take is above the cap: send the same bytes again and tell the operator. */
+  | { kind: 'capped' }
+
+/** Blocks to wait before a pending transaction is thought stuck on its fee. */
+export const STUCK_AFTER_BLOCKS = 12
+/** Nodes replace only what offers at least 10 % more on both fee fields; an eighth leaves no doubt about rounding. */
+const BUMP_NUMERATOR = 9n
+const BUMP_DENOMINATOR = 8n
+
+/** Decides about an outstanding transaction. The order of the cases is the policy. */
+export function decideSend(tx: Outstanding, view: SendView): SendDecision {
+  if (view.accountNonce > tx.nonce) return { kind: 'wait', why: 'mined' }
+  if (view.headBlock - tx.signedAtBlock < STUCK_AFTER_BLOCKS) return { kind: 'resend' }
+  const maxFeeWei = max(raised(tx.maxFeeWei), view.feesNow.maxFeeWei)
+  const maxPriorityFeeWei = max(raised(tx.maxPriorityFeeWei), view.feesNow.maxPriorityFeeWei)
+  if (maxFeeWei > view.feeCapWei || maxPriorityFeeWei > view.feeCapWei) return { kind: 'capped' }
+  return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
+}
+
+function raised(feeWei: bigint): bigint {
+  return (feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
