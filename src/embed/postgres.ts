@@ -1,0 +1,258 @@
+// The embedded PostgreSQL: makes its data directory once, starts the server, stops it. Reached over the loopback
+// interface with a generated password. Owns DATA_DIR/postgres; knows nothing of what is stored in the database.
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import { type Child, type Exit, type Guard, startChild } from './child.ts'
+import { EmbedError } from './errors.ts'
+import { PRIVATE_DIR_MODE, readIfExists, syncDirectory, writeFileAtomic } from './files.ts'
+import { findFreePort, isPortFree, LOOPBACK } from './port.ts'
+import { commandLineOf, endProcess, isAlive, processesIn } from './process.ts'
+import { findPostgres, type PostgresPrograms } from './programs.ts'
+import { chooseRunAs, handOver, type RunAs } from './runas.ts'
+
+/** The superuser and the database that a new cluster has. */
+const USER = 'postgres'
+/** How long the server may take until it accepts connections: after a crash it first replays its log. */
+const READY_WAIT_MS = 120_000
+const READY_POLL_MS = 10
+/** A chosen port can be taken before the server gets it. */
+const PORT_ATTEMPTS_MAX = 5
+/** After its main process was killed, the server's other processes need a moment to notice. */
+const LEFTOVER_ATTEMPTS_MAX = 20
+const LEFTOVER_RETRY_MS = 250
+/** Fast shutdown, then without a checkpoint (nothing committed is lost), then by force. */
+const STOP_STEPS = [
+  { signal: 'SIGINT', waitMs: 15_000 },
+  { signal: 'SIGQUIT', waitMs: 5_000 },
+  { signal: 'SIGKILL', waitMs: 5_000 },
+] as const
+/** Line of postmaster.pid that says how far the start is, counted from 0. */
+const STATUS_LINE = 7
+
+export interface PostgresOptions {
+  readonly dataDir: string
+  readonly log: Log
+  /** Told in a few words what takes long. */
+  readonly onProgress?: (text: string) => void
+  /** False gives up every promise about crashes for speed: tests only. */
+  readonly durable?: boolean
+  /** Restrict how the server is tied to this process, and run as root; for tests of those ways. */
+  readonly guard?: Guard
+  readonly runAs?: RunAs['how']
+}
+
+export interface Postgres {
+  /** Connection string of the superuser, password included. */
+  readonly url: string
+  readonly port: number
+  readonly pid: number
+  /** Stops the server; its data stay. Safe to call again. */
+  stop(): Promise<void>
+  /** Calls back once if the server ends without `stop` having been called. */
+  onExit(listener: (exit: Exit) => void): void
+  /** Lets this process end by itself while the server runs. */
+  unref(): void
+}
+
+interface Place {
+  readonly root: string
+  /** PostgreSQL's own data directory, absolute, links resolved: the server runs with it as its working directory. */
+  readonly data: string
+  readonly passwordFile: string
+  readonly portFile: string
+}
+
+/**
+ * Starts the server on `dataDir`, which is made when it is missing. A server left over from a killed service is stopped
+ * first. Throws an EmbedError when the system offers no way to run it, an Error with its last lines when it fails.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const place = preparePlace(options.dataDir)
+  const programs = findPostgres(join(place.root, 'lib'))
+  await stopLeftover(place.data, options.log)
+  const runAs = chooseRunAs(place.data, options.runAs)
+  if (!existsSync(place.data)) {
+    options.onProgress?.('creating the database files')
+    await initialise(place, programs, runAs, options)
+  }
+  const { child, port } = await startServer(place, programs, runAs, options)
+  let stopping: Promise<void> | undefined
+  const password = encodeURIComponent(readIfExists(place.passwordFile) ?? '')
+  return {
+    url: `postgres://${USER}:${password}@${LOOPBACK}:${port}/postgres`,
+    port,
+    pid: child.pid,
+    stop: () => {
+      stopping ??= child.end(STOP_STEPS).then((exit) => options.log.debug({ exit }, 'embedded PostgreSQL stopped'))
+      return stopping
+    },
+    onExit: (listener) => {
+      child.exited.then((exit) => {
+        if (stopping === undefined) listener(exit)
+      })
+    },
+    unref: child.unref,
+  }
+}
+
+function preparePlace(dataDir: string): Place {
+  const made = resolve(dataDir, 'postgres')
+  mkdirSync(made, { recursive: true, mode: PRIVATE_DIR_MODE })
+  const root = realpathSync(made)
+  return { root, data: join(root, 'data'), passwordFile: join(root, 'password'), portFile: join(root, 'port') }
+}
+
+/** Makes the files under another name first: a start that is killed half way leaves nothing that looks finished. */
+async function initialise(
+  place: Place,
+  programs: PostgresPrograms,
+  runAs: RunAs,
+  options: PostgresOptions,
+): Promise<void> {
+  const unfinished = `${place.data}.new`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished, { mode: PRIVATE_DIR_MODE })
+  writeFileAtomic(place.passwordFile, randomBytes(24).toString('hex'))
+  handOver(unfinished, runAs)
+  handOver(place.passwordFile, runAs)
+  const initdb = await startChild({
+    command: programs.initdb,
+    args: [
+      ...['--pgdata', unfinished, '--username', USER, '--pwfile', place.passwordFile, '--auth', 'scram-sha-256'],
+      ...['--encoding', 'UTF8', '--no-instructions', ...(await localeArguments(programs))],
+      ...(options.durable === false ? ['--no-sync'] : []),
+    ],
+    deathSignal: 'SIGTERM',
+    ...running(programs, runAs, options),
+  })
+  const { code } = await initdb.exited
+  if (code !== 0) throw new Error(`The database files could not be created:\n${initdb.tail()}`)
+  renameSync(unfinished, place.data)
+  syncDirectory(place.root)
+}
+
+/** The same order of text on every system: by code point. Before version 17 only the locale "C" promises that. */
+async function localeArguments(programs: PostgresPrograms): Promise<string[]> {
+  let version = ''
+  const child = await startChild({
+    command: programs.postgres,
+    args: ['--version'],
+    env: programs.env,
+    deathSignal: 'SIGTERM',
+    onLine: (line) => {
+      version = line
+    },
+  })
+  await child.exited
+  const major = Number(/\d+/.exec(version)?.[0] ?? 0)
+  return major >= 17 ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : ['--locale=C']
+}
+
+async function startServer(
+  place: Place,
+  programs: PostgresPrograms,
+  runAs: RunAs,
+  options: PostgresOptions,
+): Promise<{ child: Child; port: number }> {
+  let portAttempts = 0
+  let leftoverAttempts = 0
+  for (let port = await rememberedPort(place); ; ) {
+    const child = await startChild({
+      command: programs.postgres,
+      args: ['-D', place.data, ...serverSettings(port, options.durable !== false)],
+      deathSignal: 'SIGINT',
+      onLine: (line) => options.log.debug({ line }, 'embedded PostgreSQL'),
+      ...running(programs, runAs, options),
+    })
+    if (await isReady(child, place.data, options)) {
+      writeFileAtomic(place.portFile, String(port))
+      return { child, port }
+    }
+    const reason = child.tail()
+    if (/could not bind|Address already in use/.test(reason) && ++portAttempts < PORT_ATTEMPTS_MAX) {
+      port = await findFreePort()
+    } else if (/shared memory block .* still in use/.test(reason) && ++leftoverAttempts < LEFTOVER_ATTEMPTS_MAX) {
+      await sleep(LEFTOVER_RETRY_MS)
+    } else {
+      throw new Error(`The embedded PostgreSQL in ${place.root} did not start:\n${reason}`)
+    }
+  }
+}
+
+function running(programs: PostgresPrograms, runAs: RunAs, options: PostgresOptions) {
+  return {
+    prefix: runAs.prefix,
+    env: programs.env,
+    ...(runAs.id === null ? {} : { uid: runAs.id, gid: runAs.id }),
+    ...(options.guard === undefined ? {} : { guard: options.guard }),
+  }
+}
+
+/** The port of the last start, so that a connection string once shown stays valid; another when it is taken. */
+async function rememberedPort(place: Place): Promise<number> {
+  const remembered = Number(readIfExists(place.portFile) ?? 0)
+  return Number.isInteger(remembered) && remembered > 0 && (await isPortFree(remembered)) ? remembered : findFreePort()
+}
+
+function serverSettings(port: number, durable: boolean): string[] {
+  const settings = {
+    listen_addresses: LOOPBACK,
+    port: String(port),
+    // Its path would have to fit 107 bytes, wherever the data directory is.
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_checkpoints: 'off',
+    log_min_messages: 'warning',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  }
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+/** True once the server accepts connections, false when it ended instead. Throws when it does neither in time. */
+async function isReady(child: Child, data: string, options: PostgresOptions): Promise<boolean> {
+  const deadline = Date.now() + READY_WAIT_MS
+  let told = false
+  while (child.running()) {
+    const lines = (readIfExists(join(data, 'postmaster.pid')) ?? '').split('\n')
+    if (Number(lines[0]) === child.pid && lines[STATUS_LINE]?.trim() === 'ready') return true
+    if (Date.now() > deadline) {
+      await child.end(STOP_STEPS)
+      throw new Error(`The embedded PostgreSQL was not ready within ${READY_WAIT_MS / 1000} s:\n${child.tail()}`)
+    }
+    if (!told && Date.now() > deadline - READY_WAIT_MS + 2000) {
+      told = true
+      options.onProgress?.('recovering the database')
+    }
+    await sleep(READY_POLL_MS)
+  }
+  await child.exited
+  return false
+}
+
+/**
+ * Ends the server that a killed service left on these files, and what is left of one whose main process was killed. A
+ * lock file that names a process which is something else (numbers are used again) is removed: the server would take it
+ * for one of its own and refuse to start.
+ */
+async function stopLeftover(data: string, log: Log): Promise<void> {
+  const lockFile = join(data, 'postmaster.pid')
+  const pid = Number.parseInt(readIfExists(lockFile) ?? '', 10)
+  if (pid > 0 && isAlive(pid)) {
+    if (isServerOf(pid, data)) {
+      log.warn({ pid }, 'stopping the PostgreSQL that an earlier run left behind')
+      if (!(await endProcess(pid, STOP_STEPS)))
+        throw new EmbedError(`PostgreSQL (process ${pid}) of an earlier run uses ${data} and cannot be stopped.`)
+    } else {
+      rmSync(lockFile, { force: true })
+    }
+  }
+  for (const stray of processesIn(data)) await endProcess(stray, STOP_STEPS.slice(1))
+}
+
+function isServerOf(pid: number, data: string): boolean {
+  return processesIn(data).includes(pid) || (commandLineOf(pid) ?? '').includes(data)
+}

@@ -1,0 +1,144 @@
+// Looks at, and ends, processes by their number. A number alone is never trusted: numbers are used again, so whoever
+// stores one stores the identity beside it, and ends only what still has that identity.
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How often a process that should end is looked at. */
+const POLL_MS = 20
+
+/** A process as it is written to disk: its number and what tells it from a later one with the same number. */
+export interface ProcessRecord {
+  readonly pid: number
+  readonly identity: string
+}
+
+/** True while the process runs. One that ended and was not collected by its parent (a zombie) does not run. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // EPERM: it is there, and belongs to someone else.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+  }
+  const stat = readProc(pid, 'stat')
+  return stat === null || stateOf(stat) !== 'Z'
+}
+
+/** What tells this process from every other that had or will have its number; null when it does not run. */
+export function identityOf(pid: number): string | null {
+  if (!isAlive(pid)) return null
+  const stat = readProc(pid, 'stat')
+  if (stat !== null) {
+    // Field 22 counts ticks since boot, so it means something only together with the boot.
+    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return `${bootId()}:${startTicks}`
+  }
+  try {
+    const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 5000 })
+    return started.trim() || null
+  } catch {
+    return null
+  }
+}
+
+/** The record of a running process; null when it does not run. */
+export function recordOf(pid: number): ProcessRecord | null {
+  const identity = identityOf(pid)
+  return identity === null ? null : { pid, identity }
+}
+
+/** Reads a record written by `JSON.stringify(recordOf(pid))`; null for anything else. */
+export function parseRecord(text: string | null): ProcessRecord | null {
+  if (text === null) return null
+  try {
+    const value = JSON.parse(text) as Partial<ProcessRecord> | null
+    if (typeof value?.pid !== 'number' || typeof value.identity !== 'string') return null
+    return { pid: value.pid, identity: value.identity }
+  } catch {
+    return null
+  }
+}
+
+/** True when the recorded process, and not another with its number, still runs. */
+export function stillRuns(record: ProcessRecord): boolean {
+  return identityOf(record.pid) === record.identity
+}
+
+/** The command line of a process, or null when it cannot be told. */
+export function commandLineOf(pid: number): string | null {
+  const raw = readProc(pid, 'cmdline')
+  if (raw !== null) return raw.replaceAll('\0', ' ').trim()
+  try {
+    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8', timeout: 5000 }).trim()
+  } catch {
+    return null
+  }
+}
+
+/** Processes whose working directory is `directory`. Linux only; elsewhere always empty. */
+export function processesIn(directory: string): number[] {
+  let entries: string[]
+  try {
+    entries = readdirSync('/proc')
+  } catch {
+    return []
+  }
+  return entries.filter((name) => /^\d+$/.test(name) && worksIn(Number(name), directory)).map(Number)
+}
+
+/** Waits until the process is gone. False when it still runs after `timeoutMs`. */
+export async function waitForExit(pid: number, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs
+  while (isAlive(pid)) {
+    if (Date.now() > deadline) return false
+    await sleep(POLL_MS)
+  }
+  return true
+}
+
+/** Sends each signal in turn until the process is gone, waiting after each for as long as it says. */
+export async function endProcess(
+  pid: number,
+  steps: readonly { readonly signal: NodeJS.Signals; readonly waitMs: number }[],
+): Promise<boolean> {
+  for (const { signal, waitMs } of steps) {
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true
+      throw error
+    }
+    if (await waitForExit(pid, waitMs)) return true
+  }
+  return false
+}
+
+function worksIn(pid: number, directory: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === directory
+  } catch {
+    return false
+  }
+}
+
+function readProc(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+/** The letter after the command's name, which is in brackets and may hold anything. */
+function stateOf(stat: string): string | undefined {
+  return stat.slice(stat.lastIndexOf(')') + 2)[0]
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return 'unknown'
+  }
+}

