@@ -1,0 +1,41 @@
+// Advisory locks on a connection of their own: one runner of a pass at a time across instances. The connection is
+// pinged; losing it loses the lock, and the holder is told through its signal. Locks only save gas and noise: what keeps
+// money safe is the contract and the unique keys.
+import { connect } from './sql.ts'
+
+/** Advisory lock numbers; anything constant will do. */
+const KEYS = { payments: 7_340_010, credit: 7_340_011 } as const
+export type LockName = keyof typeof KEYS
+
+/** How often the lock's connection is asked whether it still lives, milliseconds. */
+const PING_MS = 2_000
+
+/**
+ * Runs `body` while holding the lock; answers null at once when somebody else holds it. `signal` aborts when the lock's
+ * connection is lost.
+ */
+export async function withLock<T>(
+  directUrl: string,
+  name: LockName,
+  body: (signal: AbortSignal) => Promise<T>,
+): Promise<T | null> {
+  const lost = new AbortController()
+  const connection = connect(directUrl, { max: 1, prepare: false, applicationName: `node-ledger lock ${name}` })
+  let ping: NodeJS.Timeout | undefined
+  try {
+    const [row] = await connection<{ taken: boolean; backend: number }[]>`
+      SELECT pg_try_advisory_lock(${KEYS[name]}) AS taken, pg_backend_pid() AS backend`
+    if (!row?.taken) return null
+    const stillOurs = async () => {
+      // The pool reconnects by itself: another backend means that the lock went with the old one.
+      const [now] = await connection<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`
+      if (now?.backend !== row.backend) throw new Error(`the connection that held the lock ${name} was lost`)
+    }
+    ping = setInterval(() => stillOurs().catch((error: unknown) => lost.abort(error)), PING_MS)
+    return await body(lost.signal)
+  } finally {
+    clearInterval(ping)
+    // Ending the session frees the lock, also where the unlock itself could not be said.
+    await connection.end({ timeout: 1 })
+  }
+}

@@ -1,0 +1,117 @@
+// Nodes, whom they belonged to, and what their owners withdrew: all of it as the chain's events told.
+import type { FailedWithdrawal } from '../domain/observed.ts'
+import { lastOwners, type NewNode, type NewTransfer, type NewWithdrawal } from '../domain/replay.ts'
+import type { Address, Wei } from '../domain/units.ts'
+import { jsonRows, type Sql } from './sql.ts'
+
+/** Stores minted nodes, each linked to the payment its ref names, if the ledger has it. */
+export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
+  if (nodes.length === 0) return
+  await sql`
+    INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at,
+      block_number, block_hash)
+    SELECT r."nodeId", r.owner, r.cohort, r.ref, p.id, r."perNodeAtMintWei", r."turnsAtMint", r."txHash",
+      to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
+    FROM jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("nodeId" bigint, owner text, cohort int, ref text,
+      "perNodeAtMintWei" numeric, "turnsAtMint" int, "txHash" text, "blockTime" bigint, "blockNumber" bigint,
+      "blockHash" text)
+    LEFT JOIN payments p ON p.ref = r.ref`
+}
+
+/** Stores transfers of nodes and gives each node its last owner. The nodes must be stored already. */
+export async function insertTransfers(sql: Sql, transfers: readonly NewTransfer[]): Promise<void> {
+  if (transfers.length === 0) return
+  await sql`
+    INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
+    SELECT "blockNumber", "logIndex", "nodeId", "from", "to", "txHash", "blockHash"
+    FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb) AS r("blockNumber" bigint, "logIndex" int,
+      "nodeId" bigint, "from" text, "to" text, "txHash" text, "blockHash" text)`
+  const owners = [...lastOwners(transfers)].map(([nodeId, owner]) => ({ nodeId, owner }))
+  if (owners.length === 0) return
+  await sql`
+    UPDATE nodes n SET owner = r.owner
+    FROM jsonb_to_recordset(${jsonRows(owners)}::text::jsonb) AS r("nodeId" bigint, owner text)
+    WHERE n.node_id = r."nodeId"`
+}
+
+/** Stores withdrawals that went through, and each node's total, which the event itself carries. */
+export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
+  if (withdrawals.length === 0) return
+  const rows = jsonRows(withdrawals)
+  await sql`
+    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
+      confirmed_at, block_number, block_hash)
+    SELECT "nodeId", "amountWei", "withdrawnTotalWei", "to", "txHash", "logIndex", 'sent', to_timestamp("blockTime"),
+      to_timestamp("blockTime"), "blockNumber", "blockHash"
+    FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "amountWei" numeric,
+      "withdrawnTotalWei" numeric, "to" text, "txHash" text, "logIndex" int, "blockTime" bigint, "blockNumber" bigint,
+      "blockHash" text)
+    ORDER BY "blockNumber", "logIndex"`
+  await sql`
+    UPDATE nodes n SET withdrawn_wei = r.total
+    FROM (SELECT "nodeId", max("withdrawnTotalWei") AS total
+      FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "withdrawnTotalWei" numeric) GROUP BY 1) r
+    WHERE n.node_id = r."nodeId"`
+}
+
+/**
+ * Stores withdraw calls that reverted, one row a node, where the caller owned it in the parent block: anyone else's leaves no
+ * trace. The amount of a withdrawAll is the node's balance then. Runs in chain order with everything else of the range stored.
+ */
+export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedWithdrawal[]): Promise<void> {
+  const rows = failed.flatMap((call) =>
+    [...new Set(call.nodeIds)].map((nodeId) => ({ ...call, nodeIds: undefined, nodeId })),
+  )
+  if (rows.length === 0) return
+  await sql`
+    INSERT INTO withdrawals (node_id, amount_wei, to_address, tx_hash, status, created_at, confirmed_at, block_number, block_hash)
+    SELECT n.node_id, coalesce(r."amountWei", greatest(credited.wei - withdrawn.wei, 0)), r."to", r."txHash", 'failed',
+      to_timestamp(r."blockTime"), to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("nodeId" numeric, caller text, "amountWei" numeric,
+      "to" text, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)
+    JOIN nodes n ON n.node_id = r."nodeId"
+    JOIN LATERAL (SELECT to_address FROM node_transfers t WHERE t.node_id = n.node_id AND t.block_number < r."blockNumber"
+      ORDER BY t.block_number DESC, t.log_index DESC LIMIT 1) o ON o.to_address = r.caller
+    CROSS JOIN LATERAL (SELECT coalesce((SELECT s.per_node_wei FROM cohort_states s
+      WHERE s.cohort = n.cohort AND s.block_number < r."blockNumber" ORDER BY s.block_number DESC LIMIT 1),
+      n.per_node_at_mint_wei) - n.per_node_at_mint_wei AS wei) credited
+    CROSS JOIN LATERAL (SELECT coalesce((SELECT w.withdrawn_total_wei FROM withdrawals w
+      WHERE w.node_id = n.node_id AND w.status = 'sent' AND w.block_number < r."blockNumber"
+      ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`
+}
+
+/** Takes nodes, transfers and withdrawals back to a height. Payments must have let go of the nodes already. */
+export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: number; withdrawals: number }> {
+  const withdrawn = await sql<{ node_id: number }[]>`
+    DELETE FROM withdrawals WHERE block_number > ${height} RETURNING node_id`
+  await sql`
+    UPDATE nodes n SET withdrawn_wei = coalesce((
+      SELECT withdrawn_total_wei FROM withdrawals w WHERE w.node_id = n.node_id AND w.status = 'sent' ORDER BY id DESC LIMIT 1), 0)
+    WHERE node_id = ANY(${[...new Set(withdrawn.map((row) => row.node_id))]})`
+  const moved = await sql<{ node_id: number }[]>`
+    DELETE FROM node_transfers WHERE block_number > ${height} RETURNING node_id`
+  const removed = await sql`DELETE FROM nodes WHERE block_number > ${height}`
+  await sql`
+    UPDATE nodes n SET owner = (
+      SELECT to_address FROM node_transfers t WHERE t.node_id = n.node_id ORDER BY block_number DESC, log_index DESC LIMIT 1)
+    WHERE node_id = ANY(${[...new Set(moved.map((row) => row.node_id))]})`
+  return { nodes: removed.count, withdrawals: withdrawn.count }
+}
+
+/** A node as the ledger has it, for comparing with the contract. */
+export interface LedgerNode {
+  nodeId: number
+  owner: Address
+  creditedWei: Wei
+  withdrawnWei: Wei
+  cohort: number
+}
+
+/** Nodes firstId to firstId + count - 1. */
+export async function readNodes(sql: Sql, firstId: number, count: number): Promise<LedgerNode[]> {
+  return await sql<LedgerNode[]>`
+    SELECT n.node_id AS "nodeId", n.owner, c.per_node_wei - n.per_node_at_mint_wei AS "creditedWei",
+      n.withdrawn_wei AS "withdrawnWei", n.cohort
+    FROM nodes n JOIN cohorts c USING (cohort)
+    WHERE n.node_id >= ${firstId} AND n.node_id < ${firstId + count} ORDER BY n.node_id`
+}

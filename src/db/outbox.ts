@@ -1,0 +1,132 @@
+// The outbox: every intent to send and every signed byte string, stored before it is sent. What became of an intent is
+// written only by following blocks.
+import type { SenderTransaction } from '../domain/observed.ts'
+import type { Address, Hash } from '../domain/units.ts'
+import { jsonRows, type Sql } from './sql.ts'
+
+export type IntentKind = 'openCohorts' | 'mint' | 'credit'
+
+/** An intent that is not in a followed block yet, with its last attempt. */
+export interface PendingIntent {
+  id: number
+  kind: IntentKind
+  nonce: number
+  call: unknown
+  gasLimit: number
+  attempts: number
+  txHash: Hash
+  raw: `0x${string}`
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+  signedAtBlock: number
+}
+
+export interface Attempt {
+  txHash: Hash
+  raw: `0x${string}`
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+  signedAtBlock: number
+}
+
+/** Stores an intent with its first signed attempt. The unique (sender, nonce) makes a second writer fail here, before sending. */
+export async function insertIntent(
+  sql: Sql,
+  intent: {
+    kind: IntentKind
+    sender: Address
+    nonce: number
+    call: object
+    gasLimit: bigint
+    guardBlock: number | null
+  },
+  attempt: Attempt,
+): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, guard_block)
+    VALUES (${intent.kind}, ${intent.sender}, ${intent.nonce}, ${jsonRows([intent.call])}::text::jsonb -> 0,
+      ${Number(intent.gasLimit)}, ${intent.guardBlock})
+    RETURNING id`
+  if (!row) throw new Error('the outbox row was not returned')
+  await insertAttempt(sql, row.id, attempt)
+  return row.id
+}
+
+/** Stores a further signed attempt of an intent. */
+export async function insertAttempt(sql: Sql, outboxId: number, attempt: Attempt): Promise<void> {
+  await sql`
+    INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
+    VALUES (${attempt.txHash}, ${outboxId},
+      (SELECT coalesce(max(attempt), 0) + 1 FROM outbox_attempts WHERE outbox_id = ${outboxId}), ${attempt.raw},
+      ${attempt.maxFeeWei.toString()}, ${attempt.maxPriorityFeeWei.toString()}, ${attempt.signedAtBlock})`
+}
+
+/** Notes what a provider said to an attempt, for the operator to read. Decisions never rest on it. */
+export async function noteSend(sql: Sql, txHash: Hash, outcome: string): Promise<void> {
+  await sql`
+    UPDATE outbox_attempts SET sends = sends + 1, last_sent_at = now(), last_outcome = ${outcome.slice(0, 500)}
+    WHERE tx_hash = ${txHash}`
+}
+
+/** A sender's intents that are not in a followed block, lowest nonce first. */
+export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
+  return await sql<PendingIntent[]>`
+    SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", a.attempt AS attempts, a.tx_hash AS "txHash", a.raw,
+      a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock"
+    FROM outbox o
+    JOIN LATERAL (SELECT * FROM outbox_attempts WHERE outbox_id = o.id ORDER BY attempt DESC LIMIT 1) a ON true
+    WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
+}
+
+/** The nonce after the last one the outbox gave out; 0 when it gave none. */
+export async function nextOutboxNonce(sql: Sql, sender: Address): Promise<number> {
+  const [row] = await sql<{ next: number }[]>`
+    SELECT coalesce(max(nonce) + 1, 0) AS next FROM outbox WHERE sender = ${sender}`
+  return row?.next ?? 0
+}
+
+export interface Settled {
+  outboxId: number
+  kind: IntentKind
+  state: 'mined' | 'reverted' | 'displaced'
+  txHash: Hash
+}
+
+/**
+ * Settles intents by transactions of our senders found in blocks. One whose hash is none of our attempts took an intent's nonce
+ * from outside: the intent is displaced. @returns what was settled, and our senders' transactions that no intent knows.
+ */
+export async function settleIntents(
+  sql: Sql,
+  sent: readonly SenderTransaction[],
+): Promise<{ settled: Settled[]; foreign: Hash[] }> {
+  if (sent.length === 0) return { settled: [], foreign: [] }
+  const settled = await sql<Settled[]>`
+    UPDATE outbox o SET
+      state = CASE WHEN a.tx_hash IS NULL THEN 'displaced' WHEN r.succeeded THEN 'mined' ELSE 'reverted' END,
+      block_number = r."blockNumber", block_hash = r."blockHash", tx_hash = r."txHash", gas_used = r."gasUsed",
+      fee_wei = r."feeWei"
+    FROM jsonb_to_recordset(${jsonRows(sent)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text,
+      succeeded boolean, "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric)
+    LEFT JOIN outbox_attempts a ON a.tx_hash = r."txHash"
+    WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
+    RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
+  const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
+  return { settled, foreign: sent.map((tx) => tx.txHash).filter((txHash) => !known.has(txHash)) }
+}
+
+/** Consecutive mint or credit intents of a sender that reverted last: what the circuit breaker counts. */
+export async function countRecentReverts(sql: Sql, sender: Address, look: number): Promise<number> {
+  const rows = await sql<{ state: string }[]>`
+    SELECT state FROM outbox WHERE sender = ${sender} AND state IN ('mined', 'reverted') ORDER BY nonce DESC LIMIT ${look}`
+  const firstMined = rows.findIndex((row) => row.state === 'mined')
+  return firstMined === -1 ? rows.length : firstMined
+}
+
+/** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. */
+export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
+  const reopened = await sql`
+    UPDATE outbox SET state = 'pending', block_number = NULL, block_hash = NULL, tx_hash = NULL, gas_used = NULL, fee_wei = NULL
+    WHERE block_number > ${height}`
+  return reopened.count
+}

@@ -1,0 +1,23 @@
+// The last run of each pass: when it started and ended, and what came of it. The credit pass's row is the tick that
+// the health report shows.
+import { jsonRows, type Sql } from './sql.ts'
+
+/** Records that a pass began. */
+export async function passStarted(sql: Sql, name: string): Promise<void> {
+  await sql`
+    INSERT INTO passes (name, started_at) VALUES (${name}, clock_timestamp())
+    ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at`
+}
+
+/** Records how a pass ended: its outcome, or the message of what stopped it. */
+export async function passFinished(
+  sql: Sql,
+  name: string,
+  result: { outcome: object } | { error: string },
+): Promise<void> {
+  const outcome = 'outcome' in result ? jsonRows([result.outcome]) : null
+  const error = 'error' in result ? result.error.slice(0, 2000) : null
+  await sql`
+    UPDATE passes SET finished_at = clock_timestamp(), outcome = coalesce(${outcome}::text::jsonb -> 0, outcome), error = ${error}
+    WHERE name = ${name}`
+}

@@ -1,0 +1,46 @@
+// Rounds and their turns, as the contract's events told, each turn with the terms and the seed it can be recomputed from.
+import type { NewRound, NewTurn } from '../domain/replay.ts'
+import type { Hash, Wei } from '../domain/units.ts'
+import { jsonRows, type Sql } from './sql.ts'
+
+/** What a turn's amount came from; null where the ledger has no terms for it. */
+export interface TurnTerms {
+  tierId: string | null
+  seedBlock: number | null
+  seed: Hash | null
+  minWei: Wei | null
+  maxWei: Wei | null
+  payoutBps: number | null
+}
+
+/** Stores rounds and their turns. */
+export async function insertRounds(
+  sql: Sql,
+  rounds: readonly NewRound[],
+  turns: readonly (NewTurn & TurnTerms)[],
+): Promise<void> {
+  if (rounds.length === 0) return
+  await sql`
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
+    SELECT round, mode, "totalWei", "nodeCount", "txHash", to_timestamp("blockTime"), "blockNumber", "blockHash"
+    FROM jsonb_to_recordset(${jsonRows(rounds)}::text::jsonb) AS r(round bigint, mode text, "totalWei" numeric,
+      "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)`
+  await sql`
+    INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei, payout_bps)
+    SELECT round, cohort, "turnNo", due, "amountWei", "nodeCount", "tierId", "seedBlock", seed, "minWei", "maxWei", "payoutBps"
+    FROM jsonb_to_recordset(${jsonRows(turns)}::text::jsonb) AS r(round bigint, cohort int, "turnNo" int, due bigint,
+      "amountWei" numeric, "nodeCount" int, "tierId" text, "seedBlock" bigint, seed text, "minWei" numeric,
+      "maxWei" numeric, "payoutBps" int)`
+}
+
+/** Number of the last round the ledger followed; 0 before the first. */
+export async function lastRound(sql: Sql): Promise<number> {
+  const [row] = await sql<{ round: number }[]>`SELECT coalesce(max(round), 0) AS round FROM rounds`
+  return row?.round ?? 0
+}
+
+/** Takes rounds back to a height. */
+export async function rewindRounds(sql: Sql, height: number): Promise<number> {
+  const removed = await sql`DELETE FROM rounds WHERE block_number > ${height}`
+  return removed.count
+}

@@ -1,0 +1,46 @@
+// Facts about this ledger that are fixed at its first start, the operator's switches, and the audit log.
+import { jsonRows, type Sql } from './sql.ts'
+
+/** Reads a setting; null when it was never set. */
+export async function readSetting(sql: Sql, name: string): Promise<unknown> {
+  const [row] = await sql<{ value: unknown }[]>`SELECT value FROM settings WHERE name = ${name}`
+  return row?.value ?? null
+}
+
+/** Sets a setting. */
+export async function writeSetting(sql: Sql, name: string, value: unknown, by: string): Promise<void> {
+  await sql`
+    INSERT INTO settings (name, value, updated_by) VALUES (${name}, ${jsonRows([{ value }])}::text::jsonb -> 0 -> 'value', ${by})
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by`
+}
+
+/** What a ledger belongs to: it can never be pointed at another chain or another factory. */
+export interface Identity {
+  chainId: number
+  genesisHash: string
+  factory: string
+  startBlock: number
+}
+
+/** Stores the identity at the first start; later, returns the stored one. */
+export async function claimIdentity(sql: Sql, identity: Identity): Promise<Identity> {
+  await sql`
+    INSERT INTO settings (name, value, updated_by)
+    VALUES ('identity', ${jsonRows([identity])}::text::jsonb -> 0, 'start') ON CONFLICT (name) DO NOTHING`
+  return (await readSetting(sql, 'identity')) as Identity
+}
+
+/** Adds a line to the audit log. */
+export async function writeAudit(
+  sql: Sql,
+  entry: { actor: string; action: string; subject?: string; detail: object },
+): Promise<void> {
+  await sql`
+    INSERT INTO audit (actor, action, subject, detail)
+    VALUES (${entry.actor}, ${entry.action}, ${entry.subject ?? null}, ${jsonRows([entry.detail])}::text::jsonb -> 0)`
+}
+
+/** Tells every instance, once this transaction commits, that what they have memoised of the ledger is stale. */
+export async function notifyLedgerChanged(sql: Sql): Promise<void> {
+  await sql`NOTIFY ledger`
+}
