@@ -62,9 +62,7 @@ interface INodeFactory {
     );
 
     /// @notice `amount` left for `to`; the node has withdrawn `withdrawnTotal` since its mint, this included.
-    event Withdrawn(
-        uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal
-    );
+    event Withdrawn(uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal);
 
     event Paused();
     event Unpaused();

@@ -2,8 +2,8 @@
 pragma solidity ^0.8.28;
 
 import {Base64} from "solady/utils/Base64.sol";
-import {ERC721} from "solady/tokens/ERC721.sol";
 import {NodeLists} from "./NodeLists.sol";
+import {Books, Cohort, Cohorts} from "./Packed.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
 /// @title Nodes as ERC-721 tokens, credited by cohort, withdrawn by their owners.
@@ -12,32 +12,10 @@ import {TwoStepOwner} from "./TwoStepOwner.sol";
 /// @dev A cohort keeps what one of its nodes was credited since the opening; a node keeps that figure as of its mint.
 /// The difference is the node's credit, so a round writes one slot per cohort, however many nodes the cohort has.
 contract NodeFactory is NodeLists, TwoStepOwner {
-    // ------------------------------------------------------------------------------------------------------ packing
-
-    /// @dev 248 bits, one slot, the only one that a cohort's turn writes. 80 bits of wei are 1.2 million ether per node.
-    /// An interval is never 0, so 0 means "never opened". `lastRound` costs nothing here and stops a second credit in
-    /// the same round.
-    struct Cohort {
-        uint80 perNode;
-        uint32 size;
-        uint40 nextDue;
-        uint32 interval;
-        uint16 tier;
-        uint48 lastRound;
-    }
-
-    /// @dev 248 bits, one slot: all that a round reads and writes apart from its cohorts. Two totals that only grow,
-    /// rather than their difference, let a follower notice a missed credit and a missed withdrawal each by itself.
-    struct Books {
-        uint96 credited;
-        uint96 withdrawn;
-        uint48 round;
-        bool paused;
-    }
-
-    /// @dev A node's extra data, 96 bits beside its owner: cohort 16 | cohort's perNode at the mint 80.
-    uint256 private constant PER_NODE_BITS = 80;
+    /// @dev A node's owner word: owner 160 | cohort's perNode at the mint 80 | cohort 16.
+    uint256 private constant PER_NODE_SHIFT = 160;
     uint256 private constant PER_NODE_MASK = type(uint80).max;
+    uint256 private constant COHORT_SHIFT = 240;
 
     uint256 private constant WALLET_FULL = 1;
     uint256 private constant COHORT_CLOSED = 2;
@@ -83,7 +61,7 @@ contract NodeFactory is NodeLists, TwoStepOwner {
     }
 
     function mint(Order[] calldata orders, uint256 guardBlock, bytes32 guardHash) external onlyMinter {
-        if (_books.paused) revert IsPaused();
+        if (_books.isPaused()) revert IsPaused();
         _requireFork(guardBlock, guardHash);
         uint256 id = _lastId;
         if (orders.length > type(uint32).max - id) revert NodeIdsExhausted();
@@ -100,10 +78,10 @@ contract NodeFactory is NodeLists, TwoStepOwner {
         payable
     {
         if (msg.sender != _distributor) revert NotDistributor();
-        Books memory books = _books;
-        if (books.paused) revert IsPaused();
+        Books books = _books;
+        if (books.isPaused()) revert IsPaused();
         _requireFork(guardBlock, guardHash);
-        if (round_ != uint256(books.round) + 1) revert WrongRound();
+        if (round_ != books.round() + 1) revert WrongRound();
         if (credits.length == 0) revert EmptyRound();
 
         uint256 total;
@@ -111,17 +89,14 @@ contract NodeFactory is NodeLists, TwoStepOwner {
             total += _creditCohort(round_, credits[i].cohort, credits[i].amountPerNode);
         }
         if (msg.value != total) _spendSurplus(total);
-        if (total > type(uint96).max - books.credited) revert AmountTooLarge();
-
-        books.credited += uint96(total);
-        books.round = uint48(round_);
-        _books = books;
+        if (total > type(uint96).max - books.credited()) revert AmountTooLarge();
+        _books = books.afterRound(total);
     }
 
     // ------------------------------------------------------------------------------------------------- node's owner
 
     function withdraw(uint256 id, address to, uint256 amount) external {
-        (uint256 balance,, uint256 withdrawn,) = _requireOwn(id);
+        (uint256 balance, uint256 withdrawn) = _requireOwn(id);
         if (_isImpossible(to)) revert ImpossibleRecipient();
         if (amount == 0) revert ZeroAmount();
         if (amount > balance) revert BalanceExceeded();
@@ -133,7 +108,7 @@ contract NodeFactory is NodeLists, TwoStepOwner {
         if (_isImpossible(to)) revert ImpossibleRecipient();
         uint256 total;
         for (uint256 i; i < ids.length; ++i) {
-            (uint256 balance,, uint256 withdrawn,) = _requireOwn(ids[i]);
+            (uint256 balance, uint256 withdrawn) = _requireOwn(ids[i]);
             if (balance == 0) continue;
             _book(ids[i], to, balance, withdrawn);
             total += balance;
@@ -145,15 +120,14 @@ contract NodeFactory is NodeLists, TwoStepOwner {
     // --------------------------------------------------------------------------------------------- contract's owner
 
     function setInterval(uint256 cohortId, uint256 interval) external onlyOwner {
-        Cohort storage stored = _cohorts[cohortId];
-        uint256 previous = stored.interval;
-        if (previous == 0) revert CohortNotOpen();
+        Cohort changed = _cohorts[cohortId];
+        if (!changed.isOpen()) revert CohortNotOpen();
         if (interval == 0 || interval > type(uint32).max) revert ScheduleOutOfRange();
         // Turns that have passed are owed at the interval of their time: with more than the pending one behind us, a
         // longer interval would drop some and a shorter one invent some.
-        uint256 shorter = interval < previous ? interval : previous;
-        if (stored.size != 0 && stored.nextDue + shorter <= block.timestamp) revert TurnsOverdue();
-        stored.interval = uint32(interval);
+        uint256 shorter = interval < changed.interval() ? interval : changed.interval();
+        if (changed.size() != 0 && changed.nextDue() + shorter <= block.timestamp) revert TurnsOverdue();
+        _cohorts[cohortId] = changed.withInterval(interval);
         emit IntervalSet(cohortId, interval);
     }
 
@@ -179,12 +153,12 @@ contract NodeFactory is NodeLists, TwoStepOwner {
     }
 
     function pause() external onlyOwner {
-        _books.paused = true;
+        _books = _books.withPaused(true);
         emit Paused();
     }
 
     function unpause() external onlyOwner {
-        _books.paused = false;
+        _books = _books.withPaused(false);
         emit Unpaused();
     }
 
@@ -195,8 +169,10 @@ contract NodeFactory is NodeLists, TwoStepOwner {
         view
         returns (address nodeOwner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)
     {
-        nodeOwner = ownerOf(id);
-        (balance, credited, withdrawn, cohortId) = _account(id);
+        uint256 word = _ownerWord(id);
+        if (word == 0) revert TokenDoesNotExist();
+        (balance, credited, withdrawn, cohortId) = _account(id, word);
+        nodeOwner = address(uint160(word));
     }
 
     function nodesInfo(uint256 firstId, uint256 count) external view returns (NodeView[] memory nodes) {
@@ -208,8 +184,9 @@ contract NodeFactory is NodeLists, TwoStepOwner {
         for (uint256 i; i < nodes.length; ++i) {
             NodeView memory node = nodes[i];
             node.id = firstId + i;
-            node.owner = _ownerOf(node.id);
-            (node.balance, node.credited, node.withdrawn, node.cohort) = _account(node.id);
+            uint256 word = _ownerWord(node.id);
+            node.owner = address(uint160(word));
+            (node.balance, node.credited, node.withdrawn, node.cohort) = _account(node.id, word);
         }
     }
 
@@ -226,20 +203,20 @@ contract NodeFactory is NodeLists, TwoStepOwner {
         view
         returns (uint256 perNode, uint256 size, uint256 nextDue, uint256 interval, uint256 tier)
     {
-        Cohort storage stored = _cohorts[id];
-        return (stored.perNode, stored.size, stored.nextDue, stored.interval, stored.tier);
+        Cohort stored = _cohorts[id];
+        return (stored.perNode(), stored.size(), stored.nextDue(), stored.interval(), stored.tier());
     }
 
     function round() external view returns (uint256) {
-        return _books.round;
+        return _books.round();
     }
 
     function creditedTotal() external view returns (uint256) {
-        return _books.credited;
+        return _books.credited();
     }
 
     function withdrawnTotal() external view returns (uint256) {
-        return _books.withdrawn;
+        return _books.withdrawn();
     }
 
     function outstanding() external view returns (uint256) {
@@ -251,7 +228,7 @@ contract NodeFactory is NodeLists, TwoStepOwner {
     }
 
     function paused() external view returns (bool) {
-        return _books.paused;
+        return _books.isPaused();
     }
 
     function minter() external view returns (address) {
@@ -287,15 +264,8 @@ contract NodeFactory is NodeLists, TwoStepOwner {
         if (cohortId > type(uint16).max || tier > type(uint16).max) revert ScheduleOutOfRange();
         if (firstDue == 0 || firstDue > type(uint40).max) revert ScheduleOutOfRange();
         if (interval == 0 || interval > type(uint32).max) revert ScheduleOutOfRange();
-        if (_cohorts[cohortId].interval != 0) revert CohortAlreadyOpen();
-        _cohorts[cohortId] = Cohort({
-            perNode: 0,
-            size: 0,
-            nextDue: uint40(firstDue),
-            interval: uint32(interval),
-            tier: uint16(tier),
-            lastRound: 0
-        });
+        if (_cohorts[cohortId].isOpen()) revert CohortAlreadyOpen();
+        _cohorts[cohortId] = Cohorts.opened(tier, firstDue, interval);
         emit CohortOpened(cohortId, tier, firstDue, interval);
     }
 
@@ -310,7 +280,7 @@ contract NodeFactory is NodeLists, TwoStepOwner {
 
         _nodeOfRef[ref] = id;
         // Not the safe mint: a contract wallet must not be able to fail a batch or to call back into it.
-        _mintAndSetExtraDataUnchecked(to, id, uint96((cohortId << PER_NODE_BITS) | perNode));
+        _mintAndSetExtraDataUnchecked(to, id, uint96(((cohortId << COHORT_SHIFT) | (perNode << PER_NODE_SHIFT)) >> 160));
         emit NodeMinted(id, to, ref, cohortId);
         return true;
     }
@@ -318,20 +288,20 @@ contract NodeFactory is NodeLists, TwoStepOwner {
     /// @dev Adds a node to the cohort if it is open: it exists, and no turn of its nodes is due. A due cohort must not
     /// grow, or the newcomer would be paid for a turn before its mint and the round would cost more than planned.
     function _join(uint256 cohortId) private returns (bool open, uint256 perNode) {
-        Cohort memory joined = _cohorts[cohortId];
-        if (joined.interval == 0) return (false, 0);
-        if (joined.nextDue <= block.timestamp) {
-            if (joined.size != 0) return (false, 0);
-            joined.nextDue = _rolled(joined.nextDue, joined.interval);
+        Cohort current = _cohorts[cohortId];
+        if (!current.isOpen()) return (false, 0);
+        if (current.nextDue() <= block.timestamp) {
+            if (current.size() != 0) return (false, 0);
+            current = _rolled(current);
         }
-        ++joined.size;
-        _cohorts[cohortId] = joined;
-        return (true, joined.perNode);
+        _cohorts[cohortId] = current.joined();
+        return (true, current.perNode());
     }
 
-    /// @dev The first turn after now in the same phase: turns that passed while nobody was there are owed to nobody.
-    function _rolled(uint256 due, uint256 interval) private view returns (uint40) {
-        return uint40(due + ((block.timestamp - due) / interval + 1) * interval);
+    /// @dev At the first turn after now in the same phase: turns that passed while nobody was there are owed to nobody.
+    function _rolled(Cohort empty) private view returns (Cohort) {
+        uint256 missed = (block.timestamp - empty.nextDue()) / empty.interval() + 1;
+        return empty.postponed(missed * empty.interval());
     }
 
     function _skip(bytes32 ref, uint256 reason) private returns (bool) {
@@ -343,19 +313,15 @@ contract NodeFactory is NodeLists, TwoStepOwner {
 
     /// @dev Pays the cohort's pending turn and returns what that costs.
     function _creditCohort(uint256 round_, uint256 cohortId, uint256 amount) private returns (uint256) {
-        Cohort memory paid = _cohorts[cohortId];
-        uint256 due = paid.nextDue;
-        if (paid.size == 0) revert EmptyCohort();
-        if (paid.lastRound == round_) revert CohortTwiceInRound();
+        Cohort current = _cohorts[cohortId];
+        (uint256 due, uint256 size) = (current.nextDue(), current.size());
+        if (size == 0) revert EmptyCohort();
+        if (current.lastRound() == round_) revert CohortTwiceInRound();
         if (due > block.timestamp) revert TurnNotDue();
-        if (amount > type(uint80).max - paid.perNode) revert AmountTooLarge();
-
-        paid.perNode += uint80(amount);
-        paid.nextDue = uint40(due + paid.interval);
-        paid.lastRound = uint48(round_);
-        _cohorts[cohortId] = paid;
-        emit Credited(round_, cohortId, due, amount, paid.size);
-        return amount * paid.size;
+        if (amount > type(uint80).max - current.perNode()) revert AmountTooLarge();
+        _cohorts[cohortId] = current.paid(amount, round_);
+        emit Credited(round_, cohortId, due, amount, size);
+        return amount * size;
     }
 
     /// @dev A round that brings no value spends ether the contract holds beyond what it owes. The allowance bounds what
@@ -370,24 +336,22 @@ contract NodeFactory is NodeLists, TwoStepOwner {
 
     // ----------------------------------------------------------------------------------------- withdrawing, inside
 
-    function _requireOwn(uint256 id)
-        private
-        view
-        returns (uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)
-    {
-        if (ownerOf(id) != msg.sender) revert NotNodeOwner();
-        return _account(id);
+    /// @dev What the caller's node holds and has withdrawn.
+    function _requireOwn(uint256 id) private view returns (uint256 balance, uint256 withdrawn) {
+        uint256 word = _ownerWord(id);
+        if (word == 0) revert TokenDoesNotExist();
+        if (address(uint160(word)) != msg.sender) revert NotNodeOwner();
+        (balance,, withdrawn,) = _account(id, word);
     }
 
-    /// @dev The node's account; meaningless for an id that was never minted.
-    function _account(uint256 id)
+    /// @dev The account of a minted node, whose owner word the caller has read.
+    function _account(uint256 id, uint256 word)
         private
         view
         returns (uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)
     {
-        uint256 extra = _getExtraData(id);
-        cohortId = extra >> PER_NODE_BITS;
-        credited = _cohorts[cohortId].perNode - (extra & PER_NODE_MASK);
+        cohortId = word >> COHORT_SHIFT;
+        credited = _cohorts[cohortId].perNode() - ((word >> PER_NODE_SHIFT) & PER_NODE_MASK);
         withdrawn = _withdrawn[id];
         balance = credited - withdrawn;
     }
@@ -399,7 +363,7 @@ contract NodeFactory is NodeLists, TwoStepOwner {
 
     /// @dev The books are right before the ether leaves, so that whoever is called finds nothing left to take.
     function _payOut(address to, uint256 amount) private {
-        _books.withdrawn += uint96(amount);
+        _books = _books.afterWithdrawal(amount);
         _send(to, amount);
     }
 
@@ -440,7 +404,7 @@ contract NodeFactory is NodeLists, TwoStepOwner {
     }
 
     function _outstanding() private view returns (uint256) {
-        return uint256(_books.credited) - _books.withdrawn;
+        return _books.owed();
     }
 
     /// @dev Ether owed to nobody.

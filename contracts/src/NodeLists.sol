@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {ERC721} from "solady/tokens/ERC721.sol";
 import {INodeFactory} from "./INodeFactory.sol";
+import {WordERC721} from "./WordERC721.sol";
 
 /// @notice Owns each wallet's list of node ids and the cap on its length, kept as nodes are minted and transferred.
 /// It must never call out, nor know anything of money: a list that fails would lock a node.
@@ -14,7 +14,7 @@ import {INodeFactory} from "./INodeFactory.sol";
 ///
 /// Position p of the list is lane p + 1 of that row. Lanes past the count hold leftovers: the count alone says what
 /// is in the list, and each write masks its own lane. Leaving them saves a slot's price when the wallet grows again.
-abstract contract NodeLists is ERC721, INodeFactory {
+abstract contract NodeLists is WordERC721, INodeFactory {
     uint256 private constant LANE_BITS = 32;
     uint256 private constant LANE_MASK = type(uint32).max;
     uint256 private constant LANES_PER_WORD = 8;
@@ -31,13 +31,11 @@ abstract contract NodeLists is ERC721, INodeFactory {
     }
 
     function nodesOf(address wallet) external view returns (uint256[] memory ids) {
-        if (wallet == address(0)) return ids;
-        uint256 count = balanceOf(wallet);
-        ids = new uint256[](count);
-        uint256 word = _word(wallet, 0);
-        for (uint256 lane = 1; lane <= count; ++lane) {
-            if (lane % LANES_PER_WORD == 0) word = _word(wallet, lane / LANES_PER_WORD);
-            ids[lane - 1] = _laneOf(word, lane);
+        uint256 word = _balanceWord(wallet);
+        ids = new uint256[](_countIn(word));
+        for (uint256 lane = 1; lane <= ids.length; ++lane) {
+            if (lane % LANES_PER_WORD == 0) word = _wordAt(wallet, word, lane);
+            ids[lane - 1] = _idIn(word, lane);
         }
     }
 
@@ -45,41 +43,46 @@ abstract contract NodeLists is ERC721, INodeFactory {
     function _afterTokenTransfer(address from, address to, uint256 id) internal override {
         if (from == to) return;
         if (to == address(this)) revert ImpossibleRecipient();
-        uint256 count = balanceOf(to);
+        uint256 word = _balanceWord(to);
+        uint256 count = _countIn(word);
         if (count > maxPerWallet) revert WalletFull();
-        _write(to, count, id);
+        _write(to, word, count, id);
         if (from != address(0)) _remove(from, id);
     }
 
     /// @dev The last id takes the place of the removed one.
     function _remove(address wallet, uint256 id) private {
-        uint256 lastLane = balanceOf(wallet) + 1;
-        uint256 last = _laneOf(_word(wallet, lastLane / LANES_PER_WORD), lastLane);
-        if (last != id) _write(wallet, _find(wallet, id), last);
+        uint256 first = _balanceWord(wallet);
+        uint256 lastLane = _countIn(first) + 1;
+        uint256 last = _idIn(_wordAt(wallet, first, lastLane), lastLane);
+        if (last != id) _write(wallet, first, _find(wallet, first, id), last);
     }
 
     /// @dev The lane that holds `id`. The id is in the list and is not its last: the search always ends.
-    function _find(address wallet, uint256 id) private view returns (uint256 lane) {
-        uint256 word = _word(wallet, 0);
-        for (lane = 1; _laneOf(word, lane) != id;) {
-            if (++lane % LANES_PER_WORD == 0) word = _word(wallet, lane / LANES_PER_WORD);
+    function _find(address wallet, uint256 first, uint256 id) private view returns (uint256 lane) {
+        uint256 word = first;
+        for (lane = 1; _idIn(word, lane) != id;) {
+            if (++lane % LANES_PER_WORD == 0) word = _wordAt(wallet, first, lane);
         }
     }
 
-    function _write(address wallet, uint256 lane, uint256 id) private {
-        uint256 index = lane / LANES_PER_WORD;
+    function _write(address wallet, uint256 first, uint256 lane, uint256 id) private {
         uint256 shift = (lane % LANES_PER_WORD) * LANE_BITS;
-        uint256 word = (_word(wallet, index) & ~(LANE_MASK << shift)) | (id << shift);
-        if (index == 0) _setAux(wallet, uint224(word >> LANE_BITS));
-        else _overflow[wallet][index - 1] = word;
+        uint256 word = (_wordAt(wallet, first, lane) & ~(LANE_MASK << shift)) | (id << shift);
+        if (lane < LANES_PER_WORD) _setBalanceWord(wallet, word);
+        else _overflow[wallet][lane / LANES_PER_WORD - 1] = word;
     }
 
-    /// @dev Word 0 comes without its count, which only ERC-721 writes.
-    function _word(address wallet, uint256 index) private view returns (uint256) {
-        return index == 0 ? uint256(_getAux(wallet)) << LANE_BITS : _overflow[wallet][index - 1];
+    /// @dev The word that holds `lane`; `first` is the wallet's word 0, which the caller has read.
+    function _wordAt(address wallet, uint256 first, uint256 lane) private view returns (uint256) {
+        return lane < LANES_PER_WORD ? first : _overflow[wallet][lane / LANES_PER_WORD - 1];
     }
 
-    function _laneOf(uint256 word, uint256 lane) private pure returns (uint256) {
+    function _idIn(uint256 word, uint256 lane) private pure returns (uint256) {
         return (word >> ((lane % LANES_PER_WORD) * LANE_BITS)) & LANE_MASK;
+    }
+
+    function _countIn(uint256 first) private pure returns (uint256) {
+        return first & LANE_MASK;
     }
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+// Owns how a cohort and the books lie in one slot each, and the ways they may change. It must never check a rule: the
+// caller sees to it that a value fits its field, by the rule named beside the field. Packed by hand, because the
+// compiler writes a struct field by field, each with a read and a write of its own, and that is dear in a mint.
+
+/// @dev 248 bits, from the lowest:
+///
+///     perNode     80   wei credited to each node since the opening; AmountTooLarge keeps it below 2^80
+///     size        32   nodes; there are fewer than 2^32 ids
+///     nextDue     40   the turn owed next; it only ever moves from a time that has come, by less than 2^33
+///     interval    32   seconds between turns; never 0 once opened, so a zero word was never opened
+///     tier        16
+///     lastRound   48   the round that paid it last; stops a second turn in one round, in a slot written anyway
+type Cohort is uint256;
+
+/// @dev 241 bits, all that a round needs but its cohorts. Two totals that only grow, rather than their difference, let
+/// a follower notice a missed credit and a missed withdrawal each by itself:
+///
+///     credited    96   AmountTooLarge keeps it below 2^96
+///     withdrawn   96   never exceeds credited
+///     round       48   grows by one at a time
+///     paused       1
+type Books is uint256;
+
+using Cohorts for Cohort global;
+using BooksLib for Books global;
+
+library Cohorts {
+    uint256 private constant SIZE = 80;
+    uint256 private constant NEXT_DUE = 112;
+    uint256 private constant INTERVAL = 152;
+    uint256 private constant TIER = 184;
+    uint256 private constant LAST_ROUND = 200;
+
+    function opened(uint256 tier_, uint256 firstDue, uint256 interval_) internal pure returns (Cohort) {
+        return Cohort.wrap((firstDue << NEXT_DUE) | (interval_ << INTERVAL) | (tier_ << TIER));
+    }
+
+    function isOpen(Cohort cohort) internal pure returns (bool) {
+        return Cohort.unwrap(cohort) != 0;
+    }
+
+    function perNode(Cohort cohort) internal pure returns (uint256) {
+        return uint80(Cohort.unwrap(cohort));
+    }
+
+    function size(Cohort cohort) internal pure returns (uint256) {
+        return uint32(Cohort.unwrap(cohort) >> SIZE);
+    }
+
+    function nextDue(Cohort cohort) internal pure returns (uint256) {
+        return uint40(Cohort.unwrap(cohort) >> NEXT_DUE);
+    }
+
+    function interval(Cohort cohort) internal pure returns (uint256) {
+        return uint32(Cohort.unwrap(cohort) >> INTERVAL);
+    }
+
+    function tier(Cohort cohort) internal pure returns (uint256) {
+        return uint16(Cohort.unwrap(cohort) >> TIER);
+    }
+
+    function lastRound(Cohort cohort) internal pure returns (uint256) {
+        return Cohort.unwrap(cohort) >> LAST_ROUND;
+    }
+
+    /// @dev One node more.
+    function joined(Cohort cohort) internal pure returns (Cohort) {
+        return Cohort.wrap(Cohort.unwrap(cohort) + (1 << SIZE));
+    }
+
+    /// @dev The turn moves on by `delay`.
+    function postponed(Cohort cohort, uint256 delay) internal pure returns (Cohort) {
+        return Cohort.wrap(Cohort.unwrap(cohort) + (delay << NEXT_DUE));
+    }
+
+    /// @dev Its turn paid, `amount` to each node, in `round`, which is later than the last.
+    function paid(Cohort cohort, uint256 amount, uint256 round) internal pure returns (Cohort) {
+        uint256 roundsSince = round - cohort.lastRound();
+        return
+            Cohort.wrap(Cohort.unwrap(cohort) + amount + (cohort.interval() << NEXT_DUE) + (roundsSince << LAST_ROUND));
+    }
+
+    function withInterval(Cohort cohort, uint256 interval_) internal pure returns (Cohort) {
+        uint256 others = Cohort.unwrap(cohort) & ~(uint256(type(uint32).max) << INTERVAL);
+        return Cohort.wrap(others | (interval_ << INTERVAL));
+    }
+}
+
+library BooksLib {
+    uint256 private constant WITHDRAWN = 96;
+    uint256 private constant ROUND = 192;
+    uint256 private constant PAUSED = 240;
+
+    function credited(Books books) internal pure returns (uint256) {
+        return uint96(Books.unwrap(books));
+    }
+
+    function withdrawn(Books books) internal pure returns (uint256) {
+        return uint96(Books.unwrap(books) >> WITHDRAWN);
+    }
+
+    function owed(Books books) internal pure returns (uint256) {
+        return books.credited() - books.withdrawn();
+    }
+
+    function round(Books books) internal pure returns (uint256) {
+        return uint48(Books.unwrap(books) >> ROUND);
+    }
+
+    function isPaused(Books books) internal pure returns (bool) {
+        return Books.unwrap(books) >> PAUSED != 0;
+    }
+
+    /// @dev The next round booked, `total` in all.
+    function afterRound(Books books, uint256 total) internal pure returns (Books) {
+        return Books.wrap(Books.unwrap(books) + total + (1 << ROUND));
+    }
+
+    function afterWithdrawal(Books books, uint256 amount) internal pure returns (Books) {
+        return Books.wrap(Books.unwrap(books) + (amount << WITHDRAWN));
+    }
+
+    function withPaused(Books books, bool paused) internal pure returns (Books) {
+        uint256 others = Books.unwrap(books) & ~(uint256(1) << PAUSED);
+        return Books.wrap(paused ? others | (1 << PAUSED) : others);
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ERC721} from "solady/tokens/ERC721.sol";
+
+/// @notice Owns the way to Solady's two packed ERC-721 slots as whole words, so that one read serves all their fields.
+/// It must never write a field that ERC-721 keeps: the owner of a token, the count of a wallet.
+/// @dev The derivations are those documented in Solady's ERC721, whose version is pinned; every test rests on them.
+abstract contract WordERC721 is ERC721 {
+    uint256 private constant MASTER_SLOT_SEED = 0x7d8825530a5a2e7a << 192;
+
+    /// @dev owner 160 | extra data 96. Zero for a token that was never minted.
+    function _ownerWord(uint256 id) internal view returns (uint256 word) {
+        assembly ("memory-safe") {
+            mstore(0x00, id)
+            mstore(0x1c, MASTER_SLOT_SEED)
+            word := sload(add(id, add(id, keccak256(0x00, 0x20))))
+        }
+    }
+
+    /// @dev count 32 | auxiliary data 224.
+    function _balanceWord(address wallet) internal view returns (uint256 word) {
+        assembly ("memory-safe") {
+            mstore(0x1c, MASTER_SLOT_SEED)
+            mstore(0x00, wallet)
+            word := sload(keccak256(0x0c, 0x1c))
+        }
+    }
+
+    /// @dev `word` keeps the count that `_balanceWord` gave.
+    function _setBalanceWord(address wallet, uint256 word) internal {
+        assembly ("memory-safe") {
+            mstore(0x1c, MASTER_SLOT_SEED)
+            mstore(0x00, wallet)
+            sstore(keccak256(0x0c, 0x1c), word)
+        }
+    }
+}
