@@ -1,0 +1,38 @@
+// What a block's logs bloom says of the factory: "surely no log of its" or "perhaps one". It must never be read as proof
+// that there is a log: in a full block, most blooms say "perhaps" to everything.
+import { hexToBytes, keccak256 } from 'viem'
+
+/** Bits of the 2048-bit bloom that an address or topic sets (yellow paper, M3:2048), counted from the lowest. */
+function bitsOf(value: `0x${string}`): number[] {
+  const digest = keccak256(hexToBytes(value), 'bytes')
+  return [0, 2, 4].map((at) => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047)
+}
+
+function isSet(bloom: string, bit: number): boolean {
+  // Hex digit that holds the bit, counted from the end of the string.
+  const digit = Number.parseInt(bloom.charAt(bloom.length - 1 - (bit >> 2)), 16)
+  return ((digit >> (bit & 3)) & 1) === 1
+}
+
+export interface BloomCheck {
+  /** False when the bloom rules out that the address logged this topic in the block. */
+  mayHold(bloom: string, topic: `0x${string}`): boolean
+  /** False when the bloom rules out every one of the topics. */
+  mayHoldAny(bloom: string): boolean
+}
+
+/** Prepares the check for one address and the topics that matter. */
+export function createBloomCheck(address: `0x${string}`, topics: readonly `0x${string}`[]): BloomCheck {
+  const addressBits = bitsOf(address)
+  const topicBits = new Map(topics.map((topic) => [topic, bitsOf(topic)]))
+  const holds = (bloom: string, bits: readonly number[]) => bits.every((bit) => isSet(bloom, bit))
+  return {
+    mayHold: (bloom, topic) => holds(bloom, addressBits) && holds(bloom, topicBits.get(topic) ?? bitsOf(topic)),
+    mayHoldAny: (bloom) => holds(bloom, addressBits) && [...topicBits.values()].some((bits) => holds(bloom, bits)),
+  }
+}
+
+/** True for the bloom of a block without logs, and for every bloom of a chain that keeps none. */
+export function isEmptyBloom(bloom: string): boolean {
+  return /^0x0+$/.test(bloom)
+}

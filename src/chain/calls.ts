@@ -1,0 +1,58 @@
+// The factory's view functions as JSON-RPC calls: encodes the question, decodes the answer. It must never take an answer
+// that does not decode for a value; the empty one that an address without code gives least of all.
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeErrorResult,
+  decodeFunctionResult,
+  encodeFunctionData,
+} from 'viem'
+import type { Address } from '../domain/units.ts'
+import { factoryAbi } from './factory.abi.ts'
+import { ChainFault } from './faults.ts'
+import type { RpcCall } from './provider.ts'
+import { bytes, toQuantity } from './wire.ts'
+
+type Reads = 'view' | 'pure'
+export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
+export type ViewArgs<Name extends ViewName> = ContractFunctionArgs<typeof factoryAbi, Reads, Name>
+export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeof factoryAbi, Reads, Name>
+
+/** The same ABI without its types, where a name that is a type parameter would not fit them. */
+const abi: Abi = factoryAbi
+
+/** eth_call of one view function at a block. */
+export function viewCall<Name extends ViewName>(
+  factory: Address,
+  at: number | 'latest',
+  name: Name,
+  args: ViewArgs<Name>,
+): RpcCall {
+  const data = encodeFunctionData({ abi, functionName: name as string, args: args as readonly unknown[] })
+  return { method: 'eth_call', params: [{ to: factory, data }, typeof at === 'number' ? toQuantity(at) : at] }
+}
+
+/** What the function answered. Throws a retryable ChainFault when the bytes are not that. */
+export function readView<Name extends ViewName>(name: Name, answer: unknown): ViewResult<Name> {
+  const data = bytes(answer, `answer of ${name}`)
+  if (data === '0x') throw new ChainFault(`the factory has no code there (${name})`, { retryable: true })
+  try {
+    return decodeFunctionResult({ abi, functionName: name as string, data }) as ViewResult<Name>
+  } catch {
+    throw new ChainFault(`the factory's answer to ${name} does not decode`, { retryable: true })
+  }
+}
+
+/** Name of the contract's error in revert data; the selector where it is none of ours, null for no data. */
+export function revertName(data: `0x${string}` | null): string | null {
+  if (data === null) return null
+  try {
+    const { errorName, args } = decodeErrorResult({ abi, data })
+    // Error(string) is the one with words of its own.
+    return errorName === 'Error' ? String(args?.[0]) : errorName
+  } catch {
+    return data.slice(0, 10)
+  }
+}

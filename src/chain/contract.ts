@@ -1,0 +1,112 @@
+// The factory's own word for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never
+// answer from memory, and never turn an answer it could not read into a number.
+import { type Address, address, wei } from '../domain/units.ts'
+import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
+import { ChainFault } from './faults.ts'
+import { chunks, mapBounded } from './parallel.ts'
+import type { ChainNode, ContractReader } from './port.ts'
+import type { Rpc, RpcCall } from './rpc.ts'
+import { quantity, safeNumber, toQuantity } from './wire.ts'
+
+/** Nodes in one call: some 10,000 gas each, and providers cap a call at 50 million gas or less. */
+const NODES_PER_CALL = 500
+/** Cohorts in one request. */
+const COHORTS_PER_REQUEST = 100
+const IN_FLIGHT = 4
+
+/** Builds the reader of one factory. */
+export function createContractReader(rpc: Rpc, factory: Address): ContractReader {
+  async function view<Name extends ViewName>(
+    at: number | 'latest',
+    name: Name,
+    args: ViewArgs<Name>,
+  ): Promise<ViewResult<Name>> {
+    const { method, params } = viewCall(factory, at, name, args)
+    return readView(name, await rpc.request(method, params))
+  }
+
+  return {
+    async counters(atBlock) {
+      const at = toQuantity(atBlock)
+      const calls: RpcCall[] = [
+        viewCall(factory, atBlock, 'lastId', []),
+        viewCall(factory, atBlock, 'round', []),
+        viewCall(factory, atBlock, 'outstanding', []),
+        viewCall(factory, atBlock, 'isSolvent', []),
+        viewCall(factory, atBlock, 'paused', []),
+        { method: 'eth_getBalance', params: [factory, at] },
+      ]
+      const [lastId, round, outstanding, isSolvent, paused, balance] = await rpc.requestAll(calls)
+      return {
+        blockNumber: atBlock,
+        lastNodeId: readView('lastId', lastId),
+        round: safeNumber(readView('round', round), 'round'),
+        outstandingWei: wei(readView('outstanding', outstanding)),
+        contractBalanceWei: wei(quantity(balance, 'balance')),
+        isSolvent: readView('isSolvent', isSolvent),
+        paused: readView('paused', paused),
+      }
+    },
+
+    async nodes(firstId, count, atBlock) {
+      if (firstId < 1n) throw new RangeError('nodes are numbered from 1')
+      const starts = chunks(Array.from({ length: count }), NODES_PER_CALL).map(
+        (piece, index) => ({ first: firstId + BigInt(index * NODES_PER_CALL), length: piece.length }) as const,
+      )
+      const pieces = await mapBounded(starts, IN_FLIGHT, async ({ first, length }) => {
+        const nodes = await view(atBlock, 'nodesInfo', [first, BigInt(length)])
+        return nodes.map((node, index) => toNode(node, first + BigInt(index)))
+      })
+      return pieces.flat()
+    },
+
+    async cohorts(cohorts, atBlock) {
+      const pieces = await mapBounded(chunks(cohorts, COHORTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+        const answers = await rpc.requestAll(piece.map((id) => viewCall(factory, atBlock, 'cohort', [BigInt(id)])))
+        return answers.map((answer, index) => {
+          const [perNode, size, nextDue, interval, tier] = readView('cohort', answer)
+          return {
+            cohort: piece[index] as number,
+            tierNo: safeNumber(tier, 'tier'),
+            perNodeWei: wei(perNode),
+            size: safeNumber(size, 'cohort size'),
+            nextDue: safeNumber(nextDue, 'next due'),
+            intervalSec: safeNumber(interval, 'interval'),
+          }
+        })
+      })
+      return pieces.flat()
+    },
+
+    async nodeOfRef(ref) {
+      const id = await view('latest', 'nodeOfRef', [ref])
+      return id === 0n ? null : id
+    },
+
+    async maxPerWallet() {
+      return safeNumber(await view('latest', 'maxPerWallet', []), 'cap per wallet')
+    },
+
+    async balance(of, atBlock) {
+      const at = atBlock === undefined ? 'latest' : toQuantity(atBlock)
+      return wei(quantity(await rpc.request('eth_getBalance', [of, at]), 'balance'))
+    },
+
+    async swapsAllowance() {
+      return wei(await view('latest', 'swapsAllowance', []))
+    },
+  }
+}
+
+/** Nodes are numbered without gaps, so the window's nth node has the nth id; anything else is another contract's answer. */
+function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): ChainNode {
+  if (node.id !== expectedId) throw new ChainFault(`asked for node ${expectedId}, got ${node.id}`, { retryable: true })
+  return {
+    nodeId: node.id,
+    owner: address(node.owner),
+    balanceWei: wei(node.balance),
+    creditedWei: wei(node.credited),
+    withdrawnWei: wei(node.withdrawn),
+    cohort: safeNumber(node.cohort, 'cohort'),
+  }
+}

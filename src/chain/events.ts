@@ -1,0 +1,129 @@
+// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log it
+// was given: one that does not decode is a retryable fault, since a provider that garbles once may be right the next time.
+import { decodeEventLog, decodeFunctionData } from 'viem'
+import type { FactoryEvent, Position } from '../domain/observed.ts'
+import { type Address, address, type Hash, hash, type Wei, wei } from '../domain/units.ts'
+import { factoryDecodeAbi, factorySelectors, factoryTopics } from './factory.abi.ts'
+import { ChainFault } from './faults.ts'
+import { safeNumber, type WireLog } from './wire.ts'
+
+/** Ids read from one reverted withdrawAll. No wallet holds more than 256 nodes, so more than this is nobody's mistake. */
+const FAILED_IDS_MAX = 1_024
+
+/** The events the ledger is made of. The factory's others (roles, pause, approvals) change nothing in it. */
+export const ledgerTopics: readonly Hash[] = [
+  factoryTopics.NodeMinted,
+  factoryTopics.MintSkipped,
+  factoryTopics.Transfer,
+  factoryTopics.CohortOpened,
+  factoryTopics.IntervalSet,
+  factoryTopics.Credited,
+  factoryTopics.Withdrawn,
+]
+
+type Decoded = ReturnType<typeof decode>
+
+function decode(log: WireLog) {
+  try {
+    return decodeEventLog({
+      abi: factoryDecodeAbi,
+      data: log.data,
+      topics: log.topics as [signature: Hash, ...args: Hash[]],
+      strict: true,
+    })
+  } catch {
+    throw new ChainFault(`a log of the factory in block ${log.blockNumber} does not decode`, { retryable: true })
+  }
+}
+
+/**
+ * The ledger's event for a log with one of `ledgerTopics`. `txValueWei` is what the log's own transaction carried to the
+ * factory, null where it was not called directly.
+ */
+export function toEvent(log: WireLog, at: Position, txValueWei: Wei | null): FactoryEvent {
+  return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log), txValueWei) }
+}
+
+type Words<Event = FactoryEvent> = Event extends unknown ? Omit<Event, keyof Position | 'logIndex'> : never
+
+function wordsOf(event: Decoded, txValueWei: Wei | null): Words {
+  switch (event.eventName) {
+    case 'NodeMinted': {
+      const { nodeId, owner, ref, cohort } = event.args
+      return { kind: 'nodeMinted', nodeId, owner: address(owner), ref: hash(ref), cohort: safeNumber(cohort, 'cohort') }
+    }
+    case 'MintSkipped':
+      return { kind: 'mintSkipped', ref: hash(event.args.ref), reason: safeNumber(event.args.reason, 'skip reason') }
+    case 'Transfer': {
+      const { from, to, id } = event.args
+      return { kind: 'transfer', nodeId: id, from: address(from), to: address(to) }
+    }
+    case 'CohortOpened': {
+      const { cohort, tier, firstDue, interval } = event.args
+      return {
+        kind: 'cohortOpened',
+        cohort: safeNumber(cohort, 'cohort'),
+        tierNo: safeNumber(tier, 'tier'),
+        firstDue: safeNumber(firstDue, 'first due'),
+        intervalSec: safeNumber(interval, 'interval'),
+      }
+    }
+    case 'IntervalSet': {
+      const { cohort, interval } = event.args
+      return {
+        kind: 'intervalSet',
+        cohort: safeNumber(cohort, 'cohort'),
+        intervalSec: safeNumber(interval, 'interval'),
+      }
+    }
+    case 'Credited': {
+      const { round, cohort, due, amountPerNode, nodeCount } = event.args
+      return {
+        kind: 'credited',
+        round: safeNumber(round, 'round'),
+        cohort: safeNumber(cohort, 'cohort'),
+        due: safeNumber(due, 'due'),
+        amountPerNodeWei: wei(amountPerNode),
+        nodeCount: safeNumber(nodeCount, 'node count'),
+        txValueWei,
+      }
+    }
+    case 'Withdrawn': {
+      const { nodeId, owner, to, amount, withdrawnTotal } = event.args
+      return {
+        kind: 'withdrawn',
+        nodeId,
+        owner: address(owner),
+        to: address(to),
+        amountWei: wei(amount),
+        withdrawnTotalWei: wei(withdrawnTotal),
+      }
+    }
+    default:
+      throw new ChainFault(`the factory logged ${event.eventName}, which was not asked for`, { retryable: true })
+  }
+}
+
+/** True for the calldata of a withdraw or withdrawAll. */
+export function isWithdrawCall(input: string): boolean {
+  const selector = input.slice(0, 10).toLowerCase()
+  return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll
+}
+
+/** What a withdraw call asked for; null where its calldata is not well formed (then it names no node). */
+export function readWithdrawCall(
+  input: `0x${string}`,
+): { nodeIds: bigint[]; to: Address; amountWei: Wei | null } | null {
+  try {
+    const call = decodeFunctionData({ abi: factoryDecodeAbi, data: input })
+    if (call.functionName === 'withdraw') {
+      const [id, to, amount] = call.args
+      return { nodeIds: [id], to: address(to), amountWei: wei(amount) }
+    }
+    if (call.functionName !== 'withdrawAll') return null
+    const [ids, to] = call.args
+    return { nodeIds: [...new Set(ids)].slice(0, FAILED_IDS_MAX), to: address(to), amountWei: null }
+  } catch {
+    return null
+  }
+}

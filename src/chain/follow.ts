@@ -1,0 +1,186 @@
+// The chain as the follower reads it: heads, blocks, observed ranges, transactions, and what a wallet held at a block. It
+// must never cache a head or a block (a stale one moves money), and never answer a guess: "not there" is null only where
+// the port says so, everything else that fails is a ChainFault.
+import { encodeFunctionData, erc20Abi } from 'viem'
+import type { Block, ObservedRange } from '../domain/observed.ts'
+import { type Address, type Hash, wei } from '../domain/units.ts'
+import { ChainFault, RpcFault } from './faults.ts'
+import { createObserver, RangeRefused } from './observe.ts'
+import type { ChainReader, TransactionView, Watched } from './port.ts'
+import { isLimit, isRevert } from './provider.ts'
+import { type Rpc, resultOf } from './rpc.ts'
+import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from './wire.ts'
+
+/** Blocks per range to begin with, and at most: a range is one database transaction and must stay a short one. */
+const SPAN_START = 32
+const SPAN_MAX = 256
+/** A range that took longer than this is asked for in smaller pieces from then on. */
+const SPAN_TARGET_MS = 8_000
+/** Steps of a search by time: twice the bits of any block number there will be. */
+const SEARCH_STEPS_MAX = 128
+
+/** Builds the reader of one deployment. Addresses in `watched` are lower case. */
+export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
+  const observer = createObserver(rpc, watched)
+  let span = SPAN_START
+
+  async function blockAt(tag: number | 'latest'): Promise<Block | null> {
+    const position = typeof tag === 'number' ? toQuantity(tag) : tag
+    const answer = await rpc.request('eth_getBlockByNumber', [position, false], { accept: (block) => block !== null })
+    if (answer == null) return null
+    const block = toBlock(header(answer))
+    if (typeof tag === 'number' && block.number !== tag) {
+      throw new ChainFault(`asked for block ${tag}, got ${block.number}`, { retryable: true })
+    }
+    return block
+  }
+
+  async function blockOrFault(number: number): Promise<Block> {
+    const block = await blockAt(number)
+    if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+    return block
+  }
+
+  /** One range of `size`; a success lets the next be longer, unless it took too long. */
+  async function observeSpan(from: number, size: number, parent: Hash | null): Promise<ObservedRange> {
+    const began = performance.now()
+    const range = await observer.observe(from, from + size - 1, parent)
+    const slow = performance.now() - began > SPAN_TARGET_MS
+    if (slow) span = Math.max(1, Math.floor(size / 2))
+    else if (size === span) span = Math.min(SPAN_MAX, span * 2)
+    return range
+  }
+
+  return {
+    async chainId() {
+      return count(await rpc.request('eth_chainId', []), 'chain id')
+    },
+
+    async head() {
+      const head = await blockAt('latest')
+      if (!head) throw new ChainFault('the provider has no latest block', { retryable: true })
+      return head
+    },
+
+    async finalized() {
+      const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
+      // Chains without finality answer null or some error; a provider that is merely busy says nothing about the chain.
+      if (!reply.ok && !isLimit(reply.error)) return null
+      const answer = resultOf('eth_getBlockByNumber', reply)
+      return answer == null ? null : toBlock(header(answer))
+    },
+
+    block: (number) => blockAt(number),
+
+    async observe(from, to, parent) {
+      if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || to < from) {
+        throw new RangeError(`not a range of blocks: ${from} to ${to}`)
+      }
+      // Each failure halves the span, so this ends after log2(SPAN_MAX) rounds at the latest.
+      for (;;) {
+        const size = Math.min(to - from + 1, span)
+        try {
+          return await observeSpan(from, size, parent)
+        } catch (error) {
+          if (isTooMuch(error) || isUnreachable(error)) span = Math.max(1, Math.floor(size / 2))
+          // A provider that did not answer is not pressed on at once; the next range asked of it is shorter.
+          if (size === 1 || !isTooMuch(error)) throw error
+        }
+      }
+    },
+
+    async firstBlockAt(time, notAfter) {
+      const last = await blockOrFault(notAfter)
+      if (last.time < time) return null
+      const found = await searchByTime(blockOrFault, time, last)
+      if (found.number === 0) return { block: found, parent: null }
+      const parent = await blockOrFault(found.number - 1)
+      // The search crossed a reorganisation, or two providers on two forks answered it.
+      if (parent.hash !== found.parentHash || parent.time >= time) {
+        throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
+      }
+      return { block: found, parent }
+    },
+
+    transaction: (txHash) => readTransaction(rpc, txHash),
+
+    async holding(token, owner, at) {
+      try {
+        return await readHolding(rpc, token, owner, at)
+      } catch (error) {
+        if (error instanceof ChainFault) return null
+        throw error
+      }
+    },
+  }
+}
+
+/** True for faults that a shorter range mends. */
+function isTooMuch(error: unknown): boolean {
+  if (error instanceof RangeRefused) return true
+  return error instanceof RpcFault && (error.kind === 'limit' || error.kind === 'tooLarge' || error.kind === 'batch')
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof RpcFault && error.kind === 'unreachable'
+}
+
+/**
+ * The first block not before `time`, at or before `last`. Strides backwards first, doubling them, since what is asked
+ * for is mostly recent; then halves what is left.
+ */
+async function searchByTime(blockAt: (number: number) => Promise<Block>, time: number, last: Block): Promise<Block> {
+  let late = last
+  let early = -1
+  let stride = 1
+  for (let step = 0; step < SEARCH_STEPS_MAX && late.number - early > 1; step++) {
+    const striding = early < 0 && late.number - stride > 0
+    const number = striding ? late.number - stride : early + Math.floor((late.number - early) / 2)
+    const block = await blockAt(number)
+    if (block.time >= time) late = block
+    else early = number
+    stride *= 2
+  }
+  return late
+}
+
+async function readTransaction(rpc: Rpc, txHash: Hash): Promise<TransactionView | null> {
+  const answer = await rpc.request('eth_getTransactionByHash', [txHash], { accept: (tx) => tx !== null })
+  if (answer == null) return null
+  const tx = transaction(answer)
+  if (tx.hash !== txHash) throw new ChainFault(`asked for ${txHash}, got another transaction`, { retryable: true })
+  const { from, to, valueWei, blockNumber, blockHash } = tx
+  const view = { txHash, from, to, valueWei, blockNumber, blockHash, succeeded: null }
+  if (blockHash === null) return view
+  const found = await rpc.request('eth_getTransactionReceipt', [txHash], { accept: (given) => given !== null })
+  if (found == null) return view
+  const { succeeded, blockHash: receiptBlock } = receipt(found)
+  return { ...view, succeeded: receiptBlock === blockHash ? succeeded : null }
+}
+
+/** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not to be had. */
+async function readHolding(
+  rpc: Rpc,
+  token: Address,
+  owner: Address,
+  at: { number: number; hash: Hash },
+): Promise<bigint | null> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner] })
+  const call = { to: token, data }
+  const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
+  if (byHash.ok) return readAmount(byHash.result)
+  if (isRevert(byHash.error)) return null
+  // Not every provider takes a block by hash here (EIP-1898); by number is as good while that block has this hash.
+  const [byNumber, block] = await rpc.batch([
+    { method: 'eth_call', params: [call, toQuantity(at.number)] },
+    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
+  ])
+  if (!byNumber?.ok || !block?.ok || block.result == null) return null
+  return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
+}
+
+/** The first word of what a token answered. Less than a word is what an address without code answers: not zero. */
+function readAmount(result: unknown): bigint | null {
+  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}/.test(result)) return null
+  return wei(quantity(result.slice(0, 66), 'balance'))
+}

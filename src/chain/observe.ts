@@ -1,0 +1,289 @@
+// Observes a range of blocks: what of it concerns us, and the checks that make it believable. Logs and receipts are held
+// against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
+// receipt is a retryable fault), and never mix two forks in one answer.
+import type { ObservedRange, Position } from '../domain/observed.ts'
+import type { Hash } from '../domain/units.ts'
+import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
+import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
+import { ChainFault, RpcFault } from './faults.ts'
+import { chunks, mapBounded } from './parallel.ts'
+import type { Watched } from './port.ts'
+import type { Rpc, RpcCall } from './rpc.ts'
+import type { WireHeader, WireLog, WireReceipt, WireTransaction } from './wire.ts'
+import { fields, header, list, log, receipt, toBlock, toQuantity, transaction } from './wire.ts'
+
+/** Requests for blocks under way at once: what a node serves best (more gained nothing when measured). */
+const IN_FLIGHT = 8
+/** Full blocks asked for in one request; a busy block is about half a megabyte. */
+const BLOCKS_PER_REQUEST = 4
+/** Receipts, or logs of single blocks, asked for in one request. */
+const RECEIPTS_PER_REQUEST = 50
+
+/** A block with the transactions that concern us; the others are forgotten as soon as they are read. */
+interface SeenBlock {
+  header: WireHeader
+  txHashes: Hash[]
+  relevant: WireTransaction[]
+}
+
+/** A provider would not give the logs of a range this long; a shorter one may do. */
+export class RangeRefused extends ChainFault {
+  constructor(cause: unknown) {
+    super(`range refused: ${cause instanceof Error ? cause.message : 'unknown'}`, { retryable: true, cause })
+  }
+}
+
+const again = (message: string): never => {
+  throw new ChainFault(message, { retryable: true })
+}
+
+export interface Observer {
+  observe(from: number, to: number, parent: Hash | null): Promise<ObservedRange>
+}
+
+/** Builds the observer of one deployment. */
+export function createObserver(rpc: Rpc, watched: Watched): Observer {
+  const bloomCheck = createBloomCheck(watched.factory, ledgerTopics)
+  return {
+    async observe(from, to, parent) {
+      // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
+      const ranged = from === to ? null : await rangeLogs(rpc, watched, from, to)
+      const blocks = await fetchBlocks(rpc, watched, from, to)
+      checkParents(blocks, parent)
+      const logs = await completeLogs(rpc, watched, bloomCheck, blocks, ranged)
+      const receipts = await fetchReceipts(rpc, watched, blocks, logs)
+      checkReceiptLogs(watched, receipts, logs)
+      return assemble(watched, blocks, logs, receipts)
+    },
+  }
+}
+
+/** Logs of the range by number; a JSON-RPC error means that the range is too long for this provider, whatever its words. */
+async function rangeLogs(rpc: Rpc, watched: Watched, from: number, to: number): Promise<WireLog[]> {
+  const filter = {
+    address: watched.factory,
+    topics: [ledgerTopics],
+    fromBlock: toQuantity(from),
+    toBlock: toQuantity(to),
+  }
+  try {
+    return list(await rpc.request('eth_getLogs', [filter]), 'list of logs').map(log)
+  } catch (error) {
+    if (error instanceof RpcFault && ['error', 'limit', 'tooLarge', 'refused'].includes(error.kind)) {
+      throw new RangeRefused(error)
+    }
+    throw error
+  }
+}
+
+async function fetchBlocks(rpc: Rpc, watched: Watched, from: number, to: number): Promise<SeenBlock[]> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  const pieces = await mapBounded(chunks(numbers, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+    const calls = piece.map(
+      (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
+    )
+    const answers = await rpc.requestAll(calls, { accept: (block) => block !== null })
+    return answers.map((answer, index) => seeBlock(watched, answer, piece[index] as number))
+  })
+  return pieces.flat()
+}
+
+function seeBlock(watched: Watched, answer: unknown, number: number): SeenBlock {
+  if (answer == null) return again(`the provider has no block ${number}`)
+  const head = header(answer)
+  if (head.number !== number) again(`asked for block ${number}, got ${head.number}`)
+  const concerns = concernOf(watched)
+  const txHashes: Hash[] = []
+  const relevant: WireTransaction[] = []
+  for (const [index, entry] of list(fields<'transactions'>(answer, 'block').transactions, 'transactions').entries()) {
+    const raw = fields<'hash' | 'from' | 'to'>(entry, 'transaction')
+    txHashes.push(String(raw.hash).toLowerCase() as Hash)
+    if (!concerns(raw.from, raw.to)) continue
+    const tx = transaction(entry)
+    if (tx.index !== index || tx.blockHash !== head.hash) again(`block ${number} lists a transaction of another block`)
+    relevant.push(tx)
+  }
+  return { header: head, txHashes, relevant }
+}
+
+/** Cheap test on a raw transaction: most of a block's are parsed no further. */
+function concernOf(watched: Watched): (from: unknown, to: unknown) => boolean {
+  const froms = new Set<string>(watched.senders)
+  const tos = new Set<string>([watched.factory])
+  if (watched.paymentAddress) {
+    froms.add(watched.paymentAddress)
+    tos.add(watched.paymentAddress)
+  }
+  const has = (set: Set<string>, value: unknown) => typeof value === 'string' && set.has(value.toLowerCase())
+  return (from, to) => has(froms, from) || has(tos, to)
+}
+
+function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
+  let expected = parent
+  for (const { header: head } of blocks) {
+    if (expected !== null && head.parentHash !== expected) again(`block ${head.number} does not follow on its parent`)
+    expected = head.hash
+  }
+}
+
+/**
+ * Holds the range's logs against the blocks, and asks again by block hash wherever a bloom and the logs disagree: a
+ * lagging node answers `[]` for blocks it does not have. `ranged` is null where nothing was asked by range.
+ */
+async function completeLogs(
+  rpc: Rpc,
+  watched: Watched,
+  bloomCheck: BloomCheck,
+  blocks: readonly SeenBlock[],
+  ranged: readonly WireLog[] | null,
+): Promise<Map<Hash, WireLog[]>> {
+  const byBlock = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, []]))
+  for (const entry of ranged ?? []) {
+    const place = byBlock.get(entry.blockHash)
+    if (!place) again(`a log of block ${entry.blockNumber} is from another fork`)
+    place?.push(entry)
+  }
+  const doubtful = blocks.filter((block) => isDoubtful(bloomCheck, block.header, byBlock.get(block.header.hash) ?? []))
+  for (const piece of chunks(doubtful, RECEIPTS_PER_REQUEST)) {
+    const answers = await rpc.requestAll(
+      piece.map(({ header: head }): RpcCall => {
+        const filter = { address: watched.factory, topics: [ledgerTopics], blockHash: head.hash }
+        return { method: 'eth_getLogs', params: [filter] }
+      }),
+    )
+    for (const [index, answer] of answers.entries()) {
+      const block = piece[index] as SeenBlock
+      byBlock.set(block.header.hash, list(answer, 'list of logs').map(log))
+    }
+  }
+  for (const block of blocks) checkLogs(watched, bloomCheck, block, byBlock.get(block.header.hash) ?? [])
+  return byBlock
+}
+
+function isDoubtful(bloomCheck: BloomCheck, head: WireHeader, logs: readonly WireLog[]): boolean {
+  if (logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
+  return !allowedByBloom(bloomCheck, head, logs)
+}
+
+function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly WireLog[]): boolean {
+  return logs.every((entry) => bloomCheck.mayHold(head.logsBloom, entry.topics[0] ?? '0x'))
+}
+
+function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, logs: WireLog[]): void {
+  const { header: head, txHashes } = block
+  // A chain that keeps no blooms leaves them empty; there, what was asked by block hash has to do.
+  if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
+    again(`the bloom of block ${head.number} denies a log the provider gave for it`)
+  }
+  logs.sort((a, b) => a.logIndex - b.logIndex)
+  for (const [index, entry] of logs.entries()) {
+    const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
+    const here = entry.blockHash === head.hash && entry.blockNumber === head.number
+    if (!ours || !here || txHashes[entry.txIndex] !== entry.txHash || logs[index - 1]?.logIndex === entry.logIndex) {
+      again(`the logs of block ${head.number} do not fit the block`)
+    }
+  }
+}
+
+/** Receipts of the transactions whose outcome matters and is not yet proven by a log of theirs. */
+async function fetchReceipts(
+  rpc: Rpc,
+  watched: Watched,
+  blocks: readonly SeenBlock[],
+  logs: ReadonlyMap<Hash, WireLog[]>,
+): Promise<Map<Hash, WireReceipt>> {
+  const wanted: { tx: WireTransaction; head: WireHeader }[] = []
+  for (const { header: head, relevant } of blocks) {
+    const logged = new Set((logs.get(head.hash) ?? []).map((entry) => entry.txHash))
+    for (const tx of relevant) if (needsReceipt(watched, tx, logged)) wanted.push({ tx, head })
+  }
+  const receipts = new Map<Hash, WireReceipt>()
+  await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+    const calls = piece.map(({ tx }): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [tx.hash] }))
+    const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
+    for (const [index, answer] of answers.entries()) {
+      const { tx, head } = piece[index] as (typeof piece)[number]
+      if (answer == null) again(`the provider has no receipt for ${tx.hash}, which block ${head.number} lists`)
+      const found = receipt(answer)
+      if (found.txHash !== tx.hash || found.blockHash !== head.hash) {
+        again(`the receipt of ${tx.hash} is from another block than ${head.number}`)
+      }
+      receipts.set(tx.hash, found)
+    }
+  })
+  return receipts
+}
+
+function needsReceipt(watched: Watched, tx: WireTransaction, logged: ReadonlySet<Hash>): boolean {
+  const { paymentAddress, senders } = watched
+  if (paymentAddress !== null && (tx.to === paymentAddress || tx.from === paymentAddress)) return true
+  if (senders.includes(tx.from)) return true
+  // A withdraw that left a log succeeded; one that left none reverted, or its log was kept from us.
+  return tx.to === watched.factory && isWithdrawCall(tx.input) && !logged.has(tx.hash)
+}
+
+/** Every receipt read names its own logs: the factory's must be those we have, neither more nor fewer. */
+function checkReceiptLogs(
+  watched: Watched,
+  receipts: ReadonlyMap<Hash, WireReceipt>,
+  logs: ReadonlyMap<Hash, WireLog[]>,
+): void {
+  for (const found of receipts.values()) {
+    const named = found.logs.filter(
+      (entry) => entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash),
+    )
+    const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
+    if (named.length !== have.length) again(`the logs of ${found.txHash} differ from those of its receipt`)
+  }
+}
+
+function assemble(
+  watched: Watched,
+  blocks: readonly SeenBlock[],
+  logs: ReadonlyMap<Hash, WireLog[]>,
+  receipts: ReadonlyMap<Hash, WireReceipt>,
+): ObservedRange {
+  const range: ObservedRange = {
+    blocks: [],
+    transfers: [],
+    outflows: [],
+    sent: [],
+    failedWithdrawals: [],
+    events: [],
+  }
+  for (const { header: head, relevant } of blocks) {
+    range.blocks.push(toBlock(head))
+    const toFactory = new Map(relevant.filter((tx) => tx.to === watched.factory).map((tx) => [tx.hash, tx.valueWei]))
+    for (const tx of relevant) {
+      const found = receipts.get(tx.hash)
+      if (found) addTransaction(range, watched, positionOf(head, tx.hash, tx.index), tx, found)
+    }
+    for (const entry of logs.get(head.hash) ?? []) {
+      const at = positionOf(head, entry.txHash, entry.txIndex)
+      range.events.push(toEvent(entry, at, toFactory.get(entry.txHash) ?? null))
+    }
+  }
+  return range
+}
+
+function positionOf(head: WireHeader, txHash: Hash, txIndex: number): Position {
+  return { blockNumber: head.number, blockHash: head.hash, blockTime: head.time, txHash, txIndex }
+}
+
+/** A transaction may be several things at once: the payments wallet paying itself is a transfer and an outflow. */
+function addTransaction(
+  range: ObservedRange,
+  watched: Watched,
+  at: Position,
+  tx: WireTransaction,
+  { succeeded, feeWei, gasUsed }: WireReceipt,
+): void {
+  const { from, to, valueWei, nonce } = tx
+  if (to !== null && to === watched.paymentAddress) range.transfers.push({ ...at, from, valueWei, succeeded })
+  if (from === watched.paymentAddress) range.outflows.push({ ...at, to, valueWei, feeWei, succeeded })
+  if (watched.senders.includes(from)) range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei })
+  if (to === watched.factory && !succeeded && isWithdrawCall(tx.input)) {
+    const call = readWithdrawCall(tx.input)
+    if (call) range.failedWithdrawals.push({ ...at, caller: from, ...call })
+  }
+}

@@ -1,0 +1,83 @@
+// Doing several things at once, but never more than a named number of them. It must never swallow a failure: the
+// first one is thrown once what was already under way has ended.
+
+/** Maps in order with at most `inFlight` promises open. The first failure stops new work and is thrown. */
+export async function mapBounded<T, R>(
+  items: readonly T[],
+  inFlight: number,
+  map: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(items.length)
+  let next = 0
+  let stopped = false
+  async function work(): Promise<void> {
+    while (!stopped && next < items.length) {
+      const index = next++
+      try {
+        results[index] = await map(items[index] as T, index)
+      } catch (error) {
+        stopped = true
+        throw error
+      }
+    }
+  }
+  const settled = await Promise.allSettled(Array.from({ length: Math.min(inFlight, items.length) }, work))
+  for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
+  return results
+}
+
+/** Cuts a list into consecutive pieces of at most `size`. */
+export function chunks<T>(items: readonly T[], size: number): T[][] {
+  const pieces: T[][] = []
+  for (let start = 0; start < items.length; start += size) pieces.push(items.slice(start, start + size))
+  return pieces
+}
+
+/** A gate through which at most `inside` may be at once and at most `waiting` may wait; more are turned away. */
+export interface Lane {
+  /** Resolves with the way out. Rejects with `signal`'s reason when it aborts first, with RangeError when too many wait. */
+  enter(signal: AbortSignal): Promise<() => void>
+}
+
+/** Builds a lane; see `Lane`. */
+export function createLane(inside: number, waiting: number): Lane {
+  let taken = 0
+  const queue: (() => void)[] = []
+  const leave = () => {
+    const admit = queue.shift()
+    if (admit) admit()
+    else taken--
+  }
+  // Leaving twice would let one more in than the lane holds.
+  const wayOut = () => {
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      leave()
+    }
+  }
+  return {
+    async enter(signal) {
+      signal.throwIfAborted()
+      if (taken < inside) {
+        taken++
+        return wayOut()
+      }
+      if (queue.length >= waiting) throw new RangeError('too many requests are waiting')
+      return await new Promise((resolve, reject) => {
+        const admit = () => {
+          signal.removeEventListener('abort', giveUp)
+          resolve(wayOut())
+        }
+        const giveUp = () => {
+          const at = queue.indexOf(admit)
+          if (at >= 0) queue.splice(at, 1)
+          reject(signal.reason)
+        }
+        signal.addEventListener('abort', giveUp, { once: true })
+        queue.push(admit)
+      })
+    },
+  }
+}

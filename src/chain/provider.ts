@@ -1,0 +1,264 @@
+// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and
+// checks that it answers what was asked. It must never retry (a send may have been heard) and never show more of its
+// URL than the host (the path, the query and the user are where keys are).
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { type Dispatcher, Pool } from 'undici'
+import { type RpcError, RpcFault } from './faults.ts'
+import { createLane, type Lane } from './parallel.ts'
+
+/** Requests to one provider at once, and connections. Bulk reads keep 8 in flight; the rest is room for the others. */
+const IN_FLIGHT_MAX = 16
+/** Requests waiting for a place. Beyond this something is wrong that waiting does not mend. */
+const WAITING_MAX = 1_000
+/** Errors carry text of the provider's; no more than this of it is kept. */
+const ERROR_TEXT_MAX = 300
+
+export interface RpcCall {
+  method: string
+  params: readonly unknown[]
+}
+
+export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcError }
+
+export interface ProviderOptions {
+  url: string
+  replyBytesMax: number
+}
+
+export interface Provider {
+  readonly host: string
+  /** One call. A JSON-RPC error is an answer; everything else that is not a result throws RpcFault. */
+  call(call: RpcCall, timeoutMs: number): Promise<RpcReply>
+  /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` where the provider refuses. */
+  batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
+  close(): Promise<void>
+}
+
+const inflate = promisify(gunzip)
+
+/** Codes and texts with which providers ask to slow down (docs.metamask.io "-32005", Alchemy 429, QuickNode -32007). */
+export function isLimit(error: RpcError): boolean {
+  if (error.code === 429 || error.code === -32005 || error.code === -32007) return true
+  return /rate.?limit|too many requests|compute units|throughput|capacity exceeded|quota/i.test(error.message)
+}
+
+/** True where the call ran and the contract refused it: code 3 as geth and anvil say, revert data, or the words. */
+export function isRevert(error: RpcError): boolean {
+  return error.code === 3 || revertData(error) !== null || /\bexecution reverted\b|\brevert\b/i.test(error.message)
+}
+
+/** The bytes a revert carried, wherever the provider put them; null for none. */
+export function revertData(error: RpcError): `0x${string}` | null {
+  const nested = typeof error.data === 'object' && error.data !== null ? (error.data as { data?: unknown }).data : null
+  for (const candidate of [error.data, nested]) {
+    if (typeof candidate === 'string' && /^0x(?:[0-9a-fA-F]{2})+$/.test(candidate)) return candidate as `0x${string}`
+  }
+  return null
+}
+
+/** Builds a provider. Throws TypeError on a URL that is not http or https (without repeating it). */
+export function createProvider(options: ProviderOptions): Provider {
+  const url = parseUrl(options.url)
+  const pool = new Pool(url.origin, { connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+  const lane = createLane(IN_FLIGHT_MAX, WAITING_MAX)
+  const link: Link = {
+    host: url.host,
+    path: url.pathname + url.search,
+    headers: headersFor(url),
+    secrets: secretsOf(url),
+    replyBytesMax: options.replyBytesMax,
+    pool,
+    lane,
+  }
+  let nextId = 1
+  const envelope = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: nextId++, method, params })
+  return {
+    host: url.host,
+    async call(call, timeoutMs) {
+      const request = envelope(call)
+      const body = await post(link, JSON.stringify(request), timeoutMs)
+      return readReply(link, body, request.id)
+    },
+    async batch(calls, timeoutMs) {
+      const requests = calls.map(envelope)
+      const body = await post(link, JSON.stringify(requests), timeoutMs)
+      return readBatch(
+        link,
+        body,
+        requests.map((request) => request.id),
+      )
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+interface Link {
+  host: string
+  path: string
+  headers: Record<string, string>
+  secrets: string[]
+  replyBytesMax: number
+  pool: Pool
+  lane: Lane
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new TypeError('an RPC URL must begin with http:// or https://')
+  }
+  return url
+}
+
+function headersFor(url: URL): Record<string, string> {
+  const headers: Record<string, string> & { authorization?: string } = {
+    'content-type': 'application/json',
+    'accept-encoding': 'gzip',
+  }
+  if (url.username !== '' || url.password !== '') {
+    const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+    headers.authorization = `Basic ${Buffer.from(user).toString('base64')}`
+  }
+  return headers
+}
+
+/** Parts of the URL that must not come back to us inside an error text. Very short ones are no keys. */
+function secretsOf(url: URL): string[] {
+  const parts = [
+    url.password,
+    url.username,
+    url.search.slice(1),
+    ...url.searchParams.values(),
+    ...url.pathname.split('/'),
+  ]
+  return parts.filter((part) => part.length >= 8)
+}
+
+/** A provider's text, shortened, without anything of the URL that could be a key. */
+function scrub(link: Link, text: string): string {
+  let clean = text
+  for (const secret of link.secrets) clean = clean.replaceAll(secret, '…')
+  return clean.slice(0, ERROR_TEXT_MAX)
+}
+
+async function post(link: Link, payload: string, timeoutMs: number): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  let leave: (() => void) | null = null
+  try {
+    leave = await link.lane.enter(signal)
+    const response = await link.pool.request({
+      method: 'POST',
+      path: link.path,
+      headers: link.headers,
+      body: payload,
+      signal,
+    })
+    return await readResponse(link, response)
+  } catch (error) {
+    if (error instanceof RpcFault) throw error
+    throw new RpcFault('unreachable', `${link.host}: ${scrub(link, reasonOf(error))}`)
+  } finally {
+    leave?.()
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'request failed'
+  if (error.name === 'TimeoutError') return 'no answer in time'
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'string' ? code : error.message
+}
+
+async function readResponse(link: Link, response: Dispatcher.ResponseData): Promise<unknown> {
+  const { statusCode } = response
+  if (statusCode === 429 || statusCode === 413 || statusCode >= 500) {
+    await discard(response)
+    if (statusCode === 429) throw new RpcFault('limit', `${link.host}: HTTP 429, too many requests`)
+    if (statusCode === 413) throw new RpcFault('batch', `${link.host}: HTTP 413, request too large`)
+    throw new RpcFault('unreachable', `${link.host}: HTTP ${statusCode}`)
+  }
+  const raw = await readBounded(link, response)
+  let body: unknown
+  try {
+    body = JSON.parse(raw.toString('utf8'))
+  } catch {
+    // Balancers answer HTML, with status 200 as well; that is nobody's answer to our question.
+    const kind = statusCode >= 400 ? 'refused' : 'garbled'
+    throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON`)
+  }
+  if (statusCode >= 300 && !isErrorEnvelope(body)) throw new RpcFault('refused', `${link.host}: HTTP ${statusCode}`)
+  return body
+}
+
+/** Ends a response nobody reads, without reading it all. */
+async function discard(response: Dispatcher.ResponseData): Promise<void> {
+  await response.body.dump({ limit: 65_536 }).catch(() => {})
+}
+
+async function readBounded(link: Link, response: Dispatcher.ResponseData): Promise<Buffer> {
+  const tooLarge = () => new RpcFault('tooLarge', `${link.host}: answer larger than ${link.replyBytesMax} bytes`)
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of response.body) {
+    size += (part as Buffer).length
+    // Leaving the loop destroys the stream, so the rest is not downloaded.
+    if (size > link.replyBytesMax) throw tooLarge()
+    parts.push(part as Buffer)
+  }
+  const raw = Buffer.concat(parts, size)
+  if (response.headers['content-encoding'] !== 'gzip') return raw
+  try {
+    return await inflate(raw, { maxOutputLength: link.replyBytesMax })
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
+    throw new RpcFault('garbled', `${link.host}: answer with broken compression`)
+  }
+}
+
+function isErrorEnvelope(body: unknown): body is { error: unknown } {
+  return typeof body === 'object' && body !== null && 'error' in body && body.error != null
+}
+
+function readError(link: Link, value: unknown): RpcError {
+  const error: { code?: unknown; message?: unknown; data?: unknown } = Object(value)
+  const code = error.code
+  const message = error.message
+  return {
+    code: typeof code === 'number' && Number.isSafeInteger(code) ? code : 0,
+    message: scrub(link, typeof message === 'string' ? message : typeof value === 'string' ? value : ''),
+    data: error.data ?? null,
+  }
+}
+
+function readReply(link: Link, body: unknown, id: number): RpcReply {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new RpcFault('garbled', `${link.host}: answer is not a JSON-RPC reply`)
+  }
+  const reply = body as { id?: unknown; result?: unknown; error?: unknown }
+  // A parse error or a refusal before dispatch may carry a null id; a result never may.
+  if (reply.error != null && (reply.id === id || reply.id == null)) {
+    return { ok: false, error: readError(link, reply.error) }
+  }
+  if (reply.id !== id) throw new RpcFault('garbled', `${link.host}: answer to another request`)
+  if (!('result' in reply)) throw new RpcFault('garbled', `${link.host}: answer without a result`)
+  return { ok: true, result: reply.result }
+}
+
+function readBatch(link: Link, body: unknown, ids: readonly number[]): RpcReply[] {
+  if (isErrorEnvelope(body)) {
+    const error = readError(link, body.error)
+    const kind = isLimit(error) && !/batch/i.test(error.message) ? 'limit' : 'batch'
+    throw new RpcFault(kind, `${link.host}: batch refused: ${error.message}`, error)
+  }
+  if (!Array.isArray(body) || body.length !== ids.length) {
+    throw new RpcFault('garbled', `${link.host}: answer does not match the batch`)
+  }
+  const byId = new Map<unknown, unknown>()
+  for (const item of body) byId.set((item as { id?: unknown } | null)?.id, item)
+  return ids.map((id) => {
+    const item = byId.get(id)
+    if (item === undefined) throw new RpcFault('garbled', `${link.host}: batch lacks an answer`)
+    return readReply(link, item, id)
+  })
+}

@@ -1,0 +1,209 @@
+// JSON-RPC over one or several providers: reads go to the first that is well and on to the next when it is not, sends go
+// to every one exactly once. It must never retry a send, never take an error for "not there", and never log or throw
+// more of a provider's URL than its host.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import { RpcFault } from './faults.ts'
+import { chunks } from './parallel.ts'
+import { createProvider, isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
+
+/** Long enough for a full block from a slow node, short enough that a pass outlives several. */
+const TIMEOUT_MS = 15_000
+/** A full block with its transactions stays below 10 MiB; logs and small batches too. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024
+/** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100 or less (then ours shrinks). */
+const BATCH_MAX = 100
+/** Attempts at a read over all providers. One repetition rides out a connection that was closed under us. */
+const READ_ATTEMPTS_MIN = 2
+const READ_ATTEMPTS_MAX = 4
+const RETRY_PAUSE_MS = 100
+/** How long a provider that failed is asked last. */
+const REST_MS = 10_000
+
+export type { RpcCall, RpcReply } from './provider.ts'
+
+export interface ReadOptions {
+  /** For each attempt. */
+  timeoutMs?: number
+  /** Fewer attempts than usual; 1 means the first provider only. */
+  attempts?: number
+  /** A result that another provider may know better (a block that is null) is asked of the next one. */
+  accept?: (result: unknown) => boolean
+}
+
+/** What one provider made of a send. */
+export type SendReply = { host: string } & (RpcReply | { ok: null; fault: RpcFault })
+
+export interface Rpc {
+  /** Hosts of the providers, in order; safe to log. */
+  readonly hosts: readonly string[]
+  /** One read. A JSON-RPC error is an answer; throws RpcFault (retryable) when no provider answered. */
+  call(method: string, params: readonly unknown[], options?: ReadOptions): Promise<RpcReply>
+  /** One read whose JSON-RPC error is a fault, too. */
+  request(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>
+  /** Several reads, answered in order by the same provider unless one has to be asked again. */
+  batch(calls: readonly RpcCall[], options?: ReadOptions): Promise<RpcReply[]>
+  /** A batch whose JSON-RPC errors are faults, too. */
+  requestAll(calls: readonly RpcCall[], options?: ReadOptions): Promise<unknown[]>
+  /** Hands the same call to every provider, once each, and reports on each. Never throws. */
+  sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
+  close(): Promise<void>
+}
+
+export interface RpcOptions {
+  /** In order of preference. */
+  urls: readonly string[]
+  log: Log
+  timeoutMs?: number
+  replyBytesMax?: number
+}
+
+/** Splits what `RPC_URL` may hold: one URL or several, separated by commas. */
+export function splitRpcUrls(text: string): string[] {
+  return text
+    .split(',')
+    .map((url) => url.trim())
+    .filter((url) => url !== '')
+}
+
+/** Builds the client. Throws TypeError when a URL is not http(s) or none is given. */
+export function createRpc(options: RpcOptions): Rpc {
+  if (options.urls.length === 0) throw new TypeError('no RPC URL')
+  const replyBytesMax = options.replyBytesMax ?? REPLY_BYTES_MAX
+  const providers = options.urls.map((url) => createProvider({ url, replyBytesMax }))
+  const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
+  const restUntil = new Map<Provider, number>()
+  let batchMax = BATCH_MAX
+
+  function inOrder(): Provider[] {
+    const now = Date.now()
+    const rested = (provider: Provider) => (restUntil.get(provider) ?? 0) <= now
+    return [...providers.filter(rested), ...providers.filter((provider) => !rested(provider))]
+  }
+
+  /** Providers in the order of the attempts at one read. */
+  function attemptsOf(read: ReadOptions): Provider[] {
+    const order = inOrder()
+    const attempts = Math.min(read.attempts ?? Math.max(READ_ATTEMPTS_MIN, order.length), READ_ATTEMPTS_MAX)
+    return Array.from({ length: attempts }, (_, attempt) => order[attempt % order.length] as Provider)
+  }
+
+  /** Asks provider after provider until one gives an answer worth keeping; else the first answer, else the first fault. */
+  async function ask<T>(
+    question: (provider: Provider, timeoutMs: number) => Promise<T>,
+    read: ReadOptions,
+    worth: (answer: T) => boolean,
+  ): Promise<T> {
+    const answers: T[] = []
+    const faults: RpcFault[] = []
+    for (const [attempt, provider] of attemptsOf(read).entries()) {
+      if (attempt >= providers.length) {
+        // An answer that was no fault is not asked for twice.
+        if (answers.length > 0) break
+        await sleep(RETRY_PAUSE_MS)
+      }
+      try {
+        const answer = await question(provider, read.timeoutMs ?? usualTimeoutMs)
+        if (worth(answer)) return answer
+        answers.push(answer)
+      } catch (error) {
+        faults.push(passOver(provider, error))
+      }
+    }
+    if (answers.length > 0) return answers[0] as T
+    throw faults[0] ?? new RpcFault('unreachable', 'no provider answered')
+  }
+
+  /** The fault for which another provider is asked; throws what no other provider mends. */
+  function passOver(provider: Provider, error: unknown): RpcFault {
+    if (!(error instanceof RpcFault) || error.kind === 'batch' || error.kind === 'tooLarge') throw error
+    restUntil.set(provider, Date.now() + REST_MS)
+    options.log.debug({ host: provider.host, kind: error.kind }, error.message)
+    return error
+  }
+
+  const worthOf = (read: ReadOptions) => (reply: RpcReply) =>
+    reply.ok ? (read.accept?.(reply.result) ?? true) : isFinal(reply)
+
+  async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
+    return await ask((provider, ms) => provider.call({ method, params }, ms), read, worthOf(read))
+  }
+
+  /** One request's worth of calls, halved for as long as the provider finds it too much. */
+  async function piece(calls: readonly RpcCall[], read: ReadOptions): Promise<RpcReply[]> {
+    const [only] = calls
+    if (calls.length === 1 && only) return [await call(only.method, only.params, read)]
+    try {
+      const worth = worthOf(read)
+      return await ask(
+        (provider, ms) => provider.batch(calls, ms),
+        read,
+        (replies) => replies.every(worth),
+      )
+    } catch (error) {
+      if (!(error instanceof RpcFault) || (error.kind !== 'batch' && error.kind !== 'tooLarge')) throw error
+      const half = Math.ceil(calls.length / 2)
+      if (error.kind === 'batch') batchMax = Math.max(1, Math.min(batchMax, half))
+      return [...(await piece(calls.slice(0, half), read)), ...(await piece(calls.slice(half), read))]
+    }
+  }
+
+  async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
+    const replies: RpcReply[] = []
+    for (const part of chunks(calls, batchMax)) {
+      for (const [index, reply] of (await piece(part, read)).entries()) {
+        const asked = part[index] as RpcCall
+        // In a batch, providers answer single calls with errors of the batch's making (too large in all, an internal one).
+        replies.push(
+          reply.ok || isFinal(reply) || isLimited(reply) ? reply : await call(asked.method, asked.params, read),
+        )
+      }
+    }
+    return replies
+  }
+
+  return {
+    hosts: providers.map((provider) => provider.host),
+    call,
+    batch,
+    async request(method, params, read) {
+      return resultOf(method, await call(method, params, read))
+    },
+    async requestAll(calls, read) {
+      const replies = await batch(calls, read)
+      return replies.map((reply, index) => resultOf(calls[index]?.method ?? '', reply))
+    },
+    async sendToAll(method, params) {
+      return await Promise.all(
+        providers.map(async (provider): Promise<SendReply> => {
+          try {
+            return { host: provider.host, ...(await provider.call({ method, params }, usualTimeoutMs)) }
+          } catch (error) {
+            const fault =
+              error instanceof RpcFault ? error : new RpcFault('unreachable', `${provider.host}: send failed`)
+            return { host: provider.host, ok: null, fault }
+          }
+        }),
+      )
+    },
+    async close() {
+      await Promise.all(providers.map((provider) => provider.close()))
+    },
+  }
+}
+
+/** The result, or the JSON-RPC error as a fault. */
+export function resultOf(method: string, reply: RpcReply): unknown {
+  if (reply.ok) return reply.result
+  const kind = isLimit(reply.error) ? 'limit' : 'error'
+  throw new RpcFault(kind, `${method}: ${reply.error.message} (${reply.error.code})`, reply.error)
+}
+
+/** An error that every provider would give: the contract refused, or the question was wrong. */
+function isFinal(reply: RpcReply): boolean {
+  return !reply.ok && (isRevert(reply.error) || reply.error.code === -32602)
+}
+
+function isLimited(reply: RpcReply): boolean {
+  return !reply.ok && isLimit(reply.error)
+}

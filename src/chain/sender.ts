@@ -1,0 +1,194 @@
+// One key's hand on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the
+// bytes can be stored in between. It must never retry, never log the key, never encode a call that moves a node's money
+// (factoryAbi has none), and never call a send failed that may have been heard.
+import { encodeFunctionData, keccak256 } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type Address, address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.ts'
+import { revertName } from './calls.ts'
+import { factoryAbi } from './factory.abi.ts'
+import { ChainFault } from './faults.ts'
+import type { EstimateOutcome, FactoryCall, Sender, SendOutcome } from './port.ts'
+import { isLimit, isRevert, revertData } from './provider.ts'
+import { type Rpc, resultOf, type SendReply } from './rpc.ts'
+import { classifyEstimateError, classifySendError } from './sendErrors.ts'
+import { count, header, quantity } from './wire.ts'
+
+/** EIP-7825: no transaction may ask for more, whatever the block holds. */
+export const TX_GAS_MAX = 2n ** 24n
+/** What the fork guard costs beyond the estimate, which is made without it: one BLOCKHASH and a comparison. */
+const GUARD_GAS = 2_000n
+/** The estimate holds for one block; by the time the call is mined a cohort may be colder or a wallet new to it. */
+const MARGIN_PERCENT = 10n
+/** Tip where the provider names none: what mainnet has taken at most times. */
+const TIP_FALLBACK_WEI = 1_000_000_000n
+
+export interface SenderOptions {
+  rpc: Rpc
+  privateKey: `0x${string}`
+  chainId: number
+  factory: Address
+}
+
+/** Builds the sender of one key. Throws when the key is not a private key (its text is not repeated). */
+export function createSender({ rpc, privateKey, chainId, factory }: SenderOptions): Sender {
+  const account = accountOf(privateKey)
+  const self = address(account.address)
+  return {
+    address: self,
+
+    async nonce() {
+      return count(await rpc.request('eth_getTransactionCount', [self, 'latest']), 'nonce')
+    },
+
+    async balance() {
+      return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
+    },
+
+    fees: () => currentFees(rpc),
+
+    async estimate(call) {
+      const { data, valueWei } = encodeCall(call, { guarded: false })
+      const reply = await rpc.call('eth_estimateGas', [
+        { from: self, to: factory, data, value: `0x${valueWei.toString(16)}` },
+      ])
+      if (reply.ok) return withMargin(quantity(reply.result, 'gas estimate'))
+      const { error } = reply
+      if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
+      const kind = isLimit(error) ? null : classifyEstimateError(error)
+      if (kind === 'insufficientFunds' || kind === 'overGasCap') return { kind }
+      return resultOf('eth_estimateGas', reply) as never
+    },
+
+    async sign(call, { nonce, gasLimit, fees }) {
+      if (gasLimit > TX_GAS_MAX) throw new RangeError(`gas limit ${gasLimit} is over the cap of ${TX_GAS_MAX}`)
+      const { data, valueWei } = encodeCall(call, { guarded: true })
+      const raw = await account.signTransaction({
+        type: 'eip1559',
+        chainId,
+        nonce,
+        to: factory,
+        data,
+        value: valueWei,
+        gas: gasLimit,
+        maxFeePerGas: fees.maxFeeWei,
+        maxPriorityFeePerGas: fees.maxPriorityFeeWei,
+      })
+      return { txHash: hash(keccak256(raw)), raw, nonce, fees }
+    },
+
+    broadcast: (raw) => broadcast(rpc, raw),
+  }
+}
+
+function accountOf(privateKey: `0x${string}`) {
+  try {
+    return privateKeyToAccount(privateKey)
+  } catch {
+    // What viem throws may quote the key.
+    throw new TypeError('not a private key: 0x and 64 hex digits are wanted')
+  }
+}
+
+/** Fees for the next blocks: twice the base fee outlasts six full blocks in a row. */
+export async function currentFees(rpc: Rpc): Promise<{ maxFeeWei: bigint; maxPriorityFeeWei: bigint }> {
+  const [latest, tip] = await rpc.batch([
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+  ])
+  if (!latest || !tip) throw new ChainFault('the provider gave no fees', { retryable: true })
+  const { baseFeeWei } = header(resultOf('eth_getBlockByNumber', latest))
+  if (baseFeeWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
+  const maxPriorityFeeWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
+  return { maxFeeWei: baseFeeWei * 2n + maxPriorityFeeWei, maxPriorityFeeWei }
+}
+
+function withMargin(gas: bigint): EstimateOutcome {
+  const needed = gas + GUARD_GAS
+  if (needed > TX_GAS_MAX) return { kind: 'overGasCap' }
+  const roomy = (needed * (100n + MARGIN_PERCENT)) / 100n
+  return { kind: 'ok', gas: roomy < TX_GAS_MAX ? roomy : TX_GAS_MAX }
+}
+
+/** Calldata and value. Unguarded is for estimates: a guard on the head cannot be checked by eth_call. */
+export function encodeCall(
+  call: FactoryCall,
+  { guarded }: { guarded: boolean },
+): {
+  data: `0x${string}`
+  valueWei: bigint
+} {
+  switch (call.kind) {
+    case 'openCohorts': {
+      const openings = call.openings.map(({ cohort, tierNo, firstDue, intervalSec }) => ({
+        cohort: BigInt(cohort),
+        tier: BigInt(tierNo),
+        firstDue: BigInt(firstDue),
+        interval: BigInt(intervalSec),
+      }))
+      return {
+        data: encodeFunctionData({ abi: factoryAbi, functionName: 'openCohorts', args: [openings] }),
+        valueWei: 0n,
+      }
+    }
+    case 'mint': {
+      const orders = call.orders.map(({ to, cohort, ref }) => ({ to, cohort: BigInt(cohort), ref }))
+      const data = encodeFunctionData({
+        abi: factoryAbi,
+        functionName: 'mint',
+        args: [orders, ...guardOf(call, guarded)],
+      })
+      return { data, valueWei: 0n }
+    }
+    case 'credit': {
+      const credits = call.credits.map(({ cohort, amountPerNodeWei }) => ({
+        cohort: BigInt(cohort),
+        amountPerNode: amountPerNodeWei,
+      }))
+      const data = encodeFunctionData({
+        abi: factoryAbi,
+        functionName: 'credit',
+        args: [BigInt(call.round), ...guardOf(call, guarded), credits],
+      })
+      return { data, valueWei: call.valueWei }
+    }
+  }
+}
+
+function guardOf(call: { guard: { number: number; hash: Hash } | null }, guarded: boolean): [bigint, Hash] {
+  return guarded && call.guard ? [BigInt(call.guard.number), call.guard.hash] : [0n, ZERO_HASH]
+}
+
+/**
+ * Hands signed bytes to every provider once. Accepted by one is accepted. Otherwise what is certain about the nonce
+ * comes first; then a provider that may have taken it outranks refusals after which the nonce would be given up.
+ */
+export async function broadcast(rpc: Rpc, raw: `0x${string}`): Promise<SendOutcome> {
+  const txHash = keccak256(raw)
+  const outcomes = (await rpc.sendToAll('eth_sendRawTransaction', [raw])).map((reply) => outcomeOf(reply, txHash))
+  for (const kind of PRECEDENCE) {
+    const outcome = outcomes.find((candidate) => candidate.kind === kind)
+    if (outcome) return outcome
+  }
+  return { kind: 'unknown', detail: 'no provider' }
+}
+
+const PRECEDENCE: readonly SendOutcome['kind'][] = [
+  'accepted',
+  'nonceTooLow',
+  'underpriced',
+  'feeTooLow',
+  'unknown',
+  'insufficientFunds',
+  'overGasCap',
+]
+
+function outcomeOf(reply: SendReply, txHash: string): SendOutcome {
+  if (reply.ok === null) return { kind: 'unknown', detail: reply.fault.message }
+  if (reply.ok) {
+    const same = typeof reply.result === 'string' && reply.result.toLowerCase() === txHash
+    return same ? { kind: 'accepted' } : { kind: 'unknown', detail: `${reply.host}: answered another hash` }
+  }
+  const kind = classifySendError(reply.error)
+  if (kind !== 'unknown') return { kind }
+  return { kind, detail: `${reply.host}: ${reply.error.message} (${reply.error.code})` }
+}
