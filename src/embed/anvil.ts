@@ -1,0 +1,233 @@
+// The embedded chain: starts anvil on the state of its last run, keeps that state on disk, stops it. Owns
+// DATA_DIR/chain; knows nothing of what is deployed on the chain.
+import { mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Log } from '../log.ts'
+import { adopt, loadable, type Saver, setAside, startSaver, stateFiles } from './chain-state.ts'
+import { type Child, type Exit, type Guard, startChild } from './child.ts'
+import { EmbedError } from './errors.ts'
+import { PRIVATE_DIR_MODE, readIfExists, syncFile, writeFileAtomic } from './files.ts'
+import { isPortFree, LOOPBACK } from './port.ts'
+import { endProcess, parseRecord, recordOf, stillRuns } from './process.ts'
+import { findAnvil } from './programs.ts'
+import { callRpc } from './rpc.ts'
+
+/** What every development chain of this kind calls itself. */
+export const EMBED_CHAIN_ID = 31337
+/** Number of funded accounts; their keys are in accounts.ts. */
+const ACCOUNTS = 20
+/** Beyond these, anvil keeps old states in its cache directory: 100 of them are 88 MB. */
+const PERSISTED_STATES_MAX = 100
+/** How long anvil may take until it listens: it first reads the whole state, half a second per day of blocks. */
+const LISTEN_WAIT_MS = 120_000
+/** Anvil writes its state as it ends on SIGTERM; only then is it killed. */
+const STOP_STEPS = [
+  { signal: 'SIGTERM', waitMs: 30_000 },
+  { signal: 'SIGKILL', waitMs: 5_000 },
+] as const
+/** The chain is stopped anyway should it not answer this. */
+const PAUSE_TIMEOUT_MS = 2_000
+
+export interface AnvilOptions {
+  readonly dataDir: string
+  /** CHAIN_PORT; 0 takes any free one. */
+  readonly port: number
+  /** Seconds between blocks, 1 unless told; 0 mines only when asked. */
+  readonly blockTimeSec?: number
+  /** False keeps nothing on disk: tests. */
+  readonly persist?: boolean
+  readonly log: Log
+  /** Told in a few words what takes long. */
+  readonly onProgress?: (text: string) => void
+  /** Restrict how the chain is tied to this process; for tests of those ways. */
+  readonly guard?: Guard
+}
+
+export interface Anvil {
+  readonly rpcUrl: string
+  readonly port: number
+  readonly pid: number
+  /** True when an earlier run's state was loaded. */
+  readonly resumed: boolean
+  /**
+   * The lowest block whose hash the BLOCKHASH instruction tells right. After a restart that is the first block mined
+   * since; of those before, contracts see a wrong hash.
+   */
+  readonly firstTrustedBlock: number
+  /** Writes the state and stops the chain. Safe to call again. */
+  stop(): Promise<void>
+  /** Calls back once if the chain ends without `stop` having been called. */
+  onExit(listener: (exit: Exit) => void): void
+  /** Lets this process end by itself while the chain runs. */
+  unref(): void
+}
+
+/**
+ * Starts the chain kept in `dataDir`, or a new one. A chain left over from a killed service is stopped first, which
+ * makes it write its state. Throws an EmbedError when the port is taken, anvil is not installed, or the state cannot
+ * be read.
+ */
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const made = resolve(options.dataDir, 'chain')
+  const files = stateFiles(made)
+  const directory = realpathSync(made)
+  const recordFile = join(directory, 'process.json')
+  await stopLeftover(recordFile, options.log)
+  await refuseTakenPort(options.port)
+  const cache = join(directory, 'cache')
+  // What a killed run left there is of no use to another.
+  rmSync(cache, { recursive: true, force: true })
+  mkdirSync(cache, { mode: PRIVATE_DIR_MODE })
+
+  const persist = options.persist !== false
+  const base = [...(persist ? ['--dump-state', files.final] : []), '--cache-path', cache]
+  const candidates = persist ? loadable(files) : []
+  if (candidates.length > 0) options.onProgress?.('loading the chain')
+  const { chain, loaded } = await launchFromFirstReadable(candidates, base, options)
+  if (loaded !== null) adopt(files, loaded)
+  writeFileAtomic(recordFile, JSON.stringify(recordOf(chain.child.pid)))
+  const rpcUrl = `http://${LOOPBACK}:${chain.port}`
+  const firstTrustedBlock = await begin(rpcUrl, loaded !== null, options.blockTimeSec ?? 1)
+  const saver = persist
+    ? startSaver(rpcUrl, files.saved, firstTrustedBlock, (error) => options.log.warn({ err: error }, 'chain not saved'))
+    : undefined
+  const stop = once(() => stopChain(chain.child, rpcUrl, saver, persist ? files.final : null, options.log))
+  return {
+    rpcUrl,
+    port: chain.port,
+    pid: chain.child.pid,
+    resumed: loaded !== null,
+    firstTrustedBlock,
+    stop,
+    onExit: (listener) => {
+      chain.child.exited.then(async (exit) => {
+        if (stop.called()) return
+        await saver?.stop()
+        listener(exit)
+      })
+    },
+    unref: chain.child.unref,
+  }
+}
+
+interface Listening {
+  readonly child: Child
+  readonly port: number
+}
+
+/** Throws when there are states but none can be read: the ledger beside them belongs to that chain and no other. */
+async function launchFromFirstReadable(
+  candidates: readonly string[],
+  base: readonly string[],
+  options: AnvilOptions,
+): Promise<{ chain: Listening; loaded: string | null }> {
+  if (candidates.length === 0) return { chain: await launch(base, options), loaded: null }
+  let reason = ''
+  for (const path of candidates) {
+    try {
+      return { chain: await launch([...base, '--load-state', path], options), loaded: path }
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.includes('--load-state')) throw error
+      reason = error.message
+      options.log.warn({ path }, 'the chain cannot read this saved state; trying an older one')
+      setAside(path)
+    }
+  }
+  throw new EmbedError(
+    `The saved state of the embedded chain cannot be read (it was set aside as ${candidates.at(-1)}.broken). Remove DATA_DIR (${options.dataDir}) to begin anew. ${reason}`,
+  )
+}
+
+/** Starts anvil without mining and resolves once it listens, with the port it got. */
+async function launch(args: readonly string[], options: AnvilOptions): Promise<Listening> {
+  let found: ((port: number) => void) | undefined
+  const listening = new Promise<number>((resolve) => {
+    found = resolve
+  })
+  const child = await startChild({
+    command: findAnvil(),
+    args: [
+      ...['--host', LOOPBACK, '--port', String(options.port), '--chain-id', String(EMBED_CHAIN_ID)],
+      ...['--accounts', String(ACCOUNTS), '--no-mining', '--max-persisted-states', String(PERSISTED_STATES_MAX)],
+      ...args,
+    ],
+    deathSignal: 'SIGTERM',
+    onLine: (line) => {
+      // Its own word for it: an answer on the port could be someone else's chain.
+      const port = /^Listening on [\d.]+:(\d+)/.exec(line)?.[1]
+      if (port !== undefined) found?.(Number(port))
+    },
+    ...(options.guard === undefined ? {} : { guard: options.guard }),
+  })
+  const deadline = AbortSignal.timeout(LISTEN_WAIT_MS)
+  const late = new Promise<'late'>((resolve) => deadline.addEventListener('abort', () => resolve('late')))
+  const outcome = await Promise.race([listening, child.exited, late])
+  if (typeof outcome === 'number') return { child, port: outcome }
+  if (outcome === 'late') await child.end(STOP_STEPS)
+  if (child.tail().includes('Address already in use')) throw portTaken(options.port)
+  throw new Error(`The embedded chain did not start:\n${child.tail()}`)
+}
+
+/** Sets the chain going after its start; returns the first block whose hash can be relied on. */
+async function begin(rpcUrl: string, resumed: boolean, blockTimeSec: number): Promise<number> {
+  // A line for each call: nobody reads them.
+  await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false])
+  if (resumed) {
+    // A chain whose time had been moved on would start again from the clock, behind its own last block.
+    const { timestamp } = await callRpc<{ timestamp: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
+    const aheadSec = Number(timestamp) + 1 - Math.floor(Date.now() / 1000)
+    if (aheadSec > 0) await callRpc(rpcUrl, 'evm_increaseTime', [aheadSec])
+    await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
+  }
+  const head = Number(await callRpc<string>(rpcUrl, 'eth_blockNumber'))
+  if (blockTimeSec > 0) await callRpc(rpcUrl, 'evm_setIntervalMining', [blockTimeSec])
+  return head
+}
+
+async function stopChain(
+  child: Child,
+  rpcUrl: string,
+  saver: Saver | undefined,
+  finalFile: string | null,
+  log: Log,
+): Promise<void> {
+  await saver?.stop()
+  if (child.running()) {
+    // No block may come after the state is written: whoever follows the chain would have seen it.
+    await callRpc(rpcUrl, 'evm_setIntervalMining', [0], PAUSE_TIMEOUT_MS).catch(() => {
+      log.warn('the embedded chain does not answer; stopping it all the same')
+    })
+  }
+  const exit = await child.end(STOP_STEPS)
+  if (finalFile !== null && exit.code === 0) await syncFile(finalFile)
+  log.debug({ exit }, 'embedded chain stopped')
+}
+
+/** Ends the chain that a killed service left behind; the signal makes it write its state. */
+async function stopLeftover(recordFile: string, log: Log): Promise<void> {
+  const record = parseRecord(readIfExists(recordFile))
+  if (record === null || !stillRuns(record)) return
+  log.warn({ pid: record.pid }, 'stopping the chain that an earlier run left behind')
+  if (!(await endProcess(record.pid, STOP_STEPS))) {
+    throw new EmbedError(`The chain (process ${record.pid}) of an earlier run cannot be stopped.`)
+  }
+}
+
+async function refuseTakenPort(port: number): Promise<void> {
+  if (port !== 0 && !(await isPortFree(port))) throw portTaken(port)
+}
+
+function portTaken(port: number): EmbedError {
+  return new EmbedError(
+    `Port ${port} on ${LOOPBACK} is taken by another program. Set CHAIN_PORT to a free port for the embedded chain.`,
+  )
+}
+
+function once(run: () => Promise<void>): { (): Promise<void>; called(): boolean } {
+  let result: Promise<void> | undefined
+  const call = () => {
+    result ??= run()
+    return result
+  }
+  return Object.assign(call, { called: () => result !== undefined })
+}

@@ -1,0 +1,125 @@
+// What the embedded chain keeps on disk: the state last saved while it ran, and the one it wrote itself as it ended.
+// Owns which of them is loaded and how a save becomes whole; never begins a new chain where an old one cannot be read.
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, syncDirectory, syncFile } from './files.ts'
+import { callRpc, callRpcBatch } from './rpc.ts'
+
+/** How often the chain is looked at for something worth saving. */
+const LOOK_MS = 2_000
+/** Empty blocks alone are saved this often, so that a chain that is restarted does not lose its clock by much. */
+const EMPTY_SAVE_MS = 60_000
+/** A save may take at most this share of the time: the chain answers nobody meanwhile, and its state only grows. */
+const SAVE_SHARE_MAX = 0.05
+/** Days of blocks are hundreds of megabytes. */
+const DUMP_TIMEOUT_MS = 120_000
+/** More blocks than this since the last look (mined by hand) are saved without asking what is in them. */
+const BLOCKS_ASKED_MAX = 200
+
+export interface StateFiles {
+  /** Saved while the chain ran: always whole. */
+  readonly saved: string
+  /** Written in place by the chain as it ends: later than `saved` when it is there, but cut short by a kill. */
+  readonly final: string
+}
+
+/** The state files in `directory`, which is made when it is missing. */
+export function stateFiles(directory: string): StateFiles {
+  mkdirSync(directory, { recursive: true, mode: PRIVATE_DIR_MODE })
+  return { saved: join(directory, 'state.json'), final: join(directory, 'state.final.json') }
+}
+
+/** The files to try to load, best first. */
+export function loadable({ final, saved }: StateFiles): string[] {
+  return [final, saved].filter((path) => existsSync(path))
+}
+
+/** The chain has read `path` without complaint: from here on it is the saved state. */
+export function adopt(files: StateFiles, path: string): void {
+  if (path === files.final) renameSync(files.final, files.saved)
+}
+
+/** The chain could not read `path`: it is kept for a person to look at, and not tried again. */
+export function setAside(path: string): void {
+  renameSync(path, `${path}.broken`)
+}
+
+/** Writes the state of the chain at `url` into `path`, whole or not at all. */
+export async function saveState(url: string, path: string): Promise<void> {
+  const dump = await callRpc<string>(url, 'anvil_dumpState', [], DUMP_TIMEOUT_MS)
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    await pipeline(
+      Readable.from([Buffer.from(dump.slice(2), 'hex')]),
+      createGunzip(),
+      createWriteStream(temporary, { mode: PRIVATE_FILE_MODE }),
+    )
+    await syncFile(temporary)
+    renameSync(temporary, path)
+    syncDirectory(dirname(path))
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Saves again and again while the chain runs. */
+export interface Saver {
+  /** Saves no more; resolves when a save under way is done. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts saving the chain at `url` into `path` soon after each block with a transaction, and now and then without one.
+ * A failed save is told to `onError` and tried again.
+ */
+export function startSaver(url: string, path: string, headBlock: number, onError: (error: unknown) => void): Saver {
+  let savedBlock = headBlock
+  let savedAt = Date.now()
+  let restUntil = 0
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let current = Promise.resolve()
+  const look = async () => {
+    if (Date.now() < restUntil) return
+    const head = Number(await callRpc<string>(url, 'eth_blockNumber'))
+    if (head === savedBlock) return
+    if (Date.now() - savedAt < EMPTY_SAVE_MS && (await areEmpty(url, savedBlock + 1, head))) return
+    const startedAt = Date.now()
+    await saveState(url, path)
+    savedBlock = head
+    savedAt = Date.now()
+    restUntil = savedAt + (savedAt - startedAt) / SAVE_SHARE_MAX
+  }
+  const next = () => {
+    timer = setTimeout(() => {
+      current = look()
+        .catch((error) => {
+          if (!stopped) onError(error)
+        })
+        .finally(() => {
+          if (!stopped) next()
+        })
+    }, LOOK_MS).unref()
+  }
+  next()
+  return {
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await current
+    },
+  }
+}
+
+async function areEmpty(url: string, firstBlock: number, lastBlock: number): Promise<boolean> {
+  const count = lastBlock - firstBlock + 1
+  // A head below the last save: someone reverted the chain to a snapshot.
+  if (count < 0 || count > BLOCKS_ASKED_MAX) return false
+  const blocks = Array.from({ length: count }, (_, offset) => [`0x${(firstBlock + offset).toString(16)}`])
+  const counts = await callRpcBatch<string | null>(url, 'eth_getBlockTransactionCountByNumber', blocks)
+  return counts.every((transactions) => Number(transactions) === 0)
+}

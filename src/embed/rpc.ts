@@ -1,0 +1,76 @@
+// The few JSON-RPC calls that managing the embedded chain takes. Reading the chain for the ledger is src/chain's.
+
+/** A local chain answers at once; only writing out its whole state takes longer, and says so. */
+const CALL_TIMEOUT_MS = 10_000
+
+/** The node answered with an error; `code` and `data` are its own. */
+export class RpcCallError extends Error {
+  override readonly name = 'RpcCallError'
+  readonly code: number
+  readonly data: unknown
+
+  constructor(method: string, error: { readonly code: number; readonly message: string; readonly data?: unknown }) {
+    super(`${method}: ${error.message}`)
+    this.code = error.code
+    this.data = error.data
+  }
+}
+
+interface Answer {
+  readonly id: number
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** Calls one method. Throws RpcCallError for the node's own error, and whatever fetch throws when it is not reached. */
+export async function callRpc<T = unknown>(
+  url: string,
+  method: string,
+  params: readonly unknown[] = [],
+  timeoutMs = CALL_TIMEOUT_MS,
+): Promise<T> {
+  const [answer] = await post(url, [{ method, params }], timeoutMs)
+  return resultOf<T>(method, answer)
+}
+
+/** Calls one method for each of `paramsList`, in one request; results in the same order. */
+export async function callRpcBatch<T = unknown>(
+  url: string,
+  method: string,
+  paramsList: readonly (readonly unknown[])[],
+): Promise<T[]> {
+  if (paramsList.length === 0) return []
+  const answers = await post(
+    url,
+    paramsList.map((params) => ({ method, params })),
+    CALL_TIMEOUT_MS,
+  )
+  return paramsList.map((_, id) =>
+    resultOf<T>(
+      method,
+      answers.find((answer) => answer.id === id),
+    ),
+  )
+}
+
+async function post(
+  url: string,
+  calls: readonly { readonly method: string; readonly params: readonly unknown[] }[],
+  timeoutMs: number,
+): Promise<Answer[]> {
+  const bodies = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  const answer = (await response.json()) as Answer | Answer[]
+  return Array.isArray(answer) ? answer : [answer]
+}
+
+function resultOf<T>(method: string, answer: Answer | undefined): T {
+  if (answer === undefined) throw new Error(`${method}: no answer`)
+  if (answer.error) throw new RpcCallError(method, answer.error)
+  return answer.result as T
+}
