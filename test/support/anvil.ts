@@ -1,0 +1,100 @@
+// Chains for tests: a real EVM node of the test's own that mines only when it is told to, with what a test needs to
+// play the network: time, balances, reorganisations. Goes when the test's process goes.
+import { EMBED_ACCOUNTS, type EmbedAccount } from '../../src/embed/accounts.ts'
+import { startAnvil } from '../../src/embed/anvil.ts'
+import { callRpc } from '../../src/embed/rpc.ts'
+import { silentLog } from '../../src/log.ts'
+import { temporaryDirectory } from './temporary.ts'
+
+export type Hex = `0x${string}`
+
+/** A transaction as anvil takes it from an account whose key it has, or that is impersonated. */
+export interface TestTransaction {
+  readonly from: string
+  readonly to?: string
+  readonly value?: Hex
+  readonly data?: Hex
+  readonly gas?: Hex
+  readonly nonce?: Hex
+}
+
+export interface TestBlock {
+  readonly number: Hex
+  readonly hash: Hex
+  readonly parentHash: Hex
+  readonly timestamp: Hex
+  readonly transactions: readonly Hex[]
+}
+
+export interface TestChain {
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly accounts: readonly EmbedAccount[]
+  /** The lowest block whose hash contracts see right. */
+  readonly firstTrustedBlock: number
+  rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
+  /** Mines `count` blocks, `intervalSec` apart; transactions that wait go into the first. Resolves with the head. */
+  mine(count?: number, intervalSec?: number): Promise<TestBlock>
+  /** `latest` unless told. */
+  block(number?: number): Promise<TestBlock>
+  /** Moves the clock of the blocks to come forward. */
+  increaseTime(seconds: number): Promise<void>
+  /** Time of the next block, in seconds since 1970; must be later than the head's. */
+  setNextTime(timestampSec: number): Promise<void>
+  snapshot(): Promise<Hex>
+  /** Goes back to a snapshot, which is used up by it. */
+  revert(snapshot: Hex): Promise<void>
+  setBalance(address: string, wei: bigint): Promise<void>
+  /** Lets `send` send from an address without its key. */
+  impersonate(address: string): Promise<void>
+  /** Puts a transaction in the pool; resolves with its hash. It is in no block until `mine`. */
+  send(transaction: TestTransaction): Promise<Hex>
+  /**
+   * Replaces the last `depth` blocks by as many others. Their transactions are dropped, and do not return to the pool,
+   * save those given here: `[transaction, place of its block among the new ones]`.
+   */
+  reorg(depth: number, transactions?: readonly (readonly [TestTransaction | Hex, number])[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a new chain at block 0 on a free port; about 0.1 s. */
+export async function startTestChain(): Promise<TestChain> {
+  const anvil = await startAnvil({
+    dataDir: temporaryDirectory(),
+    port: 0,
+    blockTimeSec: 0,
+    persist: false,
+    log: silentLog,
+  })
+  anvil.unref()
+  const rpc = <T = unknown>(method: string, params: readonly unknown[] = []) => callRpc<T>(anvil.rpcUrl, method, params)
+  const block = (number?: number) =>
+    rpc<TestBlock>('eth_getBlockByNumber', [number === undefined ? 'latest' : hex(number), false])
+  return {
+    rpcUrl: anvil.rpcUrl,
+    chainId: Number(await rpc<string>('eth_chainId')),
+    accounts: EMBED_ACCOUNTS,
+    firstTrustedBlock: anvil.firstTrustedBlock,
+    rpc,
+    block,
+    mine: async (count = 1, intervalSec) => {
+      await rpc('anvil_mine', [hex(count), ...(intervalSec === undefined ? [] : [hex(intervalSec)])])
+      return block()
+    },
+    increaseTime: async (seconds) => void (await rpc('evm_increaseTime', [seconds])),
+    setNextTime: async (timestampSec) => void (await rpc('evm_setNextBlockTimestamp', [timestampSec])),
+    snapshot: () => rpc<Hex>('evm_snapshot'),
+    revert: async (snapshot) => {
+      if (!(await rpc<boolean>('evm_revert', [snapshot]))) throw new Error(`There is no snapshot ${snapshot}.`)
+    },
+    setBalance: async (address, wei) => void (await rpc('anvil_setBalance', [address, hex(wei)])),
+    impersonate: async (address) => void (await rpc('anvil_impersonateAccount', [address])),
+    send: (transaction) => rpc<Hex>('eth_sendTransaction', [transaction]),
+    reorg: async (depth, transactions = []) => void (await rpc('anvil_reorg', [depth, transactions])),
+    stop: anvil.stop,
+  }
+}
+
+function hex(value: number | bigint): Hex {
+  return `0x${value.toString(16)}`
+}

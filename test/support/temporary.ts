@@ -1,0 +1,22 @@
+// Temporary directories of test runs. Removed when their process ends; those of killed processes by the next run.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isAlive } from '../../src/embed/process.ts'
+
+const PREFIX = 'node-ledger-test-'
+
+/** A new empty directory that goes when this process ends. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
+  return directory
+}
+
+/** Removes what runs that were killed have left behind. */
+export function removeStaleDirectories(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN
+    if (pid > 0 && !isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
