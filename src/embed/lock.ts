@@ -1,0 +1,69 @@
+// One service per data directory: two would run two chains and two databases over each other's files. Owns
+// DATA_DIR/service.lock; a lock whose holder was killed never blocks.
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EmbedError } from './errors.ts'
+import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists } from './files.ts'
+import { type ProcessRecord, parseRecord, recordOf, stillRuns } from './process.ts'
+
+/** Two processes may find the same dead lock at once; the one whose lock still stands after this time has it. */
+const TAKEOVER_WAIT_MS = 100
+
+export interface DataDirLock {
+  /** Gives the directory free. Safe to call again; a killed process need not have called it. */
+  release(): void
+}
+
+/**
+ * Takes `dataDir`, which is made when it is missing, for this process. Throws an EmbedError that names the process
+ * which has it and the setting to change.
+ */
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  const directory = resolve(dataDir)
+  mkdirSync(directory, { recursive: true, mode: PRIVATE_DIR_MODE })
+  const path = join(directory, 'service.lock')
+  const own = recordOf(process.pid)
+  if (own === null) throw new Error('The system does not tell when this process started.')
+  const written = `${path}.${process.pid}`
+  writeFileSync(written, JSON.stringify(own), { mode: PRIVATE_FILE_MODE })
+  try {
+    if (!link(written, path)) {
+      refuseIfHeld(path, directory)
+      renameSync(written, path)
+      await sleep(TAKEOVER_WAIT_MS)
+      if (!isOwn(path, own)) refuseIfHeld(path, directory)
+    }
+  } finally {
+    rmSync(written, { force: true })
+  }
+  return {
+    release: () => {
+      if (isOwn(path, own)) rmSync(path, { force: true })
+    },
+  }
+}
+
+function isOwn(path: string, own: ProcessRecord): boolean {
+  const holder = parseRecord(readIfExists(path))
+  return holder?.pid === own.pid && holder.identity === own.identity
+}
+
+function refuseIfHeld(path: string, directory: string): void {
+  const holder = parseRecord(readIfExists(path))
+  if (holder === null || !stillRuns(holder)) return
+  throw new EmbedError(
+    `The data directory ${directory} is in use by process ${holder.pid}, another Node Ledger. Stop that one, or set DATA_DIR to another directory.`,
+  )
+}
+
+/** Like rename, but never over a file that is there: false when there is one. */
+function link(source: string, path: string): boolean {
+  try {
+    linkSync(source, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}

@@ -1,0 +1,56 @@
+// Tells the service when whoever started it is gone, so that it stops instead of running on unseen. Only watches; what
+// to do about it is the caller's.
+
+/** How often the parent is looked at. A killed launcher is noticed within this time. */
+const POLL_MS = 500
+
+export interface ParentView {
+  /** Process number that the launcher gave of itself, null when there is none. */
+  readonly launcherPid: number | null
+  /** Parent when this process started, and now. */
+  readonly parentAtStart: number
+  readonly parentNow: number
+  readonly launcherAlive: boolean
+}
+
+/**
+ * `unwatched` when no launcher of ours started this process: whoever runs it by hand may leave it behind on purpose
+ * (nohup, a supervisor). The launcher's number can also be inherited from further up, as by a test that starts a
+ * service; it is then alive and not our parent.
+ */
+export function judgeParent(view: ParentView): 'present' | 'gone' | 'unwatched' {
+  if (view.launcherPid === null) return 'unwatched'
+  if (view.parentNow === view.launcherPid) return 'present'
+  if (view.parentAtStart === view.launcherPid) return 'gone'
+  return view.launcherAlive ? 'unwatched' : 'gone'
+}
+
+const parentAtStart = process.ppid
+
+/**
+ * Calls `callback` once when the launcher with this number (NODE_LEDGER_LAUNCHER_PID) is gone. The launcher in turn
+ * watches npm above it. Returns what ends the watch; does not keep the process alive.
+ */
+export function onParentGone(launcherPid: number | null, callback: () => void): () => void {
+  const timer = setInterval(() => {
+    const state = judgeParent({
+      launcherPid,
+      parentAtStart,
+      parentNow: process.ppid,
+      launcherAlive: launcherPid !== null && exists(launcherPid),
+    })
+    if (state === 'present') return
+    clearInterval(timer)
+    if (state === 'gone') callback()
+  }, POLL_MS).unref()
+  return () => clearInterval(timer)
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

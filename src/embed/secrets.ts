@@ -1,0 +1,45 @@
+// The secrets that a service with nothing configured makes for itself. Owns DATA_DIR/secrets.json: made once, readable
+// by its owner alone, never printed.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { EmbedError } from './errors.ts'
+import { PRIVATE_DIR_MODE, readIfExists, writeFileAtomic } from './files.ts'
+
+/** 256 bits, written as hex. */
+const SECRET_BYTES = 32
+
+/**
+ * The secret of each name, from the data directory; those that are not there yet are made and stored. Called under the
+ * directory's lock. Throws an EmbedError when the file was damaged: new secrets would end every session unasked.
+ */
+export function loadOrCreateSecrets<Name extends string>(
+  dataDir: string,
+  names: readonly Name[],
+): Record<Name, string> {
+  const directory = resolve(dataDir)
+  mkdirSync(directory, { recursive: true, mode: PRIVATE_DIR_MODE })
+  const path = join(directory, 'secrets.json')
+  const stored = parse(readIfExists(path), path)
+  const missing = names.filter((name) => stored[name] === undefined)
+  for (const name of missing) stored[name] = randomBytes(SECRET_BYTES).toString('hex')
+  if (missing.length > 0) writeFileAtomic(path, `${JSON.stringify(stored, null, 2)}\n`)
+  return Object.fromEntries(names.map((name) => [name, stored[name]])) as Record<Name, string>
+}
+
+function parse(text: string | null, path: string): Record<string, string> {
+  if (text === null) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      Object.values(value).every((entry) => typeof entry === 'string')
+    ) {
+      return value as Record<string, string>
+    }
+  } catch {
+    // Said below.
+  }
+  throw new EmbedError(`${path} cannot be read as a map of secrets. Repair it, or remove it to have new ones made.`)
+}
