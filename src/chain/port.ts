@@ -1,7 +1,7 @@
 // What the passes and the routes may ask of the chain, as types alone: the real chain and the simulation's model both
 // stand behind these. Every method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is
 // null only where the docstring says so.
-import type { Block, ObservedRange } from '../domain/observed.ts'
+import type { Block, FactoryEvent, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
 /** What of the chain a deployment watches. */
@@ -78,6 +78,12 @@ export interface ChainCounters {
   contractBalanceWei: Wei
   isSolvent: boolean
   paused: boolean
+}
+
+/** One node's events, for the reconciler. */
+export interface NodeHistory {
+  /** Its mint, transfers and withdrawals in blocks `from` to `to`, in chain order. */
+  eventsOf(nodeId: bigint, from: number, to: number): Promise<FactoryEvent[]>
 }
 
 /** Contract state for the passes; throws where the chain cannot answer. */

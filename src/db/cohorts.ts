@@ -84,3 +84,8 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
     GROUP BY n.cohort`
   return new Map(rows.map((row) => [row.cohort, row.nodes]))
 }
+
+/** Sets a cohort's size to what the contract says, where the reconciler found nodes that were never followed. */
+export async function resizeCohort(sql: Sql, cohort: number, size: number): Promise<void> {
+  await sql`UPDATE cohorts SET size = ${size} WHERE cohort = ${cohort} AND size <> ${size}`
+}

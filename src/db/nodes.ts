@@ -115,3 +115,27 @@ export async function readNodes(sql: Sql, firstId: number, count: number): Promi
     FROM nodes n JOIN cohorts c USING (cohort)
     WHERE n.node_id >= ${firstId} AND n.node_id < ${firstId + count} ORDER BY n.node_id`
 }
+
+/** What the ledger counts, for comparing with the contract's counters. */
+export async function readLedgerCounters(sql: Sql): Promise<{ nodes: bigint; round: number; outstandingWei: Wei }> {
+  const [row] = await sql<{ nodes: number; round: number; outstandingWei: Wei }[]>`
+    SELECT nodes, (SELECT coalesce(max(round), 0) FROM rounds) AS round, distributed_wei - withdrawn_wei AS "outstandingWei"
+    FROM totals`
+  if (!row) throw new Error('the row of kept totals is missing')
+  return { ...row, nodes: BigInt(row.nodes) }
+}
+
+/** Ids from 1 to `lastId` that the ledger lacks, at most `limit`. Reads every id: only for when the counters differ. */
+export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): Promise<bigint[]> {
+  const rows = await sql<{ id: number }[]>`
+    SELECT id FROM generate_series(1::bigint, ${lastId.toString()}::bigint) AS id
+    WHERE NOT EXISTS (SELECT FROM nodes WHERE node_id = id) ORDER BY id LIMIT ${limit}`
+  return rows.map((row) => BigInt(row.id))
+}
+
+/** Turns of a cohort in blocks before `height`: what a node minted there has not been part of. */
+export async function countTurnsBefore(sql: Sql, cohort: number, height: number): Promise<number> {
+  const [row] = await sql<{ turns: number }[]>`
+    SELECT count(*) AS turns FROM turns JOIN rounds USING (round) WHERE cohort = ${cohort} AND block_number < ${height}`
+  return row?.turns ?? 0
+}

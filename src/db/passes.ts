@@ -21,3 +21,10 @@ export async function passFinished(
     UPDATE passes SET finished_at = clock_timestamp(), outcome = coalesce(${outcome}::text::jsonb -> 0, outcome), error = ${error}
     WHERE name = ${name}`
 }
+
+/** Seconds since a pass last began; null when it never did. */
+export async function secondsSincePass(sql: Sql, name: string): Promise<number | null> {
+  const [row] = await sql<{ seconds: number }[]>`
+    SELECT extract(epoch FROM clock_timestamp() - started_at)::float8 AS seconds FROM passes WHERE name = ${name}`
+  return row?.seconds ?? null
+}

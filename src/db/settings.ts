@@ -7,11 +7,14 @@ export async function readSetting(sql: Sql, name: string): Promise<unknown> {
   return row?.value ?? null
 }
 
-/** Sets a setting. */
-export async function writeSetting(sql: Sql, name: string, value: unknown, by: string): Promise<void> {
-  await sql`
+/** Sets a setting. @returns false when it had that value already. */
+export async function writeSetting(sql: Sql, name: string, value: unknown, by: string): Promise<boolean> {
+  const changed = await sql`
     INSERT INTO settings (name, value, updated_by) VALUES (${name}, ${jsonRows([{ value }])}::text::jsonb -> 0 -> 'value', ${by})
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by`
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by
+      WHERE settings.value <> excluded.value
+    RETURNING 1`
+  return changed.count > 0
 }
 
 /** What a ledger belongs to: it can never be pointed at another chain or another factory. */

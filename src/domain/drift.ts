@@ -1,0 +1,59 @@
+// Where the ledger and the contract differ, both read at the same block: then it is drift, not lag. Pure comparison.
+import type { Address } from './units.ts'
+
+/** What both sides say about one node. */
+export interface NodeFacts {
+  nodeId: bigint
+  owner: Address
+  creditedWei: bigint
+  withdrawnWei: bigint
+  cohort: number
+}
+
+/** What both sides count. */
+export interface Counters {
+  nodes: bigint
+  round: number
+  outstandingWei: bigint
+}
+
+export type Drift =
+  | { kind: 'counter'; name: keyof Counters; ledger: string; chain: string }
+  | {
+      kind: 'node'
+      nodeId: string
+      field: 'owner' | 'creditedWei' | 'withdrawnWei' | 'cohort'
+      ledger: string
+      chain: string
+    }
+  | { kind: 'notInLedger'; nodeId: string }
+  | { kind: 'notOnChain'; nodeId: string }
+
+/** Compares counters. */
+export function compareCounters(ledger: Counters, chain: Counters): Drift[] {
+  const names = ['nodes', 'round', 'outstandingWei'] as const
+  return names
+    .filter((name) => ledger[name] !== chain[name])
+    .map((name) => ({ kind: 'counter', name, ledger: String(ledger[name]), chain: String(chain[name]) }))
+}
+
+/** Compares nodes of one window of ids; both sides hold every node of that window that they know. */
+export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeFacts[]): Drift[] {
+  const drifts: Drift[] = []
+  const known = new Map(ledger.map((node) => [node.nodeId, node]))
+  for (const theirs of chain) {
+    const ours = known.get(theirs.nodeId)
+    known.delete(theirs.nodeId)
+    const nodeId = theirs.nodeId.toString()
+    if (!ours) {
+      drifts.push({ kind: 'notInLedger', nodeId })
+      continue
+    }
+    for (const field of ['owner', 'creditedWei', 'withdrawnWei', 'cohort'] as const) {
+      if (ours[field] === theirs[field]) continue
+      drifts.push({ kind: 'node', nodeId, field, ledger: String(ours[field]), chain: String(theirs[field]) })
+    }
+  }
+  for (const nodeId of known.keys()) drifts.push({ kind: 'notOnChain', nodeId: nodeId.toString() })
+  return drifts
+}

@@ -1,0 +1,72 @@
+// A claim: a buyer tells the hash of his payment. The hash is only a pointer; the ledger follows to its block, under the
+// same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
+import type { TransactionView } from '../chain/port.ts'
+import { readCursor } from '../db/blocks.ts'
+import { findPayment } from '../db/payments.ts'
+import type { Hash } from '../domain/units.ts'
+import type { PassContext } from './context.ts'
+import type { ClaimOutcome, PaymentsOutcome } from './outcomes.ts'
+
+/** How long a claim waits for the ledger to reach the payment's block before it answers with the state so far. */
+const WAIT_MS = 4_000
+const POLL_MS = 100
+
+/** Builds the claim (POST /api/payments/claim) on the payments pass it nudges. */
+export function claimer(
+  ctx: PassContext,
+  runPayments: () => Promise<PaymentsOutcome>,
+): (txHash: Hash) => Promise<ClaimOutcome> {
+  return async (txHash) => {
+    const known = await findPayment(ctx.pool, txHash)
+    if (known && known.state !== 'orphaned' && known.state !== 'seen' && known.state !== 'accepted')
+      return { kind: 'known' }
+    const tx = await ctx.chain.transaction(txHash)
+    if (!tx) return known ? { kind: 'known' } : { kind: 'notFound' }
+    const refusal = refuse(ctx, tx)
+    if (refusal) return refusal
+    if (tx.blockNumber === null) return { kind: 'pending' }
+    return reach(ctx, tx, tx.blockNumber, runPayments)
+  }
+}
+
+/** What the transaction itself says against being a payment. Its value is judged later, from the ledger. */
+function refuse(ctx: PassContext, tx: TransactionView): ClaimOutcome | null {
+  const { paymentAddress, startBlock } = ctx.rules
+  const notASale = (why: string): ClaimOutcome => ({ kind: 'notASale', why })
+  if (!paymentAddress || tx.to !== paymentAddress) return notASale('the transaction does not pay the payments wallet')
+  if (tx.from === paymentAddress) return notASale('the transaction was sent by the payments wallet itself')
+  if (tx.succeeded === false) return notASale('the transaction failed on chain')
+  if (tx.blockNumber !== null && tx.blockNumber < startBlock)
+    return notASale('the transaction is from before the sale began')
+  return null
+}
+
+/** Follows to the payment's block; judges and mints while at it. */
+async function reach(
+  ctx: PassContext,
+  tx: TransactionView,
+  blockNumber: number,
+  runPayments: () => Promise<PaymentsOutcome>,
+): Promise<ClaimOutcome> {
+  // The pass goes on by itself after the answer; its faults are on record, and the answer here is the ledger's state.
+  const pass = runPayments().catch((error: unknown) =>
+    ctx.log.warn({ err: error }, 'the pass that a claim started stopped'),
+  )
+  const deadline = Date.now() + WAIT_MS
+  while (Date.now() < deadline) {
+    await Promise.race([pass, sleep(POLL_MS)])
+    const cursor = await readCursor(ctx.pool)
+    if (cursor && cursor.number >= blockNumber) {
+      const payment = await findPayment(ctx.pool, tx.txHash)
+      if (payment && payment.state !== 'seen') return { kind: 'known' }
+    }
+    await sleep(POLL_MS)
+  }
+  const payment = await findPayment(ctx.pool, tx.txHash)
+  if (payment) return { kind: 'known' }
+  return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,148 @@
+// The credit pass: follow, settle the outstanding round, else plan the next one and send it. Each run pays at most one
+// turn per cohort; the contract itself refuses a turn paid twice, early, or in another round's place.
+import { turnDigest } from '../chain/digest.ts'
+import type { FactoryCall, Sender } from '../chain/port.ts'
+import type { Cursor } from '../db/blocks.ts'
+import { countUnbackedNodes, readCohorts } from '../db/cohorts.ts'
+import { readPending } from '../db/outbox.ts'
+import { lastRound } from '../db/rounds.ts'
+import { readSetting } from '../db/settings.ts'
+import { type DueTurn, planRound, type RoundPlan, turnAmountWei } from '../domain/credit.ts'
+import type { LedgerCohort } from '../domain/replay.ts'
+import { isDue } from '../domain/schedule.ts'
+import { type Hash, wei } from '../domain/units.ts'
+import type { PassContext, Run } from './context.ts'
+import type { CreditOutcome, CreditReason } from './outcomes.ts'
+import { passRunner } from './run.ts'
+import { follow } from './steps/follow.ts'
+import { termsReader } from './steps/seeds.ts'
+import { reviveCall, send, settleOutstanding } from './steps/send.ts'
+
+/** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
+export function creditPass(ctx: PassContext): () => Promise<CreditOutcome> {
+  const run = passRunner(ctx, 'credit', (run) => credit(ctx, run))
+  return async () => (await run()) ?? outcome({ ran: false })
+}
+
+async function credit(ctx: PassContext, run: Run): Promise<CreditOutcome> {
+  const started = performance.now()
+  const result = await creditOnce(ctx, run)
+  return { ...result, durationMs: Math.round(performance.now() - started) }
+}
+
+async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
+  const { cursor, head } = await follow(ctx, run)
+  if (!cursor) return outcome({ reason: 'nothingDue' })
+  const due = (await readCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
+  const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
+  const { distributor } = ctx
+  if (!ctx.rules.distEnabled || !distributor) return outcome({ reason: 'disabled', dueNodes })
+  // Before the head, the ledger may not know yet which turns are paid.
+  if (cursor.number < head.number) return outcome({ reason: 'pending', dueNodes })
+  if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
+  if (await settleOutstanding(ctx, run, distributor, cursor))
+    return { ...(await outstandingRound(ctx, distributor)), dueNodes }
+  if (due.length === 0) return outcome({ reason: 'nothingDue' })
+  const plan = await planDueRound(ctx, cursor, due)
+  if (plan.turns.length === 0) return outcome({ reason: 'nothingDue', dueNodes })
+  return { ...(await sendRound(ctx, run, distributor, cursor, plan)), dueNodes }
+}
+
+async function isPaused(ctx: PassContext, cursor: Cursor): Promise<boolean> {
+  if ((await readSetting(ctx.pool, 'paused')) === true) return true
+  return (await ctx.contract.counters(cursor.number)).paused
+}
+
+/** Plans the round that is due: every due cohort's owed turn, at the terms and the seed of its own time. */
+export async function planDueRound(ctx: PassContext, cursor: Cursor, due: readonly LedgerCohort[]): Promise<RoundPlan> {
+  const reader = await termsReader(ctx, cursor.number)
+  const unbacked = await countUnbackedNodes(
+    ctx.pool,
+    due.map((cohort) => cohort.cohort),
+  )
+  const turns: DueTurn[] = []
+  for (const cohort of due) {
+    const terms = await reader.termsOf(cohort.tierNo, cohort.nextDue)
+    const { seed, minWei, maxWei, payoutBps } = terms
+    const known = seed !== null && minWei !== null && maxWei !== null && payoutBps !== null
+    turns.push({
+      cohort: cohort.cohort,
+      due: cohort.nextDue,
+      size: cohort.size,
+      unbackedNodes: unbacked.get(cohort.cohort) ?? 0,
+      amountWei: known
+        ? turnAmountWei(turnDigest(seed, cohort.cohort, cohort.nextDue), { minWei, maxWei }, payoutBps)
+        : null,
+    })
+  }
+  const plan = planRound(turns)
+  if (plan.unbacked.length > 0)
+    ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
+  if (plan.unknown.length > 0)
+    ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
+  return plan
+}
+
+async function sendRound(
+  ctx: PassContext,
+  run: Run,
+  distributor: Sender,
+  cursor: Cursor,
+  plan: RoundPlan,
+): Promise<CreditOutcome> {
+  const round = (await lastRound(ctx.pool)) + 1
+  const call: FactoryCall = {
+    kind: 'credit',
+    round,
+    credits: plan.turns.map((turn) => ({ cohort: turn.cohort, amountPerNodeWei: turn.amountWei })),
+    valueWei: ctx.rules.distMode === 'treasury' ? plan.totalWei : wei(0n),
+    guard: ctx.rules.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+  }
+  if (ctx.rules.distMode === 'swaps' && !(await surplusSuffices(ctx, cursor, plan)))
+    return outcome({ reason: 'underfunded' })
+  const sent = await send(ctx, run, distributor, call, cursor, async () => {})
+  if (sent.kind === 'sent') {
+    return outcome({ distributionId: round, nodeCount: plan.nodeCount, totalWei: plan.totalWei, txHash: sent.txHash })
+  }
+  ctx.log.warn({ round, ...sent }, 'the round was not sent; the next run tries again')
+  return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
+}
+
+/** In `swaps` mode a round spends what the contract holds beyond its debts, within the owner's allowance. */
+async function surplusSuffices(ctx: PassContext, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
+  const [counters, allowanceWei] = await Promise.all([
+    ctx.contract.counters(cursor.number),
+    ctx.contract.swapsAllowance(),
+  ])
+  const surplusWei = counters.contractBalanceWei - counters.outstandingWei
+  return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
+}
+
+/** The round that is on its way, as it was planned. */
+async function outstandingRound(ctx: PassContext, distributor: Sender): Promise<CreditOutcome> {
+  const [pending] = await readPending(ctx.pool, distributor.address)
+  const call = pending ? reviveCall(pending.call) : null
+  if (!pending || call?.kind !== 'credit') return outcome({ reason: 'pending' })
+  return outcome({ reason: 'pending', distributionId: call.round, txHash: pending.txHash, totalWei: call.valueWei })
+}
+
+function outcome(known: {
+  ran?: boolean
+  reason?: CreditReason
+  distributionId?: number
+  nodeCount?: number
+  totalWei?: bigint
+  dueNodes?: number
+  txHash?: Hash
+}): CreditOutcome {
+  return {
+    ran: known.ran ?? true,
+    reason: known.reason ?? null,
+    distributionId: known.distributionId ?? null,
+    nodeCount: known.nodeCount ?? 0,
+    totalWei: wei(known.totalWei ?? 0n),
+    dueNodes: known.dueNodes ?? 0,
+    txHash: known.txHash ?? null,
+    durationMs: 0,
+  }
+}

@@ -1,0 +1,69 @@
+// The payments pass: follow, reconcile now and then, judge, settle, mint. Safe to kill at any instruction and to run
+// from any instance; what it did not finish the next run goes on with.
+import { countOpenPayments } from '../db/payments.ts'
+import type { PassContext, Run } from './context.ts'
+import type { PaymentsOutcome } from './outcomes.ts'
+import { passRunner } from './run.ts'
+import { follow } from './steps/follow.ts'
+import { judge } from './steps/judge.ts'
+import { mint } from './steps/mint.ts'
+import { reconcileWhenDue } from './steps/reconcile.ts'
+import { settleOutstanding } from './steps/send.ts'
+
+/** Builds the pass (GET|POST /api/cron/payments). Concurrent calls answer `ran: false`. */
+export function paymentsPass(ctx: PassContext): () => Promise<PaymentsOutcome> {
+  const run = passRunner(ctx, 'payments', (run) => payments(ctx, run))
+  return async () => (await run()) ?? notRun()
+}
+
+async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
+  const started = performance.now()
+  const followed = await follow(ctx, run)
+  const { cursor } = followed
+  let held = 0
+  let reconciled = 0
+  if (cursor) {
+    reconciled = await reconcileWhenDue(ctx, cursor)
+    held = (await judge(ctx, cursor, run)).held
+    if (ctx.minter && cursor.number >= followed.head.number) await settleAndMint(ctx, run, cursor, ctx.minter)
+  }
+  return {
+    ran: true,
+    fromBlock: followed.fromBlock,
+    toBlock: followed.toBlock,
+    headBlock: followed.head.number,
+    detected: followed.detected,
+    minted: followed.minted,
+    held,
+    pending: await countOpenPayments(ctx.pool),
+    reconciled,
+    durationMs: Math.round(performance.now() - started),
+  }
+}
+
+/** Nothing is sent before the ledger has followed to the head: what was already done must be known first. */
+async function settleAndMint(
+  ctx: PassContext,
+  run: Run,
+  cursor: NonNullable<Awaited<ReturnType<typeof follow>>['cursor']>,
+  minter: NonNullable<PassContext['minter']>,
+): Promise<void> {
+  if (await settleOutstanding(ctx, run, minter, cursor)) return
+  const sent = await mint(ctx, run, minter, cursor)
+  if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
+}
+
+function notRun(): PaymentsOutcome {
+  return {
+    ran: false,
+    fromBlock: null,
+    toBlock: null,
+    headBlock: null,
+    detected: 0,
+    minted: 0,
+    held: 0,
+    pending: 0,
+    reconciled: 0,
+    durationMs: 0,
+  }
+}

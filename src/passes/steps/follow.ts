@@ -1,0 +1,97 @@
+// Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
+// chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
+import { ChainFault } from '../../chain/faults.ts'
+import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks.ts'
+import type { Block } from '../../domain/observed.ts'
+import type { PassContext, Run } from '../context.ts'
+import { rewindTo } from './rewind.ts'
+import { storeRange } from './store.ts'
+
+/** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
+const RANGE_MAX = 200
+
+export interface Followed {
+  /** First and last block stored by this run; null when none was. */
+  fromBlock: number | null
+  toBlock: number | null
+  head: Block
+  /** Where the ledger stands now; null only before the first block was stored. */
+  cursor: Cursor | null
+  detected: number
+  minted: number
+}
+
+/**
+ * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
+ * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; fatal where the chain has left the
+ * ledger behind for good.
+ */
+export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_INTEGER): Promise<Followed> {
+  const head = await ctx.chain.head()
+  const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
+  result.cursor = await canonicalCursor(ctx, head)
+  const target = Math.min(head.number, upTo)
+  while (!run.outOfTime()) {
+    const from = result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
+    if (from > target) break
+    const range = await ctx.chain.observe(from, Math.min(target, from + RANGE_MAX - 1), result.cursor?.hash ?? null)
+    const stored = await storeRange(ctx, range, result.cursor)
+    if (!stored) {
+      // Another instance followed in between; go on from where it stands.
+      result.cursor = await readCursor(ctx.pool)
+      continue
+    }
+    result.fromBlock ??= from
+    result.toBlock = stored.cursor.number
+    result.cursor = stored.cursor
+    result.detected += stored.detected
+    result.minted += stored.minted
+  }
+  return result
+}
+
+/** The cursor, after taking the ledger back to the canonical chain where the two have parted. */
+async function canonicalCursor(ctx: PassContext, head: Block): Promise<Cursor | null> {
+  const cursor = await readCursor(ctx.pool)
+  if (!cursor || head.hash === cursor.hash || head.parentHash === cursor.hash) return cursor
+  const shorter = head.number < cursor.number
+  if (shorter && !ctx.rules.rewindsToShorterChain) return cursor
+  if (!shorter) {
+    const canonical = await ctx.chain.block(cursor.number)
+    if (!canonical)
+      throw new ChainFault(`the provider has block ${head.number} but not ${cursor.number}`, { retryable: true })
+    if (canonical.hash === cursor.hash) return cursor
+  }
+  const fork = await findFork(ctx, Math.min(head.number, cursor.number))
+  await rewindTo(ctx, fork, cursor)
+  return readCursor(ctx.pool)
+}
+
+/** The highest stored block, at or below `top`, that is still canonical. Stored headers agree up to it and not beyond. */
+async function findFork(ctx: PassContext, top: number): Promise<Block> {
+  const oldest = await oldestBlockNumber(ctx.pool)
+  if (oldest === null) throw new Error('a cursor without stored headers')
+  let low = oldest
+  let high = top
+  let fork: Block | null = null
+  while (low <= high) {
+    const middle = Math.floor((low + high) / 2)
+    const stored = await readBlock(ctx.pool, middle)
+    const canonical = await ctx.chain.block(middle)
+    if (!canonical)
+      throw new ChainFault(`the provider has no block ${middle}, which is below its head`, { retryable: true })
+    if (stored && stored.hash === canonical.hash) {
+      fork = stored
+      low = middle + 1
+    } else {
+      high = middle - 1
+    }
+  }
+  if (!fork) {
+    throw new ChainFault(
+      `the chain parted from the ledger before block ${oldest}, the oldest header stored: nothing is sent and nothing rewound until an operator has looked`,
+      { retryable: false },
+    )
+  }
+  return fork
+}

@@ -1,0 +1,141 @@
+// Judges the payments that wait for it, in chain order: reads the facts, locks the wallet, lets the pure rule decide,
+// stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, nobody else's.
+import type { Cursor } from '../../db/blocks.ts'
+import * as payments from '../../db/payments.ts'
+import { inTransaction } from '../../db/sql.ts'
+import { readTierVersions } from '../../db/tiers.ts'
+import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
+import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
+import type { Address } from '../../domain/units.ts'
+import type { PassContext, Run } from '../context.ts'
+
+/** Payments judged in one run at most; the rest wait for the next. */
+const JUDGED_MAX = 1_000
+
+export interface Judged {
+  accepted: number
+  held: number
+}
+
+/** Judges what the ledger has seen up to the settled height (`FINALITY`). */
+export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise<Judged> {
+  const { paymentAddress } = ctx.rules
+  const judged: Judged = { accepted: 0, held: 0 }
+  if (!paymentAddress) return judged
+  const upToBlock = await settledHeight(ctx, cursor)
+  const waiting = [
+    ...(await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, limit: JUDGED_MAX })),
+    // A wallet may have room again: judged anew at every run.
+    ...(await payments.readPayments(ctx.pool, {
+      states: ['held'],
+      reason: 'walletLimit',
+      upToBlock,
+      limit: JUDGED_MAX,
+    })),
+  ].sort((a, b) => a.blockNumber - b.blockNumber || a.id - b.id)
+  if (waiting.length === 0) return judged
+
+  const bench: Bench = {
+    paymentAddress,
+    versions: await readTierVersions(ctx.pool),
+    walletMax: await ctx.contract.maxPerWallet(),
+    operators: [ctx.minter, ctx.distributor].flatMap((sender) => (sender ? [sender.address] : [])),
+    now: cursor.time,
+  }
+  const undecidedWallets = new Set<Address>()
+  for (const payment of waiting) {
+    if (run.outOfTime()) break
+    if (undecidedWallets.has(payment.from)) continue
+    const verdict = await judgeOne(ctx, bench, payment)
+    if (verdict === 'undecided') undecidedWallets.add(payment.from)
+    else if (verdict === 'accepted' || verdict === 'held') judged[verdict]++
+  }
+  return judged
+}
+
+/** What is the same for all payments of one run. */
+interface Bench {
+  paymentAddress: Address
+  versions: TierVersion[]
+  walletMax: number
+  operators: Address[]
+  now: number
+}
+
+/** Height up to which blocks count as settled. */
+async function settledHeight(ctx: PassContext, cursor: Cursor): Promise<number> {
+  const { finality, guardUsable } = ctx.rules
+  if (typeof finality === 'number') return cursor.number - finality
+  if (finality === 'guarded' && guardUsable) return cursor.number
+  return Math.min((await ctx.chain.finalized())?.number ?? -1, cursor.number)
+}
+
+async function judgeOne(
+  ctx: PassContext,
+  bench: Bench,
+  payment: payments.Payment,
+): Promise<Verdict['kind'] | 'unchanged'> {
+  const selection = selectTier(bench.versions, payment, ctx.rules.priceGraceSec)
+  // The holding is a reading of the chain: taken before the lock, and only where everything else already passes.
+  const dry = await decide(ctx, bench, payment, selection, { kind: 'notNeeded' }, { write: false })
+  if (dry !== 'undecided') return decide(ctx, bench, payment, selection, { kind: 'notNeeded' }, { write: true })
+  const holding = await readHolding(ctx, bench, payment, selection)
+  return decide(ctx, bench, payment, selection, holding, { write: true })
+}
+
+async function readHolding(
+  ctx: PassContext,
+  bench: Bench,
+  payment: payments.Payment,
+  selection: TierSelection,
+): Promise<HoldingReading> {
+  if (selection.kind === 'none' || !selection.tier.holdingToken) return { kind: 'notNeeded' }
+  const at = { number: payment.blockNumber, hash: payment.blockHash }
+  const amountWei = await ctx.chain.holding(selection.tier.holdingToken, payment.from, at)
+  if (amountWei === null) return { kind: 'unreadable', sinceSec: bench.now - payment.blockTime }
+  return { kind: 'read', amountWei }
+}
+
+/** Counts under the wallet's lock, decides, and stores the verdict; with `write: false` only says what it would be. */
+async function decide(
+  ctx: PassContext,
+  bench: Bench,
+  payment: payments.Payment,
+  selection: TierSelection,
+  holding: HoldingReading,
+  options: { write: boolean },
+): Promise<Verdict['kind'] | 'unchanged'> {
+  return inTransaction(ctx.pool, async (sql) => {
+    await payments.lockWallet(sql, payment.from)
+    const [current] = await payments.lockPayments(sql, [payment.id])
+    // Somebody else decided, or a reorganisation took it, since it was read.
+    if (current?.state !== payment.state || current.blockHash !== payment.blockHash) return 'unchanged'
+    const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
+    const facts: PaymentFacts = {
+      from: payment.from,
+      valueWei: payment.valueWei,
+      succeeded: payment.succeeded,
+      paymentAddress: bench.paymentAddress,
+      operators: bench.operators,
+      senderDenied: false,
+      beforeRestore: false,
+      selection,
+      ...(await payments.readWalletUse(sql, payment.from, tierNo)),
+      walletMax: bench.walletMax,
+      holding,
+      holdingRetrySec: ctx.rules.holdingRetrySec,
+    }
+    const verdict = judgePayment(facts)
+    if (verdict.kind === 'undecided' || !options.write) return verdict.kind
+    if (verdict.kind === 'held' && verdict.reason === payment.reason) return 'unchanged'
+    const evidence = {
+      ...verdict.evidence,
+      from: payment.from,
+      blockNumber: payment.blockNumber,
+      blockHash: payment.blockHash,
+    }
+    await payments.writeVerdict(sql, payment.id, verdict, evidence, 'pass')
+    ctx.log.info({ txHash: payment.txHash, verdict: verdict.kind, ...evidence }, 'payment judged')
+    return verdict.kind
+  })
+}

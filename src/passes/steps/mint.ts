@@ -1,0 +1,81 @@
+// Mints what was accepted: one transaction for all of it, each node into the cohort that its time belongs to. Opens
+// cohorts where a tier lacks them. Never mints without the fork guard, save on chains where the settled height replaces it.
+import type { CohortOpening, FactoryCall, MintOrder, Sender } from '../../chain/port.ts'
+import type { Cursor } from '../../db/blocks.ts'
+import { readCohorts } from '../../db/cohorts.ts'
+import * as payments from '../../db/payments.ts'
+import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
+import { termsAt } from '../../domain/credit.ts'
+import { type CohortState, chooseCohort, type Opening, openingsNeeded, type Schedule } from '../../domain/schedule.ts'
+import type { PassContext, Run } from '../context.ts'
+import { type Sent, send } from './send.ts'
+
+/** Nodes in one transaction at most: about 76,000 gas each, so this fills half of what a transaction may carry. */
+const MINT_BATCH_MAX = 100
+/** Cohorts opened in one transaction at most: about 50,000 gas each. */
+const OPENINGS_MAX = 100
+
+/** Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. */
+export async function mint(ctx: PassContext, run: Run, minter: Sender, cursor: Cursor): Promise<Sent | null> {
+  const schedule = termsAt(await readCreditTerms(ctx.pool), cursor.time)
+  if (!schedule) return null
+  const cohorts = await readCohorts(ctx.pool)
+  const accepted = await payments.readPayments(ctx.pool, {
+    states: ['accepted'],
+    upToBlock: cursor.number,
+    limit: MINT_BATCH_MAX,
+  })
+  const batch = accepted.flatMap((payment) => {
+    const cohort = payment.tierNo === null ? null : chooseCohort(cohorts, payment.tierNo, schedule, cursor.time)
+    return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []
+  })
+  // Somebody who waits for a cohort goes first: the others' mint is one transaction later, his would be never.
+  if (batch.length === 0 || batch.length < accepted.length) {
+    const openings = await planOpenings(ctx, cohorts, schedule, cursor, accepted)
+    if (openings.length > 0) return send(ctx, run, minter, { kind: 'openCohorts', openings }, cursor, async () => {})
+  }
+  return batch.length > 0 ? sendMint(ctx, run, minter, cursor, batch) : null
+}
+
+interface Minting {
+  payment: payments.Payment
+  order: MintOrder
+}
+
+async function sendMint(ctx: PassContext, run: Run, minter: Sender, cursor: Cursor, batch: Minting[]): Promise<Sent> {
+  const call: FactoryCall = {
+    kind: 'mint',
+    orders: batch.map(({ order }) => order),
+    guard: ctx.rules.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+  }
+  const sent = await send(ctx, run, minter, call, cursor, async (sql, outboxId) => {
+    const ids = batch.map(({ payment }) => payment.id)
+    const current = await payments.lockPayments(sql, ids)
+    // A payment that was orphaned or decided otherwise since it was read must not be carried.
+    if (current.length !== ids.length || current.some((payment) => payment.state !== 'accepted')) {
+      throw new Error('a payment changed while its mint was being signed; the next run mints anew')
+    }
+    await payments.markMinting(sql, ids, outboxId)
+  })
+  if (sent.kind === 'refused' && sent.why === 'overGasCap' && batch.length > 1) {
+    return sendMint(ctx, run, minter, cursor, batch.slice(0, Math.ceil(batch.length / 2)))
+  }
+  return sent
+}
+
+/** What has to be opened: for every tier on sale, and for tiers of accepted payments that are on sale no more. */
+async function planOpenings(
+  ctx: PassContext,
+  cohorts: readonly CohortState[],
+  schedule: Schedule,
+  cursor: Cursor,
+  accepted: readonly payments.Payment[],
+): Promise<CohortOpening[]> {
+  const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
+  const needed = [...latest.values()].flatMap((tier) => {
+    const waiting = accepted.some((payment) => payment.tierNo === tier.tierNo)
+    return tier.onSale || waiting ? openingsNeeded(cohorts, tier.tierNo, schedule, cursor.time) : []
+  })
+  const next = Math.max(0, ...cohorts.map((cohort) => cohort.cohort)) + 1
+  return needed.slice(0, OPENINGS_MAX).map((opening: Opening, i) => ({ cohort: next + i, ...opening }))
+}

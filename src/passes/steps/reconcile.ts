@@ -1,0 +1,130 @@
+// Holds the ledger against the contract at the followed block: counters every time, nodes in a rolling window. Nodes
+// that the ledger lacks are inserted from their own events; every other difference is reported, nothing is deleted.
+import type { ChainNode } from '../../chain/port.ts'
+import { type Cursor, readCursor } from '../../db/blocks.ts'
+import { readCohorts, resizeCohort } from '../../db/cohorts.ts'
+import * as nodes from '../../db/nodes.ts'
+import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
+import { markMinted } from '../../db/payments.ts'
+import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
+import { inTransaction } from '../../db/sql.ts'
+import { compareCounters, compareNodes, type Drift } from '../../domain/drift.ts'
+import type { FactoryEvent } from '../../domain/observed.ts'
+import { wei } from '../../domain/units.ts'
+import type { PassContext } from '../context.ts'
+
+/** Nodes compared in one run: one call to the contract. */
+const WINDOW = 500
+/** Missing nodes inserted in one run at most. */
+const REPAIRS_MAX = 100
+
+export interface Reconciled {
+  inserted: number
+  /** What differs and was not repaired. */
+  drifts: Drift[]
+}
+
+/** Reconciles when the last time is long enough ago. @returns how many nodes were inserted. */
+export async function reconcileWhenDue(ctx: PassContext, cursor: Cursor): Promise<number> {
+  const since = await secondsSincePass(ctx.pool, 'reconcile')
+  if (since !== null && since < ctx.rules.reconcileEverySec) return 0
+  await passStarted(ctx.pool, 'reconcile')
+  try {
+    const first = ((await readSetting(ctx.pool, 'reconcileNext')) as number | null) ?? 1
+    const { result, next } = await reconcileWindow(ctx, cursor, first)
+    await writeSetting(ctx.pool, 'reconcileNext', next, 'pass')
+    await passFinished(ctx.pool, 'reconcile', { outcome: result })
+    return result.inserted
+  } catch (error) {
+    // Comparing must never keep payments from being judged; the next pass compares again.
+    ctx.log.warn({ err: error }, 'the ledger could not be compared with the contract')
+    await passFinished(ctx.pool, 'reconcile', { error: error instanceof Error ? error.message : String(error) })
+    return 0
+  }
+}
+
+/** Compares counters and one window of ids, inserts what is missing. `next` is where the following window begins. */
+export async function reconcileWindow(
+  ctx: PassContext,
+  cursor: Cursor,
+  first: number,
+): Promise<{ result: Reconciled; next: number }> {
+  const [counters, chainNodes, ledgerNodes, ledgerCounters] = await Promise.all([
+    ctx.contract.counters(cursor.number),
+    ctx.contract.nodes(BigInt(first), WINDOW, cursor.number),
+    nodes.readNodes(ctx.pool, first, WINDOW),
+    nodes.readLedgerCounters(ctx.pool),
+  ])
+  // Somebody followed on meanwhile: the two sides were not read at one block, so a difference would say nothing.
+  if ((await readCursor(ctx.pool))?.hash !== cursor.hash) return { result: { inserted: 0, drifts: [] }, next: first }
+
+  const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
+  const drifts = [
+    ...compareCounters(ledgerCounters, chainCounters),
+    ...compareNodes(
+      ledgerNodes.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) })),
+      chainNodes,
+    ),
+  ]
+  const missing = drifts.some(
+    (drift) => drift.kind === 'notInLedger' || (drift.kind === 'counter' && drift.name === 'nodes'),
+  )
+  const inserted = missing ? await insertMissing(ctx, cursor, counters.lastNodeId) : 0
+  // What was just repaired is compared again at the next run, before anybody is told of it.
+  const left = inserted > 0 ? [] : drifts
+  await report(ctx, left)
+  const next = chainNodes.length < WINDOW ? 1 : first + WINDOW
+  return { result: { inserted, drifts: left }, next }
+}
+
+async function insertMissing(ctx: PassContext, cursor: Cursor, lastId: bigint): Promise<number> {
+  let inserted = 0
+  for (const nodeId of await nodes.missingNodeIds(ctx.pool, lastId, REPAIRS_MAX)) {
+    const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor.number)
+    const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
+    if (onChain && (await insertNode(ctx, cursor, onChain, events))) inserted++
+  }
+  return inserted
+}
+
+/** Inserts one node from its own events, unless the ledger has moved on meanwhile. */
+async function insertNode(ctx: PassContext, cursor: Cursor, node: ChainNode, events: FactoryEvent[]): Promise<boolean> {
+  const mint = events.find((event) => event.kind === 'nodeMinted')
+  const [cohort] = await ctx.contract.cohorts([node.cohort], cursor.number)
+  if (!mint || !cohort) return false
+  return inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
+    const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === node.cohort)
+    if (!known) return false
+    const perNodeAtMintWei = wei(known.perNodeWei - node.creditedWei)
+    const turnsAtMint = await nodes.countTurnsBefore(sql, node.cohort, mint.blockNumber)
+    const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint }
+    await nodes.insertNodes(sql, [row])
+    await nodes.insertTransfers(
+      sql,
+      events.filter((event) => event.kind === 'transfer'),
+    )
+    await nodes.insertWithdrawals(
+      sql,
+      events.filter((event) => event.kind === 'withdrawn'),
+    )
+    await resizeCohort(sql, cohort.cohort, cohort.size)
+    await markMinted(sql, [row])
+    const detail = { owner: node.owner, cohort: node.cohort, ref: mint.ref }
+    await writeAudit(sql, { actor: 'pass', action: 'nodeReconciled', subject: node.nodeId.toString(), detail })
+    await notifyLedgerChanged(sql)
+    ctx.log.warn(
+      { nodeId: node.nodeId.toString(), ...detail },
+      'a node that the ledger lacked was inserted from the chain',
+    )
+    return true
+  })
+}
+
+/** Tells the operator, once for each new state of affairs. */
+async function report(ctx: PassContext, drifts: Drift[]): Promise<void> {
+  const changed = await writeSetting(ctx.pool, 'drift', drifts, 'pass')
+  if (!changed || drifts.length === 0) return
+  ctx.log.error({ drifts: drifts.slice(0, 20) }, 'the ledger differs from the contract')
+  await writeAudit(ctx.pool, { actor: 'pass', action: 'drift', detail: { drifts: drifts.slice(0, 100) } })
+}

@@ -1,0 +1,144 @@
+// The one place where a transaction of ours is made: simulate, sign, store, then send. What was stored is what is sent,
+// now and after any crash; a new one is made only when none of the same sender is outstanding.
+import type { FactoryCall, Fees, Sender, SendOutcome } from '../../chain/port.ts'
+import type { Cursor } from '../../db/blocks.ts'
+import * as outbox from '../../db/outbox.ts'
+import { inTransaction, type Sql } from '../../db/sql.ts'
+import { decideSend } from '../../domain/send.ts'
+import type { Hash } from '../../domain/units.ts'
+import type { PassContext, Run } from '../context.ts'
+
+export type Sent =
+  | { kind: 'sent'; txHash: Hash }
+  /** Nothing was signed; the next run tries again. */
+  | {
+      kind: 'refused'
+      why: 'insufficientFunds' | 'overGasCap' | 'reverts' | 'providerBehind' | 'feeCapped'
+      detail: string
+    }
+
+/**
+ * Makes and sends a call. `claim` runs in the transaction that stores the signed bytes and marks what the call is for; it throws
+ * to take everything back.
+ */
+export async function send(
+  ctx: PassContext,
+  run: Run,
+  sender: Sender,
+  call: FactoryCall,
+  cursor: Cursor,
+  claim: (sql: Sql, outboxId: number) => Promise<void>,
+): Promise<Sent> {
+  const estimate = await sender.estimate(call)
+  if (estimate.kind === 'reverts') return { kind: 'refused', why: 'reverts', detail: estimate.error }
+  if (estimate.kind !== 'ok') return { kind: 'refused', why: estimate.kind, detail: '' }
+
+  const [nonce, expected, fees, balance] = await Promise.all([
+    sender.nonce(),
+    outbox.nextOutboxNonce(ctx.pool, sender.address),
+    sender.fees(),
+    sender.balance(),
+  ])
+  if (nonce < expected) {
+    // Everything we sent is in followed blocks, so this provider has not seen them yet.
+    return { kind: 'refused', why: 'providerBehind', detail: `nonce ${nonce}, the ledger is at ${expected}` }
+  }
+  if (fees.maxFeeWei > ctx.rules.feeCapWei)
+    return { kind: 'refused', why: 'feeCapped', detail: `${fees.maxFeeWei} wei per gas` }
+  const valueWei = call.kind === 'credit' ? call.valueWei : 0n
+  const needed = valueWei + estimate.gas * fees.maxFeeWei
+  if (balance < needed)
+    return { kind: 'refused', why: 'insufficientFunds', detail: `has ${balance} wei, needs ${needed}` }
+
+  const signed = await sender.sign(call, { nonce, gasLimit: estimate.gas, fees })
+  await inTransaction(ctx.pool, async (sql) => {
+    const guardBlock = call.kind === 'openCohorts' ? null : (call.guard?.number ?? null)
+    const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: estimate.gas, guardBlock }
+    const outboxId = await outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor))
+    await claim(sql, outboxId)
+  })
+  await handOver(ctx, run, sender, signed)
+  return { kind: 'sent', txHash: signed.txHash }
+}
+
+/**
+ * Looks after what is stored and not in a followed block: the same bytes again, or the same call at a higher fee.
+ * @returns true while something is outstanding, so that nothing new may be sent.
+ */
+export async function settleOutstanding(ctx: PassContext, run: Run, sender: Sender, cursor: Cursor): Promise<boolean> {
+  const pending = await outbox.readPending(ctx.pool, sender.address)
+  const first = pending[0]
+  if (!first) return false
+  const [accountNonce, feesNow] = await Promise.all([sender.nonce(), sender.fees()])
+  for (const intent of pending) {
+    const view = { headBlock: cursor.number, accountNonce, feesNow, feeCapWei: ctx.rules.feeCapWei }
+    const decision = decideSend(intent, view)
+    switch (decision.kind) {
+      case 'wait':
+        break
+      case 'capped':
+        ctx.log.error(
+          { nonce: intent.nonce, txHash: intent.txHash },
+          'a transaction is stuck and the fee it needs is above the cap',
+        )
+        await handOver(ctx, run, sender, intent)
+        break
+      case 'resend':
+        await handOver(ctx, run, sender, intent)
+        break
+      case 'bump':
+        await bump(ctx, run, sender, intent, decision, cursor)
+    }
+  }
+  return true
+}
+
+/** The same call, same nonce, same guard, at a higher fee: a further attempt of the same intent. */
+async function bump(
+  ctx: PassContext,
+  run: Run,
+  sender: Sender,
+  intent: outbox.PendingIntent,
+  fees: Fees,
+  cursor: Cursor,
+): Promise<void> {
+  const call = reviveCall(intent.call)
+  const signed = await sender.sign(call, { nonce: intent.nonce, gasLimit: BigInt(intent.gasLimit), fees })
+  await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
+  ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, 'fee raised')
+  await handOver(ctx, run, sender, signed)
+}
+
+async function handOver(
+  ctx: PassContext,
+  run: Run,
+  sender: Sender,
+  tx: { txHash: Hash; raw: `0x${string}` },
+): Promise<SendOutcome> {
+  run.checkLock()
+  const outcome = await sender.broadcast(tx.raw)
+  ctx.log.info({ txHash: tx.txHash, outcome }, 'transaction handed to the providers')
+  await outbox.noteSend(ctx.pool, tx.txHash, outcome.kind === 'unknown' ? `unknown: ${outcome.detail}` : outcome.kind)
+  return outcome
+}
+
+function attemptOf(txHash: Hash, raw: `0x${string}`, fees: Fees, cursor: Cursor): outbox.Attempt {
+  return {
+    txHash,
+    raw,
+    maxFeeWei: fees.maxFeeWei,
+    maxPriorityFeeWei: fees.maxPriorityFeeWei,
+    signedAtBlock: cursor.number,
+  }
+}
+
+/** A call as the outbox kept it, with its amounts as numbers again. */
+export function reviveCall(stored: unknown): FactoryCall {
+  const call = stored as FactoryCall
+  if (call.kind !== 'credit') return call
+  const credits = call.credits.map((credit) => ({
+    ...credit,
+    amountPerNodeWei: BigInt(credit.amountPerNodeWei) as typeof credit.amountPerNodeWei,
+  }))
+  return { ...call, credits, valueWei: BigInt(call.valueWei) as typeof call.valueWei }
+}

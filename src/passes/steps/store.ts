@@ -1,0 +1,109 @@
+// Stores one observed range: everything it brought, what follows for payments and intents, and the cursor, in one
+// transaction. Either all of it is in the ledger or none.
+import { type Cursor, insertBlocks, pruneBlocks, readCursor, writeCursor } from '../../db/blocks.ts'
+import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
+import {
+  insertFailedWithdrawals,
+  insertNodes,
+  insertTransfers as insertNodeTransfers,
+  insertWithdrawals,
+} from '../../db/nodes.ts'
+import { type Settled, settleIntents } from '../../db/outbox.ts'
+import * as payments from '../../db/payments.ts'
+import { insertRounds } from '../../db/rounds.ts'
+import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
+import { inTransaction, type Sql } from '../../db/sql.ts'
+import type { ObservedRange } from '../../domain/observed.ts'
+import { type LedgerChanges, replay } from '../../domain/replay.ts'
+import type { Hash } from '../../domain/units.ts'
+import type { PassContext } from '../context.ts'
+import { termsReader } from './seeds.ts'
+
+/** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
+const HEADERS_KEPT = 8_192
+
+/** The contract's reason for passing over an order: the wallet is at its cap, or the cohort takes no nodes just now. */
+const SKIPPED_WALLET_FULL = 1
+const SKIPPED_COHORT = 2
+
+export interface Stored {
+  cursor: Cursor
+  detected: number
+  minted: number
+}
+
+/** Stores a range that continues `expected`. Null when the cursor has moved since: nothing was stored. */
+export async function storeRange(
+  ctx: PassContext,
+  range: ObservedRange,
+  expected: Cursor | null,
+): Promise<Stored | null> {
+  const last = range.blocks.at(-1)
+  if (!last) throw new Error('an observed range is never empty')
+  // Cohorts change with the cursor only, which is compared under its lock below.
+  const cohorts = new Map((await readCohorts(ctx.pool)).map((cohort) => [cohort.cohort, cohort]))
+  const changes = replay(cohorts, range.events)
+  const reader = await termsReader(ctx, last.number, range.blocks)
+  const turns = await Promise.all(
+    changes.turns.map(async (turn) => ({ ...turn, ...(await reader.termsOf(turn.tierNo, turn.due)) })),
+  )
+  const cursor = { number: last.number, hash: last.hash, time: last.time }
+
+  return inTransaction(ctx.pool, async (sql) => {
+    const current = await readCursor(sql, { lock: true })
+    if (current?.hash !== expected?.hash) return null
+    await insertBlocks(sql, range.blocks)
+    const detected = await payments.insertTransfers(sql, range.transfers)
+    await payments.insertOutflows(sql, range.outflows)
+    await writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()])
+    await insertNodes(sql, changes.nodes)
+    await insertNodeTransfers(sql, changes.transfers)
+    await insertRounds(sql, changes.rounds, turns)
+    await insertWithdrawals(sql, changes.withdrawals)
+    await insertFailedWithdrawals(sql, range.failedWithdrawals)
+    await settlePayments(ctx, sql, range, changes)
+    await writeCursor(sql, cursor)
+    await pruneBlocks(sql, cursor.number - HEADERS_KEPT)
+    await pruneCohortStates(sql, cursor.number - HEADERS_KEPT)
+    if (changesAnything(range)) await notifyLedgerChanged(sql)
+    return { cursor, detected, minted: changes.nodes.length }
+  })
+}
+
+function changesAnything(range: ObservedRange): boolean {
+  return range.transfers.length + range.events.length + range.sent.length + range.failedWithdrawals.length > 0
+}
+
+/** What the range means for payments on their way: minted, passed over by the contract, or to be sent anew. */
+async function settlePayments(ctx: PassContext, sql: Sql, range: ObservedRange, changes: LedgerChanges): Promise<void> {
+  const surprises = await payments.markMinted(sql, changes.nodes)
+  for (const ref of surprises) await alarm(ctx, sql, 'mintedThoughNotAccepted', ref, {})
+
+  const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
+  await payments.holdWalletLimit(
+    sql,
+    full.map((skip) => skip.ref),
+  )
+  for (const skip of changes.skipped) {
+    if (skip.reason > SKIPPED_COHORT) await alarm(ctx, sql, 'mintSkipped', skip.ref, { reason: skip.reason })
+  }
+
+  const { settled, foreign } = await settleIntents(sql, range.sent)
+  await payments.releaseUnminted(
+    sql,
+    settled.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
+  )
+  for (const intent of settled) await noteSettled(ctx, sql, intent)
+  for (const txHash of foreign) await alarm(ctx, sql, 'foreignTransaction', txHash, {})
+}
+
+async function noteSettled(ctx: PassContext, sql: Sql, intent: Settled): Promise<void> {
+  ctx.log.info(intent, 'transaction settled')
+  if (intent.state !== 'mined') await alarm(ctx, sql, intent.state, intent.txHash, { ...intent })
+}
+
+/** Something the operator should look at: in the log, and in the audit log with the rows it concerns. */
+async function alarm(ctx: PassContext, sql: Sql, action: string, subject: Hash, detail: object): Promise<void> {
+  ctx.log.warn({ action, subject, ...detail }, 'needs a look')
+  await writeAudit(sql, { actor: 'pass', action, subject, detail })
+}
