@@ -152,11 +152,8 @@ export function createRpc(options: RpcOptions): Rpc {
     const replies: RpcReply[] = []
     for (const part of chunks(calls, batchMax)) {
       for (const [index, reply] of (await piece(part, read)).entries()) {
-        const asked = part[index] as RpcCall
-        // In a batch, providers answer single calls with errors of the batch's making (too large in all, an internal one).
-        replies.push(
-          reply.ok || isFinal(reply) || isLimited(reply) ? reply : await call(asked.method, asked.params, read),
-        )
+        const { method, params } = part[index] as RpcCall
+        replies.push(isWorthAsking(reply) && read.attempts !== 1 ? await call(method, params, read) : reply)
       }
     }
     return replies
@@ -204,6 +201,10 @@ function isFinal(reply: RpcReply): boolean {
   return !reply.ok && (isRevert(reply.error) || reply.error.code === -32602)
 }
 
-function isLimited(reply: RpcReply): boolean {
-  return !reply.ok && isLimit(reply.error)
+/**
+ * An error of the batch's making rather than of the call's: within a batch, providers answer single calls with "response
+ * too large" or an internal error that the call alone would not have met.
+ */
+function isWorthAsking(reply: RpcReply): boolean {
+  return !reply.ok && !isFinal(reply) && !isLimit(reply.error)
 }

@@ -10,7 +10,7 @@ import { ChainFault } from './faults.ts'
 import type { EstimateOutcome, FactoryCall, Sender, SendOutcome } from './port.ts'
 import { isLimit, isRevert, revertData } from './provider.ts'
 import { type Rpc, resultOf, type SendReply } from './rpc.ts'
-import { classifyEstimateError, classifySendError } from './sendErrors.ts'
+import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import { count, header, quantity } from './wire.ts'
 
 /** EIP-7825: no transaction may ask for more, whatever the block holds. */

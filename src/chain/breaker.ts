@@ -1,0 +1,31 @@
+// Spares callers the wait for something that has just failed several times. It must never stay open for good: after its
+// rest, one caller at a time is let through to see.
+
+export interface Breaker {
+  /** True when a try may be made now; then `succeeded` or `failed` must follow. */
+  allows(): boolean
+  succeeded(): void
+  failed(): void
+}
+
+/** Opens after `failuresMax` failures in a row, for `restMs` each time. `clock` counts milliseconds. */
+export function createBreaker(options: { failuresMax: number; restMs: number; clock: () => number }): Breaker {
+  let failures = 0
+  let restUntil = 0
+  return {
+    allows() {
+      if (failures < options.failuresMax) return true
+      if (options.clock() < restUntil) return false
+      // This caller is the one that looks; the others keep resting until it has an answer.
+      restUntil = options.clock() + options.restMs
+      return true
+    },
+    succeeded() {
+      failures = 0
+    },
+    failed() {
+      failures++
+      restUntil = options.clock() + options.restMs
+    },
+  }
+}

@@ -1,0 +1,162 @@
+// Holds the settings against the chain at start-up: is this the chain, is this the factory, are these its minter and
+// distributor, does it know blocks by the hashes we do? It must never send anything, and never call a chain that cannot
+// be asked a wrong one.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bytesToHex, type Hex, hexToBytes, keccak256 } from 'viem'
+import { type Address, address } from '../domain/units.ts'
+import { readView, type ViewName, viewCall } from './calls.ts'
+import { factoryImmutables, factoryRuntimeHash } from './factory.bytecode.ts'
+import { ChainFault } from './faults.ts'
+import type { Rpc } from './rpc.ts'
+import { bytes, count, header, safeNumber } from './wire.ts'
+
+/** Tries at the fork guard's check, and the pause between them: the head may move, or the chain have only just begun. */
+const GUARD_TRIES = 3
+const GUARD_PAUSE_MS = 2_500
+
+/** A setting that does not fit the chain. */
+export interface DeploymentProblem {
+  setting:
+    | 'CHAIN_ID'
+    | 'RPC_URL'
+    | 'FACTORY_ADDRESS'
+    | 'MINTER_PRIVATE_KEY'
+    | 'DISTRIBUTOR_PRIVATE_KEY'
+    | 'PAYMENT_ADDRESS'
+  problem: string
+  remedy: string
+  /** True when the chain could not be asked: it may answer later, and then there may be no problem. */
+  transient: boolean
+}
+
+export interface DeploymentCheck {
+  problems: DeploymentProblem[]
+  /** Whether the contract knows recent blocks by the hashes the RPC gives: only then can mints carry a fork guard. */
+  guardUsable: boolean
+  /** Whether the code at the address is, to the byte, the factory this service was built with. */
+  knownCode: boolean
+  /** Null when it could not be read. */
+  maxPerWallet: number | null
+}
+
+export interface CheckDeploymentOptions {
+  rpc: Rpc
+  chainId: number
+  factory: Address
+  /** Address of MINTER_PRIVATE_KEY; null when the setting is missing. */
+  minter: Address | null
+  distributor: Address | null
+  paymentAddress: Address | null
+}
+
+/** Holds the settings against the chain at start-up. Never throws: a chain that cannot be asked is a problem, too. */
+export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
+  const check: DeploymentCheck = { problems: [], guardUsable: false, knownCode: false, maxPerWallet: null }
+  try {
+    await fillCheck(options, check)
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error
+    check.problems.push({
+      setting: 'RPC_URL',
+      problem: `the chain could not be asked: ${error.message}`,
+      remedy: 'Set RPC_URL to a node that answers, and see that it is up.',
+      transient: true,
+    })
+  }
+  return check
+}
+
+async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck): Promise<void> {
+  const { rpc, factory } = options
+  const report = (setting: DeploymentProblem['setting'], problem: string, remedy: string) =>
+    check.problems.push({ setting, problem, remedy, transient: false })
+
+  const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+  if (chainId !== options.chainId) {
+    report(
+      'CHAIN_ID',
+      `the RPC is on chain ${chainId}, the setting says ${options.chainId}`,
+      `Set CHAIN_ID=${chainId}, or RPC_URL to a node of chain ${options.chainId}.`,
+    )
+    // Whatever else were asked would be asked of the wrong chain.
+    return
+  }
+  checkPaymentAddress(options, report)
+  const code = bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code')
+  if (code === '0x') {
+    report(
+      'FACTORY_ADDRESS',
+      `there is no contract at ${factory} on chain ${chainId}`,
+      'Set FACTORY_ADDRESS to the factory, or deploy one with "node-ledger deploy", which prints it.',
+    )
+    return
+  }
+  check.knownCode = isKnownCode(code)
+  if (await checkRoles(options, check, report)) check.guardUsable = await isGuardUsable(rpc, factory)
+}
+
+type Report = (setting: DeploymentProblem['setting'], problem: string, remedy: string) => void
+
+function checkPaymentAddress({ paymentAddress, factory }: CheckDeploymentOptions, report: Report): void {
+  if (paymentAddress === null || (paymentAddress !== factory && BigInt(paymentAddress) !== 0n)) return
+  report(
+    'PAYMENT_ADDRESS',
+    `${paymentAddress} is ${paymentAddress === factory ? 'the factory itself' : 'the zero address'}`,
+    'Set PAYMENT_ADDRESS to a wallet of your own that takes plain transfers.',
+  )
+}
+
+/** False when what is there does not answer as a factory does. */
+async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
+  const { rpc, factory } = options
+  const names = ['maxPerWallet', 'minter', 'distributor'] as const satisfies readonly ViewName[]
+  const [maxPerWallet, minter, distributor] = await rpc.batch(
+    names.map((name) => viewCall(factory, 'latest', name, [])),
+  )
+  if (!maxPerWallet?.ok || !minter?.ok || !distributor?.ok) {
+    report(
+      'FACTORY_ADDRESS',
+      `the contract at ${factory} is not a node factory`,
+      'Set FACTORY_ADDRESS to the address that "node-ledger deploy" printed.',
+    )
+    return false
+  }
+  check.maxPerWallet = safeNumber(readView('maxPerWallet', maxPerWallet.result), 'cap per wallet')
+  const roles = [
+    ['MINTER_PRIVATE_KEY', 'minter', 'setMinter', options.minter, readView('minter', minter.result)],
+    [
+      'DISTRIBUTOR_PRIVATE_KEY',
+      'distributor',
+      'setDistributor',
+      options.distributor,
+      readView('distributor', distributor.result),
+    ],
+  ] as const
+  for (const [setting, role, setter, ours, onChain] of roles) {
+    if (ours === null || ours === address(onChain)) continue
+    report(
+      setting,
+      `the key's address ${ours} is not the factory's ${role}, ${address(onChain)}`,
+      `Set ${setting} to the ${role}'s key, or have the factory's owner call ${setter}(${ours}).`,
+    )
+  }
+  return true
+}
+
+function isKnownCode(code: Hex): boolean {
+  const runtime = hexToBytes(code)
+  for (const { start, length } of factoryImmutables) runtime.fill(0, start, start + length)
+  return keccak256(bytesToHex(runtime)) === factoryRuntimeHash
+}
+
+/** Compares the contract's hash of the block before the head with the head's own word on its parent. */
+async function isGuardUsable(rpc: Rpc, factory: Address): Promise<boolean> {
+  for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
+    if (attempt > 0) await sleep(GUARD_PAUSE_MS)
+    const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
+    if (head.number === 0) continue
+    const { method, params } = viewCall(factory, head.number, 'hashOf', [BigInt(head.number - 1)])
+    if (readView('hashOf', await rpc.request(method, params)) === head.parentHash) return true
+  }
+  return false
+}

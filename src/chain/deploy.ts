@@ -1,0 +1,153 @@
+// Puts the contracts on a chain. It must never be part of a running pass: it holds a key only for as long as a command
+// takes, and sends only what its name says.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, keccak256 } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { type Address, address, type Hash, hash } from '../domain/units.ts'
+import { silentLog } from '../log.ts'
+import { demoTokenAbi, factoryAbi } from './factory.abi.ts'
+import { demoTokenBytecode, factoryBytecode } from './factory.bytecode.ts'
+import { ChainFault } from './faults.ts'
+import { createRpc, type Rpc, splitRpcUrls } from './rpc.ts'
+import { broadcast, currentFees, TX_GAS_MAX } from './sender.ts'
+import { bytes, count, quantity, receipt, toQuantity, type WireReceipt } from './wire.ts'
+
+/** How long to wait for a transaction of ours. Some chains take minutes when they are busy. */
+const MINED_WAIT_MS = 300_000
+const POLL_FIRST_MS = 100
+const POLL_MAX_MS = 2_000
+/** Room over the estimate, in percent. */
+const GAS_MARGIN = 20n
+
+/** Says in a few words what is being done. */
+export type OnProgress = (step: string) => void
+
+export interface DeployedContract {
+  address: Address
+  blockNumber: number
+  txHash: Hash
+}
+
+interface SendingOptions {
+  /** One URL or several, as `RPC_URL`. */
+  rpcUrl: string
+  privateKey: Hex
+  onProgress?: OnProgress
+}
+
+export interface DeployFactoryOptions extends SendingOptions {
+  owner: Address
+  minter: Address
+  distributor: Address
+  /** Nodes that one wallet may hold, 1 to 256. */
+  maxPerWallet: number
+}
+
+/**
+ * Deploys the factory and waits until it is there. Throws a ChainFault when the deployment cannot be sent, reverts, or
+ * is not mined in five minutes (its message then names the transaction: look for it before deploying again).
+ */
+export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
+  const { owner, minter, distributor, maxPerWallet } = options
+  const data = encodeDeployData({
+    abi: factoryAbi,
+    bytecode: factoryBytecode,
+    args: [owner, minter, distributor, BigInt(maxPerWallet)],
+  })
+  return await withHand(options, (hand) => deploy(hand, data, 'the node factory'))
+}
+
+/** Deploys the demo token; its whole supply (1,000,000 tokens of 18 decimals) is the deployer's. */
+export async function deployDemoToken(options: SendingOptions): Promise<DeployedContract> {
+  const data = encodeDeployData({ abi: demoTokenAbi, bytecode: demoTokenBytecode })
+  return await withHand(options, (hand) => deploy(hand, data, 'the demo token'))
+}
+
+/** Sends `amount` (smallest units) of a token to each address, and waits until the last transfer is mined. */
+export async function transferToken(
+  options: SendingOptions & { token: Address; to: readonly Address[]; amount: bigint },
+): Promise<void> {
+  await withHand(options, async (hand) => {
+    const sent: Hash[] = []
+    for (const to of options.to) {
+      const data = encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args: [to, options.amount] })
+      sent.push(await send(hand, { to: options.token, data }))
+    }
+    for (const txHash of sent) await mined(hand.rpc, txHash)
+    options.onProgress?.(`sent tokens to ${sent.length} accounts`)
+  })
+}
+
+interface Hand {
+  rpc: Rpc
+  account: PrivateKeyAccount
+  chainId: number
+  nonce: number
+  onProgress: OnProgress
+}
+
+async function withHand<T>(options: SendingOptions, act: (hand: Hand) => Promise<T>): Promise<T> {
+  const rpc = createRpc({ urls: splitRpcUrls(options.rpcUrl), log: silentLog })
+  try {
+    const account = privateKeyToAccount(options.privateKey)
+    const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+    const nonce = count(await rpc.request('eth_getTransactionCount', [account.address, 'latest']), 'nonce')
+    return await act({ rpc, account, chainId, nonce, onProgress: options.onProgress ?? (() => {}) })
+  } finally {
+    await rpc.close()
+  }
+}
+
+async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedContract> {
+  const expected = address(getContractAddress({ from: hand.account.address, nonce: BigInt(hand.nonce) }))
+  hand.onProgress(`deploying ${what} to ${expected}`)
+  const txHash = await send(hand, { data })
+  hand.onProgress(`sent ${txHash}, waiting for its block`)
+  const found = await mined(hand.rpc, txHash)
+  const code = await hand.rpc.request('eth_getCode', [expected, toQuantity(found.blockNumber)])
+  if (found.contractAddress !== expected || bytes(code, 'code') === '0x') {
+    throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
+  }
+  hand.onProgress(`${what} is at ${expected}, block ${found.blockNumber}`)
+  return { address: expected, blockNumber: found.blockNumber, txHash }
+}
+
+/** Signs and sends one transaction with the next nonce of this hand. */
+async function send(hand: Hand, tx: { to?: Address; data: Hex }): Promise<Hash> {
+  const { rpc, account, chainId } = hand
+  const gas = quantity(await rpc.request('eth_estimateGas', [{ from: account.address, ...tx }]), 'gas estimate')
+  const roomy = (gas * (100n + GAS_MARGIN)) / 100n
+  const { maxFeeWei, maxPriorityFeeWei } = await currentFees(rpc)
+  const raw = await account.signTransaction({
+    ...tx,
+    type: 'eip1559',
+    chainId,
+    nonce: hand.nonce,
+    gas: roomy < TX_GAS_MAX ? roomy : TX_GAS_MAX,
+    maxFeePerGas: maxFeeWei,
+    maxPriorityFeePerGas: maxPriorityFeeWei,
+  })
+  const outcome = await broadcast(rpc, raw)
+  const txHash = hash(keccak256(raw))
+  // Unknown may have been heard: the receipt will tell.
+  if (outcome.kind !== 'accepted' && outcome.kind !== 'unknown') {
+    throw new ChainFault(`${txHash} was not taken: ${outcome.kind}`, { retryable: false })
+  }
+  hand.nonce++
+  return txHash
+}
+
+async function mined(rpc: Rpc, txHash: Hash): Promise<WireReceipt> {
+  const until = performance.now() + MINED_WAIT_MS
+  for (let pause = POLL_FIRST_MS; performance.now() < until; pause = Math.min(pause * 2, POLL_MAX_MS)) {
+    const answer = await rpc.request('eth_getTransactionReceipt', [txHash], { accept: (given) => given !== null })
+    if (answer != null) {
+      const found = receipt(answer)
+      if (!found.succeeded) throw new ChainFault(`${txHash} reverted`, { retryable: false })
+      return found
+    }
+    await sleep(pause)
+  }
+  throw new ChainFault(`${txHash} was not mined in ${MINED_WAIT_MS / 1000} seconds`, { retryable: true })
+}

@@ -1,0 +1,145 @@
+// Chain readings for the public API: a value, or null for "could not check". It must never throw, never make an answer
+// wait beyond its budget, never give a remembered value past its time, and never say 0 for unread.
+import { type Address, wei } from '../domain/units.ts'
+import { createBreaker } from './breaker.ts'
+import { readView, viewCall } from './calls.ts'
+import { createNodeQueue, type NodeReading } from './node-readings.ts'
+import type { Readings } from './port.ts'
+import { createMemory, type Outcome } from './remember.ts'
+import type { ReadOptions, Rpc } from './rpc.ts'
+import { count, quantity, toQuantity } from './wire.ts'
+
+/** What one reading may add to the answer it is part of. */
+const BUDGET_MS = 300
+/** Node readings asked for within this time share one request. */
+const COALESCE_MS = 50
+/** Node readings in one request, and waiting for one; those beyond are "could not check". */
+const NODES_PER_REQUEST = 100
+const NODES_WAITING_MAX = 1_000
+/** How old an answer may be: as old as the routes' caches allow anyway. */
+const NODE_MS = 5_000
+const COVER_MS = 10_000
+const STATE_MS = 5_000
+/** Answers remembered of each sort. */
+const REMEMBERED_MAX = 10_000
+/** Three failures in a row, and for five seconds nobody waits for the next. */
+const FAILURES_MAX = 3
+const REST_MS = 5_000
+
+type Cover = NonNullable<Awaited<ReturnType<Readings['cover']>>>
+
+export interface ReadingsOptions {
+  rpc: Rpc
+  factory: Address
+  /** Null when none is configured: its balance is then null. */
+  distributor: Address | null
+  /** Milliseconds, never running backwards. */
+  clock?: () => number
+}
+
+/** Builds the readings. Give them an Rpc of their own, so that the passes' bulk reads do not stand in their way. */
+export function createReadings(options: ReadingsOptions): Readings {
+  const { rpc, factory, distributor } = options
+  const clock = options.clock ?? (() => performance.now())
+  const breaker = createBreaker({ failuresMax: FAILURES_MAX, restMs: REST_MS, clock })
+
+  /** One try within what is left of the budget; null when it fails, is late, or is not worth making now. */
+  async function attempt<T>(read: (timeoutMs: number) => Promise<T>, budgetMs = BUDGET_MS): Promise<Outcome<T>> {
+    if (!breaker.allows()) return null
+    try {
+      const answer = await within(budgetMs, read(budgetMs))
+      breaker.succeeded()
+      return { answer }
+    } catch {
+      breaker.failed()
+      return null
+    }
+  }
+
+  const memory = <T>(ageMaxMs: number) => createMemory<T>({ ageMaxMs, answersMax: REMEMBERED_MAX, clock })
+  const nodes = memory<NodeReading | null>(NODE_MS)
+  const cover = memory<Cover>(COVER_MS)
+  const balance = memory<bigint>(STATE_MS)
+  const paused = memory<boolean>(STATE_MS)
+  // Whoever asks for a wallet's nodes wants to know whether one has just arrived: nothing is remembered here.
+  const nodesOf = memory<bigint[]>(0)
+  const readNode = createNodeQueue({
+    rpc,
+    factory,
+    clock,
+    coalesceMs: COALESCE_MS,
+    nodesPerRequest: NODES_PER_REQUEST,
+    waitingMax: NODES_WAITING_MAX,
+    // What is spent waiting for company is no longer there for the request.
+    attempt: (read) => attempt(read, BUDGET_MS - COALESCE_MS),
+  })
+
+  return {
+    node: (nodeId, atBlock) => nodes(`${nodeId}@${atBlock}`, () => orNull(BUDGET_MS, readNode(nodeId, atBlock))),
+
+    cover: () => cover('', () => attempt((timeoutMs) => readCover(rpc, factory, once(timeoutMs)))),
+
+    async distributorBalanceWei() {
+      if (distributor === null) return null
+      const ask = () =>
+        attempt(async (timeoutMs) =>
+          quantity(await rpc.request('eth_getBalance', [distributor, 'latest'], once(timeoutMs)), 'balance'),
+        )
+      const found = await balance('', ask)
+      return found === null ? null : wei(found)
+    },
+
+    paused() {
+      const { method, params } = viewCall(factory, 'latest', 'paused', [])
+      const ask = () =>
+        attempt(async (timeoutMs) => readView('paused', await rpc.request(method, params, once(timeoutMs))))
+      return paused('', ask)
+    },
+
+    nodesOf(owner) {
+      const { method, params } = viewCall(factory, 'latest', 'nodesOf', [owner])
+      const ask = () =>
+        attempt(async (timeoutMs) => [...readView('nodesOf', await rpc.request(method, params, once(timeoutMs)))])
+      return nodesOf(owner, ask)
+    },
+  }
+}
+
+/** One attempt only: a second does not fit into the budget, and the next caller goes to the next provider. */
+const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
+
+/** Balance, debt and solvency, all at the one block that was the head. */
+async function readCover(rpc: Rpc, factory: Address, read: ReadOptions): Promise<Cover> {
+  const blockNumber = count(await rpc.request('eth_blockNumber', [], read), 'block number')
+  const [balance, outstanding, isSolvent] = await rpc.requestAll(
+    [
+      { method: 'eth_getBalance', params: [factory, toQuantity(blockNumber)] },
+      viewCall(factory, blockNumber, 'outstanding', []),
+      viewCall(factory, blockNumber, 'isSolvent', []),
+    ],
+    read,
+  )
+  return {
+    contractBalanceWei: wei(quantity(balance, 'balance')),
+    outstandingWei: wei(readView('outstanding', outstanding)),
+    isSolvent: readView('isSolvent', isSolvent),
+    blockNumber,
+  }
+}
+
+/** Rejects when the promise is late. Its own outcome is then nobody's concern. */
+async function within<T>(budgetMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('late')), budgetMs)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function orNull<T>(budgetMs: number, outcome: Promise<Outcome<T>>): Promise<Outcome<T>> {
+  return await within(budgetMs, outcome).catch(() => null)
+}

@@ -1,0 +1,84 @@
+// The market price of ether in dollars, for display only: one request to the configured upstream, one number or null. It
+// must never throw, follow a redirect, read more than a few kilobytes, or make up a price where there is none. How often
+// it is asked is decided elsewhere.
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
+import { type Dispatcher, request } from 'undici'
+
+/** From the first byte sent to the last one read. */
+const TIMEOUT_MS = 3_000
+/** Of the answer, compressed and decompressed: quotes are a few hundred bytes, lists of them a few thousand. */
+const ANSWER_BYTES_MAX = 64 * 1024
+/** Above this it is no price but a mistake of units; a thousand times any price so far. */
+const USD_MAX = 10_000_000
+/** Steps of a field path. */
+const PATH_STEPS_MAX = 16
+
+export interface EthUsdOptions {
+  url: string
+  /** Where the number stands in the JSON: `data.amount`, `ethereum.usd`, `result.price.0`. */
+  field: string
+}
+
+/** Asks the upstream once. Null for anything but a JSON number that can be a price (security of the feed: no strings). */
+export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number | null> {
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    // undici follows no redirect unless told to: an upstream must not be able to send us into our own network.
+    const response = await request(url, {
+      method: 'GET',
+      headers: { accept: 'application/json', 'accept-encoding': 'gzip' },
+      signal,
+    })
+    const answer = await readAnswer(response)
+    return answer === null ? null : readPrice(JSON.parse(answer), field)
+  } catch {
+    return null
+  }
+}
+
+async function readAnswer(response: Dispatcher.ResponseData): Promise<string | null> {
+  if (response.statusCode !== 200) {
+    // Destroyed rather than read: it may be endless.
+    response.body.on('error', () => {}).destroy()
+    return null
+  }
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of response.body) {
+    size += (part as Buffer).length
+    if (size > ANSWER_BYTES_MAX) return null
+    parts.push(part as Buffer)
+  }
+  const raw = await decompress(Buffer.concat(parts, size), String(response.headers['content-encoding'] ?? 'identity'))
+  return raw.toString('utf8')
+}
+
+/** Decompresses up to the bound; throws beyond it, and on encodings nobody asked for and we do not know. */
+async function decompress(raw: Buffer, encoding: string): Promise<Buffer> {
+  const limit = { maxOutputLength: ANSWER_BYTES_MAX }
+  switch (encoding.toLowerCase()) {
+    case 'identity':
+      return raw
+    case 'gzip':
+      return await promisify(gunzip)(raw, limit)
+    case 'deflate':
+      return await promisify(inflate)(raw, limit)
+    case 'br':
+      return await promisify(brotliDecompress)(raw, limit)
+    default:
+      throw new Error('unknown encoding')
+  }
+}
+
+/** The number at the path, if it can be a price: positive, finite, and of a sane size. */
+export function readPrice(body: unknown, field: string): number | null {
+  const steps = field.split('.')
+  if (steps.length > PATH_STEPS_MAX) return null
+  let value = body
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null
+    value = (value as { [key: string]: unknown })[step]
+  }
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 && value < USD_MAX ? value : null
+}
