@@ -31,15 +31,14 @@ function parse(text: string | null, path: string): Record<string, string> {
   if (text === null) return {}
   try {
     const value: unknown = JSON.parse(text)
-    if (
-      typeof value === 'object' &&
-      value !== null &&
-      Object.values(value).every((entry) => typeof entry === 'string')
-    ) {
-      return value as Record<string, string>
-    }
+    if (isMap(value)) return value
   } catch {
     // Said below.
   }
   throw new EmbedError(`${path} cannot be read as a map of secrets. Repair it, or remove it to have new ones made.`)
+}
+
+function isMap(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every((entry) => typeof entry === 'string')
 }
