@@ -1,49 +1,73 @@
-// Looks one node's events up again, wherever they stand: for the reconciler, when the contract knows a node that the
-// ledger does not. Never used to follow the chain.
+// One node's own events over a stretch of blocks, for the reconciler. It must never leave a stretch out: where a provider
+// refuses a range it is asked for the halves, and a single block that it refuses is a fault.
 import type { FactoryEvent } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { toEvent } from './events.ts'
 import { factoryTopics } from './factory.abi.ts'
-import { ChainFault } from './faults.ts'
+import { ChainFault, RpcFault } from './faults.ts'
 import type { NodeHistory } from './port.ts'
 import type { Rpc } from './rpc.ts'
-import { header, list, log, toQuantity, type WireLog } from './wire.ts'
+import { header, list, log, toQuantity, type WireHeader, type WireLog } from './wire.ts'
 
-/** Blocks of logs asked for at once; what the most restrictive public providers allow. */
-const SPAN = 10_000
+/** Requests for one question at most; a provider that takes a hundred blocks at a time is asked about 20,000. */
+const REQUESTS_MAX = 200
 
-/** Builds the search on one factory. */
+/** Builds the history of one factory's nodes. */
 export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
-  async function logs(topics: (Hash | Hash[] | null)[], from: number, to: number): Promise<WireLog[]> {
-    const found: WireLog[] = []
-    for (let start = from; start <= to; start += SPAN) {
-      const toBlock = toQuantity(Math.min(to, start + SPAN - 1))
-      const answer = await rpc.request('eth_getLogs', [
-        { address: factory, topics, fromBlock: toQuantity(start), toBlock },
-      ])
-      found.push(...list(answer, 'list of logs').map(log))
-    }
-    return found
-  }
-
   return {
     async eventsOf(nodeId, from, to) {
       const id = `0x${nodeId.toString(16).padStart(64, '0')}` as Hash
-      const found = [
-        ...(await logs([[factoryTopics.NodeMinted, factoryTopics.Withdrawn], id], from, to)),
-        ...(await logs([factoryTopics.Transfer, null, null, id], from, to)),
-      ].sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
-      const events: FactoryEvent[] = []
-      for (const entry of found) events.push(toEvent(entry, await positionOf(rpc, entry), null))
-      return events
+      // The id is the first indexed argument of two of the events, and the third of Transfer.
+      const filters = [
+        [[factoryTopics.NodeMinted, factoryTopics.Withdrawn], id],
+        [factoryTopics.Transfer, null, null, id],
+      ]
+      const logs: WireLog[] = []
+      for (const topics of filters) logs.push(...(await logsOf(rpc, { address: factory, topics }, from, to)))
+      logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+      return await withTimes(rpc, logs)
     },
   }
 }
 
-async function positionOf(rpc: Rpc, entry: WireLog) {
-  const { blockNumber, blockHash, txHash, txIndex } = entry
-  const block = header(await rpc.request('eth_getBlockByNumber', [toQuantity(blockNumber), false]))
-  if (block.hash !== blockHash)
-    throw new ChainFault(`a log of block ${blockNumber} is from another fork`, { retryable: true })
-  return { blockNumber, blockHash, blockTime: block.time, txHash, txIndex }
+/** Logs of a stretch, asked for whole and then, piece by refused piece, in halves. */
+async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<WireLog[]> {
+  const found: WireLog[] = []
+  const pending: [number, number][] = from <= to ? [[from, to]] : []
+  for (let asked = 0; pending.length > 0; asked++) {
+    if (asked === REQUESTS_MAX)
+      throw new ChainFault(`blocks ${from} to ${to} take too many requests`, { retryable: true })
+    const [first, last] = pending.pop() as [number, number]
+    try {
+      const range = { ...filter, fromBlock: toQuantity(first), toBlock: toQuantity(last) }
+      found.push(...list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log))
+    } catch (error) {
+      const refused = error instanceof RpcFault && error.kind !== 'unreachable' && error.kind !== 'garbled'
+      if (!refused || first === last) throw error
+      const middle = Math.floor((first + last) / 2)
+      pending.push([first, middle], [middle + 1, last])
+    }
+  }
+  return found
+}
+
+/** Adds what a log does not carry: its block's time, from the very block it names. */
+async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {
+  const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
+  const answers = await rpc.requestAll(
+    hashes.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] })),
+    { accept: (block) => block !== null },
+  )
+  const headers = new Map<Hash, WireHeader>()
+  for (const [index, answer] of answers.entries()) {
+    if (answer == null) throw new ChainFault(`the provider has no block ${hashes[index]}`, { retryable: true })
+    const head = header(answer)
+    headers.set(head.hash, head)
+  }
+  return logs.map((entry) => {
+    const { blockNumber, blockHash, txHash, txIndex } = entry
+    const head = headers.get(blockHash)
+    if (!head || head.number !== blockNumber) throw new ChainFault('a log names another block', { retryable: true })
+    return toEvent(entry, { blockNumber, blockHash, blockTime: head.time, txHash, txIndex }, null)
+  })
 }
