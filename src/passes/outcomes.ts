@@ -1,6 +1,6 @@
 // What the passes answer, as the cron routes and the command line show it, and the small surface that the routes may
 // call. A refusal is a value; a fault is thrown as a ChainFault or a database error.
-import type { Hash, Wei } from '../domain/units.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
 
 /** GET|POST /api/cron/payments. `ran: false` means that another run held the lock, and then the rest is null or 0. */
 export interface PaymentsOutcome {
@@ -50,12 +50,36 @@ export type ClaimOutcome =
   | { kind: 'pending' }
   | { kind: 'notASale'; why: string }
 
-/** What following the chain up to a mint found; the routes then compare ledger and chain. */
+/** A node that the chain's `NodeMinted` log tells of, after the ledger has followed to that log's block. */
+export interface FoundNode {
+  nodeId: bigint
+  /** Whom the log names. */
+  mintedTo: Address
+  /** Whom `nodeInfo` names now. */
+  ownerNow: Address
+  /** True when the ledger did not have it before this lookup. */
+  created: boolean
+}
+
+/**
+ * What following the chain up to a mint found. `following` means that the ledger has not reached the mint's block in the time a
+ * request may take (another run is at it): ask again. `failed` and `noMint` are only said of a transaction.
+ */
 export type SyncOutcome =
-  | { kind: 'followed'; nodeIds: bigint[] }
+  | { kind: 'followed'; nodes: FoundNode[] }
+  | { kind: 'following' }
   | { kind: 'notFound' }
+  | { kind: 'pending' }
   | { kind: 'failed' }
   | { kind: 'noMint' }
+
+/** Looks minted nodes up on chain and follows to them: what POST /api/nodes/sync asks. Writes only through the follower. */
+export interface Syncer {
+  /** The nodes that a transaction minted on our factory. Throws a ChainFault when the chain cannot be asked. */
+  byTransaction(txHash: Hash): Promise<SyncOutcome>
+  /** The node of that chain id: `notFound` when none was minted. Throws a ChainFault when the chain cannot be asked. */
+  byNodeId(nodeId: bigint): Promise<SyncOutcome>
+}
 
 /** The passes as the routes and the timer see them. Each is safe to call at any time, from any instance. */
 export interface Passes {

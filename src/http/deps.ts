@@ -1,0 +1,82 @@
+// What the HTTP surface is given, and nothing else: it reads no environment, opens no connection and knows no key that
+// can sign. The composition root builds this once from the configuration.
+import type { Readings } from '../chain/port.ts'
+import type { LedgerChanges } from '../db/changes.ts'
+import type { Pool } from '../db/sql.ts'
+import type { Address } from '../domain/units.ts'
+import type { Log } from '../log.ts'
+import type { Passes, Syncer } from '../passes/outcomes.ts'
+
+export interface HttpDeps {
+  /** The primary: whatever writes (used nonces, the shared price) or must not lag (health, claims). */
+  sql: Pool
+  /** The public reads; a replica where there is one, else the same pool as `sql`. */
+  readSql: Pool
+  /** Says when memoised reads are stale. Null: nothing is memoised. */
+  changes: LedgerChanges | null
+  /** The chain's own word, null readings where it cannot be had. Null when there is no chain: every reading is null then. */
+  readings: Readings | null
+  /** Null when the passes cannot run here (no chain): the cron routes and claims answer 503 then. */
+  passes: Passes | null
+  /** Looks minted nodes up on chain. Null when there is no chain: sync answers 503 then. */
+  syncer: Syncer | null
+  /**
+   * Asks the upstream for the ether price once; null when it said nothing usable. Called at most once a minute over all
+   * instances. Null when no upstream is configured.
+   */
+  priceFeed: (() => Promise<number | null>) | null
+  /** EIP-55 spelling of an address. */
+  checksum: (address: Address) => string
+  /**
+   * The address (lower case) that signed `message` as an EIP-191 personal message, or null when the signature recovers to
+   * none. Local, no RPC. Called with 65-byte signatures only, r and s in range, s low, v 27 or 28.
+   */
+  recoverSigner: (message: string, signature: `0x${string}`) => Promise<Address | null>
+  /**
+   * Asks the chain whether a contract wallet (ERC-1271, ERC-6492) accepts the signature; null when it could not be asked.
+   * Null itself unless SMART_WALLET_LOGIN is set.
+   */
+  verifyContractWallet: ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>) | null
+  /** Readiness: whether the provider is still on the configured chain; null when it could not be asked, which does not fail it. */
+  chainIdMatches: (() => Promise<boolean | null>) | null
+  settings: HttpSettings
+  /** Milliseconds since 1970: windows, sessions and nonces go by it. */
+  clock: () => number
+  log: Log
+}
+
+export interface HttpSettings {
+  chainId: number
+  factoryAddress: Address | null
+  paymentAddress: Address | null
+  /** Shown to everybody in the well-known document; null unless the operator means it to be public. */
+  publicRpcUrl: string | null
+  /** True when the chain is the embedded one. */
+  embedded: boolean
+  /** Tier that deploy-quote quotes; null: the first on sale. */
+  quoteTier: string | null
+  /** Null when not configured. */
+  cronKey: string | null
+  /** Empty when not configured. */
+  adminKeys: readonly AdminKey[]
+  /** Signs new sessions and nonces. */
+  sessionSecret: string
+  /** Still accepted while secrets are rotated. */
+  previousSessionSecret: string | null
+  /** Origin the service is reached at, without a path: domain and URI of the sign-in message. */
+  publicUrl: string
+  /** Networks whose `x-forwarded-for` is believed, as CIDR or single addresses. */
+  trustedProxies: readonly string[]
+  /** Cookies carry `Secure` and the `__Host-` prefix. */
+  production: boolean
+  staleAfterSec: number
+  tickSec: number
+  distEnabled: boolean
+  distMode: 'treasury' | 'swaps'
+}
+
+export interface AdminKey {
+  /** The actor in the audit log. */
+  label: string
+  key: string
+}
