@@ -318,7 +318,7 @@ CREATE INDEX withdrawals_block ON withdrawals (block_number);
 
 -- What /api/stats answers, kept by the triggers below so that no path can forget it and no read has to sum.
 CREATE TABLE totals (
-  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
   nodes bigint NOT NULL DEFAULT 0 CHECK (nodes >= 0),
   owners bigint NOT NULL DEFAULT 0 CHECK (owners >= 0),
   rounds bigint NOT NULL DEFAULT 0 CHECK (rounds >= 0),
@@ -432,7 +432,7 @@ CREATE TABLE settings (
 
 -- The ether price that all callers on all instances share; `attempted_at` keeps the upstream to one request a minute.
 CREATE TABLE price (
-  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
   usd double precision,
   attempted_at timestamptz NOT NULL
 );

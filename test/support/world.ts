@@ -1,0 +1,218 @@
+// A whole ledger on real parts for tests of the passes: a database, a chain that mines when told, the factory, the demo
+// token, three tiers, and the passes' context. Time stands still unless a test moves it.
+import { decodeFunctionResult, encodeDeployData, encodeFunctionData, parseAbi } from 'viem'
+import { createContractReader } from '../../src/chain/contract.ts'
+import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import { demoTokenBytecode, factoryBytecode } from '../../src/chain/factory.bytecode.ts'
+import { createChainReader } from '../../src/chain/follow.ts'
+import { createNodeHistory } from '../../src/chain/history.ts'
+import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
+import { createSender } from '../../src/chain/sender.ts'
+import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
+import { enterCreditTerms, insertTierVersion, type TierInput } from '../../src/db/tiers.ts'
+import { type Address, address, type Hash, wei } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/log.ts'
+import type { PassContext, Rules } from '../../src/passes/context.ts'
+import { creditPass } from '../../src/passes/credit.ts'
+import type { CreditOutcome, PaymentsOutcome } from '../../src/passes/outcomes.ts'
+import { paymentsPass } from '../../src/passes/payments.ts'
+import { startTestChain, type TestChain } from './anvil.ts'
+import { createDatabase } from './postgres.ts'
+
+export const ETHER = 10n ** 18n
+export const INTERVAL_SEC = 600
+export const SLOT_SEC = 60
+/** Withdrawing and transferring are for owners' wallets: the service's own ABI cannot even encode them. */
+export const ownerAbi = parseAbi([
+  'function withdraw(uint256 id, address to, uint256 amount)',
+  'function withdrawAll(uint256[] ids, address to)',
+  'function transferFrom(address from, address to, uint256 id)',
+  'function pause()',
+  'function unpause()',
+])
+
+export interface World {
+  chain: TestChain
+  rpc: Rpc
+  pool: Pool
+  ctx: PassContext
+  factory: Address
+  token: Address
+  /** Embedded accounts by their part: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 4 token holder, 5.. buyers. */
+  at(account: number): Address
+  payments(): Promise<PaymentsOutcome>
+  credit(): Promise<CreditOutcome>
+  /** Sends ether to the payments wallet; mined with the next block. */
+  pay(from: number, valueWei: bigint, to?: Address): Promise<Hash>
+  /** Calls a contract from an account and mines it. */
+  call(from: number, to: Address, data: `0x${string}`, valueWei?: bigint): Promise<Hash>
+  /** Reads the factory. */
+  read<T>(functionName: string, args?: readonly unknown[]): Promise<T>
+  /** Passes and blocks in turn until nothing is on its way any more. */
+  settle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts one. About a third of a second. */
+export async function startWorld(rules: Partial<Rules> = {}): Promise<World> {
+  const [database, chain] = await Promise.all([createDatabase(), startTestChain()])
+  const accounts = chain.accounts.map((account) => address(account.address))
+  const at = (index: number): Address => accounts[index] ?? fail(`there is no account ${index}`)
+  const keyOf = (index: number) => (chain.accounts[index] ?? fail('no such account')).privateKey
+  const rpc = createRpc({ urls: [chain.rpcUrl], log: silentLog })
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+
+  const factory = await deploy(
+    chain,
+    at(0),
+    encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args: [at(0), at(1), at(2), 20n] }),
+  )
+  const token = await deploy(chain, at(4), demoTokenBytecode)
+  const head = await chain.block()
+  const paymentAddress = at(3)
+  const ctx: PassContext = {
+    pool,
+    directUrl: database.url,
+    chain: createChainReader(rpc, { factory, paymentAddress, senders: [at(1), at(2)] }),
+    contract: createContractReader(rpc, factory),
+    history: createNodeHistory(rpc, factory),
+    minter: createSender({ rpc, privateKey: keyOf(1), chainId: chain.chainId, factory }),
+    distributor: createSender({ rpc, privateKey: keyOf(2), chainId: chain.chainId, factory }),
+    rules: {
+      startBlock: 1,
+      paymentAddress,
+      finality: 'guarded',
+      priceGraceSec: 900,
+      holdingRetrySec: 3600,
+      distEnabled: true,
+      distMode: 'treasury',
+      feeCapWei: 500n * 10n ** 9n,
+      guardUsable: true,
+      rewindsToShorterChain: false,
+      reconcileEverySec: 0,
+      ...rules,
+    },
+    log: silentLog,
+  }
+  const fromBlock = Number(head.number)
+  const fromTime = Number(head.timestamp)
+  await inTransaction(pool, async (sql) => {
+    for (const tier of tiers(token, fromBlock, fromTime)) await insertTierVersion(sql, tier, 'test')
+    const terms = {
+      minWei: wei(ETHER / 2000n),
+      maxWei: wei((ETHER * 3n) / 2000n),
+      intervalSec: INTERVAL_SEC,
+      slotSec: SLOT_SEC,
+    }
+    await enterCreditTerms(sql, { fromTime, ...terms })
+  })
+  const payments = paymentsPass(ctx)
+  const credit = creditPass(ctx)
+
+  const world: World = {
+    chain,
+    rpc,
+    pool,
+    ctx,
+    factory,
+    token,
+    at,
+    payments,
+    credit,
+    pay: (from, valueWei, to = paymentAddress) =>
+      chain.send({ from: at(from), to, value: `0x${valueWei.toString(16)}` }),
+    async call(from, to, data, valueWei = 0n) {
+      const hash = await chain.send({ from: at(from), to, data, gas: '0x200000', value: `0x${valueWei.toString(16)}` })
+      await chain.mine()
+      return hash
+    },
+    async read<T>(functionName: string, args: readonly unknown[] = []) {
+      const abi = factoryAbi.filter((item) => item.type === 'function' && item.name === functionName)
+      const data = encodeFunctionData({ abi, functionName, args } as never)
+      const answer = await chain.rpc<`0x${string}`>('eth_call', [{ to: factory, data }, 'latest'])
+      return decodeFunctionResult({ abi, functionName, data: answer } as never) as T
+    },
+    async settle() {
+      for (let i = 0; i < 12; i++) {
+        await chain.mine()
+        const outcome = await payments()
+        const pending = await pool`SELECT FROM outbox WHERE state = 'pending'`
+        if (outcome.pending === 0 && pending.count === 0) return
+      }
+      throw new Error('payments were still on their way after 12 passes')
+    },
+    async close() {
+      await pool.end({ timeout: 1 })
+      await rpc.close()
+      await chain.stop()
+      await database.drop()
+    },
+  }
+  return world
+}
+
+async function deploy(chain: TestChain, from: Address, data: `0x${string}`): Promise<Address> {
+  const hash = await chain.send({ from, data, gas: '0x800000' })
+  await chain.mine()
+  const receipt = await chain.rpc<{ contractAddress: string; status: string }>('eth_getTransactionReceipt', [hash])
+  if (receipt.status !== '0x1') fail('a deployment failed')
+  return address(receipt.contractAddress)
+}
+
+function tiers(token: Address, fromBlock: number, fromTime: number): TierInput[] {
+  const common = {
+    onSale: true,
+    fromBlock,
+    fromTime,
+    holdingWei: wei(0n),
+    holdingToken: null,
+    holdingSymbol: null,
+    holdingDecimals: null,
+  }
+  return [
+    {
+      ...common,
+      tierId: 'basic',
+      tierNo: 1,
+      label: 'Basic',
+      priceWei: wei(ETHER / 100n),
+      maxPerWallet: 10,
+      payoutBps: 10_000,
+    },
+    {
+      ...common,
+      tierId: 'plus',
+      tierNo: 2,
+      label: 'Plus',
+      priceWei: wei(ETHER / 40n),
+      maxPerWallet: 5,
+      payoutBps: 15_000,
+    },
+    {
+      ...common,
+      tierId: 'founder',
+      tierNo: 3,
+      label: 'Founder',
+      priceWei: wei(ETHER / 20n),
+      maxPerWallet: 2,
+      payoutBps: 20_000,
+      holdingWei: wei(1000n * ETHER),
+      holdingToken: token,
+      holdingSymbol: 'DEMO',
+      holdingDecimals: 18,
+    },
+  ]
+}
+
+function fail(message: string): never {
+  throw new Error(message)
+}
+
+/** The payment row of a transaction, as the ledger has it. */
+export async function paymentOf(world: World, txHash: Hash) {
+  const [row] = await world.pool<
+    { state: string; reason: string | null; nodeId: number | null; tierId: string | null }[]
+  >`
+    SELECT state, reason, node_id AS "nodeId", tier_id AS "tierId" FROM payments WHERE tx_hash = ${txHash}`
+  return row
+}
