@@ -139,3 +139,11 @@ export async function countTurnsBefore(sql: Sql, cohort: number, height: number)
     SELECT count(*) AS turns FROM turns JOIN rounds USING (round) WHERE cohort = ${cohort} AND block_number < ${height}`
   return row?.turns ?? 0
 }
+
+/** Whom the mint of each of these nodes named, for those the ledger has. */
+export async function readMintedTo(sql: Sql, nodeIds: readonly bigint[]): Promise<Map<bigint, Address>> {
+  const rows = await sql<{ nodeId: number; to: Address }[]>`
+    SELECT DISTINCT ON (node_id) node_id AS "nodeId", to_address AS "to" FROM node_transfers
+    WHERE node_id = ANY(${nodeIds.map(String)}::bigint[]) ORDER BY node_id, block_number, log_index`
+  return new Map(rows.map((row) => [BigInt(row.nodeId), row.to]))
+}

@@ -1,15 +1,11 @@
 // A claim: a buyer tells the hash of his payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
 import type { TransactionView } from '../chain/port.ts'
-import { readCursor } from '../db/blocks.ts'
 import { findPayment } from '../db/payments.ts'
 import type { Hash } from '../domain/units.ts'
 import type { PassContext } from './context.ts'
 import type { ClaimOutcome, PaymentsOutcome } from './outcomes.ts'
-
-/** How long a claim waits for the ledger to reach the payment's block before it answers with the state so far. */
-const WAIT_MS = 4_000
-const POLL_MS = 100
+import { reachBlock } from './steps/reach.ts'
 
 /** Builds the claim (POST /api/payments/claim) on the payments pass it nudges. */
 export function claimer(
@@ -48,25 +44,11 @@ async function reach(
   blockNumber: number,
   runPayments: () => Promise<PaymentsOutcome>,
 ): Promise<ClaimOutcome> {
-  // The pass goes on by itself after the answer; its faults are on record, and the answer here is the ledger's state.
-  const pass = runPayments().catch((error: unknown) =>
-    ctx.log.warn({ err: error }, 'the pass that a claim started stopped'),
-  )
-  const deadline = Date.now() + WAIT_MS
-  while (Date.now() < deadline) {
-    await Promise.race([pass, sleep(POLL_MS)])
-    const cursor = await readCursor(ctx.pool)
-    if (cursor && cursor.number >= blockNumber) {
-      const payment = await findPayment(ctx.pool, tx.txHash)
-      if (payment && payment.state !== 'seen') return { kind: 'known' }
-    }
-    await sleep(POLL_MS)
+  const judged = async () => {
+    const payment = await findPayment(ctx.pool, tx.txHash)
+    return payment !== null && payment.state !== 'seen' && payment.state !== 'orphaned'
   }
-  const payment = await findPayment(ctx.pool, tx.txHash)
-  if (payment) return { kind: 'known' }
+  await reachBlock(ctx, blockNumber, runPayments, judged)
+  if (await findPayment(ctx.pool, tx.txHash)) return { kind: 'known' }
   return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -80,11 +80,17 @@ export async function reconcileWindow(
 async function insertMissing(ctx: PassContext, cursor: Cursor, lastId: bigint): Promise<number> {
   let inserted = 0
   for (const nodeId of await nodes.missingNodeIds(ctx.pool, lastId, REPAIRS_MAX)) {
-    const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor.number)
-    const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
-    if (onChain && (await insertNode(ctx, cursor, onChain, events))) inserted++
+    if (await insertMissingNode(ctx, cursor, nodeId)) inserted++
   }
   return inserted
+}
+
+/** Inserts a node that the contract has and the ledger, although it followed past its mint, has not. */
+export async function insertMissingNode(ctx: PassContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
+  const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor.number)
+  if (!onChain) return false
+  const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
+  return insertNode(ctx, cursor, onChain, events)
 }
 
 /** Inserts one node from its own events, unless the ledger has moved on meanwhile. */

@@ -1,0 +1,88 @@
+// The embedded chain as the service uses it: anvil with the factory and a demo token deployed, and tokens to play with.
+// Owns DATA_DIR/deployment.json, which is written only once the chain's state that holds the deployment is on disk.
+import { join, resolve } from 'node:path'
+import { deployDemoToken, deployFactory, transferToken } from '../chain/deploy.ts'
+import type { Log } from '../log.ts'
+import { embedAccount } from './accounts.ts'
+import { type Anvil, startAnvil } from './anvil.ts'
+import { saveState, stateFiles } from './chain-state.ts'
+import { EmbedError } from './errors.ts'
+import { readIfExists, writeFileAtomic } from './files.ts'
+import { callRpc } from './rpc.ts'
+
+/** Accounts of the embedded chain by their part; 5 to 19 are for playing. */
+export const EMBED_PARTS = { owner: 0, minter: 1, distributor: 2, payments: 3, tokenHolder: 4 } as const
+/** Accounts that are sent demo tokens at the first start, and how many (smallest units). */
+const TOKEN_RECEIVERS = [5, 6, 7, 8, 9]
+const TOKENS_EACH = 10_000n * 10n ** 18n
+const MAX_PER_WALLET = 20
+
+type Hex = `0x${string}`
+
+export interface EmbeddedChain {
+  anvil: Anvil
+  factory: Hex
+  token: Hex
+  /** Block of the factory's deployment: where following begins. */
+  startBlock: number
+}
+
+interface Deployment {
+  factory: Hex
+  token: Hex
+  startBlock: number
+}
+
+/** Starts the chain in `dataDir`; deploys factory and token at its first start. Throws an EmbedError with what to do. */
+export async function startEmbeddedChain(options: {
+  dataDir: string
+  port: number
+  log: Log
+  onProgress: (text: string) => void
+}): Promise<EmbeddedChain> {
+  const anvil = await startAnvil(options)
+  try {
+    const deployment =
+      (await storedDeployment(options.dataDir, anvil)) ?? (await deployAll(options.dataDir, anvil, options.onProgress))
+    return { anvil, ...deployment }
+  } catch (error) {
+    await anvil.stop()
+    throw error
+  }
+}
+
+async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployment | null> {
+  const stored = readIfExists(recordPath(dataDir))
+  if (stored === null) return null
+  const deployment = JSON.parse(stored) as Deployment
+  if ((await callRpc<string>(anvil.rpcUrl, 'eth_getCode', [deployment.factory, 'latest'])) !== '0x') return deployment
+  throw new EmbedError(
+    `The embedded chain has lost the factory at ${deployment.factory}, which the ledger belongs to. Remove DATA_DIR (${dataDir}) to begin anew.`,
+  )
+}
+
+async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: string) => void): Promise<Deployment> {
+  const key = (part: keyof typeof EMBED_PARTS) => embedAccount(EMBED_PARTS[part]).privateKey
+  const addressOf = (index: number) => embedAccount(index).address.toLowerCase() as Hex
+  onProgress('deploying the factory')
+  const factory = await deployFactory({
+    rpcUrl: anvil.rpcUrl,
+    privateKey: key('owner'),
+    owner: addressOf(EMBED_PARTS.owner),
+    minter: addressOf(EMBED_PARTS.minter),
+    distributor: addressOf(EMBED_PARTS.distributor),
+    maxPerWallet: MAX_PER_WALLET,
+  })
+  onProgress('deploying the demo token')
+  const holder = { rpcUrl: anvil.rpcUrl, privateKey: key('tokenHolder') }
+  const token = await deployDemoToken(holder)
+  await transferToken({ ...holder, token: token.address, to: TOKEN_RECEIVERS.map(addressOf), amount: TOKENS_EACH })
+  const deployment = { factory: factory.address, token: token.address, startBlock: factory.blockNumber }
+  await saveState(anvil.rpcUrl, stateFiles(resolve(dataDir, 'chain')).saved)
+  writeFileAtomic(recordPath(dataDir), `${JSON.stringify(deployment, null, 2)}\n`)
+  return deployment
+}
+
+function recordPath(dataDir: string): string {
+  return join(resolve(dataDir), 'deployment.json')
+}

@@ -1,0 +1,41 @@
+// Waits, for a request, until the ledger has followed to a block: by having the payments pass run, never by following
+// beside it.
+import { readCursor } from '../../db/blocks.ts'
+import type { PassContext } from '../context.ts'
+import type { PaymentsOutcome } from '../outcomes.ts'
+
+/** How long a request waits before it answers with the state so far. */
+const WAIT_MS = 4_000
+const POLL_MS = 100
+
+/**
+ * Starts the payments pass, and waits until the ledger has followed to a block and `done` holds there. False when that takes
+ * longer than a request may; the pass goes on all the same.
+ */
+export async function reachBlock(
+  ctx: PassContext,
+  blockNumber: number,
+  runPayments: () => Promise<PaymentsOutcome>,
+  done: () => Promise<boolean> = async () => true,
+): Promise<boolean> {
+  const deadline = Date.now() + WAIT_MS
+  const reached = async () => {
+    const cursor = await readCursor(ctx.pool)
+    return cursor !== null && cursor.number >= blockNumber && (await done())
+  }
+  while (Date.now() < deadline) {
+    if (await reached()) return true
+    // Its faults are on record, and what counts here is where the ledger stands.
+    const pass = runPayments().catch((error: unknown) =>
+      ctx.log.warn({ err: error }, 'a pass that a request started stopped'),
+    )
+    await Promise.race([pass, sleep(WAIT_MS)])
+    if (await reached()) return true
+    await sleep(POLL_MS)
+  }
+  return false
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
