@@ -1,0 +1,494 @@
+-- The ledger's schema as the migrations leave it. Written by "npm run generate"; never edit it, write a migration.
+
+CREATE DOMAIN address AS text CHECK ((VALUE ~ '^0x[0-9a-f]{40}$'::text));
+CREATE DOMAIN hash AS text CHECK ((VALUE ~ '^0x[0-9a-f]{64}$'::text));
+CREATE DOMAIN wei AS numeric(78,0) CHECK (((VALUE >= (0)::numeric) AND (VALUE <= '115792089237316195423570985008687907853269984665640564039457584007913129639935'::numeric)));
+
+CREATE OR REPLACE FUNCTION public.count_owners(changes jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  before bigint;
+BEGIN
+  SELECT count(*) INTO before FROM owners WHERE owner IN (SELECT jsonb_object_keys(changes));
+  DELETE FROM owners o USING jsonb_each_text(changes) c WHERE o.owner = c.key AND o.nodes + c.value::int = 0;
+  UPDATE owners o SET nodes = o.nodes + c.value::int FROM jsonb_each_text(changes) c WHERE o.owner = c.key AND c.value <> '0';
+  INSERT INTO owners (owner, nodes)
+    SELECT c.key, c.value::int FROM jsonb_each_text(changes) c
+    WHERE c.value::int > 0 AND NOT EXISTS (SELECT FROM owners o WHERE o.owner = c.key);
+  UPDATE totals SET owners = owners - before + (SELECT count(*) FROM owners WHERE owner IN (SELECT jsonb_object_keys(changes)));
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
+
+CREATE OR REPLACE FUNCTION public.nodes_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE totals SET nodes = nodes - (SELECT count(*) FROM removed),
+    withdrawn_wei = withdrawn_wei - (SELECT coalesce(sum(withdrawn_wei), 0) FROM removed);
+  PERFORM count_owners((SELECT coalesce(jsonb_object_agg(owner, -n), '{}') FROM (SELECT owner, count(*) n FROM removed GROUP BY owner) c));
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.nodes_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE totals SET nodes = nodes + (SELECT count(*) FROM added),
+    withdrawn_wei = withdrawn_wei + (SELECT coalesce(sum(withdrawn_wei), 0) FROM added);
+  PERFORM count_owners((SELECT coalesce(jsonb_object_agg(owner, n), '{}') FROM (SELECT owner, count(*) n FROM added GROUP BY owner) c));
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.nodes_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE totals SET withdrawn_wei = withdrawn_wei
+    + (SELECT coalesce(sum(withdrawn_wei), 0) FROM added) - (SELECT coalesce(sum(withdrawn_wei), 0) FROM removed);
+  PERFORM count_owners((SELECT coalesce(jsonb_object_agg(owner, n), '{}') FROM (
+    SELECT owner, sum(n) n FROM (
+      SELECT owner, 1 n FROM added UNION ALL SELECT owner, -1 FROM removed
+    ) c GROUP BY owner HAVING sum(n) <> 0) d));
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.payments_sold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE totals SET sales_wei = sales_wei
+    + CASE WHEN NEW.state = 'minted' THEN NEW.value_wei ELSE 0 END
+    - CASE WHEN OLD.state = 'minted' THEN OLD.value_wei ELSE 0 END;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.rounds_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE totals SET rounds = rounds - (SELECT count(*) FROM removed),
+    distributed_wei = distributed_wei - (SELECT coalesce(sum(total_wei), 0) FROM removed);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.rounds_inserted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE totals SET rounds = rounds + (SELECT count(*) FROM added),
+    distributed_wei = distributed_wei + (SELECT coalesce(sum(total_wei), 0) FROM added);
+  RETURN NULL;
+END $function$;
+
+CREATE TABLE audit (
+  action text NOT NULL,
+  actor text NOT NULL,
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  detail jsonb NOT NULL DEFAULT '{}'::jsonb,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  subject text,
+  CONSTRAINT audit_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_subject ON public.audit USING btree (subject, id DESC) WHERE (subject IS NOT NULL);
+
+CREATE TABLE blocks (
+  "time" bigint NOT NULL,
+  hash hash NOT NULL,
+  number bigint NOT NULL,
+  parent_hash hash NOT NULL,
+  prevrandao hash NOT NULL,
+  CONSTRAINT blocks_hash_key UNIQUE (hash),
+  CONSTRAINT blocks_number_check CHECK ((number >= 0)),
+  CONSTRAINT blocks_pkey PRIMARY KEY (number)
+);
+CREATE INDEX blocks_time ON public.blocks USING btree ("time", number);
+
+CREATE TABLE cohort_states (
+  block_number bigint NOT NULL,
+  cohort integer NOT NULL,
+  interval_sec bigint NOT NULL,
+  last_turn_at timestamp with time zone,
+  next_due bigint NOT NULL,
+  per_node_wei wei NOT NULL,
+  size integer NOT NULL,
+  turn_count integer NOT NULL,
+  CONSTRAINT cohort_states_cohort_fkey FOREIGN KEY (cohort) REFERENCES cohorts(cohort) ON DELETE CASCADE,
+  CONSTRAINT cohort_states_pkey PRIMARY KEY (cohort, block_number)
+);
+CREATE INDEX cohort_states_block ON public.cohort_states USING btree (block_number);
+
+CREATE TABLE cohorts (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  cohort integer NOT NULL,
+  interval_sec bigint NOT NULL,
+  last_turn_at timestamp with time zone,
+  next_due bigint NOT NULL,
+  per_node_wei wei NOT NULL DEFAULT 0,
+  size integer NOT NULL DEFAULT 0,
+  tier_no integer NOT NULL,
+  turn_count integer NOT NULL DEFAULT 0,
+  CONSTRAINT cohorts_cohort_check CHECK (((cohort >= 0) AND (cohort <= 65535))),
+  CONSTRAINT cohorts_interval_sec_check CHECK ((interval_sec > 0)),
+  CONSTRAINT cohorts_pkey PRIMARY KEY (cohort),
+  CONSTRAINT cohorts_size_check CHECK ((size >= 0))
+) WITH (fillfactor=50);
+CREATE INDEX cohorts_tier ON public.cohorts USING btree (tier_no);
+
+CREATE TABLE credit_terms (
+  entered_at timestamp with time zone NOT NULL DEFAULT now(),
+  from_time bigint NOT NULL,
+  id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  interval_sec bigint NOT NULL,
+  max_wei wei NOT NULL,
+  min_wei wei NOT NULL,
+  slot_sec bigint NOT NULL,
+  CONSTRAINT credit_terms_check CHECK (((slot_sec > 0) AND ((interval_sec % slot_sec) = 0))),
+  CONSTRAINT credit_terms_check1 CHECK (((min_wei)::numeric <= (max_wei)::numeric)),
+  CONSTRAINT credit_terms_from_time_key UNIQUE (from_time),
+  CONSTRAINT credit_terms_interval_sec_check CHECK ((interval_sec > 0)),
+  CONSTRAINT credit_terms_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE cursors (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  block_time bigint NOT NULL,
+  name text NOT NULL,
+  CONSTRAINT cursors_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE grants (
+  granted_at timestamp with time zone NOT NULL DEFAULT now(),
+  granted_by text NOT NULL,
+  node_id bigint NOT NULL,
+  reason text NOT NULL,
+  CONSTRAINT grants_node_id_check CHECK ((node_id > 0)),
+  CONSTRAINT grants_pkey PRIMARY KEY (node_id)
+);
+
+CREATE TABLE migrations (
+  applied_at timestamp with time zone NOT NULL DEFAULT now(),
+  checksum text NOT NULL,
+  name text NOT NULL,
+  CONSTRAINT migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE node_transfers (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  from_address address NOT NULL,
+  log_index integer NOT NULL,
+  node_id bigint NOT NULL,
+  to_address address NOT NULL,
+  tx_hash hash NOT NULL,
+  CONSTRAINT node_transfers_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(node_id) ON DELETE CASCADE,
+  CONSTRAINT node_transfers_pkey PRIMARY KEY (block_number, log_index)
+);
+CREATE INDEX node_transfers_node ON public.node_transfers USING btree (node_id, block_number DESC, log_index DESC);
+
+CREATE TABLE nodes (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  cohort integer NOT NULL,
+  id bigint GENERATED ALWAYS AS ((1000000000 + node_id)) STORED,
+  mint_tx_hash hash NOT NULL,
+  minted_at timestamp with time zone NOT NULL,
+  node_id bigint NOT NULL,
+  owner address NOT NULL,
+  payment_id bigint,
+  per_node_at_mint_wei wei NOT NULL,
+  ref hash NOT NULL,
+  turns_at_mint integer NOT NULL,
+  withdrawn_wei wei NOT NULL DEFAULT 0,
+  CONSTRAINT nodes_cohort_fkey FOREIGN KEY (cohort) REFERENCES cohorts(cohort),
+  CONSTRAINT nodes_id_key UNIQUE (id),
+  CONSTRAINT nodes_node_id_check CHECK ((node_id > 0)),
+  CONSTRAINT nodes_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
+  CONSTRAINT nodes_payment_id_key UNIQUE (payment_id),
+  CONSTRAINT nodes_pkey PRIMARY KEY (node_id),
+  CONSTRAINT nodes_ref_key UNIQUE (ref)
+) WITH (fillfactor=90);
+CREATE INDEX nodes_block ON public.nodes USING btree (block_number);
+CREATE INDEX nodes_owner ON public.nodes USING btree (owner, node_id);
+CREATE INDEX nodes_unpaid ON public.nodes USING btree (cohort) WHERE (payment_id IS NULL);
+
+CREATE TABLE outbox (
+  block_hash hash,
+  block_number bigint,
+  call jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  fee_wei wei,
+  gas_limit bigint NOT NULL,
+  gas_used bigint,
+  guard_block bigint,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  kind text NOT NULL,
+  nonce bigint NOT NULL,
+  sender address NOT NULL,
+  state text NOT NULL DEFAULT 'pending'::text,
+  tx_hash hash,
+  CONSTRAINT outbox_check CHECK (((state = 'pending'::text) = (block_number IS NULL))),
+  CONSTRAINT outbox_check1 CHECK ((((block_number IS NULL) = (block_hash IS NULL)) AND ((block_number IS NULL) = (tx_hash IS NULL)))),
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['openCohorts'::text, 'mint'::text, 'credit'::text]))),
+  CONSTRAINT outbox_nonce_check CHECK ((nonce >= 0)),
+  CONSTRAINT outbox_pkey PRIMARY KEY (id),
+  CONSTRAINT outbox_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'mined'::text, 'reverted'::text, 'displaced'::text])))
+);
+CREATE INDEX outbox_block ON public.outbox USING btree (block_number) WHERE (block_number IS NOT NULL);
+CREATE UNIQUE INDEX outbox_nonce ON public.outbox USING btree (sender, nonce);
+CREATE INDEX outbox_pending ON public.outbox USING btree (sender, nonce) WHERE (state = 'pending'::text);
+
+CREATE TABLE outbox_attempts (
+  attempt integer NOT NULL,
+  last_outcome text,
+  last_sent_at timestamp with time zone,
+  max_fee_wei wei NOT NULL,
+  max_priority_fee_wei wei NOT NULL,
+  outbox_id bigint NOT NULL,
+  raw text NOT NULL,
+  sends integer NOT NULL DEFAULT 0,
+  signed_at timestamp with time zone NOT NULL DEFAULT now(),
+  signed_at_block bigint NOT NULL,
+  tx_hash hash NOT NULL,
+  CONSTRAINT outbox_attempts_attempt_check CHECK ((attempt > 0)),
+  CONSTRAINT outbox_attempts_outbox_id_attempt_key UNIQUE (outbox_id, attempt),
+  CONSTRAINT outbox_attempts_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
+  CONSTRAINT outbox_attempts_pkey PRIMARY KEY (tx_hash),
+  CONSTRAINT outbox_attempts_raw_check CHECK ((raw ~ '^0x[0-9a-f]+$'::text))
+);
+
+CREATE TABLE owners (
+  nodes integer NOT NULL,
+  owner address NOT NULL,
+  CONSTRAINT owners_nodes_check CHECK ((nodes > 0)),
+  CONSTRAINT owners_pkey PRIMARY KEY (owner)
+);
+
+CREATE TABLE passes (
+  error text,
+  finished_at timestamp with time zone,
+  name text NOT NULL,
+  outcome jsonb,
+  started_at timestamp with time zone NOT NULL,
+  CONSTRAINT passes_pkey PRIMARY KEY (name)
+) WITH (fillfactor=50);
+
+CREATE TABLE payment_verdicts (
+  decided_at timestamp with time zone NOT NULL DEFAULT now(),
+  decided_by text NOT NULL,
+  evidence jsonb NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  payment_id bigint NOT NULL,
+  reason text,
+  verdict text NOT NULL,
+  CONSTRAINT payment_verdicts_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
+  CONSTRAINT payment_verdicts_pkey PRIMARY KEY (id),
+  CONSTRAINT payment_verdicts_verdict_check CHECK ((verdict = ANY (ARRAY['accepted'::text, 'held'::text, 'ignored'::text, 'refunded'::text, 'dismissed'::text])))
+);
+CREATE INDEX payment_verdicts_payment ON public.payment_verdicts USING btree (payment_id, id DESC);
+
+CREATE TABLE payments (
+  block_hash hash,
+  block_number bigint,
+  block_time timestamp with time zone NOT NULL,
+  from_address address,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  inner_index integer NOT NULL DEFAULT 0,
+  node_id bigint,
+  outbox_id bigint,
+  reason text,
+  ref hash NOT NULL,
+  state text NOT NULL DEFAULT 'seen'::text,
+  succeeded boolean NOT NULL,
+  tier_id text,
+  tier_version integer,
+  tx_hash hash,
+  tx_index integer,
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  value_wei wei NOT NULL,
+  CONSTRAINT payments_check CHECK (((state = 'orphaned'::text) = (block_number IS NULL))),
+  CONSTRAINT payments_check1 CHECK (((block_number IS NULL) = (block_hash IS NULL))),
+  CONSTRAINT payments_check2 CHECK ((((reason IS NOT NULL) = (state = ANY (ARRAY['held'::text, 'ignored'::text]))) OR (state = ANY (ARRAY['refunded'::text, 'dismissed'::text, 'orphaned'::text])))),
+  CONSTRAINT payments_check3 CHECK (((state <> ALL (ARRAY['accepted'::text, 'minting'::text, 'minted'::text])) OR ((tier_id IS NOT NULL) AND (from_address IS NOT NULL)))),
+  CONSTRAINT payments_check4 CHECK (((state <> 'minting'::text) OR (outbox_id IS NOT NULL))),
+  CONSTRAINT payments_check5 CHECK (((state = 'minted'::text) = (node_id IS NOT NULL))),
+  CONSTRAINT payments_inner_index_check CHECK ((inner_index >= 0)),
+  CONSTRAINT payments_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(node_id) DEFERRABLE INITIALLY DEFERRED,
+  CONSTRAINT payments_node_id_key UNIQUE (node_id),
+  CONSTRAINT payments_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
+  CONSTRAINT payments_pkey PRIMARY KEY (id),
+  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'recheck'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
+  CONSTRAINT payments_ref_key UNIQUE (ref),
+  CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text, 'minted'::text, 'held'::text, 'refunded'::text, 'dismissed'::text, 'orphaned'::text, 'ignored'::text]))),
+  CONSTRAINT payments_tier_id_tier_version_fkey FOREIGN KEY (tier_id, tier_version) REFERENCES tiers(tier_id, version),
+  CONSTRAINT payments_tx_hash_inner_index_key UNIQUE (tx_hash, inner_index)
+);
+CREATE INDEX payments_block ON public.payments USING btree (block_number);
+CREATE INDEX payments_held ON public.payments USING btree (block_number) WHERE (state = 'held'::text);
+CREATE INDEX payments_open ON public.payments USING btree (block_number, tx_index, inner_index) WHERE (state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text]));
+CREATE INDEX payments_outbox ON public.payments USING btree (outbox_id) WHERE (outbox_id IS NOT NULL);
+CREATE INDEX payments_wallet ON public.payments USING btree (from_address, tier_id) WHERE (state = ANY (ARRAY['accepted'::text, 'minting'::text]));
+
+CREATE TABLE price (
+  attempted_at timestamp with time zone NOT NULL,
+  single boolean NOT NULL DEFAULT true,
+  usd double precision,
+  CONSTRAINT price_pkey PRIMARY KEY (single),
+  CONSTRAINT price_single_check CHECK (single)
+);
+
+CREATE TABLE rounds (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  mode text,
+  node_count bigint NOT NULL,
+  round bigint NOT NULL,
+  total_wei wei NOT NULL,
+  tx_hash hash NOT NULL,
+  CONSTRAINT rounds_mode_check CHECK ((mode = ANY (ARRAY['treasury'::text, 'swaps'::text]))),
+  CONSTRAINT rounds_pkey PRIMARY KEY (round),
+  CONSTRAINT rounds_round_check CHECK ((round > 0))
+);
+CREATE INDEX rounds_block ON public.rounds USING btree (block_number);
+CREATE INDEX rounds_newest ON public.rounds USING btree (created_at DESC, round DESC);
+
+CREATE TABLE settings (
+  name text NOT NULL,
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_by text NOT NULL,
+  value jsonb NOT NULL,
+  CONSTRAINT settings_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE tiers (
+  entered_at timestamp with time zone NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
+  from_block bigint NOT NULL,
+  from_time bigint NOT NULL,
+  holding_decimals integer,
+  holding_symbol text,
+  holding_token address,
+  holding_wei wei NOT NULL DEFAULT 0,
+  label text NOT NULL,
+  live boolean NOT NULL DEFAULT true,
+  max_per_wallet integer NOT NULL,
+  on_sale boolean NOT NULL,
+  payout_bps integer NOT NULL,
+  price_wei wei NOT NULL,
+  tier_id text NOT NULL,
+  tier_no integer NOT NULL,
+  version integer NOT NULL,
+  CONSTRAINT tiers_check CHECK ((((holding_wei)::numeric = (0)::numeric) = (holding_token IS NULL))),
+  CONSTRAINT tiers_label_check CHECK (((length(label) >= 1) AND (length(label) <= 64))),
+  CONSTRAINT tiers_max_per_wallet_check CHECK ((max_per_wallet > 0)),
+  CONSTRAINT tiers_payout_bps_check CHECK (((payout_bps >= 0) AND (payout_bps <= 1000000))),
+  CONSTRAINT tiers_pkey PRIMARY KEY (tier_id, version),
+  CONSTRAINT tiers_price_wei_check CHECK (((price_wei)::numeric > (0)::numeric)),
+  CONSTRAINT tiers_tier_id_check CHECK ((tier_id ~ '^[a-z0-9][a-z0-9-]{0,31}$'::text)),
+  CONSTRAINT tiers_tier_no_check CHECK (((tier_no >= 1) AND (tier_no <= 65535))),
+  CONSTRAINT tiers_version_check CHECK ((version > 0))
+);
+CREATE UNIQUE INDEX tiers_live ON public.tiers USING btree (tier_id) WHERE live;
+CREATE UNIQUE INDEX tiers_live_no ON public.tiers USING btree (tier_no) WHERE live;
+CREATE INDEX tiers_no ON public.tiers USING btree (tier_no, from_time);
+CREATE UNIQUE INDEX tiers_price_on_sale ON public.tiers USING btree (price_wei) WHERE (live AND on_sale);
+
+CREATE TABLE totals (
+  distributed_wei wei NOT NULL DEFAULT 0,
+  nodes bigint NOT NULL DEFAULT 0,
+  owners bigint NOT NULL DEFAULT 0,
+  rounds bigint NOT NULL DEFAULT 0,
+  sales_wei wei NOT NULL DEFAULT 0,
+  single boolean NOT NULL DEFAULT true,
+  withdrawn_wei wei NOT NULL DEFAULT 0,
+  CONSTRAINT totals_check CHECK (((withdrawn_wei)::numeric <= (distributed_wei)::numeric)),
+  CONSTRAINT totals_nodes_check CHECK ((nodes >= 0)),
+  CONSTRAINT totals_owners_check CHECK ((owners >= 0)),
+  CONSTRAINT totals_pkey PRIMARY KEY (single),
+  CONSTRAINT totals_rounds_check CHECK ((rounds >= 0)),
+  CONSTRAINT totals_single_check CHECK (single)
+) WITH (fillfactor=50);
+
+CREATE TABLE turns (
+  amount_wei wei NOT NULL,
+  cohort integer NOT NULL,
+  due bigint NOT NULL,
+  max_wei wei,
+  min_wei wei,
+  node_count integer NOT NULL,
+  payout_bps integer,
+  round bigint NOT NULL,
+  seed hash,
+  seed_block bigint,
+  tier_id text,
+  turn_no integer NOT NULL,
+  CONSTRAINT turns_cohort_due_key UNIQUE (cohort, due),
+  CONSTRAINT turns_cohort_fkey FOREIGN KEY (cohort) REFERENCES cohorts(cohort),
+  CONSTRAINT turns_pkey PRIMARY KEY (round, cohort),
+  CONSTRAINT turns_round_fkey FOREIGN KEY (round) REFERENCES rounds(round) ON DELETE CASCADE,
+  CONSTRAINT turns_turn_no_check CHECK ((turn_no > 0))
+);
+CREATE UNIQUE INDEX turns_cohort ON public.turns USING btree (cohort, turn_no DESC);
+
+CREATE TABLE used_nonces (
+  expires_at timestamp with time zone NOT NULL,
+  nonce_hash text NOT NULL,
+  CONSTRAINT used_nonces_pkey PRIMARY KEY (nonce_hash)
+);
+CREATE INDEX used_nonces_expiry ON public.used_nonces USING btree (expires_at);
+
+CREATE TABLE wallet_outflows (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  block_time timestamp with time zone NOT NULL,
+  fee_wei wei NOT NULL,
+  to_address address,
+  tx_hash hash NOT NULL,
+  value_wei wei NOT NULL,
+  CONSTRAINT wallet_outflows_pkey PRIMARY KEY (tx_hash)
+);
+CREATE INDEX wallet_outflows_block ON public.wallet_outflows USING btree (block_number);
+
+CREATE TABLE withdrawals (
+  amount_wei wei NOT NULL,
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  confirmed_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  log_index integer,
+  node_id bigint NOT NULL,
+  status text NOT NULL,
+  to_address address NOT NULL,
+  tx_hash hash NOT NULL,
+  withdrawn_total_wei wei,
+  CONSTRAINT withdrawals_check CHECK (((status = 'sent'::text) = (withdrawn_total_wei IS NOT NULL))),
+  CONSTRAINT withdrawals_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(node_id) ON DELETE CASCADE,
+  CONSTRAINT withdrawals_pkey PRIMARY KEY (id),
+  CONSTRAINT withdrawals_status_check CHECK ((status = ANY (ARRAY['signed'::text, 'sent'::text, 'failed'::text]))),
+  CONSTRAINT withdrawals_tx_hash_log_index_node_id_key UNIQUE NULLS NOT DISTINCT (tx_hash, log_index, node_id)
+);
+CREATE INDEX withdrawals_block ON public.withdrawals USING btree (block_number);
+CREATE INDEX withdrawals_node ON public.withdrawals USING btree (node_id, id DESC);
+
+CREATE TRIGGER nodes_deleted AFTER DELETE ON public.nodes REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nodes_deleted();
+CREATE TRIGGER nodes_inserted AFTER INSERT ON public.nodes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
+CREATE TRIGGER nodes_updated AFTER UPDATE ON public.nodes REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
+CREATE TRIGGER payments_sold AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'minted'::text) <> (new.state = 'minted'::text))) EXECUTE FUNCTION payments_sold();
+CREATE TRIGGER rounds_deleted AFTER DELETE ON public.rounds REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();
+CREATE TRIGGER rounds_inserted AFTER INSERT ON public.rounds REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION rounds_inserted();
