@@ -10,6 +10,9 @@ import { runNodeTests } from './node-tests.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const require = createRequire(import.meta.url)
 
+/** In a file or a log, its colours are line noise. */
+const COLOURS = process.stdout.isTTY ? [] : ['--colors=off']
+
 export interface Step {
   readonly name: string
   readonly run: () => Promise<boolean>
@@ -23,7 +26,7 @@ export interface StepOptions {
 /** Everything but the tests under test/, in the order of what fails fastest. */
 export function staticSteps({ contracts }: StepOptions): Step[] {
   return [
-    { name: 'format and lint', run: () => runProgram('@biomejs/biome', 'biome', ['ci', '.']) },
+    { name: 'format and lint', run: () => runProgram('@biomejs/biome', 'biome', ['ci', ...COLOURS, '.']) },
     { name: 'types', run: () => runProgram('typescript', 'tsc', ['--noEmit']) },
     { name: 'generated files', run: checkGenerated },
     ...(contracts ? [{ name: 'contract tests', run: () => callScript('contracts.ts', 'test') }] : []),

@@ -3,7 +3,7 @@
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Log } from '../log.ts'
-import { adopt, loadable, type Saver, setAside, startSaver, stateFiles } from './chain-state.ts'
+import { adopt, isLost, loadable, type Saver, setAside, startSaver, stateFiles } from './chain-state.ts'
 import { type Child, type Exit, type Guard, startChild } from './child.ts'
 import { EmbedError } from './errors.ts'
 import { PRIVATE_DIR_MODE, readIfExists, syncFile, writeFileAtomic } from './files.ts'
@@ -83,7 +83,14 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const base = [...(persist ? ['--dump-state', files.final] : []), '--cache-path', cache]
   const candidates = persist ? loadable(files) : []
   if (candidates.length > 0) options.onProgress?.('loading the chain')
-  const { chain, loaded } = await launchFromFirstReadable(candidates, base, options)
+  const launched = persist && isLost(files) ? null : await launchFromFirstReadable(candidates, base, options)
+  if (launched === null) {
+    // A new chain would not be the one that the ledger beside it has followed.
+    throw new EmbedError(
+      `The saved state of the embedded chain in ${directory} cannot be read; it was set aside there. Remove DATA_DIR (${options.dataDir}) to begin anew with an empty chain and ledger.`,
+    )
+  }
+  const { chain, loaded } = launched
   if (loaded !== null) adopt(files, loaded)
   writeFileAtomic(recordFile, JSON.stringify(recordOf(chain.child.pid)))
   const rpcUrl = `http://${LOOPBACK}:${chain.port}`
@@ -115,27 +122,23 @@ interface Listening {
   readonly port: number
 }
 
-/** Throws when there are states but none can be read: the ledger beside them belongs to that chain and no other. */
+/** Resolves with the state that was loaded; null when there is none to load. */
 async function launchFromFirstReadable(
   candidates: readonly string[],
   base: readonly string[],
   options: AnvilOptions,
-): Promise<{ chain: Listening; loaded: string | null }> {
+): Promise<{ chain: Listening; loaded: string | null } | null> {
   if (candidates.length === 0) return { chain: await launch(base, options), loaded: null }
-  let reason = ''
   for (const path of candidates) {
     try {
       return { chain: await launch([...base, '--load-state', path], options), loaded: path }
     } catch (error) {
       if (!(error instanceof Error) || !error.message.includes('--load-state')) throw error
-      reason = error.message
-      options.log.warn({ path }, 'the chain cannot read this saved state; trying an older one')
+      options.log.warn({ path, err: error }, 'the chain cannot read this saved state; trying an older one')
       setAside(path)
     }
   }
-  throw new EmbedError(
-    `The saved state of the embedded chain cannot be read (it was set aside as ${candidates.at(-1)}.broken). Remove DATA_DIR (${options.dataDir}) to begin anew. ${reason}`,
-  )
+  return null
 }
 
 /** Starts anvil without mining and resolves once it listens, with the port it got. */

@@ -19,6 +19,9 @@ const DUMP_TIMEOUT_MS = 120_000
 /** More blocks than this since the last look (mined by hand) are saved without asking what is in them. */
 const BLOCKS_ASKED_MAX = 200
 
+/** Ending of the name of a state that could not be read. */
+const BROKEN = '.broken'
+
 export interface StateFiles {
   /** Saved while the chain ran: always whole. */
   readonly saved: string
@@ -37,6 +40,11 @@ export function loadable({ final, saved }: StateFiles): string[] {
   return [final, saved].filter((path) => existsSync(path))
 }
 
+/** True when there was a state that could not be read and none is left to load. */
+export function isLost(files: StateFiles): boolean {
+  return loadable(files).length === 0 && [files.final, files.saved].some((path) => existsSync(path + BROKEN))
+}
+
 /** The chain has read `path` without complaint: from here on it is the saved state. */
 export function adopt(files: StateFiles, path: string): void {
   if (path === files.final) renameSync(files.final, files.saved)
@@ -44,7 +52,7 @@ export function adopt(files: StateFiles, path: string): void {
 
 /** The chain could not read `path`: it is kept for a person to look at, and not tried again. */
 export function setAside(path: string): void {
-  renameSync(path, `${path}.broken`)
+  renameSync(path, path + BROKEN)
 }
 
 /** Writes the state of the chain at `url` into `path`, whole or not at all. */

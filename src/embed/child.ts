@@ -103,7 +103,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 
 let deathSignalWorks: boolean | undefined
 
-function canSetDeathSignal(): boolean {
+/** True where the kernel signals a child when its parent dies, and there is a program to ask for it. */
+export function canSetDeathSignal(): boolean {
   deathSignalWorks ??= succeeds('setpriv', ['--pdeathsig', 'SIGTERM', '--', 'true'])
   return deathSignalWorks
 }

@@ -6,11 +6,18 @@ import { isAlive } from '../../src/embed/process.ts'
 
 const PREFIX = 'node-ledger-test-'
 
+const made: string[] = []
+
 /** A new empty directory that goes when this process ends. */
 export function temporaryDirectory(): string {
+  if (made.length === 0) process.once('exit', removeMade)
   const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
+  made.push(directory)
   return directory
+}
+
+function removeMade(): void {
+  for (const directory of made) rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
 }
 
 /** Removes what runs that were killed have left behind. */

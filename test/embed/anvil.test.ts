@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { embedAccount } from '../../src/embed/accounts.ts'
+import { type Anvil, type AnvilOptions, startAnvil } from '../../src/embed/anvil.ts'
+import { canSetDeathSignal } from '../../src/embed/child.ts'
+import { EmbedError } from '../../src/embed/errors.ts'
+import { isAlive, recordOf } from '../../src/embed/process.ts'
+import { callRpc } from '../../src/embed/rpc.ts'
+import { silentLog } from '../../src/log.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { assertGone, startService } from './fixtures/start.ts'
+
+/** A save follows a transaction within 2 s; on a busy machine a little later. */
+const SAVE_WAIT_MS = 20_000
+
+interface Block {
+  readonly number: string
+  readonly hash: string
+  readonly timestamp: string
+}
+
+const running: Anvil[] = []
+after(() => Promise.all(running.map((chain) => chain.stop())))
+
+async function start(dataDir: string, options: Partial<AnvilOptions> = {}): Promise<Anvil> {
+  const chain = await startAnvil({ dataDir, port: 0, blockTimeSec: 0, log: silentLog, ...options })
+  running.push(chain)
+  return chain
+}
+
+async function head(url: string): Promise<{ number: number; hash: string; timestamp: number }> {
+  const block = await callRpc<Block>(url, 'eth_getBlockByNumber', ['latest', false])
+  return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
+}
+
+const player = embedAccount(5).address
+const friend = '0x00000000000000000000000000000000000000f1'
+
+async function pay(url: string): Promise<string> {
+  const hash = await callRpc<string>(url, 'eth_sendTransaction', [{ from: player, to: friend, value: '0x1' }])
+  await callRpc(url, 'anvil_mine', ['0x1'])
+  return hash
+}
+
+async function received(url: string): Promise<number> {
+  return Number(await callRpc<string>(url, 'eth_getBalance', [friend, 'latest']))
+}
+
+/** What a contract sees as the hash of a block. */
+async function hashOnChain(url: string, number: number): Promise<string> {
+  const code = `0x63${number.toString(16).padStart(8, '0')}405f5260205ff3`
+  return callRpc<string>(url, 'eth_call', [{ data: code }, 'latest'])
+}
+
+test('a new chain is the well-known one, with 20 funded accounts', async () => {
+  const chain = await start(temporaryDirectory())
+  assert.equal(await callRpc(chain.rpcUrl, 'eth_chainId'), '0x7a69')
+  const accounts = await callRpc<string[]>(chain.rpcUrl, 'eth_accounts')
+  assert.deepEqual(
+    accounts.map((address) => address.toLowerCase()),
+    Array.from({ length: 20 }, (_, index) => embedAccount(index).address.toLowerCase()),
+  )
+  assert.equal(chain.resumed, false)
+  assert.equal(chain.firstTrustedBlock, 0)
+  await chain.stop()
+})
+
+test('blocks, transactions and balances go on after a stop and a start', async () => {
+  const dataDir = temporaryDirectory()
+  const first = await start(dataDir)
+  const hash = await pay(first.rpcUrl)
+  const before = await head(first.rpcUrl)
+  await first.stop()
+  const second = await start(dataDir)
+  assert.equal(second.resumed, true)
+  assert.equal((await head(second.rpcUrl)).number, before.number + 1)
+  const old = await callRpc<Block>(second.rpcUrl, 'eth_getBlockByNumber', [`0x${before.number.toString(16)}`, false])
+  assert.equal(old.hash, before.hash)
+  const receipt = await callRpc<{ status: string }>(second.rpcUrl, 'eth_getTransactionReceipt', [hash])
+  assert.equal(receipt.status, '0x1')
+  await pay(second.rpcUrl)
+  assert.equal(await received(second.rpcUrl), 2)
+  await second.stop()
+})
+
+test('block times never go back, even when the time had been moved on', async () => {
+  const dataDir = temporaryDirectory()
+  const first = await start(dataDir)
+  await callRpc(first.rpcUrl, 'evm_increaseTime', [86_400])
+  await pay(first.rpcUrl)
+  const before = await head(first.rpcUrl)
+  await first.stop()
+  const second = await start(dataDir)
+  const resumed = await head(second.rpcUrl)
+  assert.ok(resumed.timestamp > before.timestamp)
+  assert.ok(resumed.timestamp <= before.timestamp + 5)
+  await callRpc(second.rpcUrl, 'anvil_mine', ['0x1'])
+  assert.ok((await head(second.rpcUrl)).timestamp >= resumed.timestamp)
+  await second.stop()
+})
+
+test('contracts see the right hash of the first trusted block and those after it', async () => {
+  const dataDir = temporaryDirectory()
+  const first = await start(dataDir)
+  await pay(first.rpcUrl)
+  await first.stop()
+  const { rpcUrl, firstTrustedBlock, stop } = await start(dataDir)
+  const trusted = await head(rpcUrl)
+  assert.equal(trusted.number, firstTrustedBlock)
+  await callRpc(rpcUrl, 'anvil_mine', ['0x2'])
+  assert.equal(await hashOnChain(rpcUrl, firstTrustedBlock), trusted.hash)
+  const next = await callRpc<Block>(rpcUrl, 'eth_getBlockByNumber', [
+    `0x${(firstTrustedBlock + 1).toString(16)}`,
+    false,
+  ])
+  assert.equal(await hashOnChain(rpcUrl, firstTrustedBlock + 1), next.hash)
+  await stop()
+})
+
+test('it mines a block each second by itself', async () => {
+  const chain = await start(temporaryDirectory(), { blockTimeSec: 1, persist: false })
+  const from = await head(chain.rpcUrl)
+  await sleep(2_500)
+  const to = await head(chain.rpcUrl)
+  assert.ok(to.number - from.number >= 1 && to.number - from.number <= 3, `${to.number - from.number} blocks`)
+  assert.equal(to.timestamp - from.timestamp, to.number - from.number)
+  await chain.stop()
+})
+
+for (const guard of ['pdeathsig', 'watcher'] as const) {
+  const skip = guard === 'pdeathsig' && !canSetDeathSignal()
+  test(`kill -9 of the service ends the chain, and loses nothing (${guard})`, { skip }, async () => {
+    const dataDir = temporaryDirectory()
+    const { report } = await startService({ dataDir, anvil: { port: 0, blockTimeSec: 0, guard } })
+    assert.ok(report.anvil)
+    await pay(report.anvil.rpcUrl)
+    const before = await head(report.anvil.rpcUrl)
+    process.kill(report.pid, 'SIGKILL')
+    await assertGone(report.pid, report.anvil.pid)
+    const next = await start(dataDir)
+    assert.equal(next.firstTrustedBlock, before.number + 1)
+    assert.equal(await received(next.rpcUrl), 1)
+    await next.stop()
+  })
+}
+
+test('kill -9 of the chain loses at most what came since the last save, and the service is told', async () => {
+  const dataDir = temporaryDirectory()
+  const chain = await start(dataDir)
+  const told = new Promise((resolve) => chain.onExit(resolve))
+  await pay(chain.rpcUrl)
+  await waitForSave(dataDir)
+  process.kill(chain.pid, 'SIGKILL')
+  assert.deepEqual(await told, { code: null, signal: 'SIGKILL' })
+  const next = await start(dataDir)
+  assert.equal(await received(next.rpcUrl), 1)
+  await next.stop()
+})
+
+test('a final state that was cut short is set aside for the one saved before it', async () => {
+  const dataDir = temporaryDirectory()
+  const chain = await start(dataDir)
+  await pay(chain.rpcUrl)
+  await waitForSave(dataDir)
+  await pay(chain.rpcUrl)
+  await chain.stop()
+  truncateSync(join(dataDir, 'chain', 'state.final.json'), 1000)
+  const next = await start(dataDir)
+  assert.equal(await received(next.rpcUrl), 1)
+  await next.stop()
+})
+
+test('a chain whose states are all damaged is refused, not begun anew', async () => {
+  const dataDir = temporaryDirectory()
+  const chain = await start(dataDir)
+  await chain.stop()
+  truncateSync(join(dataDir, 'chain', 'state.final.json'), 1000)
+  await assert.rejects(start(dataDir), (error) => error instanceof EmbedError && /DATA_DIR/.test(error.message))
+  await assert.rejects(start(dataDir), EmbedError)
+})
+
+test('a taken port is an error that names the setting', async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const address = other.address()
+  assert.ok(typeof address === 'object' && address)
+  await assert.rejects(
+    start(temporaryDirectory(), { port: address.port }),
+    (error) =>
+      error instanceof EmbedError && error.message.includes(String(address.port)) && /CHAIN_PORT/.test(error.message),
+  )
+  other.close()
+})
+
+test('a chain that an earlier run left behind is stopped, and its port and state are taken over', async () => {
+  const dataDir = temporaryDirectory()
+  const left = await start(dataDir)
+  await pay(left.rpcUrl)
+  const next = await start(dataDir, { port: left.port })
+  assert.equal(isAlive(left.pid), false)
+  assert.equal(next.port, left.port)
+  assert.equal(await received(next.rpcUrl), 1)
+  await next.stop()
+})
+
+test('a process that merely has the number of an earlier chain is left alone', async () => {
+  const dataDir = temporaryDirectory()
+  const chain = await start(dataDir)
+  await chain.stop()
+  const self = recordOf(process.pid)
+  assert.ok(self)
+  writeFileSync(join(dataDir, 'chain', 'process.json'), JSON.stringify({ ...self, identity: 'another boot:1' }))
+  const next = await start(dataDir)
+  assert.equal(next.resumed, true)
+  await next.stop()
+})
+
+async function waitForSave(dataDir: string): Promise<void> {
+  const path = join(dataDir, 'chain', 'state.json')
+  const deadline = Date.now() + SAVE_WAIT_MS
+  while (Date.now() < deadline) {
+    try {
+      if (readFileSync(path, 'utf8').includes(friend)) return
+    } catch {
+      // Not there yet.
+    }
+    await sleep(50)
+  }
+  assert.fail('the chain was not saved')
+}
