@@ -28,22 +28,19 @@ type Output = {
   errors?: { severity: string; formattedMessage: string; sourceLocation?: { file: string } }[]
 }
 
-/** Settings of `[profile.default]` in foundry.toml. Its values are all written so that they are JSON too. */
-function foundrySettings(): Record<string, unknown> {
+/** Reads a setting of `[profile.default]` in foundry.toml. Those asked for are all written so that they are JSON too. */
+function settingsReader(): (key: string) => unknown {
   const toml = readFileSync(join(CONTRACTS_DIR, 'foundry.toml'), 'utf8')
-  const profile = /^\[profile\.default\]\n([\s\S]*?)(?=^\[|$(?![\s\S]))/m.exec(toml)?.[1]
-  if (profile === undefined) throw new Error('contracts/foundry.toml has no [profile.default]')
-  const entries = [...profile.matchAll(/^(\w+)\s*=\s*(.+)$/gm)].map(([, key, value]) => [key, JSON.parse(`${value}`)])
-  return Object.fromEntries(entries)
-}
-
-function setting<T>(settings: Record<string, unknown>, key: string): T {
-  if (!(key in settings)) throw new Error(`contracts/foundry.toml sets no ${key} in [profile.default]`)
-  return settings[key] as T
+  const profile = toml.split(/^\[/m).find((section) => section.startsWith('profile.default]')) ?? ''
+  return (key) => {
+    const value = new RegExp(`^${key} = (.+)$`, 'm').exec(profile)?.[1]
+    if (value === undefined) throw new Error(`contracts/foundry.toml sets no ${key} in [profile.default]`)
+    return JSON.parse(value)
+  }
 }
 
 function compilerInput(): unknown {
-  const settings = foundrySettings()
+  const setting = settingsReader()
   const sources = readdirSync(join(CONTRACTS_DIR, 'src'))
     .sort()
     .map((file) => [`src/${file}`, { content: readFileSync(join(CONTRACTS_DIR, 'src', file), 'utf8') }])
@@ -51,11 +48,11 @@ function compilerInput(): unknown {
     language: 'Solidity',
     sources: Object.fromEntries(sources),
     settings: {
-      remappings: setting(settings, 'remappings'),
-      optimizer: { enabled: setting(settings, 'optimizer'), runs: setting(settings, 'optimizer_runs') },
-      metadata: { bytecodeHash: setting(settings, 'bytecode_hash') },
-      evmVersion: setting(settings, 'evm_version'),
-      viaIR: setting(settings, 'via_ir'),
+      remappings: setting('remappings'),
+      optimizer: { enabled: setting('optimizer'), runs: setting('optimizer_runs') },
+      metadata: { bytecodeHash: setting('bytecode_hash') },
+      evmVersion: setting('evm_version'),
+      viaIR: setting('via_ir'),
       outputSelection: {
         '*': {
           '*': [

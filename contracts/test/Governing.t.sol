@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ERC721} from "solady/tokens/ERC721.sol";
+import {ERC20} from "solady/tokens/ERC20.sol";
+import {INodeFactory} from "../src/INodeFactory.sol";
+import {FactoryTest} from "./FactoryTest.sol";
+import {Refuser} from "./Withdrawing.t.sol";
+
+/// @notice Owns the behaviour of the contract's owner, of its construction and of its readings.
+contract GoverningTest is FactoryTest {
+    event Paused();
+    event Unpaused();
+    event MinterSet(address minter);
+    event DistributorSet(address distributor);
+    event SwapsAllowanceSet(uint256 allowance);
+    event Swept(address to, uint256 amount);
+    event OwnershipTransferStarted(address owner, address pendingOwner);
+    event OwnershipTransferred(address previousOwner, address owner);
+
+    function expectEvent() internal {
+        vm.expectEmit(true, true, true, true, address(factory));
+    }
+
+    function refuse(bytes memory call) internal {
+        address[4] memory strangers = [MINTER, DISTRIBUTOR, ALICE, address(0)];
+        for (uint256 i; i < strangers.length; ++i) {
+            vm.expectRevert(INodeFactory.NotOwner.selector);
+            vm.prank(strangers[i]);
+            (bool ok,) = address(factory).call(call);
+            ok;
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------------- construction
+
+    function test_a_factory_starts_with_its_roles_and_nothing_else() public {
+        factory = deploy(OWNER, 256);
+        vm.assertEq(factory.owner(), OWNER, "owner");
+        vm.assertEq(factory.minter(), MINTER, "minter");
+        vm.assertEq(factory.distributor(), DISTRIBUTOR, "distributor");
+        vm.assertEq(factory.pendingOwner(), address(0), "pendingOwner");
+        vm.assertEq(factory.maxPerWallet(), 256, "maxPerWallet");
+        vm.assertEq(factory.swapsAllowance(), 0, "swapsAllowance");
+        vm.assertEq(factory.lastId() + factory.round() + factory.outstanding(), 0, "empty");
+        vm.assertTrue(!factory.paused(), "running");
+        vm.assertTrue(factory.isSolvent(), "solvent");
+    }
+
+    function refuseConstruction(bytes4 reason, address owner, uint256 cap) internal {
+        bytes memory arguments = abi.encode(owner, MINTER, DISTRIBUTOR, cap);
+        bytes memory code = bytes.concat(vm.getCode("NodeFactory.sol:NodeFactory"), arguments);
+        vm.expectRevert(reason);
+        create(code);
+    }
+
+    function test_a_factory_has_an_owner_and_a_cap_of_1_to_256() public {
+        refuseConstruction(INodeFactory.ZeroOwner.selector, address(0), CAP);
+        refuseConstruction(INodeFactory.CapOutOfRange.selector, OWNER, 0);
+        refuseConstruction(INodeFactory.CapOutOfRange.selector, OWNER, 257);
+    }
+
+    // --------------------------------------------------------------------------------------------------------- roles
+
+    function test_a_stranger_has_none_of_the_owners_powers() public {
+        refuse(abi.encodeCall(INodeFactory.setInterval, (DAILY, 60)));
+        refuse(abi.encodeCall(INodeFactory.setMinter, (ALICE)));
+        refuse(abi.encodeCall(INodeFactory.setDistributor, (ALICE)));
+        refuse(abi.encodeCall(INodeFactory.setSwapsAllowance, (1)));
+        refuse(abi.encodeCall(INodeFactory.sweep, (ALICE, 1)));
+        refuse(abi.encodeCall(INodeFactory.pause, ()));
+        refuse(abi.encodeCall(INodeFactory.unpause, ()));
+        refuse(abi.encodeCall(INodeFactory.transferOwnership, (ALICE)));
+    }
+
+    function test_a_new_minter_replaces_the_old_at_once() public {
+        mint(ALICE, DAILY);
+        expectEvent();
+        emit MinterSet(BOB);
+        vm.prank(OWNER);
+        factory.setMinter(BOB);
+        vm.assertEq(factory.minter(), BOB, "minter");
+        vm.assertEq(factory.lastId(), 1, "the field beside it is untouched");
+        vm.expectRevert(INodeFactory.NotMinter.selector);
+        mint(order(ALICE, DAILY, "ref"));
+        vm.prank(BOB);
+        factory.mint(order(ALICE, DAILY, "ref"), 0, 0);
+    }
+
+    function test_a_new_distributor_replaces_the_old_at_once() public {
+        mint(ALICE, DAILY);
+        vm.warp(FIRST_DUE);
+        expectEvent();
+        emit DistributorSet(BOB);
+        vm.prank(OWNER);
+        factory.setDistributor(BOB);
+        vm.assertEq(factory.distributor(), BOB, "distributor");
+        refuseCredit(INodeFactory.NotDistributor.selector, turn(DAILY, 0), 0);
+        vm.prank(BOB);
+        factory.credit(1, 0, 0, turn(DAILY, 0));
+    }
+
+    function test_ownership_moves_only_when_the_next_owner_accepts() public {
+        expectEvent();
+        emit OwnershipTransferStarted(OWNER, BOB);
+        vm.prank(OWNER);
+        factory.transferOwnership(BOB);
+        vm.assertEq(factory.owner(), OWNER, "not yet");
+        vm.assertEq(factory.pendingOwner(), BOB, "offered");
+        vm.expectRevert(INodeFactory.NotPendingOwner.selector);
+        vm.prank(ALICE);
+        factory.acceptOwnership();
+        expectEvent();
+        emit OwnershipTransferred(OWNER, BOB);
+        vm.prank(BOB);
+        factory.acceptOwnership();
+        vm.assertEq(factory.owner(), BOB, "now");
+        vm.assertEq(factory.pendingOwner(), address(0), "done");
+        vm.expectRevert(INodeFactory.NotPendingOwner.selector);
+        vm.prank(BOB);
+        factory.acceptOwnership();
+        vm.expectRevert(INodeFactory.NotOwner.selector);
+        vm.prank(OWNER);
+        factory.pause();
+    }
+
+    function test_an_offer_of_ownership_can_be_taken_back() public {
+        vm.prank(OWNER);
+        factory.transferOwnership(BOB);
+        vm.prank(OWNER);
+        factory.transferOwnership(address(0));
+        vm.expectRevert(INodeFactory.NotPendingOwner.selector);
+        vm.prank(BOB);
+        factory.acceptOwnership();
+    }
+
+    function test_pausing_says_so_and_keeps_the_books() public {
+        mint(ALICE, DAILY);
+        creditTurn(DAILY, 3 ether);
+        vm.prank(ALICE);
+        factory.withdraw(1, ALICE, 1 ether);
+        expectEvent();
+        emit Paused();
+        vm.prank(OWNER);
+        factory.pause();
+        vm.prank(OWNER);
+        factory.pause();
+        vm.assertTrue(factory.paused(), "paused");
+        vm.prank(ALICE);
+        factory.withdraw(1, ALICE, 1 ether);
+        vm.assertTrue(factory.paused(), "still paused");
+        vm.assertEq(factory.round(), 1, "round");
+        vm.assertEq(factory.creditedTotal(), 3 ether, "credited");
+        vm.assertEq(factory.withdrawnTotal(), 2 ether, "withdrawn");
+        expectEvent();
+        emit Unpaused();
+        vm.prank(OWNER);
+        factory.unpause();
+        vm.assertTrue(!factory.paused(), "running");
+        vm.assertEq(factory.outstanding(), 1 ether, "outstanding");
+    }
+
+    function test_the_allowance_is_what_the_owner_last_said() public {
+        expectEvent();
+        emit SwapsAllowanceSet(type(uint256).max);
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(type(uint256).max);
+        vm.assertEq(factory.swapsAllowance(), type(uint256).max, "any number");
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(0);
+        vm.assertEq(factory.swapsAllowance(), 0, "none");
+    }
+
+    // --------------------------------------------------------------------------------------------------------- sweep
+
+    function refuseSweep(bytes4 reason, address to, uint256 amount) internal {
+        vm.expectRevert(reason);
+        vm.prank(OWNER);
+        factory.sweep(to, amount);
+    }
+
+    function test_the_owner_sweeps_what_is_owed_to_nobody_and_not_a_wei_more() public {
+        mint(ALICE, DAILY);
+        creditTurn(DAILY, 3 ether);
+        refuseSweep(INodeFactory.SurplusExceeded.selector, OWNER, 1);
+        vm.deal(address(factory), 5 ether);
+        refuseSweep(INodeFactory.SurplusExceeded.selector, OWNER, 2 ether + 1);
+        expectEvent();
+        emit Swept(CAROL, 2 ether);
+        vm.prank(OWNER);
+        factory.sweep(CAROL, 2 ether);
+        vm.assertEq(CAROL.balance, 2 ether, "swept");
+        vm.assertTrue(factory.isSolvent(), "solvent");
+        vm.prank(ALICE);
+        factory.withdraw(1, ALICE, 3 ether);
+    }
+
+    function test_a_sweep_goes_somewhere_and_moves_something() public {
+        vm.deal(address(factory), 5 ether);
+        refuseSweep(INodeFactory.ImpossibleRecipient.selector, address(0), 1);
+        refuseSweep(INodeFactory.ImpossibleRecipient.selector, address(factory), 1);
+        refuseSweep(INodeFactory.ZeroAmount.selector, OWNER, 0);
+        refuseSweep(INodeFactory.SendFailed.selector, address(new Refuser()), 1);
+    }
+
+    function test_an_insolvent_factory_says_so_and_has_no_surplus() public {
+        mint(ALICE, DAILY);
+        creditTurn(DAILY, 3 ether);
+        vm.deal(address(factory), 3 ether - 1);
+        vm.assertTrue(!factory.isSolvent(), "a wei short");
+        refuseSweep(INodeFactory.SurplusExceeded.selector, OWNER, 1);
+        vm.deal(address(factory), 3 ether);
+        vm.assertTrue(factory.isSolvent(), "exactly covered");
+    }
+
+    // ------------------------------------------------------------------------------------------------------ readings
+
+    function test_an_id_that_was_never_minted_is_a_clean_error() public {
+        mint(ALICE, DAILY);
+        uint256[3] memory unknown = [uint256(0), 2, type(uint256).max];
+        for (uint256 i; i < unknown.length; ++i) {
+            vm.expectRevert(ERC721.TokenDoesNotExist.selector);
+            factory.nodeInfo(unknown[i]);
+            vm.expectRevert(ERC721.TokenDoesNotExist.selector);
+            factory.ownerOf(unknown[i]);
+            vm.expectRevert(ERC721.TokenDoesNotExist.selector);
+            factory.tokenURI(unknown[i]);
+        }
+    }
+
+    function assertRange(uint256 firstId, uint256 count, uint256 expectedFirst, uint256 expectedCount) internal view {
+        INodeFactory.NodeView[] memory nodes = factory.nodesInfo(firstId, count);
+        vm.assertEq(nodes.length, expectedCount, "count");
+        for (uint256 i; i < nodes.length; ++i) {
+            vm.assertEq(nodes[i].id, expectedFirst + i, "id");
+            (address owner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohort) =
+                factory.nodeInfo(nodes[i].id);
+            vm.assertEq(nodes[i].owner, owner, "owner");
+            vm.assertEq(nodes[i].balance, balance, "balance");
+            vm.assertEq(nodes[i].credited, credited, "credited");
+            vm.assertEq(nodes[i].withdrawn, withdrawn, "withdrawn");
+            vm.assertEq(nodes[i].cohort, cohort, "cohort");
+        }
+    }
+
+    function test_a_range_of_nodes_is_read_as_far_as_there_are_any() public {
+        assertRange(1, 10, 1, 0);
+        mint(ALICE, DAILY);
+        mint(BOB, OTHER);
+        mint(ALICE, DAILY);
+        creditTurn(DAILY, 3 ether);
+        vm.prank(ALICE);
+        factory.withdraw(3, ALICE, 1 ether);
+        assertRange(1, 3, 1, 3);
+        assertRange(2, 1, 2, 1);
+        assertRange(2, 10, 2, 2);
+        assertRange(3, type(uint256).max, 3, 1);
+        assertRange(4, 10, 4, 0);
+        assertRange(type(uint256).max, type(uint256).max, 1, 0);
+        assertRange(1, 0, 1, 0);
+        assertRange(0, 2, 1, 1);
+        assertRange(0, 0, 1, 0);
+    }
+
+    function test_the_hash_of_a_block_is_the_chains_own() public {
+        vm.setBlockhash(990, "hash");
+        vm.assertEq(factory.hashOf(990), "hash", "hash");
+        vm.assertEq(factory.hashOf(block.number), 0, "none for this one");
+    }
+
+    function test_wallets_can_show_a_node() public {
+        mint(ALICE, DAILY);
+        vm.assertEq(factory.name(), "Node Ledger", "name");
+        vm.assertEq(factory.symbol(), "NODE", "symbol");
+        // {"name":"Node 1"}
+        vm.assertEq(factory.tokenURI(1), "data:application/json;base64,eyJuYW1lIjoiTm9kZSAxIn0=", "uri");
+        mintMany(BOB, 11);
+        // {"name":"Node 12"}
+        vm.assertEq(factory.tokenURI(12), "data:application/json;base64,eyJuYW1lIjoiTm9kZSAxMiJ9", "uri");
+        vm.assertTrue(factory.supportsInterface(0x80ac58cd), "ERC-721");
+    }
+
+    function test_the_demo_token_gives_its_whole_supply_to_the_deployer() public {
+        ERC20 token = ERC20(create(vm.getCode("DemoToken.sol:DemoToken")));
+        vm.assertEq(token.symbol(), "DEMO", "symbol");
+        vm.assertEq(token.name(), "Demo Token", "name");
+        vm.assertEq(token.decimals(), 18, "decimals");
+        vm.assertEq(token.balanceOf(address(this)), token.totalSupply(), "all of it");
+        vm.assertEq(token.totalSupply(), 1_000_000 ether, "supply");
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {ERC721} from "solady/tokens/ERC721.sol";
+import {INodeFactory} from "../src/INodeFactory.sol";
+import {FactoryTest} from "./FactoryTest.sol";
+
+/// @notice Owns the behaviour of nodes in wallets: lists, transfers, approvals and the cap.
+contract HoldingTest is FactoryTest {
+    function transfer(address from, address to, uint256 id) internal {
+        vm.prank(from);
+        factory.transferFrom(from, to, id);
+    }
+
+    function assertList(address wallet, uint256[] memory expected, string memory what) internal view {
+        uint256[] memory actual = factory.nodesOf(wallet);
+        vm.assertEq(actual.length, expected.length, what);
+        for (uint256 i; i < expected.length; ++i) {
+            vm.assertEq(actual[i], expected[i], what);
+        }
+    }
+
+    /// @dev Every id from `first` to `last` but `gone` is in the wallet's list, once.
+    function assertAllBut(address wallet, uint256 first, uint256 last, uint256 gone) internal view {
+        uint256[] memory actual = factory.nodesOf(wallet);
+        vm.assertEq(actual.length, last - first, "one fewer");
+        bool[] memory seen = new bool[](last + 1);
+        for (uint256 i; i < actual.length; ++i) {
+            vm.assertTrue(actual[i] >= first && actual[i] <= last, "its own");
+            vm.assertTrue(actual[i] != gone, "not the one that left");
+            vm.assertTrue(!seen[actual[i]], "once");
+            seen[actual[i]] = true;
+        }
+    }
+
+    function test_a_wallets_list_grows_in_order_through_all_its_words() public {
+        mint(BOB, DAILY);
+        mintMany(ALICE, CAP);
+        uint256[] memory list = factory.nodesOf(ALICE);
+        vm.assertEq(list.length, CAP, "count");
+        for (uint256 i; i < CAP; ++i) {
+            vm.assertEq(list[i], i + 2, "in order");
+        }
+    }
+
+    function test_a_wallet_without_nodes_has_an_empty_list() public view {
+        vm.assertEq(factory.nodesOf(ALICE).length, 0, "empty");
+        vm.assertEq(factory.nodesOf(address(0)).length, 0, "nobody's too");
+    }
+
+    function test_a_nodes_balance_goes_with_the_node() public {
+        mint(ALICE, DAILY);
+        creditTurn(DAILY, 3 ether);
+        transfer(ALICE, BOB, 1);
+        vm.expectRevert(INodeFactory.NotNodeOwner.selector);
+        vm.prank(ALICE);
+        factory.withdraw(1, ALICE, 1);
+        vm.prank(BOB);
+        factory.withdraw(1, BOB, 3 ether);
+        (address owner,,,, uint256 cohort) = factory.nodeInfo(1);
+        vm.assertEq(owner, BOB, "owner");
+        vm.assertEq(cohort, DAILY, "cohort");
+        creditTurn(DAILY, 1 ether);
+        vm.assertEq(balanceOfNode(1), 1 ether, "and goes on earning");
+    }
+
+    function test_any_position_can_leave_the_list(uint256 count, uint256 position) public {
+        count = bound(count, 1, CAP);
+        position = bound(position, 1, count);
+        mintMany(ALICE, count);
+        transfer(ALICE, BOB, position);
+        assertAllBut(ALICE, 1, count, position);
+        uint256[] memory one = new uint256[](1);
+        one[0] = position;
+        assertList(BOB, one, "bob's");
+    }
+
+    function test_every_position_of_a_list_of_256_can_leave_it() public {
+        factory = deploy(OWNER, 256);
+        open(DAILY);
+        mintMany(ALICE, 256);
+        for (uint256 id = 1; id <= 256; ++id) {
+            transfer(ALICE, BOB, id);
+        }
+        vm.assertEq(factory.nodesOf(ALICE).length, 0, "none left");
+        uint256[] memory list = factory.nodesOf(BOB);
+        for (uint256 i; i < 256; ++i) {
+            vm.assertEq(list[i], i + 1, "all arrived");
+        }
+        for (uint256 id = 255; id > 1; --id) {
+            transfer(BOB, ALICE, id);
+        }
+        assertList(BOB, ids(1, 256), "first and last stay");
+        vm.assertEq(factory.nodesOf(ALICE).length, 254, "and the rest came back");
+    }
+
+    function test_a_list_that_shrank_and_grew_again_shows_no_leftovers() public {
+        mintMany(ALICE, 10);
+        for (uint256 id = 1; id <= 9; ++id) {
+            transfer(ALICE, BOB, id);
+        }
+        uint256[] memory one = new uint256[](1);
+        one[0] = 10;
+        assertList(ALICE, one, "one left");
+        uint256 fresh = mint(ALICE, DAILY);
+        assertList(ALICE, ids(10, fresh), "and a new one");
+    }
+
+    function test_a_transfer_to_oneself_changes_nothing() public {
+        mintMany(ALICE, CAP);
+        creditTurn(DAILY, 1 ether);
+        uint256[] memory list = factory.nodesOf(ALICE);
+        transfer(ALICE, ALICE, 1);
+        transfer(ALICE, ALICE, 9);
+        transfer(ALICE, ALICE, CAP);
+        assertList(ALICE, list, "the same list, at the cap");
+        vm.assertEq(balanceOfNode(9), 1 ether, "the same balance");
+    }
+
+    function test_the_cap_holds_on_transfers() public {
+        mintMany(BOB, CAP);
+        uint256 id = mint(ALICE, DAILY);
+        vm.expectRevert(INodeFactory.WalletFull.selector);
+        transfer(ALICE, BOB, id);
+        transfer(BOB, CAROL, 1);
+        transfer(ALICE, BOB, id);
+        vm.assertEq(factory.balanceOf(BOB), CAP, "full again");
+    }
+
+    function test_a_cap_of_one_is_one() public {
+        factory = deploy(OWNER, 1);
+        open(DAILY);
+        mint(ALICE, DAILY);
+        mint(ALICE, DAILY);
+        vm.assertEq(factory.balanceOf(ALICE), 1, "one");
+        mint(BOB, DAILY);
+        vm.expectRevert(INodeFactory.WalletFull.selector);
+        transfer(BOB, ALICE, 2);
+        transfer(BOB, CAROL, 2);
+    }
+
+    function test_a_node_is_not_sent_to_the_factory_or_to_nobody() public {
+        mint(ALICE, DAILY);
+        vm.expectRevert(INodeFactory.ImpossibleRecipient.selector);
+        transfer(ALICE, address(factory), 1);
+        vm.expectRevert(ERC721.TransferToZeroAddress.selector);
+        transfer(ALICE, address(0), 1);
+    }
+
+    function test_only_the_owner_or_someone_approved_moves_a_node() public {
+        mint(ALICE, DAILY);
+        mint(ALICE, DAILY);
+        vm.expectRevert(ERC721.NotOwnerNorApproved.selector);
+        vm.prank(BOB);
+        factory.transferFrom(ALICE, BOB, 1);
+        vm.prank(ALICE);
+        factory.approve(BOB, 1);
+        vm.prank(BOB);
+        factory.transferFrom(ALICE, CAROL, 1);
+        uint256[] memory one = new uint256[](1);
+        one[0] = 2;
+        assertList(ALICE, one, "alice's");
+        one[0] = 1;
+        assertList(CAROL, one, "carol's");
+        vm.expectRevert(ERC721.TransferFromIncorrectOwner.selector);
+        vm.prank(ALICE);
+        factory.transferFrom(ALICE, BOB, 1);
+    }
+
+    function test_transfers_work_while_paused() public {
+        mint(ALICE, DAILY);
+        vm.prank(OWNER);
+        factory.pause();
+        transfer(ALICE, BOB, 1);
+        vm.assertEq(factory.ownerOf(1), BOB, "moved");
+    }
+}

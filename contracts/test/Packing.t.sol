@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {Books, Cohort, Cohorts} from "../src/Packed.sol";
+import {Test} from "./Test.sol";
+
+/// @notice Owns the packed words: any change of one field leaves the others as they were.
+contract PackingTest is Test {
+    struct Fields {
+        uint80 perNode;
+        uint32 size;
+        uint40 nextDue;
+        uint32 interval;
+        uint16 tier;
+        uint48 lastRound;
+    }
+
+    /// @dev A second packing, by the compiler.
+    function wrap(Fields memory f) internal pure returns (Cohort) {
+        bytes memory word = abi.encodePacked(uint8(0), f.lastRound, f.tier, f.interval, f.nextDue, f.size, f.perNode);
+        return Cohort.wrap(uint256(bytes32(word)));
+    }
+
+    function assertFields(Cohort actual, Fields memory expected) internal pure {
+        vm.assertEq(Cohort.unwrap(actual), Cohort.unwrap(wrap(expected)), "the whole word");
+    }
+
+    function test_each_field_of_a_cohort_is_read_alone(Fields memory f) public pure {
+        Cohort cohort = wrap(f);
+        vm.assertEq(cohort.perNode(), f.perNode, "perNode");
+        vm.assertEq(cohort.size(), f.size, "size");
+        vm.assertEq(cohort.nextDue(), f.nextDue, "nextDue");
+        vm.assertEq(cohort.interval(), f.interval, "interval");
+        vm.assertEq(cohort.tier(), f.tier, "tier");
+        vm.assertEq(cohort.lastRound(), f.lastRound, "lastRound");
+    }
+
+    function test_each_change_of_a_cohort_changes_its_fields_alone(Fields memory f, uint80 amount, uint48 round)
+        public
+        pure
+    {
+        f.size = uint32(bound(f.size, 0, type(uint32).max - 1));
+        f.nextDue = uint40(bound(f.nextDue, 0, type(uint40).max - type(uint32).max));
+        f.perNode = uint80(bound(f.perNode, 0, type(uint80).max - amount));
+        f.lastRound = uint48(bound(f.lastRound, 0, round));
+        Cohort before = wrap(f);
+
+        f.size += 1;
+        assertFields(before.joined(), f);
+        f.size -= 1;
+        (uint32 interval, uint40 due) = (f.interval, f.nextDue);
+        f.nextDue = due + interval;
+        assertFields(before.postponed(interval), f);
+        (f.perNode, f.lastRound) = (f.perNode + amount, round);
+        assertFields(before.paid(amount, round), f);
+        f.interval = ~interval;
+        assertFields(before.paid(amount, round).withInterval(~interval), f);
+    }
+
+    function test_a_cohort_opens_with_its_schedule_alone(uint16 tier, uint40 firstDue, uint32 interval) public pure {
+        assertFields(Cohorts.opened(tier, firstDue, interval), Fields(0, 0, firstDue, interval, tier, 0));
+    }
+
+    function test_each_change_of_the_books_changes_its_fields_alone(
+        uint96 credited,
+        uint96 withdrawn,
+        uint48 round,
+        bool paused
+    ) public pure {
+        credited = uint96(bound(credited, 1, type(uint96).max));
+        withdrawn = uint96(bound(withdrawn, 0, credited - 1));
+        round = uint48(bound(round, 0, type(uint48).max - 1));
+        Books books = booksOf(credited, withdrawn, round, paused);
+        vm.assertEq(books.credited(), credited, "credited");
+        vm.assertEq(books.withdrawn(), withdrawn, "withdrawn");
+        vm.assertEq(books.owed(), credited - withdrawn, "owed");
+        vm.assertEq(books.round(), round, "round");
+        vm.assertTrue(books.isPaused() == paused, "paused");
+        uint256 more = type(uint96).max - credited;
+        assertBooks(books.afterRound(more), booksOf(type(uint96).max, withdrawn, round + 1, paused));
+        assertBooks(books.afterWithdrawal(credited - withdrawn), booksOf(credited, credited, round, paused));
+        assertBooks(books.withPaused(true), booksOf(credited, withdrawn, round, true));
+        assertBooks(books.withPaused(false), booksOf(credited, withdrawn, round, false));
+    }
+
+    function booksOf(uint96 credited, uint96 withdrawn, uint48 round, bool paused) internal pure returns (Books) {
+        bytes memory word = abi.encodePacked(uint8(0), paused, round, withdrawn, credited);
+        return Books.wrap(uint256(bytes32(word)));
+    }
+
+    function assertBooks(Books actual, Books expected) internal pure {
+        vm.assertEq(Books.unwrap(actual), Books.unwrap(expected), "the whole word");
+    }
+}

@@ -1,0 +1,44 @@
+// Owns how forge is run: its own binary, in the contracts' directory, with its real exit code. It must never judge what
+// forge prints.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { forgePath } from './binaries.ts'
+import { CONTRACTS_DIR } from './compile.ts'
+
+/** Foundry's profiles, as foundry.toml names them. */
+export type Profile = 'default' | 'light' | 'soak'
+
+export type ForgeRun = { code: number; output: string }
+
+/**
+ * Runs forge in `directory`. Its output goes to the terminal, or is returned when `quiet`. Throws when forge is missing.
+ */
+export function forge(
+  args: string[],
+  options: { directory?: string; profile?: Profile; quiet?: boolean } = {},
+): Promise<ForgeRun> {
+  const { directory = CONTRACTS_DIR, profile, quiet = false } = options
+  // The solc wrapper runs whatever `node` it finds: let it be this one.
+  const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const env = { ...process.env, PATH: path, ...(profile ? { FOUNDRY_PROFILE: profile } : {}) }
+  const child = spawn(forgePath(), args, {
+    cwd: directory,
+    env,
+    stdio: ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk) => (output += chunk))
+  child.stderr?.on('data', (chunk) => (output += chunk))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    // No code: a signal ended it, which is no success.
+    child.once('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}
+
+/** Creation code of a contract as forge compiled it last, hex without `0x`. */
+export function forgeBytecode(contract: string): string {
+  const artifact = JSON.parse(readFileSync(join(CONTRACTS_DIR, 'out', `${contract}.sol`, `${contract}.json`), 'utf8'))
+  return artifact.bytecode.object.slice(2)
+}
