@@ -33,7 +33,10 @@ export interface TestChain {
   /** The lowest block whose hash contracts see right. */
   readonly firstTrustedBlock: number
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
-  /** Mines `count` blocks, `intervalSec` apart; transactions that wait go into the first. Resolves with the head. */
+  /**
+   * Mines `count` blocks, `intervalSec` apart (left out: by the clock, so that blocks mined within one second have the
+   * same time); transactions that wait go into the first. Resolves with the head.
+   */
   mine(count?: number, intervalSec?: number): Promise<TestBlock>
   /** `latest` unless told. */
   block(number?: number): Promise<TestBlock>
