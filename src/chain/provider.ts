@@ -184,7 +184,7 @@ async function readResponse(link: Link, response: Dispatcher.ResponseData): Prom
     body = JSON.parse(raw.toString('utf8'))
   } catch {
     // Balancers answer HTML, with status 200 as well; that is nobody's answer to our question.
-    const kind = statusCode >= 400 ? 'refused' : 'garbled'
+    const kind = statusCode >= 300 ? 'refused' : 'garbled'
     throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON`)
   }
   if (statusCode >= 300 && !isErrorEnvelope(body)) throw new RpcFault('refused', `${link.host}: HTTP ${statusCode}`)

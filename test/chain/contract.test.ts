@@ -1,0 +1,92 @@
+// The factory's own word, read at one block of a real chain.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createContractReader } from '../../src/chain/contract.ts'
+import { ChainFault } from '../../src/chain/faults.ts'
+import type { ContractReader } from '../../src/chain/port.ts'
+import { type Hash, wei, ZERO_HASH } from '../../src/domain/units.ts'
+import { type Stage, startStage } from './stage.ts'
+
+const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
+let stage: Stage
+let contract: ContractReader
+let minted: number
+let credited: number
+before(async () => {
+  stage = await startStage()
+  contract = createContractReader(stage.rpc, stage.factory)
+  const { minter, distributor, at } = stage
+  const due = (await stage.head()).time + 100
+  await stage.send(minter, {
+    kind: 'openCohorts',
+    openings: [{ cohort: 4, tierNo: 2, firstDue: due, intervalSec: 60 }],
+  })
+  const orders = [
+    { to: at(5), cohort: 4, ref: ref('a') },
+    { to: at(6), cohort: 4, ref: ref('b') },
+  ]
+  await stage.send(minter, { kind: 'mint', orders, guard: null })
+  minted = (await stage.head()).number
+  await stage.chain.setNextTime(due)
+  await stage.chain.mine()
+  const credits = [{ cohort: 4, amountPerNodeWei: wei(30n) }]
+  await stage.send(distributor, { kind: 'credit', round: 1, credits, valueWei: wei(60n), guard: null })
+  await stage.act(5, 'withdraw', [1n, at(9), 10n])
+  await stage.chain.mine()
+  credited = (await stage.head()).number
+})
+after(() => stage.close())
+
+test('the counters are those of the block asked for, not of the head', async () => {
+  assert.deepEqual(await contract.counters(minted), {
+    blockNumber: minted,
+    lastNodeId: 2n,
+    round: 0,
+    outstandingWei: 0n,
+    contractBalanceWei: 0n,
+    isSolvent: true,
+    paused: false,
+  })
+  assert.deepEqual(await contract.counters(credited), {
+    blockNumber: credited,
+    lastNodeId: 2n,
+    round: 1,
+    outstandingWei: 50n,
+    contractBalanceWei: 50n,
+    isSolvent: true,
+    paused: false,
+  })
+})
+
+test('nodes are read in windows, shortened at the last one', async () => {
+  const one = { nodeId: 1n, owner: stage.at(5), balanceWei: 20n, creditedWei: 30n, withdrawnWei: 10n, cohort: 4 }
+  const two = { nodeId: 2n, owner: stage.at(6), balanceWei: 30n, creditedWei: 30n, withdrawnWei: 0n, cohort: 4 }
+  assert.deepEqual(await contract.nodes(1n, 1_200, credited), [one, two])
+  assert.deepEqual(await contract.nodes(2n, 1, credited), [two])
+  assert.deepEqual(await contract.nodes(3n, 10, credited), [])
+  assert.deepEqual(
+    (await contract.nodes(1n, 10, minted)).map(({ creditedWei }) => creditedWei),
+    [0n, 0n],
+  )
+})
+
+test('cohorts, refs, balances and limits are read as they are', async () => {
+  const [four, nine] = await contract.cohorts([4, 9], credited)
+  assert.deepEqual([four?.cohort, four?.tierNo, four?.perNodeWei, four?.size, four?.intervalSec], [4, 2, 30n, 2, 60])
+  assert.deepEqual([nine?.cohort, nine?.size, nine?.intervalSec], [9, 0, 0])
+  assert.deepEqual([await contract.nodeOfRef(ref('b')), await contract.nodeOfRef(ZERO_HASH)], [2n, null])
+  assert.deepEqual([await contract.maxPerWallet(), await contract.swapsAllowance()], [3, 0n])
+  assert.deepEqual([await contract.balance(stage.factory), await contract.balance(stage.factory, minted)], [50n, 0n])
+})
+
+test('an address without the contract is a fault, never a number', async () => {
+  const nobody = createContractReader(stage.rpc, stage.at(9))
+  await assert.rejects(nobody.counters(credited), ChainFault)
+  await assert.rejects(nobody.nodeOfRef(ref('a')), ChainFault)
+  await assert.rejects(nobody.maxPerWallet(), ChainFault)
+})
+
+test('a block the provider does not have is a fault, never an older answer', async () => {
+  await assert.rejects(contract.counters(credited + 50), ChainFault)
+  await assert.rejects(contract.nodes(1n, 1, credited + 50), ChainFault)
+})

@@ -1,0 +1,175 @@
+// Heads, blocks by time, transactions and holdings, read from a real chain.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { encodeFunctionData } from 'viem'
+import { demoTokenAbi, factoryTopics } from '../../src/chain/factory.abi.ts'
+import { ChainFault } from '../../src/chain/faults.ts'
+import { createChainReader } from '../../src/chain/follow.ts'
+import { createNodeHistory } from '../../src/chain/history.ts'
+import type { ChainReader } from '../../src/chain/port.ts'
+import { type Hash, ZERO_HASH } from '../../src/domain/units.ts'
+import { type Stage, startStage } from './stage.ts'
+
+let stage: Stage
+let reader: ChainReader
+before(async () => {
+  stage = await startStage()
+  reader = createChainReader(stage.rpc, stage.watched)
+})
+after(() => stage.close())
+
+test('the head is asked of the chain each time', async () => {
+  const { number } = await reader.head()
+  const { hash } = await stage.chain.mine()
+  const head = await reader.head()
+  assert.deepEqual([head.number, head.hash], [number + 1, hash])
+  assert.equal(await reader.chainId(), stage.chain.chainId)
+})
+
+test('a block that is not there yet is null', async () => {
+  const { number } = await reader.head()
+  assert.equal((await reader.block(number))?.number, number)
+  assert.equal(await reader.block(number + 1), null)
+})
+
+test('where the chain knows no finality there is no finalized block, and a busy provider is not taken for that', async () => {
+  const { rpc, provider } = await stage.behind()
+  const behind = createChainReader(rpc, stage.watched)
+  provider.rule = () => ({ error: { code: -39001, message: 'Unknown block' } })
+  assert.equal(await behind.finalized(), null)
+  provider.rule = () => ({ result: null })
+  assert.equal(await behind.finalized(), null)
+  provider.rule = () => ({ error: { code: -32005, message: 'rate limited' } })
+  await assert.rejects(behind.finalized(), ChainFault)
+})
+
+test('the first block at a time, and its parent, are found as a walk over all blocks finds them', async () => {
+  await stage.chain.mine(12, 7)
+  await stage.chain.mine(1, 500)
+  await stage.chain.mine(7, 3)
+  const head = await reader.head()
+  const blocks = await Promise.all(Array.from({ length: head.number + 1 }, (_, number) => reader.block(number)))
+  const times = new Set(blocks.flatMap((block) => [-1, 0, 1].map((around) => (block?.time ?? 0) + around)))
+  for (const time of times) {
+    const walked = blocks.find((block) => block && block.time >= time)
+    const found = await reader.firstBlockAt(time, head.number)
+    assert.equal(found?.block.hash, walked?.hash, `at ${time}`)
+    assert.equal(found?.parent?.hash, walked && blocks[walked.number - 1]?.hash, `parent at ${time}`)
+  }
+})
+
+test('no block later than it may be is ever found', async () => {
+  const { number, time } = await reader.head()
+  await stage.chain.mine(3, 10)
+  assert.equal(await reader.firstBlockAt(time + 1, number), null)
+  assert.equal((await reader.firstBlockAt(time + 1, number + 3))?.block.number, number + 1)
+})
+
+test('a transaction is pending, then succeeded or reverted, and unknown when nobody has it', async () => {
+  const txHash = await stage.pay(5, 42n)
+  const pending = await reader.transaction(txHash)
+  const { at } = stage
+  assert.deepEqual(pending, {
+    txHash,
+    from: at(5),
+    to: at(3),
+    valueWei: 42n,
+    blockNumber: null,
+    blockHash: null,
+    succeeded: null,
+  })
+  const failing = (await stage.act(5, 'withdraw', [1n, at(5), 1n])) as Hash
+  const block = await stage.chain.mine()
+  const view = await reader.transaction(txHash)
+  assert.deepEqual([view?.blockNumber, view?.blockHash, view?.succeeded], [Number(block.number), block.hash, true])
+  assert.equal((await reader.transaction(failing))?.succeeded, false)
+  assert.equal(await reader.transaction(ZERO_HASH), null)
+})
+
+test('a receipt of another block leaves the outcome open', async () => {
+  const txHash = await stage.pay(5, 42n)
+  await stage.chain.mine()
+  const { rpc, provider } = await stage.behind()
+  provider.rule = async ({ method }, forward) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    const { result } = (await forward()) as { result: object }
+    return { result: { ...result, blockHash: ZERO_HASH } }
+  }
+  assert.equal((await createChainReader(rpc, stage.watched).transaction(txHash))?.succeeded, null)
+})
+
+test('a holding is read at that very block', async () => {
+  const owner = stage.at(6)
+  const give = encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args: [owner, 5n] })
+  const before = await stage.head()
+  await stage.chain.send({ from: stage.at(4), to: stage.token, data: give, gas: '0x80000' })
+  await stage.chain.mine()
+  assert.equal(await reader.holding(stage.token, owner, before), 0n)
+  assert.equal(await reader.holding(stage.token, owner, await stage.head()), 5n)
+})
+
+test('a holding is null where the token reverts, is no contract, answers too little, or the block is not canonical', async () => {
+  const at = await stage.head()
+  const codes = { reverts: '0x60006000fd', short: '0x60016000f3', empty: '0x00' }
+  const contract = (index: number) => `0x${'0'.repeat(38)}a${index}` as const
+  for (const [index, code] of Object.values(codes).entries())
+    await stage.chain.rpc('anvil_setCode', [contract(index), code])
+  for (const index of [0, 1, 2, 3]) assert.equal(await reader.holding(contract(index), stage.at(6), at), null)
+  assert.equal(await reader.holding(stage.token, stage.at(6), { ...at, hash: `0x${'1'.repeat(64)}` as Hash }), null)
+  assert.equal(await reader.holding(stage.token, stage.at(6), { number: at.number + 5, hash: at.hash }), 5n)
+})
+
+test('where a provider takes no block by hash the holding is read by number, while the number has that hash', async () => {
+  const { rpc, provider } = await stage.behind()
+  const behind = createChainReader(rpc, stage.watched)
+  provider.rule = ({ method, params }) =>
+    method === 'eth_call' && typeof params[1] === 'object'
+      ? { error: { code: -32602, message: 'invalid argument 1: hex string expected' } }
+      : undefined
+  const at = await stage.head()
+  assert.equal(await behind.holding(stage.token, stage.at(6), at), 5n)
+  assert.equal(await behind.holding(stage.token, stage.at(6), { ...at, hash: `0x${'1'.repeat(64)}` as Hash }), null)
+})
+
+test('a holding is null, not zero, when no provider answers', async () => {
+  const { rpc, provider } = await stage.behind()
+  provider.http = () => ({ status: 503, body: '' })
+  const behind = createChainReader(rpc, stage.watched)
+  assert.equal(await behind.holding(stage.token, stage.at(6), await stage.head()), null)
+})
+
+test('the history of one node holds its events and nobody else’s, also from a provider that limits ranges', async () => {
+  const { at, minter } = stage
+  const from = (await stage.head()).number
+  const { time } = await stage.head()
+  await stage.send(minter, {
+    kind: 'openCohorts',
+    openings: [{ cohort: 1, tierNo: 1, firstDue: time + 9_999, intervalSec: 60 }],
+  })
+  const orders = [5, 6, 7].map((account) => ({
+    to: at(account),
+    cohort: 1,
+    ref: `0x${String(account).repeat(64)}` as Hash,
+  }))
+  await stage.send(minter, { kind: 'mint', orders, guard: null })
+  await stage.act(6, 'transferFrom', [at(6), at(8), 2n])
+  await stage.act(7, 'transferFrom', [at(7), at(8), 3n])
+  await stage.chain.mine(20)
+  const { number } = await stage.head()
+  const { rpc, provider } = await stage.behind()
+  provider.rule = ({ params }) => {
+    const filter = params[0] as { fromBlock?: string; toBlock?: string }
+    const tooLong = filter.fromBlock !== undefined && Number(filter.toBlock) - Number(filter.fromBlock) > 4
+    return tooLong ? { error: { code: -32005, message: 'query exceeds max block range' } } : undefined
+  }
+  for (const history of [createNodeHistory(stage.rpc, stage.factory), createNodeHistory(rpc, stage.factory)]) {
+    const events = await history.eventsOf(2n, from, number)
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      ['transfer', 'nodeMinted', 'transfer'],
+    )
+    assert.ok(events.every((event) => 'nodeId' in event && event.nodeId === 2n))
+    for (const event of events) assert.equal(event.blockTime, (await reader.block(event.blockNumber))?.time)
+  }
+  assert.ok(provider.seen.some(({ params }) => JSON.stringify(params).includes(factoryTopics.NodeMinted)))
+})

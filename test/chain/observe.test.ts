@@ -1,0 +1,508 @@
+// What the follower sees of blocks on a real chain, and what it refuses to believe.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { encodeFunctionData } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createContractReader } from '../../src/chain/contract.ts'
+import { demoTokenAbi, factoryAbi, factoryTopics } from '../../src/chain/factory.abi.ts'
+import { ChainFault } from '../../src/chain/faults.ts'
+import { createChainReader } from '../../src/chain/follow.ts'
+import type { ChainReader } from '../../src/chain/port.ts'
+import type { FactoryEvent, ObservedRange } from '../../src/domain/observed.ts'
+import { type Hash, wei, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
+import type { Rule } from './false-provider.ts'
+import { type Stage, startStage } from './stage.ts'
+
+let stage: Stage
+let reader: ChainReader
+before(async () => {
+  stage = await startStage()
+  reader = createChainReader(stage.rpc, stage.watched)
+})
+after(() => stage.close())
+
+/** Everything mined by `act`, observed. */
+async function observed(act: () => Promise<unknown>): Promise<ObservedRange> {
+  const { number } = await stage.head()
+  await act()
+  await stage.chain.mine()
+  return await reader.observe(number + 1, (await stage.head()).number, null)
+}
+
+const isRetryable = (error: unknown) => error instanceof ChainFault && error.retryable
+
+/** Observes a stretch behind a provider that lies by `rule`. */
+async function observedBehind(from: number, to: number, rule: Rule): Promise<ObservedRange> {
+  const { rpc, provider } = await stage.behind()
+  provider.rule = rule
+  return await createChainReader(rpc, stage.watched).observe(from, to, null)
+}
+
+test('payments are seen whatever the type of their transaction', async () => {
+  const account = privateKeyToAccount(stage.keyOf(5))
+  const to = stage.at(3)
+  const chainId = stage.chain.chainId
+  const gas = 200_000n
+  const high = 10n ** 11n
+  const fees = { maxFeePerGas: high, maxPriorityFeePerGas: 1n }
+  const first = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(5), 'latest']))
+  const delegation = { address: stage.at(9), chainId, nonce: first + 5 }
+  const raws = [
+    await account.signTransaction({ type: 'legacy', chainId, to, gas, gasPrice: high, nonce: first, value: 100n }),
+    await account.signTransaction({
+      type: 'eip2930',
+      chainId,
+      to,
+      gas,
+      gasPrice: high,
+      nonce: first + 1,
+      value: 101n,
+      accessList: [],
+    }),
+    await account.signTransaction({ type: 'eip1559', chainId, to, gas, ...fees, nonce: first + 2, value: 102n }),
+    await signBlobPayment(first + 3),
+    await account.signTransaction({
+      type: 'eip7702',
+      chainId,
+      to,
+      gas,
+      ...fees,
+      nonce: first + 4,
+      value: 104n,
+      authorizationList: [await account.signAuthorization(delegation)],
+    }),
+  ]
+  const hashes: unknown[] = []
+  const range = await observed(async () => {
+    for (const raw of raws) hashes.push(await stage.chain.rpc('eth_sendRawTransaction', [raw]))
+  })
+  assert.deepEqual(
+    range.transfers.map(({ txHash, from, valueWei, succeeded }) => ({ txHash, from, valueWei, succeeded })),
+    [100n, 101n, 102n, 103n, 104n].map((valueWei, index) => ({
+      txHash: hashes[index],
+      from: stage.at(5),
+      valueWei,
+      succeeded: true,
+    })),
+  )
+  const types = await Promise.all(
+    hashes.map(async (hash) => (await stage.chain.rpc<{ type: string }>('eth_getTransactionByHash', [hash])).type),
+  )
+  assert.deepEqual(types, ['0x0', '0x1', '0x2', '0x3', '0x4'])
+
+  /** A blob of zeros: its commitment and proofs are the point at infinity, so no trusted setup is needed. */
+  async function signBlobPayment(nonce: number): Promise<`0x${string}`> {
+    const infinity = `0xc0${'00'.repeat(47)}` as const
+    const versioned = `0x01${createHash('sha256')
+      .update(Buffer.from(infinity.slice(2), 'hex'))
+      .digest('hex')
+      .slice(2)}` as const
+    const blob = `0x${'00'.repeat(131_072)}` as const
+    return await account.signTransaction({
+      type: 'eip4844',
+      chainId,
+      to,
+      gas,
+      ...fees,
+      maxFeePerBlobGas: high,
+      nonce,
+      value: 103n,
+      blobVersionedHashes: [versioned],
+      sidecars: [{ blob, commitment: infinity, proof: infinity }],
+    })
+  }
+})
+
+test('a payment that reverted is seen, and seen to have failed', async () => {
+  const range = await observed(async () => {
+    await stage.chain.rpc('anvil_setCode', [stage.at(3), '0x60006000fd'])
+    await stage.chain.send({ from: stage.at(6), to: stage.at(3), value: '0x64', gas: '0xffff' })
+    await stage.chain.mine()
+    await stage.chain.rpc('anvil_setCode', [stage.at(3), '0x'])
+  })
+  assert.deepEqual(
+    range.transfers.map(({ valueWei, succeeded }) => ({ valueWei, succeeded })),
+    [{ valueWei: 100n, succeeded: false }],
+  )
+})
+
+test('contract creations, transfers to others and calls to nobody are passed over', async () => {
+  const range = await observed(async () => {
+    await stage.chain.send({ from: stage.at(6), data: '0x6001600155', value: '0x0', gas: '0xfffff' })
+    await stage.chain.send({ from: stage.at(6), to: stage.at(7), value: '0x5' })
+  })
+  assert.deepEqual(range, {
+    blocks: range.blocks,
+    transfers: [],
+    outflows: [],
+    sent: [],
+    failedWithdrawals: [],
+    events: [],
+  })
+  assert.equal(range.blocks.length, 1)
+})
+
+test('what the payments wallet sends is seen with its fee, a creation and a payment to itself too', async () => {
+  const wallet = stage.at(3)
+  const hashes: string[] = []
+  const range = await observed(async () => {
+    hashes.push(await stage.chain.send({ from: wallet, to: stage.at(8), value: '0x7' }))
+    hashes.push(await stage.chain.send({ from: wallet, data: '0x00', gas: '0xfffff' }))
+    hashes.push(await stage.chain.send({ from: wallet, to: wallet, value: '0x9' }))
+  })
+  const receipts = await Promise.all(
+    hashes.map((hash) =>
+      stage.chain.rpc<{ gasUsed: string; effectiveGasPrice: string }>('eth_getTransactionReceipt', [hash]),
+    ),
+  )
+  assert.deepEqual(
+    range.outflows.map(({ to, valueWei, feeWei, succeeded }) => ({ to, valueWei, feeWei, succeeded })),
+    [
+      [stage.at(8), 7n],
+      [null, 0n],
+      [wallet, 9n],
+    ].map(([to, valueWei], index) => {
+      const { gasUsed, effectiveGasPrice } = receipts[index] as { gasUsed: string; effectiveGasPrice: string }
+      return { to, valueWei, feeWei: BigInt(gasUsed) * BigInt(effectiveGasPrice), succeeded: true }
+    }),
+  )
+  assert.deepEqual(
+    range.transfers.map(({ from, valueWei }) => ({ from, valueWei })),
+    [{ from: wallet, valueWei: 9n }],
+  )
+})
+
+const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
+const bare = (event: FactoryEvent) => {
+  const { blockNumber, blockHash, blockTime, txHash, txIndex, logIndex, ...words } = event
+  return words
+}
+
+test('every event of the ledger is seen in its own words, in chain order', async () => {
+  const { factory, minter, distributor, at } = stage
+  const { time } = await stage.head()
+  const due = time + 1_000
+  const range = await observed(async () => {
+    await stage.send(minter, {
+      kind: 'openCohorts',
+      openings: [{ cohort: 7, tierNo: 2, firstDue: due, intervalSec: 600 }],
+    })
+    const { number, hash } = await stage.head()
+    const orders = [
+      { to: at(5), cohort: 7, ref: ref('a') },
+      { to: at(6), cohort: 8, ref: ref('b') },
+      { to: at(6), cohort: 7, ref: ref('c') },
+    ]
+    await stage.send(minter, { kind: 'mint', orders, guard: { number, hash } })
+    await stage.act(6, 'transferFrom', [at(6), at(7), 2n])
+    await stage.act(0, 'setInterval', [7n, 300n])
+    await stage.chain.setNextTime(due)
+    await stage.chain.mine()
+    const credits = [{ cohort: 7, amountPerNodeWei: wei(50n) }]
+    await stage.send(distributor, { kind: 'credit', round: 1, credits, valueWei: wei(100n), guard: null })
+    await stage.act(7, 'withdraw', [2n, at(9), 20n])
+    await stage.chain.mine()
+  })
+  assert.deepEqual(range.events.map(bare), [
+    { kind: 'cohortOpened', cohort: 7, tierNo: 2, firstDue: due, intervalSec: 600 },
+    { kind: 'transfer', nodeId: 1n, from: ZERO_ADDRESS, to: at(5) },
+    { kind: 'nodeMinted', nodeId: 1n, owner: at(5), ref: ref('a'), cohort: 7 },
+    { kind: 'mintSkipped', ref: ref('b'), reason: 2 },
+    { kind: 'transfer', nodeId: 2n, from: ZERO_ADDRESS, to: at(6) },
+    { kind: 'nodeMinted', nodeId: 2n, owner: at(6), ref: ref('c'), cohort: 7 },
+    { kind: 'transfer', nodeId: 2n, from: at(6), to: at(7) },
+    { kind: 'intervalSet', cohort: 7, intervalSec: 300 },
+    { kind: 'credited', round: 1, cohort: 7, due, amountPerNodeWei: 50n, nodeCount: 2, txValueWei: 100n },
+    { kind: 'withdrawn', nodeId: 2n, owner: at(7), to: at(9), amountWei: 20n, withdrawnTotalWei: 20n },
+  ])
+  for (const event of range.events) {
+    const block = range.blocks.find(({ number }) => number === event.blockNumber)
+    const listed = (await stage.chain.block(event.blockNumber)).transactions
+    assert.deepEqual(
+      [event.blockHash, event.blockTime, event.txHash],
+      [block?.hash, block?.time, listed[event.txIndex]],
+    )
+  }
+  assert.deepEqual(
+    range.sent.map(({ sender, succeeded }) => ({ sender, succeeded })),
+    [
+      { sender: minter.address, succeeded: true },
+      { sender: minter.address, succeeded: true },
+      { sender: distributor.address, succeeded: true },
+    ],
+  )
+  assert.equal(range.failedWithdrawals.length, 0)
+  assert.equal(factory, stage.watched.factory)
+})
+
+test('a round that another contract called carries no value of its own', async () => {
+  const { factory, at } = stage
+  const forwarder = '0x00000000000000000000000000000000000f0f0f'
+  // CALL(gas, factory, callvalue, 0, calldatasize, 0, 0) with the calldata it was given.
+  await stage.chain.rpc('anvil_setCode', [forwarder, `0x366000600037600060003660003473${factory.slice(2)}5af100`])
+  const [cohort] = await createContractReader(stage.rpc, factory).cohorts([7], (await stage.head()).number)
+  const due = cohort?.nextDue ?? 0
+  const round = [2n, 0n, ZERO_HASH, [{ cohort: 7n, amountPerNode: 10n }]] as const
+  const data = encodeFunctionData({ abi: factoryAbi, functionName: 'credit', args: round })
+  const range = await observed(async () => {
+    await stage.act(0, 'setDistributor', [forwarder])
+    await stage.chain.setNextTime(due)
+    await stage.chain.mine()
+    await stage.chain.send({ from: at(8), to: forwarder, data, value: '0x14', gas: '0x80000' })
+  })
+  assert.deepEqual(range.events.map(bare), [
+    { kind: 'credited', round: 2, cohort: 7, due, amountPerNodeWei: 10n, nodeCount: 2, txValueWei: null },
+  ])
+  await observed(() => stage.act(0, 'setDistributor', [at(2)]))
+})
+
+test('withdraw calls that reverted are seen with what they asked for, those that succeeded are not', async () => {
+  const { at } = stage
+  const range = await observed(async () => {
+    await stage.act(5, 'withdraw', [1n, at(9), 10n ** 18n])
+    await stage.act(8, 'withdrawAll', [[1n, 2n, 1n], at(8)])
+    await stage.act(5, 'withdraw', [1n, at(5), 5n])
+    await stage.chain.send({ from: at(5), to: stage.factory, data: '0xdf277b2d00', gas: '0x80000' })
+  })
+  assert.deepEqual(
+    range.failedWithdrawals.map(({ caller, nodeIds, to, amountWei }) => ({ caller, nodeIds, to, amountWei })),
+    [
+      { caller: at(5), nodeIds: [1n], to: at(9), amountWei: 10n ** 18n },
+      { caller: at(8), nodeIds: [1n, 2n], to: at(8), amountWei: null },
+    ],
+  )
+  assert.deepEqual(range.events.map(bare), [
+    { kind: 'withdrawn', nodeId: 1n, owner: at(5), to: at(5), amountWei: 5n, withdrawnTotalWei: 5n },
+  ])
+})
+
+test('a transaction of ours that reverted is seen to have failed', async () => {
+  const range = await observed(() =>
+    stage.chain.send({ from: stage.at(1), to: stage.factory, data: '0xdeadbeef', gas: '0x80000' }),
+  )
+  assert.deepEqual(
+    range.sent.map(({ sender, succeeded }) => ({ sender, succeeded })),
+    [{ sender: stage.at(1), succeeded: false }],
+  )
+})
+
+test('without a payments wallet nothing is a transfer', async () => {
+  const { number } = await stage.head()
+  await stage.pay(5, 1n)
+  await stage.chain.mine()
+  const blind = createChainReader(stage.rpc, { ...stage.watched, paymentAddress: null })
+  const range = await blind.observe(number + 1, number + 1, null)
+  assert.deepEqual([range.transfers, range.outflows], [[], []])
+})
+
+test('a reorganisation between two ranges is a retryable fault, and the new blocks follow on the fork point', async () => {
+  await stage.chain.mine(3)
+  const { number, hash } = await stage.head()
+  const fork = await reader.block(number - 2)
+  await stage.chain.reorg(2)
+  await stage.chain.mine()
+  await assert.rejects(reader.observe(number + 1, number + 1, hash), isRetryable)
+  const range = await reader.observe(number - 1, number + 1, fork?.hash ?? null)
+  assert.deepEqual(
+    range.blocks.map((block) => block.number),
+    [number - 1, number, number + 1],
+  )
+})
+
+test('a reorganisation between logs and blocks of one range is a retryable fault', async () => {
+  await stage.act(5, 'transferFrom', [stage.at(5), stage.at(6), 1n])
+  await stage.chain.mine()
+  const { number } = await stage.head()
+  const answer = observedBehind(number - 1, number, async ({ method }, forward) => {
+    if (method !== 'eth_getLogs') return undefined
+    const logs = await forward()
+    await stage.chain.reorg(1)
+    return logs
+  })
+  await assert.rejects(answer, /from another fork/)
+})
+
+test('logs that a lagging node left out are asked for again by block hash', async () => {
+  const from = (await stage.head()).number + 1
+  await stage.act(5, 'transferFrom', [stage.at(5), stage.at(6), 1n])
+  await stage.chain.mine(2)
+  let byHash = 0
+  const range = await observedBehind(from, from + 1, ({ method, params }) => {
+    if (method !== 'eth_getLogs') return undefined
+    if ('blockHash' in (params[0] as object)) byHash++
+    else return { result: [] }
+    return undefined
+  })
+  assert.deepEqual(range.events.map(bare), [{ kind: 'transfer', nodeId: 1n, from: stage.at(5), to: stage.at(6) }])
+  assert.equal(byHash, 1)
+})
+
+test('logs that a receipt names and the provider keeps back are a retryable fault', async () => {
+  const from = (await stage.head()).number
+  const { number, hash } = await stage.head()
+  const orders = [{ to: stage.at(9), cohort: 7, ref: ref('d') }]
+  await stage.send(stage.minter, { kind: 'mint', orders, guard: { number, hash } })
+  for (const keep of [0, 1]) {
+    const answer = observedBehind(from, from + 1, async ({ method }, forward) => {
+      if (method !== 'eth_getLogs') return undefined
+      const { result } = (await forward()) as { result: unknown[] }
+      return { result: result.slice(0, keep) }
+    })
+    await assert.rejects(answer, /differ from those of its receipt/)
+  }
+})
+
+/** Lies about one field of whatever a method answers. */
+const forging =
+  (method: string, forge: (result: Record<string, unknown>) => unknown): Rule =>
+  async (call, forward) => {
+    if (call.method !== method) return undefined
+    const { result } = (await forward()) as { result: Record<string, unknown> }
+    return { result: forge(result) }
+  }
+const other = ref('e')
+const lies: [sentence: string, said: RegExp, rule: () => Rule][] = [
+  ['a null block', /has no block/, () => forging('eth_getBlockByNumber', () => null)],
+  [
+    'a block of another height',
+    /asked for block/,
+    () => forging('eth_getBlockByNumber', (block) => ({ ...block, number: '0x1' })),
+  ],
+  [
+    'a block with a wrong parent',
+    /follow on its parent/,
+    () => forging('eth_getBlockByNumber', (block) => ({ ...block, parentHash: other })),
+  ],
+  [
+    'a block without a bloom',
+    /malformed logs bloom/,
+    () => forging('eth_getBlockByNumber', ({ logsBloom, ...block }) => block),
+  ],
+  [
+    'a pending block',
+    /malformed block hash/,
+    () => forging('eth_getBlockByNumber', (block) => ({ ...block, hash: null })),
+  ],
+  [
+    'a transaction that claims another block',
+    /transaction of another block/,
+    () =>
+      forging('eth_getBlockByNumber', ({ transactions, ...block }) => ({
+        ...block,
+        transactions: (transactions as object[]).map((tx) => ({ ...tx, blockHash: other })),
+      })),
+  ],
+  ['a null receipt', /no receipt/, () => forging('eth_getTransactionReceipt', () => null)],
+  [
+    'a receipt from a losing block',
+    /from another block/,
+    () => forging('eth_getTransactionReceipt', (found) => ({ ...found, blockHash: other })),
+  ],
+  [
+    'a receipt of another transaction',
+    /from another block/,
+    () => forging('eth_getTransactionReceipt', (found) => ({ ...found, transactionHash: other })),
+  ],
+  [
+    'a receipt without a status',
+    /malformed receipt status/,
+    () => forging('eth_getTransactionReceipt', ({ status, ...found }) => found),
+  ],
+  ['a null in place of logs', /malformed list of logs/, () => forging('eth_getLogs', () => null)],
+  ['a log that the bloom denies', /denies a log/, () => forging('eth_getLogs', () => [forgedLog()])],
+  [
+    'a log of another fork',
+    /from another fork/,
+    () => forging('eth_getLogs', () => [{ ...forgedLog(), blockHash: other }]),
+  ],
+  [
+    'a log that a reorganisation removed',
+    /removed/,
+    () => forging('eth_getLogs', () => [{ ...forgedLog(), removed: true }]),
+  ],
+]
+let paid = { number: 0, hash: other }
+const forgedLog = () => ({
+  address: stage.factory,
+  topics: [factoryTopics.NodeMinted, ref('0'), ref('0'), ref('f')],
+  data: ref('0'),
+  blockHash: paid.hash,
+  blockNumber: `0x${paid.number.toString(16)}`,
+  transactionHash: ref('0'),
+  transactionIndex: '0x0',
+  logIndex: '0x0',
+  removed: false,
+})
+for (const [sentence, said, rule] of lies) {
+  test(`${sentence} is a retryable fault, never skipped`, async () => {
+    await stage.pay(5, 1n)
+    // Somebody else's log, so that the block has a bloom.
+    const data = encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args: [stage.at(9), 1n] })
+    await stage.chain.send({ from: stage.at(4), to: stage.token, data, gas: '0x80000' })
+    await stage.chain.mine(2)
+    const { number } = await stage.head()
+    paid = { number: number - 1, hash: (await reader.block(number - 1))?.hash ?? other }
+    const refused = (error: unknown) => isRetryable(error) && said.test(String(error))
+    await assert.rejects(observedBehind(number - 1, number, rule()), refused)
+    assert.equal((await observedBehind(number - 1, number, () => undefined)).transfers.length, 1)
+  })
+}
+
+test('HTML and floods in place of blocks are retryable faults', async () => {
+  const { number } = await stage.head()
+  for (const body of ['<html></html>', Buffer.alloc(33 * 1024 * 1024, 32)]) {
+    const { rpc, provider } = await stage.behind()
+    provider.http = () => ({ body })
+    const answer = createChainReader(rpc, stage.watched).observe(number, number, null)
+    await assert.rejects(answer, (error) => isRetryable(error) && /not JSON|larger than/.test(String(error)))
+  }
+})
+
+test('where a provider limits ranges the answer is shorter, nothing is skipped, and the range grows again', async () => {
+  await stage.chain.mine(60)
+  const { number } = await stage.head()
+  const from = number - 59
+  const { rpc, provider } = await stage.behind()
+  let most = 4
+  let refusals = 0
+  provider.rule = ({ method, params }) => {
+    if (method !== 'eth_getLogs') return undefined
+    const { fromBlock, toBlock } = params[0] as { fromBlock?: string; toBlock?: string }
+    if (Number(toBlock) - Number(fromBlock) + 1 <= most || !fromBlock) return undefined
+    refusals++
+    return { error: { code: -32602, message: `this plan serves ${most} blocks at a time` } }
+  }
+  const narrow = createChainReader(rpc, stage.watched)
+  const sizes: number[] = []
+  let next = from
+  let parent: Hash | null = null
+  while (next <= number) {
+    if (next > from + 20) most = 1_000
+    const range: ObservedRange = await narrow.observe(next, number, parent)
+    assert.equal(range.blocks[0]?.number, next)
+    sizes.push(range.blocks.length)
+    next += range.blocks.length
+    parent = range.blocks.at(-1)?.hash ?? null
+  }
+  assert.ok(
+    sizes.slice(0, 3).every((size) => size > 0 && size <= 4),
+    sizes.join(),
+  )
+  assert.ok(Math.max(...sizes) >= 16, sizes.join())
+  assert.ok(refusals < 20)
+})
+
+test('a chain that keeps no blooms is believed by block hash', async () => {
+  const { number } = await stage.head()
+  await stage.act(6, 'transferFrom', [stage.at(6), stage.at(5), 1n])
+  await stage.chain.mine(2)
+  const bloomless = forging('eth_getBlockByNumber', (block) => ({ ...block, logsBloom: `0x${'00'.repeat(256)}` }))
+  const range = await observedBehind(number + 1, number + 2, bloomless)
+  assert.deepEqual(range.events.map(bare), [{ kind: 'transfer', nodeId: 1n, from: stage.at(6), to: stage.at(5) }])
+})
+
+test('what is no range of blocks is the caller’s mistake', async () => {
+  await assert.rejects(reader.observe(5, 4, null), RangeError)
+  await assert.rejects(reader.observe(-1, 4, null), RangeError)
+})

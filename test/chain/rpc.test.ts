@@ -1,0 +1,266 @@
+// The JSON-RPC client against providers that lie, stall, flood and refuse.
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { RpcFault, type RpcFaultKind } from '../../src/chain/faults.ts'
+import { createRpc, type RpcOptions, splitRpcUrls } from '../../src/chain/rpc.ts'
+import { silentLog } from '../../src/log.ts'
+import { type Answer, type FalseProvider, startFalseProvider } from './false-provider.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const part of open.splice(0)) await part.close()
+})
+
+async function provider(
+  rule: (method: string) => Answer | undefined = () => ({ result: '0x1' }),
+): Promise<FalseProvider> {
+  const proxy = await startFalseProvider()
+  proxy.rule = ({ method }) => rule(method)
+  open.push(proxy)
+  return proxy
+}
+
+function client(proxies: FalseProvider[], options: Partial<RpcOptions> = {}) {
+  const rpc = createRpc({ urls: proxies.map((proxy) => proxy.url), log: silentLog, timeoutMs: 1_000, ...options })
+  open.push(rpc)
+  return rpc
+}
+
+async function faultOf(promise: Promise<unknown>): Promise<RpcFault> {
+  const error = await promise.then(
+    () => assert.fail('expected a fault'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof RpcFault, String(error))
+  assert.equal(error.retryable, true)
+  return error
+}
+
+const bodies: [
+  sentence: string,
+  status: number,
+  body: string | Buffer,
+  kind: RpcFaultKind,
+  headers?: Record<string, string>,
+][] = [
+  ['HTML with status 200 is nobody’s answer', 200, '<html>busy</html>', 'garbled'],
+  ['HTML with status 502 is no answer', 502, '<html>bad gateway</html>', 'unreachable'],
+  ['status 429 asks to slow down', 429, '{}', 'limit'],
+  ['status 403 is a refusal', 403, '{"message":"forbidden"}', 'refused'],
+  ['a redirect is not followed', 302, '', 'refused', { location: 'http://127.0.0.1:1/' }],
+  ['an empty body is no answer', 200, '', 'garbled'],
+  ['an array is no answer to one question', 200, '[]', 'garbled'],
+  ['an answer to another question is not taken', 200, '{"jsonrpc":"2.0","id":999,"result":"0x1"}', 'garbled'],
+  ['an answer without an id is not taken', 200, '{"jsonrpc":"2.0","result":"0x1"}', 'garbled'],
+  ['an answer larger than the bound is not read', 200, Buffer.alloc(5_000, 32), 'tooLarge'],
+  [
+    'an answer that inflates beyond the bound is not read',
+    200,
+    gzipSync(Buffer.alloc(1_000_000, 32)),
+    'tooLarge',
+    { 'content-encoding': 'gzip' },
+  ],
+]
+for (const [sentence, status, body, kind, headers] of bodies) {
+  test(sentence, async () => {
+    const proxy = await provider()
+    proxy.http = () => ({ status, body, ...(headers ? { headers } : {}) })
+    const fault = await faultOf(client([proxy], { replyBytesMax: 4_096 }).request('eth_chainId', []))
+    assert.equal(fault.kind, kind)
+  })
+}
+
+test('a compressed answer within the bound is read', async () => {
+  const proxy = await provider()
+  proxy.http = (body) => {
+    const { id } = JSON.parse(body)
+    return { headers: { 'content-encoding': 'gzip' }, body: gzipSync(JSON.stringify({ id, result: '0x7' })) }
+  }
+  assert.equal(await client([proxy]).request('eth_chainId', []), '0x7')
+})
+
+test('a JSON-RPC error is an answer, with its code, text and data', async () => {
+  const error = { code: 3, message: 'execution reverted', data: '0x12345678' }
+  const proxy = await provider(() => ({ error }))
+  assert.deepEqual(await client([proxy]).call('eth_call', []), { ok: false, error })
+  assert.equal(proxy.requests, 1)
+})
+
+test('a JSON-RPC error under an HTTP error status is read all the same', async () => {
+  const proxy = await provider()
+  proxy.http = () => ({ status: 400, body: '{"id":null,"error":{"code":-32602,"message":"bad"}}' })
+  const reply = await client([proxy]).call('eth_call', [])
+  assert.deepEqual(reply, { ok: false, error: { code: -32602, message: 'bad', data: null } })
+})
+
+test('a provider that never answers is given up in time', async () => {
+  const proxy = await provider()
+  proxy.http = () => null
+  const began = performance.now()
+  const fault = await faultOf(client([proxy]).request('eth_chainId', [], { timeoutMs: 200, attempts: 1 }))
+  assert.equal(fault.kind, 'unreachable')
+  assert.ok(performance.now() - began < 600)
+})
+
+test('a read rides out one broken answer', async () => {
+  const proxy = await provider()
+  proxy.http = () => (proxy.requests === 1 ? { status: 503, body: '' } : undefined)
+  assert.equal(await client([proxy]).request('eth_chainId', []), '0x1')
+})
+
+test('a read goes on to the next provider, and the one that failed rests', async () => {
+  const [first, second] = [await provider(), await provider(() => ({ result: '0x2' }))]
+  first.http = () => ({ status: 500, body: '' })
+  const rpc = client([first, second])
+  assert.equal(await rpc.request('eth_chainId', []), '0x2')
+  assert.equal(await rpc.request('eth_chainId', []), '0x2')
+  assert.equal(first.requests, 1)
+})
+
+test('a null that another provider may know better is asked of it', async () => {
+  const [first, second] = [await provider(() => ({ result: null })), await provider(() => ({ result: '0x2' }))]
+  const rpc = client([first, second])
+  const accept = (result: unknown) => result !== null
+  assert.equal(await rpc.request('eth_getBlockByNumber', [], { accept }), '0x2')
+  assert.equal(await rpc.request('eth_getBlockByNumber', []), null)
+  // Where nobody knows better, null is the answer, not a fault.
+  second.rule = () => ({ result: null })
+  assert.equal(await rpc.request('eth_getBlockByNumber', [], { accept }), null)
+})
+
+test('a revert is final: no other provider is asked', async () => {
+  const [first, second] = [
+    await provider(() => ({ error: { code: 3, message: 'execution reverted' } })),
+    await provider(),
+  ]
+  await faultOf(client([first, second]).request('eth_call', []))
+  assert.equal(second.requests, 0)
+})
+
+test('a batch is answered in the order of its calls, whatever the order of the answers', async () => {
+  const proxy = await provider()
+  proxy.http = (body) => ({
+    body: JSON.stringify(
+      JSON.parse(body)
+        .reverse()
+        .map(({ id, method }: { id: number; method: string }) => ({ id, result: method })),
+    ),
+  })
+  const calls = ['a', 'b', 'c'].map((method) => ({ method, params: [] }))
+  assert.deepEqual(await client([proxy]).requestAll(calls), ['a', 'b', 'c'])
+})
+
+test('a batch that lacks an answer is a fault', async () => {
+  const proxy = await provider()
+  proxy.http = (body) => {
+    const [{ id }] = JSON.parse(body)
+    return {
+      body: JSON.stringify([
+        { id, result: 1 },
+        { id, result: 1 },
+      ]),
+    }
+  }
+  const fault = await faultOf(client([proxy]).requestAll(['a', 'b'].map((method) => ({ method, params: [] }))))
+  assert.equal(fault.kind, 'garbled')
+})
+
+test('a batch that a provider finds too long is asked in pieces, and the next ones are shorter at once', async () => {
+  const proxy = await provider((method) => ({ result: method }))
+  proxy.http = (body) => {
+    const calls = JSON.parse(body)
+    return Array.isArray(calls) && calls.length > 10
+      ? { body: '{"id":null,"error":{"code":-32600,"message":"batch limit 10 exceeded"}}' }
+      : undefined
+  }
+  const rpc = client([proxy])
+  const calls = Array.from({ length: 35 }, (_, index) => ({ method: `m${index}`, params: [] }))
+  const expected = calls.map(({ method }) => method)
+  assert.deepEqual(await rpc.requestAll(calls), expected)
+  const before = proxy.requests
+  assert.deepEqual(await rpc.requestAll(calls), expected)
+  assert.ok(proxy.requests - before <= 5)
+})
+
+test('a batch whose answer would be too large is asked in pieces', async () => {
+  const proxy = await provider(() => ({ result: 'x'.repeat(1_500) }))
+  const results = await client([proxy], { replyBytesMax: 4_096 }).requestAll(
+    Array.from({ length: 8 }, () => ({ method: 'm', params: [] })),
+  )
+  assert.equal(results.length, 8)
+})
+
+test('a call that failed only within its batch is asked alone', async () => {
+  const proxy = await provider((method) => ({ result: method }))
+  proxy.http = (body) => {
+    const calls = JSON.parse(body)
+    if (!Array.isArray(calls)) return undefined
+    const answers = calls.map(({ id }: { id: number }, index: number) =>
+      index === 0 ? { id, result: 'a' } : { id, error: { code: -32003, message: 'response too large' } },
+    )
+    return { body: JSON.stringify(answers) }
+  }
+  assert.deepEqual(await client([proxy]).requestAll(['a', 'b'].map((method) => ({ method, params: [] }))), ['a', 'b'])
+})
+
+test('a send goes to every provider exactly once, whatever becomes of it', async () => {
+  const proxies = [await provider(), await provider(), await provider(), await provider()]
+  const [stalling, broken, refusing] = proxies as [FalseProvider, FalseProvider, FalseProvider, FalseProvider]
+  stalling.http = () => null
+  broken.http = () => ({ status: 502, body: '' })
+  refusing.rule = () => ({ error: { code: -32000, message: 'nonce too low' } })
+  const replies = await client(proxies, { timeoutMs: 300 }).sendToAll('eth_sendRawTransaction', ['0x00'])
+  assert.deepEqual(
+    replies.map((reply) => reply.ok),
+    [null, null, false, true],
+  )
+  assert.deepEqual(
+    proxies.map((proxy) => proxy.requests),
+    [1, 1, 1, 1],
+  )
+})
+
+test('no fault, error or host shows more of a URL than its host', async () => {
+  const proxy = await provider(() => ({
+    error: { code: -32000, message: 'key sEcReTkEy123 and passw0rd!! are unknown at /v2/sEcReTkEy123' },
+  }))
+  const { host } = new URL(proxy.url)
+  const rpc = createRpc({
+    urls: [`http://someuser1:passw0rd!!@${host}/v2/sEcReTkEy123?token=qUeRyKeY99`],
+    log: silentLog,
+  })
+  open.push(rpc)
+  const shown = [rpc.hosts.join(), (await faultOf(rpc.request('eth_chainId', []))).message]
+  proxy.http = () => ({ status: 500, body: 'sEcReTkEy123' })
+  shown.push((await faultOf(rpc.request('eth_chainId', []))).message)
+  await proxy.close()
+  shown.push((await faultOf(rpc.request('eth_chainId', []))).message)
+  for (const text of shown) {
+    assert.doesNotMatch(text, /sEcReT|qUeRy|passw0rd|someuser1/)
+  }
+  open.splice(open.indexOf(proxy), 1)
+})
+
+test('no more than 16 requests are open at one provider', async () => {
+  const proxy = await provider()
+  let inside = 0
+  let most = 0
+  proxy.rule = async () => {
+    most = Math.max(most, ++inside)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    inside--
+    return { result: '0x1' }
+  }
+  const rpc = client([proxy])
+  await Promise.all(Array.from({ length: 60 }, () => rpc.request('eth_chainId', [])))
+  assert.equal(most, 16)
+})
+
+test('several URLs are separated by commas; what is no http URL is refused without being shown', () => {
+  assert.deepEqual(splitRpcUrls(' http://a , https://b,'), ['http://a', 'https://b'])
+  assert.throws(
+    () => createRpc({ urls: ['ftp://host/secretsecret'], log: silentLog }),
+    (error: Error) => !error.message.includes('secret'),
+  )
+})

@@ -1,0 +1,273 @@
+// Estimating, signing and broadcasting, on a real chain; and what a refusal of each client means.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { decodeFunctionData, keccak256, parseTransaction } from 'viem'
+import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import type { FactoryCall, SendOutcome } from '../../src/chain/port.ts'
+import { createRpc } from '../../src/chain/rpc.ts'
+import { classifySendError } from '../../src/chain/send-errors.ts'
+import { createSender, TX_GAS_MAX } from '../../src/chain/sender.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/log.ts'
+import { startFalseProvider } from './false-provider.ts'
+import { type Stage, startStage } from './stage.ts'
+
+const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
+let stage: Stage
+before(async () => {
+  stage = await startStage()
+  const { time } = await stage.head()
+  const openings = [{ cohort: 1, tierNo: 1, firstDue: time + 10_000, intervalSec: 600 }]
+  await stage.send(stage.minter, { kind: 'openCohorts', openings })
+})
+after(() => stage.close())
+
+const mint = (digit: string, guard: { number: number; hash: Hash } | null = null): FactoryCall => ({
+  kind: 'mint',
+  orders: [{ to: stage.at(5), cohort: 1, ref: ref(digit) }],
+  guard,
+})
+
+test('a call guarded by the head is estimated, signed, accepted and mined on that fork', async () => {
+  const call = mint('1', await stage.head())
+  const txHash = await stage.send(stage.minter, call)
+  const receipt = await stage.chain.rpc<{ status: string; gasUsed: string }>('eth_getTransactionReceipt', [txHash])
+  assert.equal(receipt.status, '0x1')
+})
+
+test('on another fork the guard makes the call revert', async () => {
+  await stage.chain.mine(2)
+  const call = mint('2', await stage.head())
+  const { minter } = stage
+  const signed = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 300_000n, fees: await minter.fees() })
+  await stage.chain.reorg(1)
+  await minter.broadcast(signed.raw)
+  await stage.chain.mine()
+  const receipt = await stage.chain.rpc<{ status: string }>('eth_getTransactionReceipt', [signed.txHash])
+  assert.equal(receipt.status, '0x0')
+})
+
+test('what is signed is the call, the guard and the numbers given, and its hash is the one the chain uses', async () => {
+  const { minter, distributor, chain } = stage
+  const guard = { number: 5, hash: ref('9') }
+  const fees = { maxFeeWei: 7n, maxPriorityFeeWei: 3n }
+  const credit: FactoryCall = {
+    kind: 'credit',
+    round: 4,
+    credits: [{ cohort: 2, amountPerNodeWei: wei(11n) }],
+    valueWei: wei(22n),
+    guard,
+  }
+  const signed = await distributor.sign(credit, { nonce: 9, gasLimit: 123_456n, fees })
+  const tx = parseTransaction(signed.raw)
+  assert.deepEqual(
+    [tx.type, tx.chainId, tx.nonce, tx.to, tx.value, tx.gas, tx.maxFeePerGas, tx.maxPriorityFeePerGas],
+    ['eip1559', chain.chainId, 9, stage.factory, 22n, 123_456n, 7n, 3n],
+  )
+  assert.deepEqual(decodeFunctionData({ abi: factoryAbi, data: tx.data ?? '0x' }), {
+    functionName: 'credit',
+    args: [4n, 5n, ref('9'), [{ cohort: 2n, amountPerNode: 11n }]],
+  })
+  assert.equal(signed.txHash, keccak256(signed.raw))
+  assert.deepEqual(await distributor.sign(credit, { nonce: 9, gasLimit: 123_456n, fees }), signed)
+  await assert.rejects(minter.sign(mint('3'), { nonce: 0, gasLimit: TX_GAS_MAX + 1n, fees }), RangeError)
+})
+
+test('the same bytes handed over twice are accepted twice, and mined once', async () => {
+  const { minter } = stage
+  const signed = await minter.sign(mint('4'), {
+    nonce: await minter.nonce(),
+    gasLimit: 300_000n,
+    fees: await minter.fees(),
+  })
+  assert.deepEqual(await minter.broadcast(signed.raw), { kind: 'accepted' })
+  assert.deepEqual(await minter.broadcast(signed.raw), { kind: 'accepted' })
+  const before = await minter.nonce()
+  await stage.chain.mine()
+  assert.equal(await minter.nonce(), before + 1)
+})
+
+test('a nonce that is used up, a rival that pays more, a fee below the base and an empty purse each have their name', async () => {
+  const { minter } = stage
+  const nonce = await minter.nonce()
+  const fees = await minter.fees()
+  const outcome = async (
+    digit: string,
+    options: { nonce?: number; maxFeeWei?: bigint; maxPriorityFeeWei?: bigint },
+  ) => {
+    const { nonce: own = nonce, ...changed } = options
+    const signed = await minter.sign(mint(digit), { nonce: own, gasLimit: 300_000n, fees: { ...fees, ...changed } })
+    return (await minter.broadcast(signed.raw)).kind
+  }
+  assert.equal(await outcome('5', { nonce: nonce - 1 }), 'nonceTooLow')
+  assert.equal(await outcome('5', {}), 'accepted')
+  assert.equal(await outcome('6', { maxFeeWei: fees.maxFeeWei - 1n, maxPriorityFeeWei: 1n }), 'underpriced')
+  await stage.chain.mine()
+  assert.equal(await outcome('6', { nonce: nonce + 1, maxFeeWei: 1n, maxPriorityFeeWei: 1n }), 'feeTooLow')
+  assert.equal(
+    await outcome('6', { nonce: nonce + 1, maxFeeWei: 10n ** 24n, maxPriorityFeeWei: 1n }),
+    'insufficientFunds',
+  )
+})
+
+test('an estimate names the contract’s own error', async () => {
+  const { distributor, minter } = stage
+  const credit: FactoryCall = {
+    kind: 'credit',
+    round: 9,
+    credits: [{ cohort: 1, amountPerNodeWei: wei(1n) }],
+    valueWei: wei(0n),
+    guard: null,
+  }
+  assert.deepEqual(await distributor.estimate(credit), { kind: 'reverts', error: 'WrongRound' })
+  assert.deepEqual(await minter.estimate(credit), { kind: 'reverts', error: 'NotDistributor' })
+  await stage.act(0, 'pause', [])
+  await stage.chain.mine()
+  assert.deepEqual(await minter.estimate(mint('7')), { kind: 'reverts', error: 'IsPaused' })
+  await stage.act(0, 'unpause', [])
+  await stage.chain.mine()
+})
+
+test('an estimate says when the money is short and when no transaction may be that large', async () => {
+  const { distributor, minter } = stage
+  const credit: FactoryCall = {
+    kind: 'credit',
+    round: 1,
+    credits: [{ cohort: 1, amountPerNodeWei: wei(10n ** 23n) }],
+    valueWei: wei(10n ** 23n),
+    guard: null,
+  }
+  assert.deepEqual(await distributor.estimate(credit), { kind: 'insufficientFunds' })
+  const orders = Array.from({ length: 400 }, (_, index) => ({
+    to: `0x${(index + 1_000).toString(16).padStart(40, '0')}` as const,
+    cohort: 1,
+    ref: `0x${(index + 1_000).toString(16).padStart(64, '0')}` as const,
+  }))
+  assert.deepEqual(await minter.estimate({ kind: 'mint', orders, guard: null }), { kind: 'overGasCap' })
+})
+
+test('an estimate leaves room for the guard and for a colder block, within the cap', async () => {
+  const provider = await startFalseProvider()
+  const rpc = createRpc({ urls: [provider.url], log: silentLog })
+  const sender = createSender({ rpc, privateKey: stage.keyOf(1), chainId: 1, factory: stage.factory })
+  const estimate = async (gas: bigint) => {
+    provider.rule = () => ({ result: `0x${gas.toString(16)}` })
+    return await sender.estimate(mint('8'))
+  }
+  assert.deepEqual(await estimate(98_000n), { kind: 'ok', gas: 110_000n })
+  assert.deepEqual(await estimate(TX_GAS_MAX - 2_000n), { kind: 'ok', gas: TX_GAS_MAX })
+  assert.deepEqual(await estimate(TX_GAS_MAX - 1_999n), { kind: 'overGasCap' })
+  provider.rule = () => ({ error: { code: -32000, message: 'something new' } })
+  await assert.rejects(sender.estimate(mint('8')), { retryable: true })
+  await rpc.close()
+  await provider.close()
+})
+
+test('accepted by one provider is accepted; one that may have it outranks refusals that would give the nonce up', async () => {
+  const providers = await Promise.all([startFalseProvider(), startFalseProvider()])
+  const rpc = createRpc({ urls: providers.map(({ url }) => url), log: silentLog, timeoutMs: 500 })
+  const sender = createSender({ rpc, privateKey: stage.keyOf(1), chainId: 1, factory: stage.factory })
+  const { raw, txHash } = await sender.sign(mint('9'), {
+    nonce: 0,
+    gasLimit: 90_000n,
+    fees: { maxFeeWei: 1n, maxPriorityFeeWei: 1n },
+  })
+  const answers: Record<string, object> = {
+    taken: { result: txHash },
+    otherHash: { result: ref('0') },
+    busy: { error: { code: -32005, message: 'limit exceeded' } },
+    mined: { error: { code: -32000, message: 'nonce too low: next nonce 5, tx nonce 4' } },
+    poor: { error: { code: -32000, message: 'insufficient funds for gas * price + value' } },
+    cheap: { error: { code: -32000, message: 'max fee per gas less than block base fee: address 0x0' } },
+  }
+  const table: [string, string, SendOutcome['kind']][] = [
+    ['poor', 'taken', 'accepted'],
+    ['mined', 'taken', 'accepted'],
+    ['busy', 'mined', 'nonceTooLow'],
+    ['busy', 'cheap', 'feeTooLow'],
+    ['busy', 'poor', 'unknown'],
+    ['poor', 'poor', 'insufficientFunds'],
+    ['otherHash', 'otherHash', 'unknown'],
+  ]
+  for (const [first, second, expected] of table) {
+    for (const [index, name] of [first, second].entries()) {
+      const provider = providers[index]
+      if (provider) provider.rule = () => answers[name] as { result: unknown }
+    }
+    assert.equal((await sender.broadcast(raw)).kind, expected, `${first} and ${second}`)
+  }
+  for (const provider of providers) provider.http = () => ({ status: 502, body: '' })
+  assert.equal((await sender.broadcast(raw)).kind, 'unknown')
+  assert.deepEqual(
+    providers.map(({ requests }) => requests),
+    [8, 8],
+  )
+  await rpc.close()
+  await Promise.all(providers.map((provider) => provider.close()))
+})
+
+const texts: [text: string, kind: SendOutcome['kind'], code?: number][] = [
+  ['already known', 'accepted'],
+  ['AlreadyKnown', 'accepted'],
+  ['ALREADY_EXISTS: already known', 'accepted'],
+  ['Known transaction', 'accepted'],
+  ['transaction already imported', 'accepted', -32003],
+  ['INTERNAL_ERROR: existing tx with same hash', 'accepted'],
+  ['nonce too low: next nonce 7, tx nonce 6', 'nonceTooLow', -32003],
+  ['Nonce too low', 'nonceTooLow', -32001],
+  ['OldNonce, Current nonce: 7, nonce of rejected tx: 6', 'nonceTooLow'],
+  ['whatever this client says', 'nonceTooLow', -38010],
+  ['authority nonce too low', 'unknown'],
+  ['replacement transaction underpriced', 'underpriced'],
+  ['Replacement transaction underpriced', 'underpriced'],
+  ['INTERNAL_ERROR: could not replace existing tx', 'underpriced'],
+  ['transaction underpriced: gas tip cap 1, minimum needed 1000000', 'feeTooLow'],
+  ['FeeTooLow, MaxFeePerGas too low', 'feeTooLow'],
+  ['Gas price below current base fee', 'feeTooLow', -32009],
+  ['max fee per gas less than block base fee', 'feeTooLow', -32003],
+  ['insufficient funds for gas * price + value: balance 0, tx cost 1', 'insufficientFunds'],
+  ['Insufficient funds for gas * price + value', 'insufficientFunds', -32003],
+  ['Upfront cost exceeds account balance', 'insufficientFunds', -32004],
+  ['transaction gas limit too high (cap: 16777216, tx: 21000000)', 'overGasCap'],
+  ['Transaction gas limit exceeds block gas limit', 'overGasCap', -32005],
+  ['TxGasLimitCapExceeded: Gas limit 21000000 exceeded cap of 16777216.', 'overGasCap'],
+  ['exceeds block gas limit', 'overGasCap'],
+  ['gas limit is too high', 'overGasCap'],
+  ['Transaction gas limit is greater than the block gas limit, gas_limit: 2, cap: 1', 'overGasCap', -32003],
+  ['daily request limit exceeded', 'unknown', -32005],
+  ['nonce too low', 'unknown', 429],
+  ['txpool is full', 'unknown'],
+  ['future transaction tries to replace pending', 'unknown'],
+  ['the transaction was already known to be bad', 'unknown'],
+  ['', 'unknown'],
+]
+test('a refusal is named by its code where that is clear, by its text where it is listed, and is else unknown', () => {
+  for (const [message, kind, code = -32000] of texts) {
+    assert.equal(classifySendError({ code, message, data: null }), kind, `${code} ${message}`)
+  }
+})
+
+test('a key that is none is refused without being shown', () => {
+  const options = { rpc: stage.rpc, chainId: 1, factory: stage.factory }
+  for (const key of ['0x1234secret', `0x${'0'.repeat(64)}`, `0x${'f'.repeat(64)}`] as `0x${string}`[]) {
+    assert.throws(
+      () => createSender({ ...options, privateKey: key }),
+      (error: Error) => !String(error.stack).includes(key.slice(2)),
+    )
+  }
+})
+
+test('without EIP-1559 there are no fees to offer, and that is no passing fault', async () => {
+  const { rpc, provider } = await stage.behind()
+  provider.rule = async ({ method }, forward) => {
+    if (method !== 'eth_getBlockByNumber') return undefined
+    const { baseFeePerGas, ...block } = ((await forward()) as { result: Record<string, unknown> }).result
+    return { result: block }
+  }
+  const sender = createSender({ rpc, privateKey: stage.keyOf(1), chainId: 1, factory: stage.factory })
+  await assert.rejects(sender.fees(), { retryable: false })
+  provider.rule = ({ method }) =>
+    method === 'eth_maxPriorityFeePerGas' ? { error: { code: -32601, message: 'not here' } } : undefined
+  const fees = await sender.fees()
+  assert.ok(fees.maxFeeWei > fees.maxPriorityFeeWei && fees.maxPriorityFeeWei > 0n)
+})

@@ -1,0 +1,107 @@
+// A chain with the factory on it, and what a test of the chain side needs to act on both: calls by owners, minters and
+// strangers, mined when the test says so.
+import { type Abi, encodeFunctionData, parseAbi } from 'viem'
+import { deployDemoToken, deployFactory } from '../../src/chain/deploy.ts'
+import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import type { FactoryCall, Sender, Watched } from '../../src/chain/port.ts'
+import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
+import { createSender } from '../../src/chain/sender.ts'
+import { type Address, address, type Hash } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/log.ts'
+import { startTestChain, type TestChain } from '../support/anvil.ts'
+import { type FalseProvider, startFalseProvider } from './false-provider.ts'
+
+/** What the factory's and the nodes' owners do; the service's own ABI has none of it. */
+const ownersAbi = parseAbi([
+  'function withdraw(uint256 id, address to, uint256 amount)',
+  'function withdrawAll(uint256[] ids, address to)',
+  'function transferFrom(address from, address to, uint256 id)',
+  'function setInterval(uint256 cohort, uint256 interval)',
+  'function setDistributor(address distributor)',
+  'function pause()',
+  'function unpause()',
+])
+
+export interface Stage {
+  chain: TestChain
+  rpc: Rpc
+  factory: Address
+  token: Address
+  minter: Sender
+  distributor: Sender
+  watched: Watched
+  /** Lower-case address of an account: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 5.. buyers. */
+  at(account: number): Address
+  keyOf(account: number): `0x${string}`
+  /** A client of its own behind a provider that may be told to lie. */
+  behind(): Promise<{ rpc: Rpc; provider: FalseProvider }>
+  /** Sends a call of an owner; mined with the next block, also when it reverts. */
+  act(account: number, name: string, args: readonly unknown[], to?: Address): Promise<Hash>
+  pay(account: number, valueWei: bigint): Promise<Hash>
+  /** Signs, sends and mines a call of one of our senders. Fails the test when the estimate does. */
+  send(sender: Sender, call: FactoryCall): Promise<Hash>
+  head(): Promise<{ number: number; hash: Hash; time: number }>
+  close(): Promise<void>
+}
+
+/** Starts one; under a second. */
+export async function startStage(): Promise<Stage> {
+  const chain = await startTestChain()
+  const at = (account: number) => address(chain.accounts[account]?.address ?? '')
+  const keyOf = (account: number) => chain.accounts[account]?.privateKey ?? '0x'
+  const rpc = createRpc({ urls: [chain.rpcUrl], log: silentLog })
+  const opened: { close(): Promise<void> }[] = [rpc]
+
+  // Deployments wait for their block; meanwhile this mines it.
+  const mining = setInterval(() => void chain.mine(), 50)
+  const options = { rpcUrl: chain.rpcUrl, owner: at(0), minter: at(1), distributor: at(2), maxPerWallet: 3 }
+  const [{ address: factory }, { address: token }] = await Promise.all([
+    deployFactory({ ...options, privateKey: keyOf(0) }),
+    deployDemoToken({ rpcUrl: chain.rpcUrl, privateKey: keyOf(4) }),
+  ])
+  clearInterval(mining)
+
+  const sender = (account: number) => createSender({ rpc, privateKey: keyOf(account), chainId: chain.chainId, factory })
+  const [minter, distributor] = [sender(1), sender(2)]
+  return {
+    chain,
+    rpc,
+    factory,
+    token,
+    minter,
+    distributor,
+    watched: { factory, paymentAddress: at(3), senders: [at(1), at(2)] },
+    at,
+    keyOf,
+    async behind() {
+      const provider = await startFalseProvider(chain.rpcUrl)
+      const own = createRpc({ urls: [provider.url], log: silentLog, timeoutMs: 2_000 })
+      opened.push(own, provider)
+      return { rpc: own, provider }
+    },
+    async act(account, functionName, args, to = factory) {
+      const data = encodeFunctionData({ abi: [...ownersAbi, ...factoryAbi] as Abi, functionName, args })
+      return (await chain.send({ from: at(account), to, data, gas: '0x80000' })) as Hash
+    },
+    async pay(account, valueWei) {
+      return (await chain.send({ from: at(account), to: at(3), value: `0x${valueWei.toString(16)}` })) as Hash
+    },
+    async send(by, call) {
+      const estimate = await by.estimate(call)
+      if (estimate.kind !== 'ok') throw new Error(`${call.kind}: ${JSON.stringify(estimate)}`)
+      const tx = await by.sign(call, { nonce: await by.nonce(), gasLimit: estimate.gas, fees: await by.fees() })
+      const outcome = await by.broadcast(tx.raw)
+      if (outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome))
+      await chain.mine()
+      return tx.txHash
+    },
+    async head() {
+      const block = await chain.block()
+      return { number: Number(block.number), hash: block.hash as Hash, time: Number(block.timestamp) }
+    },
+    async close() {
+      for (const part of opened) await part.close()
+      await chain.stop()
+    },
+  }
+}
