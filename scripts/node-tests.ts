@@ -46,6 +46,7 @@ export async function runNodeTests(filters: readonly string[]): Promise<TestOutc
   } finally {
     forget()
     await server.stop()
+    removeStaleDirectories()
   }
 }
 
@@ -93,7 +94,8 @@ function isClosingCount(event: TestEvent): event is Extract<TestEvent, { type: '
 function stopWithStarter(abort: AbortController): () => void {
   const stop = () => abort.abort()
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of signals) process.once(signal, stop)
+  // Not once: npm and the launcher each pass a signal on, and the second would end this process half way.
+  for (const signal of signals) process.on(signal, stop)
   const { NODE_LEDGER_LAUNCHER_PID: launcher } = process.env
   const unwatch = onParentGone(launcher === undefined ? null : Number(launcher), stop)
   return () => {
