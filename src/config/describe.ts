@@ -1,0 +1,70 @@
+// The configuration in a form that may be printed and shown to operators: by setting, secrets masked. It must never let
+// through a secret, or the part of a URL that may be one.
+import type { SettingName } from './names.ts'
+import type { Config } from './shape.ts'
+
+/** Every setting (but its NAME_FILE forms) with its effective value as text; null where there is none. */
+export function describeConfig(config: Config): Record<SettingName, string | null> {
+  const { http, database, chain, payments, credit, schedule, secrets, price } = config
+  const part = (embedded: boolean, text: string | null) => (embedded ? 'embedded' : text)
+  return {
+    NODE_ENV: config.production ? 'production' : 'development',
+    LOG_LEVEL: config.log.level,
+    HOST: http.host,
+    PORT: String(http.port),
+    METRICS_PORT: String(http.metricsPort),
+    PUBLIC_URL: http.publicUrl,
+    TRUSTED_PROXIES: http.trustedProxies.length > 0 ? http.trustedProxies.join(',') : null,
+    SMART_WALLET_LOGIN: String(http.smartWalletLogin),
+    DATA_DIR: config.dataDir,
+    CHAIN_PORT: config.embedded.chain ? String(chain.embeddedPort) : null,
+    DATABASE_URL: part(config.embedded.database, maskUrl(database.url)),
+    DATABASE_DIRECT_URL: part(config.embedded.database, maskUrl(database.directUrl)),
+    DATABASE_READ_URL: part(config.embedded.database, maskUrl(database.readUrl)),
+    DATABASE_PREPARE: String(database.prepare),
+    RPC_URL: part(config.embedded.chain, chain.rpcUrls.map(maskUrl).join(',')),
+    PUBLIC_RPC_URL: chain.publicRpcUrl,
+    CHAIN_ID: part(config.embedded.chain, numberText(chain.chainId)),
+    FACTORY_ADDRESS: part(config.embedded.chain, chain.factoryAddress),
+    START_BLOCK: part(config.embedded.chain, numberText(chain.startBlock)),
+    FINALITY: String(chain.finality),
+    PAYMENT_ADDRESS: payments.address ?? part(config.embedded.chain, null),
+    QUOTE_TIER: payments.quoteTier,
+    PRICE_GRACE_SEC: String(payments.priceGraceSec),
+    HOLDING_RETRY_SEC: String(payments.holdingRetrySec),
+    DIST_ENABLED: String(credit.enabled),
+    DIST_MODE: credit.mode,
+    CREDIT_MIN_WEI: numberText(credit.range?.minWei ?? null),
+    CREDIT_MAX_WEI: numberText(credit.range?.maxWei ?? null),
+    CREDIT_INTERVAL_SEC: String(credit.intervalSec),
+    CREDIT_SLOT_SEC: String(credit.slotSec),
+    TICK_SEC: String(schedule.tickSec),
+    STALE_AFTER_SEC: String(schedule.staleAfterSec),
+    SCHEDULER: schedule.timer ? 'on' : 'off',
+    MINTER_PRIVATE_KEY: mask(secrets.minterPrivateKey) ?? part(config.embedded.chain, null),
+    DISTRIBUTOR_PRIVATE_KEY: mask(secrets.distributorPrivateKey) ?? part(config.embedded.chain, null),
+    SESSION_SECRET: mask(secrets.session),
+    SESSION_SECRET_PREVIOUS: mask(secrets.previousSession),
+    ADMIN_KEY: secrets.adminKeys.length > 0 ? secrets.adminKeys.map(({ label }) => `${label}:***`).join(',') : null,
+    CRON_KEY: mask(secrets.cronKey),
+    PRICE_URL: maskUrl(price?.url ?? null),
+    PRICE_FIELD: price?.field ?? null,
+  }
+}
+
+function numberText(value: number | bigint | null): string | null {
+  return value === null ? null : value.toString()
+}
+
+function mask(secret: string | null): string | null {
+  return secret === null ? null : '***'
+}
+
+/** Scheme and host only: user, password, path and query may each carry a key. */
+function maskUrl(text: string | null): string | null {
+  if (text === null) return null
+  const [, scheme, credentials = '', hosts = '', rest = ''] =
+    /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#]*)(.*)$/s.exec(text) ?? []
+  if (scheme === undefined) return '***'
+  return `${scheme}${credentials === '' ? '' : '***@'}${hosts}${rest === '' || rest === '/' ? '' : '/***'}`
+}

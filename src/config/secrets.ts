@@ -1,0 +1,113 @@
+// The secrets' own rules: how long, how strong, how keys of several operators are written, what production refuses. It
+// must never repeat a secret, nor use a generated one in production.
+import type { SecretSetting } from './names.ts'
+import type { AdminKey, GeneratedSecrets, SecretsConfig } from './shape.ts'
+import type { Source } from './source.ts'
+import { readPrivateKey } from './values.ts'
+import { isWellKnownKey, weaknessOf } from './weak.ts'
+
+/** As many bits as the HMAC key it becomes, even when each character carries only one hex digit's worth. */
+const SESSION_CHARS_MIN = 32
+/** Keys travel in headers and can be tried online only, where every try is a request. */
+const KEY_CHARS_MIN = 16
+/** People who operate one service; a longer list is a paste gone wrong. */
+const ADMIN_KEYS_MAX = 50
+/** Header values: printable, no spaces. A comma would end an ADMIN_KEY. */
+const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
+const LABELLED = /^([A-Za-z0-9][A-Za-z0-9._-]{0,31}):(.*)$/
+
+export function readSecrets(source: Source, generated: GeneratedSecrets | undefined): SecretsConfig {
+  const production = source.environment === 'production'
+  const spare = production ? undefined : generated
+  const secrets: SecretsConfig = {
+    session: readSession(source, 'SESSION_SECRET') ?? spare?.SESSION_SECRET ?? null,
+    previousSession: readSession(source, 'SESSION_SECRET_PREVIOUS'),
+    adminKeys: readAdminKeys(source) ?? (spare ? [{ label: 'admin', key: spare.ADMIN_KEY }] : []),
+    cronKey: readCronKey(source) ?? spare?.CRON_KEY ?? null,
+    minterPrivateKey: readSigner(source, 'MINTER_PRIVATE_KEY'),
+    distributorPrivateKey: readSigner(source, 'DISTRIBUTOR_PRIVATE_KEY'),
+  }
+  if (production && !source.isSet('SESSION_SECRET')) {
+    source.refuse(
+      'SESSION_SECRET',
+      `is required in production: set it to ${SESSION_CHARS_MIN} random characters or more, for example of "openssl rand -hex 32"`,
+    )
+  }
+  checkDistinct(source, secrets)
+  return secrets
+}
+
+function readSession(source: Source, name: 'SESSION_SECRET' | 'SESSION_SECRET_PREVIOUS'): string | null {
+  const text = source.get(name)
+  if (text === null) return null
+  if (text.length < SESSION_CHARS_MIN) {
+    source.refuse(name, `is ${text.length} characters long, ${SESSION_CHARS_MIN} are the least`)
+  } else refuseWeak(source, name, text, SESSION_CHARS_MIN)
+  return text
+}
+
+function readCronKey(source: Source): string | null {
+  const key = source.get('CRON_KEY')
+  if (key !== null) checkKey(source, 'CRON_KEY', key)
+  return key
+}
+
+/** Null when not set. Several are separated by commas or lines, each a `label:key` or a bare key, which is `admin`'s. */
+function readAdminKeys(source: Source): AdminKey[] | null {
+  const text = source.get('ADMIN_KEY')
+  if (text === null) return null
+  const keys = text
+    .split(/[,\r\n]+/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part): AdminKey => {
+      const [, label = 'admin', key = part] = LABELLED.exec(part) ?? []
+      return { label, key }
+    })
+  if (keys.length > ADMIN_KEYS_MAX)
+    source.refuse('ADMIN_KEY', `holds ${keys.length} keys, ${ADMIN_KEYS_MAX} are the most`)
+  if (new Set(keys.map(({ label }) => label)).size < keys.length) {
+    source.refuse('ADMIN_KEY', 'names a label twice: give each of its keys a label of its own, as label:key')
+  }
+  if (new Set(keys.map(({ key }) => key)).size < keys.length) {
+    source.refuse('ADMIN_KEY', 'holds a key twice: the audit log could not tell its labels apart')
+  }
+  for (const { key } of keys) checkKey(source, 'ADMIN_KEY', key)
+  return keys
+}
+
+function checkKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key: string): void {
+  if (!KEY_FORM.test(key)) {
+    source.refuse(name, 'cannot travel in a header: use letters, digits and signs only, no spaces or commas')
+  } else refuseWeak(source, name, key, KEY_CHARS_MIN)
+}
+
+function refuseWeak(source: Source, name: SecretSetting, secret: string, lengthMin: number): void {
+  const weakness = source.environment === 'production' ? weaknessOf(secret, lengthMin) : null
+  if (weakness !== null) source.refuse(name, weakness)
+}
+
+function readSigner(source: Source, name: 'MINTER_PRIVATE_KEY' | 'DISTRIBUTOR_PRIVATE_KEY'): `0x${string}` | null {
+  const key = readPrivateKey(source, name)
+  if (key !== null && source.environment === 'production' && isWellKnownKey(key)) {
+    source.refuse(name, 'is a well-known development key, whose money anybody can take: make a new one')
+  }
+  return key
+}
+
+/** What is leaked by one must not open the other; two senders that share a nonce sequence block each other. */
+function checkDistinct(source: Source, secrets: SecretsConfig): void {
+  const { session, previousSession, adminKeys, cronKey, minterPrivateKey, distributorPrivateKey } = secrets
+  if (session !== null && session === previousSession) {
+    source.refuse('SESSION_SECRET_PREVIOUS', 'is SESSION_SECRET itself: remove it, or set it to the secret before')
+  }
+  if (cronKey !== null && (cronKey === session || adminKeys.some(({ key }) => key === cronKey))) {
+    source.refuse('CRON_KEY', 'is used elsewhere too: whoever runs the scheduler would hold that secret as well')
+  }
+  if (adminKeys.some(({ key }) => key === session)) {
+    source.refuse('ADMIN_KEY', 'is SESSION_SECRET too: whoever operates the service could sign in as anybody')
+  }
+  if (minterPrivateKey !== null && minterPrivateKey === distributorPrivateKey) {
+    source.refuse('DISTRIBUTOR_PRIVATE_KEY', 'is MINTER_PRIVATE_KEY too: both send on their own, so use two accounts')
+  }
+}

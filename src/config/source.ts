@@ -1,0 +1,137 @@
+// Where settings come from: the environment, `.env` in development, NAME_FILE for secrets. Owns the list of mistakes that
+// the readers of values add to. It must never put a secret's value into a mistake.
+import { parseEnv } from 'node:util'
+import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
+
+/** A mistake, or a hint: what is wrong with a setting and what to do. Never holds a secret. */
+export interface Problem {
+  readonly setting: string
+  readonly message: string
+}
+
+/** Reads a text file; throws as node:fs does when it cannot. */
+export type ReadFile = (path: string) => string
+
+export type Environment = 'production' | 'development' | 'test'
+
+/** The settings' texts, and the mistakes found so far. */
+export interface Source {
+  readonly environment: Environment
+  readonly problems: Problem[]
+  /** Variables that look like a mistyped setting. */
+  readonly hints: readonly Problem[]
+  /** The text of a setting; null when it is not set or empty. */
+  get(name: SettingName): string | null
+  /** True when there is something under that name, even where it could not be read. */
+  isSet(name: SettingName): boolean
+  /** Notes a mistake. `message` goes on after the setting's name. */
+  refuse(name: SettingName, message: string): void
+  /** True when no mistake has been noted for any of these. */
+  isFine(...names: SettingName[]): boolean
+}
+
+/** A variable's value is cut to this before it is repeated in a message. */
+const SHOWN_CHARS_MAX = 60
+
+/** How a value that is no secret is repeated in a message. */
+export function shown(text: string): string {
+  return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text)
+}
+
+/** Collects the settings' texts. Throws nothing: what cannot be read is a mistake. */
+export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
+  const problems: Problem[] = []
+  const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
+  const environment = readEnvironment(env, refuse)
+  const merged = environment === 'development' ? { ...readDotEnv(readFile, refuse), ...present(env) } : present(env)
+  const values = new Map<SettingName, string>()
+  const given = new Set<SettingName>()
+  for (const name of SETTINGS) {
+    if (merged[name] !== undefined || (isSecret(name) && merged[`${name}_FILE`] !== undefined)) given.add(name)
+    const text = isSecret(name) ? readSecret(name, merged, readFile, refuse) : merged[name]?.trim()
+    if (text) values.set(name, text)
+  }
+  return {
+    environment,
+    problems,
+    hints: findHints(merged),
+    get: (name) => values.get(name) ?? null,
+    isSet: (name) => given.has(name),
+    refuse,
+    isFine: (...names) => !problems.some(({ setting }) => (names as string[]).includes(setting)),
+  }
+}
+
+type Refuse = (name: SettingName, message: string) => void
+
+function readEnvironment(env: NodeJS.ProcessEnv, refuse: Refuse): Environment {
+  const { NODE_ENV } = env
+  const text = NODE_ENV?.trim() || 'development'
+  if (text === 'production' || text === 'development' || text === 'test') return text
+  // Not treated as development: somebody who wrote "prod" must not get the embedded parts.
+  refuse('NODE_ENV', `is ${shown(text)}: set it to production, development or test, or leave it out for development`)
+  return 'production'
+}
+
+/** The variables that are not empty: an empty one counts as not set, so that it can be blanked in a compose file. */
+function present(env: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => (entry[1]?.trim() ?? '') !== ''),
+  )
+}
+
+function readDotEnv(readFile: ReadFile, refuse: Refuse): Record<string, string> {
+  let text: string
+  try {
+    text = readFile('.env')
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') refuse('NODE_ENV', `is development, but .env cannot be read (${codeOf(error)})`)
+    return {}
+  }
+  const { NODE_ENV, ...settings } = present(parseEnv(text))
+  if (NODE_ENV === 'production') {
+    refuse('NODE_ENV', 'cannot be production in .env, which is read in development only: set it in the environment')
+  }
+  return settings
+}
+
+function readSecret(
+  name: SettingName,
+  env: Record<string, string>,
+  readFile: ReadFile,
+  refuse: Refuse,
+): string | undefined {
+  const path = env[`${name}_FILE`]?.trim()
+  if (path === undefined) return env[name]?.trim()
+  if (env[name] !== undefined) {
+    refuse(name, `and ${name}_FILE are both set: keep one of them`)
+    return undefined
+  }
+  let text: string
+  try {
+    text = readFile(path).trim()
+  } catch (error) {
+    refuse(name, `cannot be read from the file that ${name}_FILE names, ${shown(path)} (${codeOf(error)})`)
+    return undefined
+  }
+  if (text === '') refuse(name, `is empty: the file that ${name}_FILE names, ${shown(path)}, holds nothing`)
+  return text
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : 'unreadable'
+}
+
+function findHints(env: Record<string, string>): Problem[] {
+  const known = new Set<string>(SETTINGS.flatMap((name) => (isSecret(name) ? [name, `${name}_FILE`] : [name])))
+  return Object.keys(env).flatMap((name) => {
+    const meant = known.has(name) ? null : likelyMeant(name)
+    return meant === null ? [] : [{ setting: name, message: hintOf(name, meant) }]
+  })
+}
+
+function hintOf(name: string, meant: SettingName): string {
+  if (name === `${meant}_FILE`) return `is not a setting: only secrets are read from files. Set ${meant} itself`
+  return `is not a setting: was ${meant} meant?`
+}

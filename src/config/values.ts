@@ -1,0 +1,190 @@
+// Readers of single values: each turns a setting's text into a value of its type, or notes the mistake and answers the
+// fallback so that the other settings are still looked at. It must never repeat a URL or a secret.
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import { getAddress } from 'viem/utils'
+import { type Address, address, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
+import type { PlainSetting, SettingName } from './names.ts'
+import { type Source, shown } from './source.ts'
+
+/** A day: what few waits or pauses of the service should exceed. */
+export const DAY_SEC = 86_400
+/** For settings that are ports. */
+export const PORTS = { min: 0, max: 65_535, why: '0 takes any free port' }
+
+export interface Bounds {
+  readonly min: number
+  readonly max: number
+  /** Why these bounds, to go on after them. */
+  readonly why: string
+}
+
+/** A whole number within its bounds. */
+export function readWhole<Fallback extends number | null>(
+  source: Source,
+  name: PlainSetting,
+  { min, max, why }: Bounds,
+  fallback: Fallback,
+): number | Fallback {
+  const text = source.get(name)
+  if (text === null) return fallback
+  const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+  if (value >= min && value <= max) return value
+  source.refuse(name, `is ${shown(text)}: set it to a whole number from ${min} to ${max} (${why})`)
+  return fallback
+}
+
+/** An amount of wei. */
+export function readWei<Fallback extends Wei | null>(source: Source, name: PlainSetting, fallback: Fallback) {
+  const text = source.get(name)
+  if (text === null) return fallback
+  try {
+    return parseWei(text)
+  } catch {
+    source.refuse(
+      name,
+      `is ${shown(text)}: set it to an amount of wei in decimal digits (0.001 ether is ${10n ** 15n})`,
+    )
+    return fallback
+  }
+}
+
+const SWITCH: Readonly<Record<string, boolean>> = { true: true, on: true, 1: true, false: false, off: false, 0: false }
+
+/** true, on or 1; false, off or 0. */
+export function readSwitch(source: Source, name: PlainSetting, fallback: boolean): boolean {
+  const text = source.get(name)
+  if (text === null) return fallback
+  const value = SWITCH[text.toLowerCase()]
+  if (value === undefined) source.refuse(name, `is ${shown(text)}: set it to true or false (or on, off)`)
+  return value ?? fallback
+}
+
+/** One of a few words. */
+export function readChoice<Choice extends string>(
+  source: Source,
+  name: PlainSetting,
+  choices: readonly Choice[],
+  fallback: Choice,
+): Choice {
+  const text = source.get(name)
+  if (text === null) return fallback
+  const choice = choices.find((candidate) => candidate === text.toLowerCase())
+  if (choice === undefined) source.refuse(name, `is ${shown(text)}: set it to one of ${choices.join(', ')}`)
+  return choice ?? fallback
+}
+
+/** Text of a certain form. */
+export function readText<Fallback extends string | null>(
+  source: Source,
+  name: PlainSetting,
+  form: RegExp,
+  remedy: string,
+  fallback: Fallback,
+): string | Fallback {
+  const text = source.get(name)
+  if (text === null) return fallback
+  if (form.test(text)) return text
+  source.refuse(name, `is ${shown(text)}: ${remedy}`)
+  return fallback
+}
+
+/** An address as people write it: any one case, or mixed case with the right EIP-55 checksum. Null when it is none. */
+export function parseAddress(text: string): Address | null {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
+  const digits = text.slice(2)
+  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+  return mixed && getAddress(text.toLowerCase()) !== text ? null : address(text)
+}
+
+/** An address that is not the zero address. */
+export function readAddress(source: Source, name: PlainSetting): Address | null {
+  const text = source.get(name)
+  if (text === null) return null
+  const value = parseAddress(text)
+  if (value === null) {
+    source.refuse(name, `is ${shown(text)}: set it to 0x and 40 hex digits; in mixed case the checksum must be right`)
+  } else if (value === ZERO_ADDRESS) {
+    source.refuse(name, 'is the zero address, which belongs to nobody')
+    return null
+  }
+  return value
+}
+
+/** Order of the curve: a private key is a number below it, and not zero. */
+const KEYS_MAX = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** A private key as people write it, 0x or not; null when it is none. The text is never repeated by callers. */
+export function parsePrivateKey(text: string): `0x${string}` | null {
+  if (!/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return null
+  const key = (text.startsWith('0x') ? text : `0x${text}`).toLowerCase() as `0x${string}`
+  return BigInt(key) > 0n && BigInt(key) < KEYS_MAX ? key : null
+}
+
+/** A private key. */
+export function readPrivateKey(source: Source, name: 'MINTER_PRIVATE_KEY' | 'DISTRIBUTOR_PRIVATE_KEY') {
+  const text = source.get(name)
+  const key = text === null ? null : parsePrivateKey(text)
+  if (text !== null && key === null) source.refuse(name, 'is no private key: set it to 0x and 64 hex digits')
+  return key
+}
+
+/** A URL of one of the schemes ("http:"); null when it is none. */
+export function parseUrl(text: string, schemes: readonly string[]): URL | null {
+  const url = URL.parse(text)
+  return url !== null && schemes.includes(url.protocol) && url.hostname !== '' ? url : null
+}
+
+/** URLs of HTTP services, separated by commas. */
+export function readHttpUrls(source: Source, name: SettingName, countMax: number): string[] {
+  const given = source.get(name)
+  if (given === null) return []
+  const texts = given
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+  const wrong = texts.findIndex((text) => parseUrl(text, ['http:', 'https:']) === null)
+  if (texts.length > countMax) source.refuse(name, `names ${texts.length} URLs, ${countMax} are the most`)
+  else if (wrong >= 0 || texts.length === 0) {
+    const which = texts.length > 1 ? `holds a text (number ${wrong + 1}) that is no URL` : 'is no URL'
+    source.refuse(name, `${which}: set it to http://… or https://…${countMax > 1 ? ', several with commas' : ''}`)
+  } else return texts
+  return []
+}
+
+/** Hosts may be several with commas, missing, or paths to sockets, so that no general URL parser will do. */
+const POSTGRES_URL = /^postgres(ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*(?:\/[^/?#\s]*)?(?:\?\S*)?$/
+
+/** A PostgreSQL connection URL. */
+export function readPostgresUrl(source: Source, name: SettingName): string | null {
+  const text = source.get(name)
+  if (text === null || POSTGRES_URL.test(text)) return text
+  source.refuse(
+    name,
+    'is no PostgreSQL URL: set it to postgres://user:password@host:5432/database, with special characters of the password percent-encoded',
+  )
+  return null
+}
+
+/** Networks of proxies, as CIDR or single addresses. */
+export function readNetworks(source: Source, name: PlainSetting): string[] {
+  const networks = (source.get(name) ?? '').split(/[\s,]+/).filter((text) => text !== '')
+  for (const network of networks) {
+    const mistake = networkMistake(network)
+    if (mistake !== null) source.refuse(name, `holds ${shown(network)}, ${mistake}`)
+  }
+  return networks
+}
+
+function networkMistake(network: string): string | null {
+  const [ip = '', bits, ...more] = network.split('/')
+  if (isIP(ip) === 0 || more.length > 0) return 'which is no network: write 10.0.0.0/8, 192.0.2.1 or fd00::/8'
+  if (bits === undefined) return null
+  if (bits === '0') return 'which is everybody: anyone could then choose the address that limits count'
+  try {
+    if (!/^[1-9][0-9]{0,2}$/.test(bits)) throw new RangeError('not a prefix length')
+    new BlockList().addSubnet(ip, Number(bits), isIPv4(ip) ? 'ipv4' : 'ipv6')
+    return null
+  } catch {
+    return `whose prefix is not between 1 and ${isIPv4(ip) ? 32 : 128}`
+  }
+}
