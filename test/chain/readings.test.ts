@@ -1,0 +1,217 @@
+// Readings for the public: values from a real chain; null in time, whatever the provider does.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createReadings } from '../../src/chain/readings.ts'
+import { createRpc } from '../../src/chain/rpc.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/log.ts'
+import { type Stage, startStage } from './stage.ts'
+
+const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
+let stage: Stage
+let block: number
+before(async () => {
+  stage = await startStage()
+  const { minter, distributor, at } = stage
+  const due = (await stage.head()).time + 100
+  await stage.send(minter, {
+    kind: 'openCohorts',
+    openings: [{ cohort: 4, tierNo: 2, firstDue: due, intervalSec: 60 }],
+  })
+  const orders = [5, 5, 6].map((account, index) => ({ to: at(account), cohort: 4, ref: ref(String(index + 1)) }))
+  await stage.send(minter, { kind: 'mint', orders, guard: null })
+  await stage.chain.setNextTime(due)
+  await stage.chain.mine()
+  const credits = [{ cohort: 4, amountPerNodeWei: wei(30n) }]
+  await stage.send(distributor, { kind: 'credit', round: 1, credits, valueWei: wei(90n), guard: null })
+  block = (await stage.head()).number
+})
+after(() => stage.close())
+
+/** Readings of their own behind a provider, on a clock that stands still until told. */
+async function readingsBehind() {
+  const { rpc, provider } = await stage.behind()
+  const time = { now: 0 }
+  const { factory } = stage
+  const readings = createReadings({ rpc, factory, distributor: stage.at(2), clock: () => time.now })
+  return { readings, provider, time }
+}
+
+async function timed<T>(promise: Promise<T>): Promise<{ value: T; ms: number }> {
+  const began = performance.now()
+  const value = await promise
+  return { value, ms: performance.now() - began }
+}
+
+test('readings are the chain’s own values', async () => {
+  const { readings } = await readingsBehind()
+  assert.deepEqual(await readings.node(1n, block), {
+    owner: stage.at(5),
+    balanceWei: 30n,
+    creditedWei: 30n,
+    withdrawnWei: 0n,
+    blockNumber: block,
+  })
+  assert.equal((await readings.node(1n, block - 1))?.creditedWei, 0n)
+  assert.deepEqual(await readings.cover(), {
+    contractBalanceWei: 90n,
+    outstandingWei: 90n,
+    isSolvent: true,
+    blockNumber: block,
+  })
+  assert.equal(await readings.paused(), false)
+  assert.deepEqual((await readings.nodesOf(stage.at(5)))?.toSorted(), [1n, 2n])
+  assert.equal(
+    await readings.distributorBalanceWei(),
+    BigInt(await stage.chain.rpc('eth_getBalance', [stage.at(2), 'latest'])),
+  )
+})
+
+test('without a distributor there is no balance of his, and nobody is asked', async () => {
+  const { rpc, provider } = await stage.behind()
+  const readings = createReadings({ rpc, factory: stage.factory, distributor: null })
+  assert.equal(await readings.distributorBalanceWei(), null)
+  assert.equal(provider.requests, 0)
+})
+
+test('the parts of a cover are all read at one block', async () => {
+  const { readings, provider } = await readingsBehind()
+  provider.rule = async ({ method }, forward) => {
+    if (method !== 'eth_blockNumber') return undefined
+    const head = await forward()
+    // The chain goes on between the two requests; the answer must not.
+    await stage.chain.send({ from: stage.at(9), to: stage.factory, value: '0x64', gas: '0x80000' })
+    await stage.chain.mine()
+    return head
+  }
+  const cover = await readings.cover()
+  assert.deepEqual([cover?.contractBalanceWei, cover?.blockNumber], [90n, block])
+})
+
+test('many readings of nodes share one request', async () => {
+  const { readings, provider } = await readingsBehind()
+  const found = await Promise.all([1n, 2n, 3n, 1n, 2n].map((nodeId) => readings.node(nodeId, block)))
+  assert.deepEqual(
+    found.map((node) => node?.owner),
+    [5, 5, 6, 5, 5].map(stage.at),
+  )
+  assert.equal(provider.requests, 1)
+  assert.equal(provider.seen.length, 3)
+})
+
+test('requests for nodes are 50 ms apart, however the callers arrive', async () => {
+  const { rpc, provider } = await stage.behind()
+  const readings = createReadings({ rpc, factory: stage.factory, distributor: null })
+  const asked: Promise<unknown>[] = []
+  for (let index = 0; index < 30; index++) {
+    asked.push(readings.node(BigInt((index % 3) + 1), block - (index % 3)))
+    await new Promise((resolve) => setTimeout(resolve, 4))
+  }
+  assert.ok((await Promise.all(asked)).every((node) => node !== null))
+  assert.ok(provider.requests >= 2 && provider.requests <= 6, `${provider.requests} requests`)
+})
+
+test('a node that the contract does not know is null, and no fault of the provider', async () => {
+  const { readings, provider } = await readingsBehind()
+  for (const nodeId of [99n, 98n, 97n, 96n, 2n ** 256n - 1n]) assert.equal(await readings.node(nodeId, block), null)
+  assert.notEqual(await readings.node(1n, block), null)
+  const before = provider.requests
+  assert.equal(await readings.node(99n, block), null)
+  assert.equal(provider.requests, before)
+})
+
+test('answers are remembered for their time and no longer', async () => {
+  const { readings, provider, time } = await readingsBehind()
+  const kinds: [ask: () => Promise<unknown>, ageMs: number, requests: number][] = [
+    [() => readings.node(1n, block), 5_000, 1],
+    [() => readings.cover(), 10_000, 2],
+    [() => readings.paused(), 5_000, 1],
+    [() => readings.distributorBalanceWei(), 5_000, 1],
+  ]
+  for (const [ask, ageMs, requests] of kinds) {
+    const before = provider.requests
+    const first = await ask()
+    time.now += ageMs - 1
+    assert.deepEqual(await ask(), first)
+    assert.equal(provider.requests - before, requests)
+    time.now += 1
+    await ask()
+    assert.equal(provider.requests - before, 2 * requests)
+  }
+})
+
+test('whose nodes they are is asked each time, once for all who ask at once', async () => {
+  const { readings, provider } = await readingsBehind()
+  await Promise.all([readings.nodesOf(stage.at(5)), readings.nodesOf(stage.at(5))])
+  assert.equal(provider.requests, 1)
+  await readings.nodesOf(stage.at(5))
+  assert.equal(provider.requests, 2)
+})
+
+test('a failure is not remembered', async () => {
+  const { readings, provider } = await readingsBehind()
+  provider.http = () => ({ status: 500, body: '' })
+  assert.equal(await readings.paused(), null)
+  provider.http = () => undefined
+  assert.equal(await readings.paused(), false)
+})
+
+for (const [sentence, http] of [
+  ['a provider that never answers', () => null],
+  ['a provider that answers HTML', () => ({ body: '<html></html>' })],
+  ['a provider that answers nonsense', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":{"a":1}}' })],
+] as const) {
+  test(`${sentence} costs each reading at most its budget, and gives null`, async () => {
+    const { readings, provider } = await readingsBehind()
+    provider.http = http
+    const all = [
+      readings.node(1n, block),
+      readings.cover(),
+      readings.paused(),
+      readings.distributorBalanceWei(),
+      readings.nodesOf(stage.at(5)),
+    ]
+    for (const { value, ms } of await Promise.all(all.map((reading) => timed<unknown>(reading)))) {
+      assert.equal(value, null)
+      assert.ok(ms < 450, `${ms} ms`)
+    }
+  })
+}
+
+test('nobody is there at all: null within the budget', async () => {
+  const rpc = createRpc({ urls: ['http://127.0.0.1:9'], log: silentLog })
+  const readings = createReadings({ rpc, factory: stage.factory, distributor: stage.at(2) })
+  const { value, ms } = await timed(readings.cover())
+  assert.equal(value, null)
+  assert.ok(ms < 350, `${ms} ms`)
+  await rpc.close()
+})
+
+test('after three failures in a row nobody waits, until a single caller has found it well again', async () => {
+  const { readings, provider, time } = await readingsBehind()
+  provider.http = () => null
+  for (let failure = 0; failure < 3; failure++) assert.equal(await readings.nodesOf(stage.at(failure)), null)
+  const { value, ms } = await timed(readings.nodesOf(stage.at(5)))
+  assert.equal(value, null)
+  assert.ok(ms < 50, `${ms} ms`)
+  assert.equal(provider.requests, 3)
+
+  time.now += 5_000
+  const probes = await Promise.all([5, 6, 7].map((account) => timed(readings.nodesOf(stage.at(account)))))
+  assert.deepEqual(
+    probes.map(({ ms: took }) => took < 50),
+    [false, true, true],
+  )
+  assert.equal(provider.requests, 4)
+
+  provider.http = () => undefined
+  assert.equal(await readings.nodesOf(stage.at(5)), null)
+  time.now += 5_000
+  assert.notEqual(await readings.nodesOf(stage.at(5)), null)
+  assert.notEqual(await readings.nodesOf(stage.at(6)), null)
+})
+
+test('a provider that lags behind the block asked for gives null, not an older value', async () => {
+  const { readings } = await readingsBehind()
+  assert.equal(await readings.node(1n, block + 1_000), null)
+})
