@@ -18,6 +18,8 @@ abstract contract NodeLists is WordERC721, INodeFactory {
     uint256 private constant LANE_BITS = 32;
     uint256 private constant LANE_MASK = type(uint32).max;
     uint256 private constant LANES_PER_WORD = 8;
+    /// @dev A one in each lane.
+    uint256 private constant LANE_ONES = type(uint256).max / LANE_MASK;
     /// @dev 256 ids fill word 0's seven lanes and 32 words less seven lanes; a removal reads them all at worst.
     uint256 private constant CAP_MAX = 256;
     uint256 private constant OVERFLOW_WORDS = 32;
@@ -58,11 +60,24 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         if (last != id) _write(wallet, first, _find(wallet, first, id), last);
     }
 
-    /// @dev The lane that holds `id`. The id is in the list and is not its last: the search always ends.
+    /// @dev The lane that holds `id`, a word at a time. The id is in the list and is not its last: the search always
+    /// ends, and before any leftover.
     function _find(address wallet, uint256 first, uint256 id) private view returns (uint256 lane) {
-        uint256 word = first;
-        for (lane = 1; _idIn(word, lane) != id;) {
-            if (++lane % LANES_PER_WORD == 0) word = _wordAt(wallet, first, lane);
+        // The count is no id, though it may look like one.
+        uint256 word = first & ~LANE_MASK;
+        while (!_holds(word, id)) {
+            lane += LANES_PER_WORD;
+            word = _wordAt(wallet, first, lane);
+        }
+        while (_idIn(word, lane) != id) ++lane;
+    }
+
+    /// @dev Whether any lane is `id`: that lane differs by zero, and only a zero lane borrows into its top bit when one
+    /// is taken from it. (A lane above it may seem to as well, but none does without it.)
+    function _holds(uint256 word, uint256 id) private pure returns (bool) {
+        unchecked {
+            uint256 difference = word ^ (id * LANE_ONES);
+            return (difference - LANE_ONES) & ~difference & (LANE_ONES << (LANE_BITS - 1)) != 0;
         }
     }
 

@@ -94,6 +94,29 @@ contract HoldingTest is FactoryTest {
         vm.assertEq(factory.nodesOf(ALICE).length, 254, "and the rest came back");
     }
 
+    function test_ids_of_all_sizes_are_found_in_one_list() public {
+        mintMany(ALICE, 10);
+        skipTo(type(uint32).max - 9);
+        mintMany(ALICE, 10);
+        transfer(ALICE, BOB, type(uint32).max - 9);
+        transfer(ALICE, BOB, type(uint32).max - 5);
+        for (uint256 id = 1; id <= 10; ++id) {
+            transfer(ALICE, BOB, id);
+        }
+        vm.assertEq(factory.nodesOf(ALICE).length, 8, "the rest");
+        uint256[] memory list = factory.nodesOf(BOB);
+        vm.assertEq(list.length, 12, "all arrived");
+        vm.assertEq(list[0], type(uint32).max - 9, "in order");
+        vm.assertEq(list[11], 10, "in order");
+    }
+
+    function test_an_id_that_looks_like_the_lists_count_is_found() public {
+        mintMany(BOB, 7);
+        mintMany(ALICE, 10);
+        transfer(ALICE, CAROL, 9);
+        assertAllBut(ALICE, 8, 17, 9);
+    }
+
     function test_a_list_that_shrank_and_grew_again_shows_no_leftovers() public {
         mintMany(ALICE, 10);
         for (uint256 id = 1; id <= 9; ++id) {

@@ -28,7 +28,8 @@ function packaged(name: string): string | undefined {
 
 /** npm puts its shims on PATH too, in directories called .bin. */
 function onPath(name: string): string[] {
-  const directories = (process.env['PATH'] ?? '').split(delimiter)
+  const { PATH = '' } = process.env
+  const directories = PATH.split(delimiter)
   return directories
     .filter((directory) => directory && !directory.endsWith('.bin'))
     .map((directory) => join(directory, name))

@@ -20,7 +20,8 @@ export function forge(
 ): Promise<ForgeRun> {
   const { directory = CONTRACTS_DIR, profile, quiet = false } = options
   // The solc wrapper runs whatever `node` it finds: let it be this one.
-  const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const { PATH = '' } = process.env
+  const path = [dirname(process.execPath), PATH].join(delimiter)
   const env = { ...process.env, PATH: path, ...(profile ? { FOUNDRY_PROFILE: profile } : {}) }
   const child = spawn(forgePath(), args, {
     cwd: directory,

@@ -40,7 +40,10 @@ export const MUTANTS: Mutant[] = [
   factory('|| tier > type(uint16).max'),
   factory('firstDue == 0 || '),
   factory('|| firstDue > type(uint40).max'),
-  factory('if (interval == 0 || interval > type(uint32).max) revert ScheduleOutOfRange();\n        if (_cohorts'),
+  factory(
+    'if (interval == 0 || interval > type(uint32).max) revert ScheduleOutOfRange();\n        if (_cohorts',
+    'if (_cohorts',
+  ),
   // Minting.
   factory('if (orders.length > type(uint32).max - id) revert NodeIdsExhausted();'),
   factory('if (_nodeOfRef[ref] != 0) return false;'),
@@ -114,6 +117,8 @@ export const MUTANTS: Mutant[] = [
   lists('if (from != address(0)) _remove(from, id);'),
   lists('if (last != id) _write(wallet, first, _find(wallet, first, id), last);'),
   lists(' & ~(LANE_MASK << shift)'),
+  lists('first & ~LANE_MASK', 'first'),
+  lists(' & ~difference'),
   lists('maxPerWallet_ == 0 || '),
   lists('maxPerWallet_ > CAP_MAX', 'maxPerWallet_ > CAP_MAX + 1'),
   // Packing.
@@ -177,6 +182,7 @@ async function judge(directory: string): Promise<{ caught: boolean; how: string 
   if (built.code !== 0) return { caught: false, how: `does not compile: mend the mutant\n${built.output}` }
   const tested = await forge(['test', '--threads', '1'], { directory, profile: 'light', quiet: true })
   if (tested.code === 0) return { caught: false, how: 'survived' }
-  const failing = [...new Set([...tested.output.matchAll(/^\[FAIL.*?\]?\s(\w+)\(/gm)].map((match) => match[1]))]
+  const names = tested.output.matchAll(/^(?:\[FAIL.*\]| (?=invariant_)) ?(\w+)\(/gm)
+  const failing = [...new Set([...names].map((match) => match[1]))]
   return { caught: true, how: `caught by ${failing.length > 0 ? failing.slice(0, 3).join(', ') : 'forge'}` }
 }
