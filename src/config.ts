@@ -38,8 +38,7 @@ export class ConfigError extends Error {
 
   constructor(problems: readonly Problem[], hints: readonly Problem[]) {
     const line = ({ setting, message }: Problem) => `  ${setting} ${message}`
-    super(['The settings are not right:', ...problems.map(line), ...hints.map(line)].join('
-'))
+    super(['The settings are not right:', ...problems.map(line), ...hints.map(line)].join('\n'))
     this.problems = problems
     this.hints = hints
   }
