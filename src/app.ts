@@ -1,0 +1,277 @@
+// The composition root: builds everything from the configuration and wires it. Nothing here decides anything about
+// money. What was started is stopped in reverse, also when a later step fails.
+import type { AddressInfo } from 'node:net'
+import { checkDeployment } from './chain/check-deployment.ts'
+import { createContractReader } from './chain/contract.ts'
+import { createChainReader } from './chain/follow.ts'
+import { createNodeHistory } from './chain/history.ts'
+import type { ChainReader } from './chain/port.ts'
+import { createReadings } from './chain/readings.ts'
+import { createRpc, type Rpc } from './chain/rpc.ts'
+import { createSender } from './chain/sender.ts'
+import { checksum, recoverSigner } from './chain/wallets.ts'
+import type { Config } from './config.ts'
+import { readCursor } from './db/blocks.ts'
+import { listenForChanges } from './db/changes.ts'
+import { migrate } from './db/migrate.ts'
+import { claimIdentity } from './db/settings.ts'
+import { connect, inTransaction, type Pool } from './db/sql.ts'
+import { enterCreditTerms } from './db/tiers.ts'
+import { wei } from './domain/units.ts'
+import { fetchEthUsd } from './feeds/eth-usd.ts'
+import type { HttpDeps } from './http/deps.ts'
+import { createServer } from './http/server.ts'
+import type { Log } from './log.ts'
+import { type ChainPart, openParts, type Parts, sendersOf } from './parts.ts'
+import { claimer } from './passes/claim.ts'
+import type { PassContext } from './passes/context.ts'
+import { creditPass } from './passes/credit.ts'
+import type { Passes } from './passes/outcomes.ts'
+import { paymentsPass } from './passes/payments.ts'
+import { startScheduler } from './passes/scheduler.ts'
+import { createSyncer } from './passes/sync.ts'
+import { seedTiers } from './seed.ts'
+
+/** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
+const POOL_MAX = 10
+/** Most that is offered per gas: a price that ordinary traffic has never had to pay for long. */
+const FEE_CAP_WEI = 500n * 10n ** 9n
+/** How often ledger and contract are compared. */
+const RECONCILE_EVERY_SEC = 300
+
+/** A start that cannot succeed as things are set; the message says what to do. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+export interface App {
+  /** Where the service answers. */
+  url: string
+  chain: ChainPart
+  chainId: number
+  /** Calls back when an embedded part ends by itself: the service cannot go on. */
+  onPartExit(listener: (what: string) => void): void
+  /** Finishes what is under way, then stops everything. */
+  stop(): Promise<void>
+}
+
+/** Starts the service. Throws a ConfigError, EmbedError or StartError whose message tells the operator what to do. */
+export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
+  const stack = new AsyncDisposableStack()
+  try {
+    const parts = await openParts(config, log, onProgress)
+    stack.defer(() => parts.stop())
+    const app = await build(config, log, onProgress, parts, stack)
+    return { ...app, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
+  } catch (error) {
+    await stack.disposeAsync()
+    throw error
+  }
+}
+
+async function build(
+  config: Config,
+  log: Log,
+  onProgress: (step: string) => void,
+  { database, chain }: Parts,
+  stack: AsyncDisposableStack,
+): Promise<Pick<App, 'url' | 'chain' | 'chainId'>> {
+  onProgress('migrating the database')
+  await migrate(database.directUrl)
+  const open = (url: string, name: string): Pool => {
+    const pool = connect(url, { max: POOL_MAX, prepare: config.database.prepare, applicationName: name })
+    stack.defer(() => pool.end({ timeout: 5 }))
+    return pool
+  }
+  const pool = open(database.url, 'node-ledger')
+  const readPool = database.readUrl === database.url ? pool : open(database.readUrl, 'node-ledger reads')
+  const openRpc = (): Rpc => {
+    const rpc = createRpc({ urls: chain.rpcUrls, log })
+    stack.defer(() => rpc.close())
+    return rpc
+  }
+  const rpc = openRpc()
+
+  onProgress('checking chain and factory')
+  const senders = sendersOf(chain)
+  const watched = {
+    factory: chain.factory,
+    paymentAddress: chain.paymentAddress,
+    senders: [senders.minter, senders.distributor].filter((sender) => sender !== null),
+  }
+  const reader = createChainReader(rpc, watched)
+  const { chainId, guardUsable } = await checkChain(chain, rpc, reader)
+  await claimLedger(pool, chain, chainId, reader)
+  await enterTerms(config, pool, chain, reader)
+
+  const ctx = passContext(config, log, {
+    pool,
+    directUrl: database.directUrl,
+    chain,
+    rpc,
+    reader,
+    chainId,
+    guardUsable,
+  })
+  const runPayments = paymentsPass(ctx)
+  const passes: Passes = { payments: runPayments, credit: creditPass(ctx), claim: claimer(ctx, runPayments) }
+  const changes = listenForChanges(database.directUrl, log)
+  stack.defer(() => changes.close())
+
+  onProgress('starting to serve')
+  const server = createServer({
+    ...httpDeps(config, chain, chainId, log),
+    sql: pool,
+    readSql: readPool,
+    changes,
+    // Readings have a client of their own, so that bulk reads of the passes never stand in their way.
+    readings: createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor }),
+    passes,
+    syncer: createSyncer(ctx, runPayments),
+    chainIdMatches: () =>
+      reader.chainId().then(
+        (id) => id === chainId,
+        () => null,
+      ),
+  })
+  stack.defer(() => server.close())
+  await listen(server, config)
+  if (config.schedule.timer) {
+    const scheduler = startScheduler(passes, config.schedule.tickSec, log)
+    stack.defer(() => scheduler.stop())
+  }
+  const { port } = server.server.address() as AddressInfo
+  return { url: `http://${config.http.host}:${port}`, chain, chainId }
+}
+
+/** Holds the settings against the chain. Throws a StartError that lists every problem with its remedy. */
+async function checkChain(
+  chain: ChainPart,
+  rpc: Rpc,
+  reader: ChainReader,
+): Promise<{ chainId: number; guardUsable: boolean }> {
+  const chainId = chain.chainId ?? (await reader.chainId())
+  const { factory, paymentAddress } = chain
+  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, ...sendersOf(chain) })
+  if (check.problems.length > 0) {
+    const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
+    throw new StartError(`Node Ledger cannot start on this chain:\n${lines.join('\n')}`)
+  }
+  return { chainId, guardUsable: check.guardUsable }
+}
+
+/** A ledger belongs to one factory on one chain: pointing it at another would mix two histories. */
+async function claimLedger(pool: Pool, chain: ChainPart, chainId: number, reader: ChainReader): Promise<void> {
+  // The embedded chain makes a new first block at every start; its factory's address is all there is to know it by.
+  const genesisHash = chain.demoToken ? 'embedded' : ((await reader.block(0))?.hash ?? 'unknown')
+  const wanted = { chainId, genesisHash, factory: chain.factory, startBlock: chain.startBlock }
+  const stored = await claimIdentity(pool, wanted)
+  const differing = (['chainId', 'genesisHash', 'factory', 'startBlock'] as const).filter(
+    (key) => stored[key] !== wanted[key],
+  )
+  if (differing.length === 0) return
+  const lines = differing.map((key) => `  ${key}: the database has ${stored[key]}, the settings lead to ${wanted[key]}`)
+  throw new StartError(
+    `This database holds the ledger of another factory or chain:\n${lines.join('\n')}\nPoint DATABASE_URL at an empty database, or RPC_URL and FACTORY_ADDRESS back at the old ones.`,
+  )
+}
+
+/** Enters the credit terms that the settings ask for, from the followed head's time on, and the demo tiers of a demo chain. */
+async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: ChainReader): Promise<void> {
+  const cursor = await readCursor(pool)
+  const from = cursor ?? (await reader.head())
+  const { range, intervalSec, slotSec } = config.credit
+  const zero = { minWei: wei(0n), maxWei: wei(0n) }
+  await inTransaction(pool, (sql) =>
+    enterCreditTerms(sql, { fromTime: from.time, ...(range ?? zero), intervalSec, slotSec }),
+  )
+  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: from.number, time: from.time })
+}
+
+function passContext(
+  config: Config,
+  log: Log,
+  given: {
+    pool: Pool
+    directUrl: string
+    chain: ChainPart
+    rpc: Rpc
+    reader: ChainReader
+    chainId: number
+    guardUsable: boolean
+  },
+): PassContext {
+  const { chain, rpc, chainId } = given
+  const { factory } = chain
+  const sender = (privateKey: `0x${string}` | null) => privateKey && createSender({ rpc, privateKey, chainId, factory })
+  return {
+    pool: given.pool,
+    directUrl: given.directUrl,
+    chain: given.reader,
+    contract: createContractReader(rpc, factory),
+    history: createNodeHistory(rpc, factory),
+    minter: sender(chain.minterKey) || null,
+    distributor: sender(chain.distributorKey) || null,
+    rules: {
+      startBlock: chain.startBlock,
+      paymentAddress: chain.paymentAddress,
+      finality: config.chain.finality,
+      priceGraceSec: config.payments.priceGraceSec,
+      holdingRetrySec: config.payments.holdingRetrySec,
+      distEnabled: config.credit.enabled,
+      distMode: config.credit.mode,
+      feeCapWei: FEE_CAP_WEI,
+      guardUsable: given.guardUsable,
+      rewindsToShorterChain: chain.demoToken !== null,
+      reconcileEverySec: RECONCILE_EVERY_SEC,
+    },
+    log,
+  }
+}
+
+/** What the HTTP surface needs of the settings. */
+function httpDeps(
+  config: Config,
+  chain: ChainPart,
+  chainId: number,
+  log: Log,
+): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'verifyContractWallet' | 'settings' | 'clock' | 'log'> {
+  const { price, secrets } = config
+  if (secrets.session === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
+  return {
+    priceFeed: price && (() => fetchEthUsd(price)),
+    checksum,
+    recoverSigner,
+    verifyContractWallet: null,
+    settings: {
+      chainId,
+      factoryAddress: chain.factory,
+      paymentAddress: chain.paymentAddress,
+      publicRpcUrl: chain.publicRpcUrl,
+      embedded: chain.demoToken !== null,
+      quoteTier: config.payments.quoteTier,
+      cronKey: secrets.cronKey,
+      adminKeys: secrets.adminKeys,
+      sessionSecret: secrets.session,
+      previousSessionSecret: secrets.previousSession,
+      publicUrl: config.http.publicUrl,
+      trustedProxies: config.http.trustedProxies,
+      production: config.production,
+      staleAfterSec: config.schedule.staleAfterSec,
+      tickSec: config.schedule.tickSec,
+      distEnabled: config.credit.enabled,
+      distMode: config.credit.mode,
+    },
+    clock: Date.now,
+    log,
+  }
+}
+
+async function listen(server: ReturnType<typeof createServer>, { http }: Config): Promise<void> {
+  try {
+    await server.listen({ host: http.host, port: http.port })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new StartError(`Port ${http.port} is taken. Stop what uses it, or set PORT to another one.`)
+  }
+}
