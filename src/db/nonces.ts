@@ -1,0 +1,21 @@
+// Sign-in nonces that have been used, so that none is used twice on any instance. Kept by their hash.
+import type { Sql } from './sql.ts'
+
+/** Rows that lapsed and are removed along with each use: more than one, so that the table shrinks. */
+const PRUNED_PER_USE = 10
+
+/**
+ * Marks a nonce as used until `expiresAt`.
+ * @returns false when it had been used before.
+ */
+export async function spendNonce(sql: Sql, nonceHash: string, expiresAt: Date): Promise<boolean> {
+  const spent = await sql`
+    WITH lapsed AS (
+      DELETE FROM used_nonces WHERE nonce_hash IN (
+        SELECT nonce_hash FROM used_nonces WHERE expires_at < now() ORDER BY expires_at LIMIT ${PRUNED_PER_USE}
+        FOR UPDATE SKIP LOCKED)
+    )
+    INSERT INTO used_nonces (nonce_hash, expires_at) VALUES (${nonceHash}, ${expiresAt})
+    ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`
+  return spent.count > 0
+}

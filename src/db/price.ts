@@ -1,0 +1,25 @@
+// The ether price that all callers on all instances share: one row, and the right to ask upstream at most once a minute.
+// Never makes a price up, and never shows one whose minute is long over.
+import type { Sql } from './sql.ts'
+
+/** What became of asking: this caller is to fetch, or somebody did within the minute and this is what he got. */
+export type PriceTurn = { fetch: true } | { fetch: false; usd: number | null }
+
+/** Takes this minute's turn to ask upstream, if it is still to be had; otherwise answers the shared price. */
+export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
+  // What was fetched long ago is no quote any more: it goes before the new one is there.
+  const taken = await sql`
+    INSERT INTO price AS p (usd, attempted_at) VALUES (NULL, clock_timestamp())
+    ON CONFLICT (only) DO UPDATE SET attempted_at = excluded.attempted_at,
+      usd = CASE WHEN p.attempted_at > excluded.attempted_at - interval '2 minutes' THEN p.usd END
+    WHERE p.attempted_at <= excluded.attempted_at - interval '1 minute' OR p.attempted_at > excluded.attempted_at + interval '1 minute'
+    RETURNING 1`
+  if (taken.count > 0) return { fetch: true }
+  const [row] = await sql<{ usd: number | null }[]>`SELECT usd FROM price`
+  return { fetch: false, usd: row?.usd ?? null }
+}
+
+/** Stores what upstream said, null for nothing usable. */
+export async function storePrice(sql: Sql, usd: number | null): Promise<void> {
+  await sql`UPDATE price SET usd = ${usd}`
+}

@@ -1,0 +1,21 @@
+// Reads and writes cookies. A name that comes twice has no value: somebody else may have set one of them.
+
+/** Values by name of a `cookie` header; null for a name that was given more than once. */
+export type Cookies = ReadonlyMap<string, string | null>
+
+export function readCookies(header: string | undefined): Cookies {
+  const cookies = new Map<string, string | null>()
+  if (header === undefined) return cookies
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=')
+    if (equals < 0) continue
+    const name = pair.slice(0, equals).trim()
+    cookies.set(name, cookies.has(name) ? null : pair.slice(equals + 1).trim())
+  }
+  return cookies
+}
+
+/** A `set-cookie` value: httpOnly, SameSite=Lax, for the whole site, `Secure` in production. Age 0 deletes it. */
+export function writeCookie(name: string, value: string, maxAgeSec: number, secure: boolean): string {
+  return `${name}=${value}; Path=/; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+}

@@ -1,0 +1,59 @@
+// The chain's word on the contract as a whole, read at most every five seconds for all callers (decisions: health). Null
+// is "could not check"; a reading that fails or hangs is null, and never fails an answer.
+import type { Readings } from '../chain/port.ts'
+import type { Wei } from '../domain/units.ts'
+
+const KEPT_MS = 5_000
+/** A reading is within its own budget; this is for one that forgets it. */
+const READING_MS_MAX = 1_000
+
+export interface Glance {
+  cover(): Promise<CheckedCover | null>
+  distributorBalanceWei(): Promise<Wei | null>
+  paused(): Promise<boolean | null>
+}
+
+export type CheckedCover = NonNullable<Awaited<ReturnType<Readings['cover']>>> & { checkedAt: string }
+
+/** Builds the shared readings. `readings` null: there is no chain to ask. */
+export function glanceAt(readings: Readings | null, clock: () => number): Glance {
+  const none = async () => null
+  if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none }
+  return {
+    cover: kept(clock, async () => {
+      const checkedAt = new Date(clock()).toISOString()
+      const cover = await readings.cover()
+      return cover && { ...cover, checkedAt }
+    }),
+    distributorBalanceWei: kept(clock, () => readings.distributorBalanceWei()),
+    paused: kept(clock, () => readings.paused()),
+  }
+}
+
+function kept<T>(clock: () => number, read: () => Promise<T | null>): () => Promise<T | null> {
+  let at = Number.NEGATIVE_INFINITY
+  let last: Promise<T | null> = Promise.resolve(null)
+  return () => {
+    const age = clock() - at
+    if (age < 0 || age >= KEPT_MS) {
+      at = clock()
+      last = orNull(read, READING_MS_MAX)
+    }
+    return last
+  }
+}
+
+/** Null instead of an error, and instead of an answer later than `ms`. */
+export async function orNull<T>(read: () => Promise<T | null>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms)
+  })
+  try {
+    return await Promise.race([read(), late])
+  } catch {
+    return null
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,21 @@
+// Whether a browser's request comes from a page of our own (decisions: CORS). The configured origin decides, never the
+// `Host` header, which the caller chooses.
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Builds the test: true for a request without `Origin` (no browser sent it across sites) or with ours. */
+export function originCheck(publicUrl: string): (origin: string | undefined) => boolean {
+  const own = new URL(publicUrl)
+  return (origin) => {
+    if (origin === undefined || origin === own.origin) return true
+    // On one's own machine the same service goes by several names.
+    if (!LOOPBACK.has(own.hostname) || !URL.canParse(origin)) return false
+    const other = new URL(origin)
+    return (
+      LOOPBACK.has(other.hostname) &&
+      other.port === own.port &&
+      other.protocol === own.protocol &&
+      other.origin === origin
+    )
+  }
+}

@@ -1,0 +1,60 @@
+// What an endpoint is: a path, its rules as data, and a handler that parses, calls and maps. The pipeline applies the
+// rules in one order for all, so that no handler can forget one.
+import type { IncomingMessage } from 'node:http'
+import type { Address } from '../domain/units.ts'
+import type { JsonObject } from './body.ts'
+import type { Cookies } from './cookies.ts'
+import type { Query } from './guards.ts'
+import type { Page } from './memo.ts'
+import type { Refusal } from './refusals.ts'
+
+export interface Route {
+  /** As the router takes it: `:name` is a parameter. */
+  path: string
+  /** GET brings HEAD along, unless `noHead`. `any` leaves methods to the handler. */
+  methods: readonly ('GET' | 'POST')[] | 'any'
+  /** For a GET that does something: HEAD must not do it. */
+  noHead?: boolean
+  /** Requests per minute and caller; null: not limited. */
+  limitPerMinute: number | null
+  /** `cache-control` of a success. Errors and answers to a session are never kept by anybody. */
+  cache: string
+  /** Readable from pages of any origin. Never together with a session. */
+  cors: boolean
+  /** Refuses while the endpoint is not configured; asked before everything else. */
+  configured?: () => Refusal | null
+  /** Refuses a caller without the right key; asked before the input is looked at. */
+  authorize?: (call: Call) => Refusal | null
+  /** True: only with a session, whose address the call carries. */
+  session?: boolean
+  /** True: the body must be a JSON object. Otherwise any body up to 16 KiB is ignored. */
+  takesJson?: boolean
+  /** Milliseconds after which a caller is told to come back; null for what may take as long as it takes. */
+  deadlineMs: number | null
+  handle(call: Call): Promise<Outcome> | Outcome
+}
+
+/** One request, as a handler sees it. */
+export interface Call {
+  method: string
+  params: { id?: string; address?: string }
+  query: Query
+  cookies: Cookies
+  /** Empty unless the route takes JSON. */
+  body: JsonObject
+  /** The signed-in wallet, where the route wants a session. */
+  wallet: Address
+  raw: IncomingMessage
+  requestId: string
+}
+
+/** A page of ready bytes, a text of JSON made for this caller, or a refusal; never a cookie with a page. */
+export type Outcome = Page | { json: string; cookies?: string[] } | Refusal
+
+/** Reads may take this long: a database that needs longer is not answering. */
+export const READ_DEADLINE_MS = 5_000
+
+/** JSON text of a value, wei and other bigints as decimal strings. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
+}

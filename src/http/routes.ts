@@ -1,0 +1,43 @@
+// Every endpoint there is, in the order of the specification. One line here is what makes a route exist.
+import type { Route } from './route.ts'
+import { admin } from './routes/admin.ts'
+import { claim } from './routes/claim.ts'
+import { cover } from './routes/cover.ts'
+import { cronCredit } from './routes/cron-credit.ts'
+import { cronHealth } from './routes/cron-health.ts'
+import { cronPayments } from './routes/cron-payments.ts'
+import { deployQuote } from './routes/deploy-quote.ts'
+import { distributions } from './routes/distributions.ts'
+import { node } from './routes/node.ts'
+import { nodesOfAddress } from './routes/nodes-of-address.ts'
+import { openapi } from './routes/openapi.ts'
+import { price } from './routes/price.ts'
+import { healthz, readyz } from './routes/probes.ts'
+import { stats } from './routes/stats.ts'
+import { tiers } from './routes/tiers.ts'
+import { wellKnown } from './routes/well-known.ts'
+import type { Tools } from './tools.ts'
+
+const ROUTES: readonly ((tools: Tools) => Route)[] = [
+  stats,
+  tiers,
+  cover,
+  nodesOfAddress,
+  node,
+  distributions,
+  deployQuote,
+  price,
+  openapi,
+  claim,
+  cronHealth,
+  cronPayments,
+  cronCredit,
+  admin('/api/admin'),
+  admin('/api/admin/*'),
+  wellKnown,
+  healthz,
+  readyz,
+]
+
+/** Builds them all. */
+export const buildRoutes = (tools: Tools): Route[] => ROUTES.map((route) => route(tools))

@@ -1,0 +1,71 @@
+// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: everything is read from the chain,
+// the node goes to whom the ether came from, and claiming twice is claiming once. The answer is the payment's present
+// state, so that it can be polled.
+import { type ClaimedPayment, readClaimed } from '../../db/reads.ts'
+import type { Hash } from '../../domain/units.ts'
+import type { ClaimOutcome } from '../../passes/outcomes.ts'
+import { Gate } from '../gate.ts'
+import { parseHash } from '../guards.ts'
+import { isRefusal, refuse } from '../refusals.ts'
+import { type Outcome, type Route, toJson } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+/** Claims that may ask the chain at a time, and those that may wait for one of them; more are told to come back. */
+const AT_A_TIME_MAX = 8
+const WAITING_MAX = 64
+/** A hash the chain did not know is not asked for again this soon, whoever claims it. */
+const UNKNOWN_KEPT_MS = 2_000
+/** A claim follows the chain to the payment's block; past this the caller polls. */
+const DEADLINE_MS = 20_000
+
+export const claim = ({ deps }: Tools): Route => {
+  const gate = new Gate<Outcome>(deps.clock, { atATime: AT_A_TIME_MAX, waiting: WAITING_MAX, keptMs: UNKNOWN_KEPT_MS })
+  return {
+    path: '/api/payments/claim',
+    methods: ['POST'],
+    limitPerMinute: 20,
+    cache: 'no-store',
+    cors: true,
+    takesJson: true,
+    deadlineMs: DEADLINE_MS,
+    handle: async ({ body }) => {
+      const txHash = parseHash(body.txHash)
+      if (isRefusal(txHash)) return txHash
+      return (await gate.run(txHash, () => claimed(deps, txHash), isUnknown)) ?? refuse('busy')
+    },
+  }
+}
+
+const isUnknown = (outcome: Outcome) => isRefusal(outcome) && outcome.refused === 'notYetKnown'
+
+async function claimed({ passes, sql }: Tools['deps'], txHash: Hash): Promise<Outcome> {
+  if (passes === null) return refuse('noChain')
+  const found = await passes.claim(txHash)
+  switch (found.kind) {
+    case 'notFound':
+    case 'pending':
+      return refuse('notYetKnown')
+    case 'notASale':
+      return refuse('notASale')
+    case 'following':
+    case 'known': {
+      const payment = await readClaimed(sql, txHash)
+      return payment === null ? unfollowed(txHash, found) : known(payment)
+    }
+  }
+}
+
+function known({ json, status, reason }: ClaimedPayment): Outcome {
+  if (status === 'ignored') return refuse('notASale')
+  // It is on record, and the operator may yet release it; but it is not what was claimed.
+  if (status === 'held' && reason === 'wrongAmount') return refuse('wrongAmount')
+  return { json }
+}
+
+/** The ledger has not come to the payment's block: its state is `seen`, with what the chain says of it. */
+function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
+  if (found.kind !== 'following') return refuse('notYetKnown')
+  const { from, valueWei, blockNumber } = found
+  const rest = { tierId: null, valueWei, blockNumber, nodeId: null, mintTxHash: null, updatedAt: null }
+  return { json: toJson({ txHash, status: 'seen', reason: null, from, ...rest }) }
+}

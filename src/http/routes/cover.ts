@@ -1,0 +1,33 @@
+// GET /api/cover: how far the contract's balance covers what it owes, by the contract's own word. All readings are null
+// when the chain could not be asked: that is not an error.
+import { coverOf } from '../../domain/cover.ts'
+import type { CheckedCover } from '../glance.ts'
+import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+const UNCHECKED = {
+  contractBalanceWei: null,
+  outstandingWei: null,
+  surplusWei: null,
+  coverBps: null,
+  isSolvent: null,
+  blockNumber: null,
+  checkedAt: null,
+}
+
+export const cover = ({ glance, page }: Tools): Route => ({
+  path: '/api/cover',
+  methods: ['GET'],
+  limitPerMinute: 60,
+  cache: 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
+  cors: true,
+  deadlineMs: READ_DEADLINE_MS,
+  handle: () => page('cover', 10, async () => toJson(shown(await glance.cover()))),
+})
+
+function shown(read: CheckedCover | null): object {
+  if (read === null) return UNCHECKED
+  const { contractBalanceWei, outstandingWei, isSolvent, blockNumber, checkedAt } = read
+  const cover = coverOf(contractBalanceWei, outstandingWei)
+  return { contractBalanceWei, outstandingWei, ...cover, isSolvent, blockNumber, checkedAt }
+}

@@ -1,0 +1,24 @@
+// GET|POST /api/cron/credit: one run of the credit pass. Fails closed: 401 also while no key is configured, and the key is
+// read from `x-cron-key` alone.
+import { refuse } from '../refusals.ts'
+import { type Route, toJson } from '../route.ts'
+import { headerOnce, sameSecret } from '../secrets.ts'
+import type { Tools } from '../tools.ts'
+
+export const cronCredit = ({ deps }: Tools): Route => {
+  const { cronKey } = deps.settings
+  return {
+    path: '/api/cron/credit',
+    methods: ['GET', 'POST'],
+    noHead: true,
+    limitPerMinute: null,
+    cache: 'no-store',
+    cors: false,
+    deadlineMs: null,
+    authorize: ({ raw }) => {
+      const given = headerOnce(raw, 'x-cron-key') ?? ''
+      return cronKey !== null && sameSecret(given, cronKey) ? null : refuse('wrongKey')
+    },
+    handle: async () => (deps.passes === null ? refuse('noChain') : { json: toJson(await deps.passes.credit()) }),
+  }
+}

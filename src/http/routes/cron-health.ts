@@ -1,0 +1,42 @@
+// GET /api/cron/health: whether the credit worker ticks, what is due, and what the contract says of its funds. Answers as
+// long as the database does; names no account that holds a key.
+import { readHealth } from '../../db/reads.ts'
+import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+export const cronHealth = ({ deps, glance }: Tools): Route => ({
+  path: '/api/cron/health',
+  methods: ['GET'],
+  limitPerMinute: null,
+  cache: 'no-store',
+  cors: true,
+  deadlineMs: READ_DEADLINE_MS,
+  handle: async () => {
+    const { staleAfterSec, tickSec, distEnabled, distMode } = deps.settings
+    const [ledger, cover, distributorBalanceWei, contractPaused] = await Promise.all([
+      readHealth(deps.sql),
+      glance.cover(),
+      glance.distributorBalanceWei(),
+      glance.paused(),
+    ])
+    const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes } = ledger
+    return {
+      json: toJson({
+        lastTickAt,
+        secondsSinceLastTick,
+        stale: secondsSinceLastTick === null || secondsSinceLastTick > staleAfterSec,
+        staleAfterSec,
+        tickSec,
+        distEnabled,
+        distMode,
+        paused: ledger.paused || contractPaused === true,
+        dueNodes,
+        scheduledNodes,
+        distributorBalanceWei,
+        contractBalanceWei: cover?.contractBalanceWei ?? null,
+        outstandingWei: cover?.outstandingWei ?? null,
+        isSolvent: cover?.isSolvent ?? null,
+      }),
+    }
+  },
+})

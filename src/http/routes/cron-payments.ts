@@ -1,0 +1,28 @@
+// GET|POST /api/cron/payments: one run of the payments pass, for an external scheduler. 404 while no key is configured; the
+// key comes as `x-cron-key` or as a bearer token.
+import type { IncomingMessage } from 'node:http'
+import { refuse } from '../refusals.ts'
+import { type Route, toJson } from '../route.ts'
+import { headerOnce, sameSecret } from '../secrets.ts'
+import type { Tools } from '../tools.ts'
+
+export const cronPayments = ({ deps }: Tools): Route => {
+  const { cronKey } = deps.settings
+  return {
+    path: '/api/cron/payments',
+    methods: ['GET', 'POST'],
+    noHead: true,
+    limitPerMinute: null,
+    cache: 'no-store',
+    cors: false,
+    deadlineMs: null,
+    configured: () => (cronKey === null ? refuse('unknownRoute') : null),
+    authorize: ({ raw }) => (sameSecret(givenKey(raw) ?? '', cronKey ?? '') ? null : refuse('wrongKey')),
+    handle: async () => (deps.passes === null ? refuse('noChain') : { json: toJson(await deps.passes.payments()) }),
+  }
+}
+
+function givenKey(raw: IncomingMessage): string | null {
+  if (raw.headers['x-cron-key'] !== undefined) return headerOnce(raw, 'x-cron-key')
+  return /^Bearer ([^ ]+)$/i.exec(headerOnce(raw, 'authorization') ?? '')?.[1] ?? null
+}

@@ -1,0 +1,35 @@
+// GET /api/deploy-quote: what to pay, and where to. Both are the operator's own settings, never the contract's; without a
+// payments address or anything on sale there is no quote.
+import { readQuote } from '../../db/reads.ts'
+import type { Query } from '../guards.ts'
+import { isRefusal, type Refusal, refuse } from '../refusals.ts'
+import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+export const deployQuote = ({ deps, page }: Tools): Route => ({
+  path: '/api/deploy-quote',
+  methods: ['GET'],
+  limitPerMinute: 60,
+  cache: 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
+  cors: true,
+  deadlineMs: READ_DEADLINE_MS,
+  handle: async ({ query }) => {
+    const { paymentAddress, chainId, quoteTier } = deps.settings
+    const asked = parseTier(query)
+    if (isRefusal(asked)) return asked
+    if (paymentAddress === null) return refuse('noPaymentAddress')
+    const wanted = asked ?? quoteTier
+    const quote = await page(`quote ${wanted ?? ''}`, 30, async () => {
+      const found = await readQuote(deps.readSql, wanted)
+      return found && toJson({ priceWei: found.priceWei, paymentAddress, chainId, tierId: found.tierId })
+    })
+    return quote ?? refuse(asked === null ? 'nothingOnSale' : 'unknownTier')
+  },
+})
+
+/** `tier` of the query, in the syntax of tier ids; null when absent. */
+function parseTier(query: Query): string | null | Refusal {
+  const value = query.tier
+  if (value === undefined) return null
+  return typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : refuse('unknownTier')
+}

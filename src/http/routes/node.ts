@@ -1,0 +1,50 @@
+// GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and the contract's word on it at the
+// very block the ledger has followed to, so that a difference is drift and not lag.
+import { type NodePage, readNode } from '../../db/reads.ts'
+import { orNull } from '../glance.ts'
+import { parseId, parseLimit } from '../guards.ts'
+import { isRefusal, refuse } from '../refusals.ts'
+import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+/** The chain's word must never slow the answer (decisions: node); later than this it is null. */
+const CHAIN_MS_MAX = 300
+
+export const node = (tools: Tools): Route => ({
+  path: '/api/node/:id',
+  methods: ['GET'],
+  limitPerMinute: 60,
+  cache: 'public, max-age=0, s-maxage=5, stale-while-revalidate=15',
+  cors: true,
+  deadlineMs: READ_DEADLINE_MS,
+  handle: async ({ params, query }) => {
+    const id = parseId(params.id)
+    if (isRefusal(id)) return id
+    const limit = parseLimit(query)
+    if (isRefusal(limit)) return limit
+    return (await tools.page(`node ${id} ${limit}`, 5, () => nodeJson(tools, id, limit))) ?? refuse('unknownNode')
+  },
+})
+
+async function nodeJson({ deps }: Tools, id: bigint, limit: number): Promise<string | null> {
+  const read = await readNode(deps.readSql, id, limit)
+  if (read === null) return null
+  const { node: fields, matchedBy, credits, withdrawals } = read
+  const chain = toJson(await chainWord(deps.readings, read))
+  // The pieces are JSON already; the node's own fields lose their closing brace to what follows.
+  return `${fields.slice(0, -1)},"matchedBy":"${matchedBy}","chain":${chain},"credits":${credits},"withdrawals":${withdrawals}}`
+}
+
+async function chainWord(readings: Tools['deps']['readings'], ledger: NodePage): Promise<object | null> {
+  const { followedTo } = ledger
+  if (readings === null || followedTo === null) return null
+  const chain = await orNull(() => readings.node(BigInt(ledger.nodeId), followedTo), CHAIN_MS_MAX)
+  if (chain === null) return null
+  const { owner, balanceWei, creditedWei, withdrawnWei, blockNumber } = chain
+  const matchesLedger =
+    owner === ledger.owner &&
+    balanceWei.toString() === ledger.balanceWei &&
+    creditedWei.toString() === ledger.creditedWei &&
+    withdrawnWei.toString() === ledger.withdrawnWei
+  return { owner, balanceWei, creditedWei, withdrawnWei, blockNumber, matchesLedger }
+}

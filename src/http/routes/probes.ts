@@ -1,0 +1,31 @@
+// GET /healthz: the process answers. GET /readyz: it can do its work (database reached and migrated, right chain). A slow
+// or lagging provider does not fail readiness: the reads do without it.
+import { isMigrated } from '../../db/migrate.ts'
+import { orNull } from '../glance.ts'
+import { refuse } from '../refusals.ts'
+import { READ_DEADLINE_MS, type Route } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+const CHAIN_MS_MAX = 1_000
+const PROBE = { methods: ['GET'], limitPerMinute: null, cache: 'no-store', cors: false } as const
+
+export const healthz = (): Route => ({
+  ...PROBE,
+  path: '/healthz',
+  deadlineMs: null,
+  handle: () => ({ json: '{"status":"ok"}' }),
+})
+
+export const readyz = ({ deps }: Tools): Route => ({
+  ...PROBE,
+  path: '/readyz',
+  deadlineMs: READ_DEADLINE_MS,
+  handle: async () => {
+    const { chainIdMatches } = deps
+    const [migrated, onOurChain] = await Promise.all([
+      isMigrated(deps.sql),
+      chainIdMatches === null ? null : orNull(chainIdMatches, CHAIN_MS_MAX),
+    ])
+    return migrated && onOurChain !== false ? { json: '{"status":"ready"}' } : refuse('notReady')
+  },
+})

@@ -1,0 +1,14 @@
+// GET /api/stats: protocol totals, from the ledger alone.
+import { readStats } from '../../db/reads.ts'
+import { READ_DEADLINE_MS, type Route } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+export const stats = ({ deps, page }: Tools): Route => ({
+  path: '/api/stats',
+  methods: ['GET'],
+  limitPerMinute: 120,
+  cache: 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
+  cors: true,
+  deadlineMs: READ_DEADLINE_MS,
+  handle: () => page('stats', 10, () => readStats(deps.readSql)),
+})

@@ -1,0 +1,16 @@
+// Comparing what callers give with what is secret, in a time that tells nothing about either.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/** True when both are the same text. Hashing first makes the lengths equal, so that not even they are told. */
+export function sameSecret(given: string, expected: string): boolean {
+  return timingSafeEqual(digest(given), digest(expected))
+}
+
+/** A header's value when it was sent exactly once, else null: a key sent twice is no key. */
+export function headerOnce(request: IncomingMessage, name: string): string | null {
+  const values = request.headersDistinct[name]
+  return values?.length === 1 ? (values[0] ?? null) : null
+}

@@ -1,0 +1,118 @@
+// The HTTP server: limits on what a connection may do, the router, and what is answered where no route is reached. Owns
+// everything between the socket and the pipeline; knows nothing of what the routes answer.
+import { randomUUID } from 'node:crypto'
+import { type IncomingMessage, METHODS } from 'node:http'
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { HttpDeps } from './deps.ts'
+import { pipeline } from './pipeline.ts'
+import type { RefusalName } from './refusals.ts'
+import { rawRefusal, SECURITY_HEADERS, sendRefusal } from './reply.ts'
+import { buildRoutes } from './routes.ts'
+import { buildTools } from './tools.ts'
+
+/** A request, headers and body, must have arrived by then; whoever is slower is cut off (security: slow requests). */
+const REQUEST_MS_MAX = 8_000
+const HEADERS_MS_MAX = 5_000
+/** Node looks for slow requests this often: the two together stay under ten seconds. */
+const SLOW_CHECK_MS = 1_000
+/** An idle connection is kept longer than the common balancers keep theirs, so that they are the ones to close it. */
+const KEEP_ALIVE_MS = 75_000
+/** The request line and the headers together. */
+const HEADER_BYTES_MAX = 16 * 1024
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** Builds the service's HTTP surface from what it is given. It does not listen yet. */
+export function createServer(deps: HttpDeps): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    genReqId: requestId,
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    requestTimeout: REQUEST_MS_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Longer than the header limit allows: the guards refuse long parameters, with their own words.
+    routerOptions: { maxParamLength: HEADER_BYTES_MAX },
+    http: {
+      headersTimeout: HEADERS_MS_MAX,
+      connectionsCheckingInterval: SLOW_CHECK_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Checked in the pipeline, where the refusal is in the envelope.
+      requireHostHeader: false,
+    },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: answerRawError,
+    frameworkErrors: (_error, request, reply) =>
+      answerPlainly(request as FastifyRequest, reply as FastifyReply, 'badTarget'),
+  })
+  // No body is ever parsed for us: the pipeline reads it, after limits and keys.
+  const methods = METHODS.filter((method) => method !== 'CONNECT')
+  for (const method of methods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+
+  const tools = buildTools(deps)
+  const run = pipeline(deps, tools.sessions)
+  for (const [bucket, route] of buildRoutes(tools).entries()) {
+    app.route({
+      method: methods,
+      url: route.path,
+      handler: async (request, reply) => {
+        await run(route, bucket, request, reply)
+        return reply
+      },
+    })
+  }
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
+  })
+  app.addHook('onResponse', async (request, reply) => logRequest(deps, request, reply))
+  app.setNotFoundHandler((request, reply) => sendRefusal(reply, 'unknownRoute', carriesSession(request, tools)))
+  app.setErrorHandler((error, request, reply) => {
+    deps.log.error({ err: error, requestId: request.id }, 'request failed outside of any route')
+    return sendRefusal(reply, 'unexpected', carriesSession(request, tools))
+  })
+  app.server.on('checkExpectation', (_request, response) => {
+    response.writeHead(400, { ...SECURITY_HEADERS, 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end('{"error":"The expectation cannot be met."}')
+  })
+  app.server.on('connect', (_request, socket: Socket) => socket.end(rawRefusal('wrongMethod', randomUUID())))
+  return app
+}
+
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+function carriesSession({ raw }: FastifyRequest, { sessions }: ReturnType<typeof buildTools>): boolean {
+  return raw.headers.cookie?.includes(sessions.sessionCookie) ?? false
+}
+
+function answerPlainly(request: FastifyRequest, reply: FastifyReply, refused: RefusalName): void {
+  reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
+  sendRefusal(reply, refused, false)
+}
+
+/** What could not be read as a request at all, or came too slowly. */
+function answerRawError(error: Error & { code?: string; bytesParsed?: number }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  // Closed for good once the refusal is out; nothing that follows on this connection can be trusted to be a request.
+  socket.end(rawRefusal(slow ? 'tooSlow' : 'badRequest', randomUUID()), () => socket.destroy())
+}
+
+function logRequest({ log }: HttpDeps, request: FastifyRequest, reply: FastifyReply): void {
+  const level = reply.statusCode < 400 ? 'debug' : 'info'
+  if (!log.isLevelEnabled(level)) return
+  log[level](
+    {
+      requestId: request.id,
+      method: request.method,
+      // Nothing of a path may reach a terminal raw.
+      path: request.url.slice(0, 200).replace(/[^!-~]/g, (c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    },
+    'request',
+  )
+}

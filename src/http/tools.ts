@@ -1,0 +1,32 @@
+// What the routes share besides what they were given: built once per server.
+import type { HttpDeps } from './deps.ts'
+import { type Glance, glanceAt } from './glance.ts'
+import { Memo, type Page, pageOf } from './memo.ts'
+import { Sessions } from './session.ts'
+
+export interface Tools {
+  deps: HttpDeps
+  sessions: Sessions
+  glance: Glance
+  /**
+   * The page of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that
+   * the text depends on. Null where `read` finds nothing.
+   */
+  page(key: string, maxAgeSec: number, read: () => Promise<string>): Promise<Page>
+  page(key: string, maxAgeSec: number, read: () => Promise<string | null>): Promise<Page | null>
+}
+
+export function buildTools(deps: HttpDeps): Tools {
+  const memo = new Memo<Page | null>(deps.clock, deps.changes, (page) => page?.body.length ?? 0)
+  const page = (key: string, maxAgeSec: number, read: () => Promise<string | null>) =>
+    memo.get(key, maxAgeSec, async () => {
+      const text = await read()
+      return text === null ? null : pageOf(text)
+    })
+  return {
+    deps,
+    sessions: new Sessions(deps.settings, deps.clock),
+    glance: glanceAt(deps.readings, deps.clock),
+    page: page as Tools['page'],
+  }
+}

@@ -1,0 +1,157 @@
+// The HTTP surface on a real PostgreSQL, for tests: a server with hand-written chain readings and passes, and a client
+// through which every request goes. Whatever comes back is held to the OpenAPI document and to the rules of all answers.
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { getAddress, recoverMessageAddress } from 'viem'
+import { listenForChanges } from '../../src/db/changes.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import type { Address } from '../../src/domain/units.ts'
+import type { HttpDeps, HttpSettings } from '../../src/http/deps.ts'
+import { createServer } from '../../src/http/server.ts'
+import { silentLog } from '../../src/log.ts'
+import { assertAnswer } from './http-contract.ts'
+import { walletOf } from './http-ledger.ts'
+import { createDatabase } from './postgres.ts'
+
+export const CRON_KEY = 'cron-key-of-the-tests-0123456789ab'
+export const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
+export const SESSION_SECRET = 'session-secret-of-the-tests-01234567'
+export const PUBLIC_URL = 'https://ledger.example'
+export const PAYMENT_ADDRESS = walletOf(0xfee)
+/** In the middle of a minute. */
+export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  /** The body as JSON; undefined where there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it at will
+  json: any
+}
+
+export interface AskOptions {
+  headers?: OutgoingHttpHeaders
+  /** Sent as JSON, or as it is when it is text or bytes. */
+  body?: unknown
+  /** Loopback address to come from: 127.0.0.x. */
+  from?: string
+}
+
+export interface Service {
+  app: FastifyInstance
+  sql: Pool
+  port: number
+  /** The server's clock, milliseconds; tests move it. */
+  clock: { now: number }
+  ask(method: string, path: string, options?: AskOptions): Promise<Answer>
+  get(path: string, options?: AskOptions): Promise<Answer>
+  post(path: string, body?: unknown, options?: AskOptions): Promise<Answer>
+  close(): Promise<void>
+}
+
+export type Overrides = Partial<Omit<HttpDeps, 'settings'>> & { settings?: Partial<HttpSettings>; listen?: boolean }
+
+/** Starts one. `listen: true` hears ledger changes, so that reads are memoised as in a real service. */
+export async function startService(overrides: Overrides = {}): Promise<Service> {
+  const { settings, listen = false, ...rest } = overrides
+  const database = await createDatabase()
+  const sql = connect(database.url, { max: 4, prepare: true, applicationName: 'test http' })
+  const changes = listen ? listenForChanges(database.url, silentLog) : null
+  const clock = { now: START_MS }
+  const app = createServer({
+    ...plainDeps(sql),
+    changes,
+    clock: () => clock.now,
+    ...rest,
+    settings: { ...plainSettings, ...settings },
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const ask: Service['ask'] = async (method, path, options = {}) => {
+    const answer = await send(port, method, path, options)
+    await assertAnswer(method, path, answer)
+    return answer
+  }
+  return {
+    app,
+    sql,
+    port,
+    clock,
+    ask,
+    get: (path, options) => ask('GET', path, options),
+    post: (path, body, options) => ask('POST', path, { body, ...options }),
+    close: async () => {
+      await app.close()
+      await changes?.close()
+      await sql.end({ timeout: 1 })
+      await database.drop()
+    },
+  }
+}
+
+const plainSettings: HttpSettings = {
+  chainId: 31337,
+  factoryAddress: walletOf(0xfac),
+  paymentAddress: PAYMENT_ADDRESS,
+  publicRpcUrl: null,
+  embedded: false,
+  quoteTier: null,
+  cronKey: CRON_KEY,
+  adminKeys: [{ label: 'ops', key: ADMIN_KEY }],
+  sessionSecret: SESSION_SECRET,
+  previousSessionSecret: null,
+  publicUrl: PUBLIC_URL,
+  trustedProxies: [],
+  production: false,
+  staleAfterSec: 300,
+  tickSec: 60,
+  distEnabled: true,
+  distMode: 'treasury',
+}
+
+function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock'> {
+  return {
+    sql,
+    readSql: sql,
+    readings: null,
+    passes: null,
+    syncer: null,
+    priceFeed: null,
+    checksum: (address) => getAddress(address),
+    recoverSigner: async (message, signature) =>
+      (await recoverMessageAddress({ message, signature })).toLowerCase() as Address,
+    verifyContractWallet: null,
+    chainIdMatches: null,
+    log: silentLog,
+  }
+}
+
+function send(port: number, method: string, path: string, options: AskOptions): Promise<Answer> {
+  const { headers = {}, body, from } = options
+  const plain = typeof body === 'string' || Buffer.isBuffer(body)
+  const bytes = body === undefined ? undefined : plain ? body : JSON.stringify(body)
+  const sent = { ...(body !== undefined && !plain ? { 'content-type': 'application/json' } : {}), ...headers }
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { host: '127.0.0.1', port, method, path, headers: sent, agent: false, ...(from ? { localAddress: from } : {}) },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            text,
+            json: text === '' ? undefined : JSON.parse(text),
+          })
+        })
+        incoming.on('error', reject)
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(bytes)
+  })
+}
