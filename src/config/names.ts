@@ -62,7 +62,8 @@ export function isSecret(name: SettingName): name is SecretSetting {
 
 /** Names shorter than this lie too close to other programs' variables (HOST to HOME) to be guessed at. */
 const GUESSED_LENGTH_MIN = 8
-const EDITS_MAX = 2
+/** Letters that a slip changes; long names leave room for one more (PROXY for PROXIES). */
+const editsMax = (name: string) => (name.length >= 12 ? 3 : 2)
 
 /** The setting that an unknown variable was probably meant to be, or null. */
 export function likelyMeant(name: string): SettingName | null {
@@ -71,7 +72,7 @@ export function likelyMeant(name: string): SettingName | null {
   const near = SETTINGS.filter((known) => known.length >= GUESSED_LENGTH_MIN)
     .map((known) => ({ known, edits: editsBetween(base, known) }))
     .sort((a, b) => a.edits - b.edits)[0]
-  return near !== undefined && near.edits <= EDITS_MAX ? near.known : null
+  return near !== undefined && near.edits <= editsMax(base) ? near.known : null
 }
 
 /** How many letters must be added, dropped or changed to get from one word to the other. */

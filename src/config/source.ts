@@ -43,7 +43,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const problems: Problem[] = []
   const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
   const environment = readEnvironment(env, refuse)
-  const merged = environment === 'development' ? { ...readDotEnv(readFile, refuse), ...present(env) } : present(env)
+  const merged = environment === 'development' ? over(readDotEnv(readFile, refuse), present(env)) : present(env)
   const values = new Map<SettingName, string>()
   const given = new Set<SettingName>()
   for (const name of SETTINGS) {
@@ -60,6 +60,13 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
     refuse,
     isFine: (...names) => !problems.some(({ setting }) => (names as string[]).includes(setting)),
   }
+}
+
+/** The environment over .env: what it sets in one form, NAME or NAME_FILE, replaces both. */
+function over(dotEnv: Record<string, string>, env: Record<string, string>): Record<string, string> {
+  const base = (name: string) => name.replace(/_FILE$/, '')
+  const taken = new Set(Object.keys(env).map(base))
+  return { ...Object.fromEntries(Object.entries(dotEnv).filter(([name]) => !taken.has(base(name)))), ...env }
 }
 
 type Refuse = (name: SettingName, message: string) => void

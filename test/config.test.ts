@@ -1,0 +1,627 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { parseEnv } from 'node:util'
+import { SECRET_SETTINGS, SETTINGS } from '../src/config/names.ts'
+import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../src/config.ts'
+import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
+
+const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+const LOWER = ADDRESS.toLowerCase()
+const KEY_A = `0x${'8f3c21d5e6b7a904'.repeat(4)}`
+const KEY_B = `0x${'1d5e6b7a9048f3c2'.repeat(4)}`
+const SECRET_A = 'f1d3e5a7c9b8064215738a9c0bde4f62'
+const SECRET_B = '5738a9c0bde4f62f1d3e5a7c9b806421'
+const SECRET_C = 'c0bde4f62f1d3e5a7c9b8064215738a9'
+const GENERATED: GeneratedSecrets = { SESSION_SECRET: SECRET_A, ADMIN_KEY: SECRET_B, CRON_KEY: SECRET_C }
+
+/** The least that production starts with. */
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://ledger:pa55@db.internal:5432/ledger',
+  RPC_URL: 'https://rpc.example.org/v1/apikey-1234',
+  CHAIN_ID: '1',
+  FACTORY_ADDRESS: ADDRESS,
+  START_BLOCK: '19000000',
+  SESSION_SECRET: SECRET_A,
+}
+/** The same chain and database from a development machine. */
+const EXTERNAL = { RPC_URL: 'http://127.0.0.1:9999', FACTORY_ADDRESS: ADDRESS, DATABASE_URL: 'postgres://localhost/x' }
+
+type Env = Record<string, string>
+type Files = Record<string, string>
+
+function load(env: Env, files: Files = {}, generated?: GeneratedSecrets) {
+  const readFile = (path: string) => {
+    const text = files[path]
+    if (text === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' })
+    return text
+  }
+  return loadConfig(env, generated ? { readFile, generated } : { readFile })
+}
+
+function mistakes(env: Env, files: Files = {}): ConfigError {
+  try {
+    load(env, files)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+  assert.fail(`accepted: ${JSON.stringify(env)}`)
+}
+
+/** That exactly these settings are refused, and the first one in these words. */
+function refused(env: Env, settings: string | string[], words: RegExp, files: Files = {}): void {
+  const { problems } = mistakes(env, files)
+  assert.deepEqual(
+    problems.map(({ setting }) => setting),
+    [settings].flat(),
+    problems.map(({ message }) => message).join('\n'),
+  )
+  assert.match(problems[0]?.message ?? '', words)
+}
+
+describe('with nothing set', () => {
+  test('both parts are embedded, with values that show something within a minute', () => {
+    const config = load({})
+    assert.deepEqual(config.embedded, { database: true, chain: true })
+    assert.equal(config.production, false)
+    assert.equal(config.dataDir, '.node-ledger')
+    assert.deepEqual(config.database, { url: null, directUrl: null, readUrl: null, prepare: true })
+    assert.deepEqual(config.chain, {
+      rpcUrls: [],
+      publicRpcUrl: null,
+      chainId: null,
+      factoryAddress: null,
+      startBlock: null,
+      finality: 'guarded',
+      embeddedPort: 8545,
+    })
+    assert.deepEqual(config.credit, {
+      enabled: true,
+      mode: 'treasury',
+      range: { minWei: 500_000_000_000_000n, maxWei: 1_500_000_000_000_000n },
+      intervalSec: 60,
+      slotSec: 10,
+    })
+    assert.deepEqual(config.schedule, { tickSec: 3, staleAfterSec: 300, timer: true })
+    assert.deepEqual(config.payments, { address: null, quoteTier: null, priceGraceSec: 900, holdingRetrySec: 3600 })
+    assert.deepEqual(config.http, {
+      host: '127.0.0.1',
+      port: 3000,
+      metricsPort: 9464,
+      publicUrl: 'http://127.0.0.1:3000',
+      publicUrlSet: false,
+      trustedProxies: [],
+      smartWalletLogin: false,
+    })
+    assert.equal(config.price, null)
+    assert.equal(config.log.level, 'info')
+  })
+
+  test('secrets are the generated ones, or null when none were generated', () => {
+    const { secrets } = load({}, {}, GENERATED)
+    assert.equal(secrets.session, SECRET_A)
+    assert.deepEqual(secrets.adminKeys, [{ label: 'admin', key: SECRET_B }])
+    assert.equal(secrets.cronKey, SECRET_C)
+    const without = load({}).secrets
+    assert.deepEqual([without.session, without.adminKeys, without.cronKey], [null, [], null])
+  })
+
+  test('what is set wins over what was generated', () => {
+    const { secrets } = load({ CRON_KEY: 'mine', ADMIN_KEY: 'me:my-key' }, {}, GENERATED)
+    assert.equal(secrets.cronKey, 'mine')
+    assert.deepEqual(secrets.adminKeys, [{ label: 'me', key: 'my-key' }])
+  })
+})
+
+test('each missing URL is embedded by itself', () => {
+  assert.deepEqual(load({ DATABASE_URL: 'postgres://localhost/x' }).embedded, { database: false, chain: true })
+  assert.deepEqual(load({ RPC_URL: 'http://127.0.0.1:9999', FACTORY_ADDRESS: LOWER }).embedded, {
+    database: true,
+    chain: false,
+  })
+})
+
+test('a chain that is not embedded has the careful defaults', () => {
+  const { credit, schedule, chain } = load(EXTERNAL)
+  assert.deepEqual(credit, { enabled: false, mode: 'treasury', range: null, intervalSec: 86_400, slotSec: 3_600 })
+  assert.deepEqual(schedule, { tickSec: 60, staleAfterSec: 300, timer: false })
+  assert.deepEqual([chain.startBlock, chain.chainId], [0, null])
+})
+
+test('in production nothing is embedded, nothing generated is used, and every setting arrives in its place', () => {
+  const config = load(
+    {
+      ...PRODUCTION,
+      HOST: '0.0.0.0',
+      PORT: '8080',
+      METRICS_PORT: '9000',
+      PUBLIC_URL: 'https://nodes.example.org/',
+      TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 fd00::/8',
+      SMART_WALLET_LOGIN: 'on',
+      DATA_DIR: '/var/lib/x',
+      DATABASE_DIRECT_URL: 'postgresql://direct/ledger',
+      DATABASE_READ_URL: 'postgres://replica/ledger?sslmode=require',
+      DATABASE_PREPARE: 'FALSE',
+      RPC_URL: 'https://one.example.org, https://two.example.org/key',
+      PUBLIC_RPC_URL: 'https://public.example.org',
+      FINALITY: '12',
+      PAYMENT_ADDRESS: '0xFB6916095CA1DF60BB79CE92CE3EA74C37C5D359',
+      QUOTE_TIER: 'basic',
+      PRICE_GRACE_SEC: '120',
+      HOLDING_RETRY_SEC: '0',
+      DIST_ENABLED: 'true',
+      DIST_MODE: 'swaps',
+      CREDIT_MIN_WEI: '0',
+      CREDIT_MAX_WEI: '200000000000000000',
+      CREDIT_INTERVAL_SEC: '7200',
+      CREDIT_SLOT_SEC: '600',
+      TICK_SEC: '30',
+      STALE_AFTER_SEC: '31',
+      SCHEDULER: '1',
+      MINTER_PRIVATE_KEY: KEY_A.slice(2).toUpperCase(),
+      DISTRIBUTOR_PRIVATE_KEY: KEY_B,
+      SESSION_SECRET_PREVIOUS: SECRET_B,
+      ADMIN_KEY: `anna:${SECRET_B}x,bert.k:${SECRET_C}y,${SECRET_A}z`,
+      CRON_KEY: SECRET_C,
+      PRICE_URL: 'https://price.example.org/?key=abc',
+      PRICE_FIELD: 'result.price.0',
+      LOG_LEVEL: 'warn',
+    },
+    {},
+    GENERATED,
+  )
+  assert.deepEqual(config, {
+    production: true,
+    embedded: { database: false, chain: false },
+    dataDir: '/var/lib/x',
+    http: {
+      host: '0.0.0.0',
+      port: 8080,
+      metricsPort: 9000,
+      publicUrl: 'https://nodes.example.org',
+      publicUrlSet: true,
+      trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
+      smartWalletLogin: true,
+    },
+    database: {
+      url: PRODUCTION.DATABASE_URL,
+      directUrl: 'postgresql://direct/ledger',
+      readUrl: 'postgres://replica/ledger?sslmode=require',
+      prepare: false,
+    },
+    chain: {
+      rpcUrls: ['https://one.example.org', 'https://two.example.org/key'],
+      publicRpcUrl: 'https://public.example.org',
+      chainId: 1,
+      factoryAddress: LOWER,
+      startBlock: 19_000_000,
+      finality: 12,
+      embeddedPort: 8545,
+    },
+    payments: {
+      address: '0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359',
+      quoteTier: 'basic',
+      priceGraceSec: 120,
+      holdingRetrySec: 0,
+    },
+    credit: {
+      enabled: true,
+      mode: 'swaps',
+      range: { minWei: 0n, maxWei: 200_000_000_000_000_000n },
+      intervalSec: 7200,
+      slotSec: 600,
+    },
+    schedule: { tickSec: 30, staleAfterSec: 31, timer: true },
+    secrets: {
+      session: SECRET_A,
+      previousSession: SECRET_B,
+      adminKeys: [
+        { label: 'anna', key: `${SECRET_B}x` },
+        { label: 'bert.k', key: `${SECRET_C}y` },
+        { label: 'admin', key: `${SECRET_A}z` },
+      ],
+      cronKey: SECRET_C,
+      minterPrivateKey: KEY_A,
+      distributorPrivateKey: KEY_B,
+    },
+    price: { url: 'https://price.example.org/?key=abc', field: 'result.price.0' },
+    log: { level: 'warn' },
+    hints: [],
+  })
+})
+
+test('in production what is not set stays unset, whatever was generated', () => {
+  const { secrets } = load(PRODUCTION, {}, GENERATED)
+  assert.deepEqual([secrets.adminKeys, secrets.cronKey], [[], null])
+})
+
+test('the configuration cannot be changed, not even deep inside', () => {
+  const config = load({}, {}, GENERATED)
+  assert.throws(() => Object.assign(config.http, { port: 1 }), TypeError)
+  assert.throws(() => Object.assign(config.secrets.adminKeys[0] ?? {}, { key: 'x' }), TypeError)
+})
+
+describe('refused in production', () => {
+  const parts = ['DATABASE_URL', 'RPC_URL', 'CHAIN_ID', 'FACTORY_ADDRESS', 'START_BLOCK', 'SESSION_SECRET'] as const
+  for (const part of parts) {
+    test(`${part} missing, or empty`, () => {
+      const { [part]: _, ...rest } = PRODUCTION
+      refused(rest, part, /required in production/)
+      refused({ ...PRODUCTION, [part]: ' ' }, part, /required in production/)
+    })
+  }
+
+  test('everything at once is told at once', () => {
+    const { problems } = mistakes({ NODE_ENV: 'production' })
+    assert.deepEqual(
+      problems.map(({ setting }) => setting),
+      [...parts],
+    )
+  })
+
+  const weak: [string, string, RegExp][] = [
+    ['one character over and over', 'a'.repeat(64), /repeats/],
+    ['a short block over and over', 'f1d3e5a7c9b8'.repeat(4), /repeats/],
+    ['few different characters', '01101001011010010110100101101001100', /repeats/],
+    ['a sequence', '0123456789abcdefghijklmnopqrstuvwxyz', /well-known/],
+    ['a placeholder', 'please-change-me-to-something-random', /well-known/],
+    ['a development value', 'dev-secret-7f31ba9d0c44e2a58b16f3d9', /well-known/],
+    ['a tutorial value', 'keyboard cat keyboard dog keyboard fox', /well-known/],
+  ]
+  for (const [what, secret, words] of weak) {
+    test(`a secret that is ${what}`, () => {
+      refused({ ...PRODUCTION, SESSION_SECRET: secret }, 'SESSION_SECRET', words)
+      refused({ ...PRODUCTION, SESSION_SECRET_PREVIOUS: secret }, 'SESSION_SECRET_PREVIOUS', words)
+      const key = secret.replaceAll(' ', '-')
+      refused({ ...PRODUCTION, CRON_KEY: key }, 'CRON_KEY', words)
+      refused({ ...PRODUCTION, ADMIN_KEY: `anna:${key}` }, 'ADMIN_KEY', words)
+    })
+  }
+
+  test('a short operator key', () => {
+    refused({ ...PRODUCTION, CRON_KEY: SECRET_B.slice(0, 15) }, 'CRON_KEY', /15 characters long, 16/)
+    refused({ ...PRODUCTION, ADMIN_KEY: `anna:${SECRET_B.slice(0, 15)}` }, 'ADMIN_KEY', /15 characters long, 16/)
+    load({ ...PRODUCTION, CRON_KEY: SECRET_B.slice(0, 16) })
+  })
+
+  test("every development chain's keys, and small numbers", () => {
+    for (const { privateKey } of EMBED_ACCOUNTS) {
+      refused({ ...PRODUCTION, MINTER_PRIVATE_KEY: privateKey }, 'MINTER_PRIVATE_KEY', /well-known/)
+      refused(
+        { ...PRODUCTION, DISTRIBUTOR_PRIVATE_KEY: privateKey.toUpperCase().slice(2) },
+        'DISTRIBUTOR_PRIVATE_KEY',
+        /well-known/,
+      )
+    }
+    refused({ ...PRODUCTION, MINTER_PRIVATE_KEY: `0x${'0'.repeat(63)}1` }, 'MINTER_PRIVATE_KEY', /well-known/)
+    assert.equal(EMBED_ACCOUNTS.length, 20)
+    load({ ...EXTERNAL, MINTER_PRIVATE_KEY: EMBED_ACCOUNTS[1]?.privateKey ?? '' })
+  })
+
+  test('a public address without TLS, and none at all for a service that others reach', () => {
+    refused({ ...PRODUCTION, PUBLIC_URL: 'http://nodes.example.org' }, 'PUBLIC_URL', /is http/)
+    for (const HOST of ['0.0.0.0', '::', '192.0.2.1', 'web']) {
+      refused({ ...PRODUCTION, HOST }, 'PUBLIC_URL', /required in production/)
+    }
+    assert.equal(load({ ...PRODUCTION, PUBLIC_URL: 'http://localhost:3000' }).http.publicUrl, 'http://localhost:3000')
+    assert.equal(load(PRODUCTION).http.publicUrl, 'http://127.0.0.1:3000')
+  })
+})
+
+describe('refused wherever it is set', () => {
+  // One row per rule: what is set, the settings complained of, and words of the complaint.
+  const rows: [string, Env, string | string[], RegExp][] = [
+    ['an unknown environment', { ...PRODUCTION, NODE_ENV: 'prod' }, 'NODE_ENV', /production, development or test/],
+    ['a port that is none', { PORT: '65536' }, 'PORT', /0 to 65535/],
+    ['a port in words', { PORT: 'http' }, 'PORT', /whole number/],
+    ['a number in another notation', { PORT: '0x50' }, 'PORT', /whole number/],
+    ['a number with a leading zero', { PORT: '08080' }, 'PORT', /whole number/],
+    ['a fraction', { TICK_SEC: '1.5' }, 'TICK_SEC', /whole number/],
+    ['a negative number', { METRICS_PORT: '-1' }, 'METRICS_PORT', /whole number/],
+    ['two parts on one port', { METRICS_PORT: '3000' }, 'METRICS_PORT', /3000, and so is PORT/],
+    ['the chain on the port of HTTP', { CHAIN_PORT: '3000' }, 'CHAIN_PORT', /3000, and so is PORT/],
+    ['the chain on the port of metrics', { CHAIN_PORT: '9464' }, 'CHAIN_PORT', /so is METRICS_PORT/],
+    ['a host with a port', { HOST: '127.0.0.1:3000' }, 'HOST', /without a port/],
+    ['a host that is a URL', { HOST: 'http://localhost' }, 'HOST', /without a port/],
+    ['a public URL that is none', { PUBLIC_URL: 'nodes.example.org' }, 'PUBLIC_URL', /is no URL/],
+    ['a public URL of another scheme', { PUBLIC_URL: 'ftp://nodes.example.org' }, 'PUBLIC_URL', /is no URL/],
+    ['a public URL with a path', { PUBLIC_URL: 'https://example.org/nodes' }, 'PUBLIC_URL', /path/],
+    ['a public URL with a query', { PUBLIC_URL: 'https://example.org/?a=1' }, 'PUBLIC_URL', /path/],
+    ['a public URL with a user', { PUBLIC_URL: 'https://u@example.org' }, 'PUBLIC_URL', /user/],
+    ['a proxy that is no address', { TRUSTED_PROXIES: '10.0.0.0/8,proxy' }, 'TRUSTED_PROXIES', /"proxy"/],
+    ['a network too narrow', { TRUSTED_PROXIES: '10.0.0.0/33' }, 'TRUSTED_PROXIES', /between 1 and 32/],
+    ['an IPv6 network too narrow', { TRUSTED_PROXIES: 'fd00::/129' }, 'TRUSTED_PROXIES', /between 1 and 128/],
+    ['a network with two prefixes', { TRUSTED_PROXIES: '10.0.0.0/8/8' }, 'TRUSTED_PROXIES', /no network/],
+    ['trust in everybody', { TRUSTED_PROXIES: '0.0.0.0/0' }, 'TRUSTED_PROXIES', /everybody/],
+    ['a switch in other words', { SMART_WALLET_LOGIN: 'yes please' }, 'SMART_WALLET_LOGIN', /true or false/],
+    ['a log level that is none', { LOG_LEVEL: 'verbose' }, 'LOG_LEVEL', /trace, debug/],
+    ['a database URL of another kind', { DATABASE_URL: 'mysql://localhost/x' }, 'DATABASE_URL', /PostgreSQL URL/],
+    [
+      'a database URL with a raw # in its password',
+      { DATABASE_URL: 'postgres://u:a#b@h/x' },
+      'DATABASE_URL',
+      /percent/,
+    ],
+    [
+      'a direct URL without a database',
+      { DATABASE_DIRECT_URL: 'postgres://h/x' },
+      'DATABASE_DIRECT_URL',
+      /DATABASE_URL/,
+    ],
+    [
+      'a read URL without a database',
+      { DATABASE_READ_URL: 'postgres://h/x' },
+      'DATABASE_READ_URL',
+      /DATABASE_URL is not/,
+    ],
+    ['an RPC of another scheme', { ...EXTERNAL, RPC_URL: 'ws://localhost:1' }, 'RPC_URL', /is no URL/],
+    ['one bad RPC of two', { ...EXTERNAL, RPC_URL: 'http://a.example,b.example' }, 'RPC_URL', /number 2/],
+    ['only commas for an RPC', { ...EXTERNAL, RPC_URL: ' , ' }, 'RPC_URL', /is no URL/],
+    ['too many RPCs', { ...EXTERNAL, RPC_URL: Array(9).fill('http://a.example').join() }, 'RPC_URL', /8 are the most/],
+    [
+      'several public RPCs',
+      { PUBLIC_RPC_URL: 'http://a.example,http://b.example' },
+      'PUBLIC_RPC_URL',
+      /1 are the most/,
+    ],
+    ['a password in the public RPC', { PUBLIC_RPC_URL: 'http://u:p@a.example' }, 'PUBLIC_RPC_URL', /everybody/],
+    ['a chain without its factory', { RPC_URL: 'http://a.example' }, 'FACTORY_ADDRESS', /required with RPC_URL/],
+    ['a factory without its chain', { FACTORY_ADDRESS: ADDRESS }, 'FACTORY_ADDRESS', /RPC_URL is not/],
+    ['a start without its chain', { START_BLOCK: '5' }, 'START_BLOCK', /RPC_URL is not/],
+    ['a chain id without its chain', { CHAIN_ID: '1' }, 'CHAIN_ID', /RPC_URL is not set/],
+    ['a chain id of nothing', { ...EXTERNAL, CHAIN_ID: '0' }, 'CHAIN_ID', /whole number from 1/],
+    ['a start in hex', { ...EXTERNAL, START_BLOCK: '0x10' }, 'START_BLOCK', /whole number/],
+    ['a factory that is no address', { ...EXTERNAL, FACTORY_ADDRESS: `${ADDRESS}0` }, 'FACTORY_ADDRESS', /40 hex/],
+    ['the zero address as factory', { ...EXTERNAL, FACTORY_ADDRESS: `0x${'0'.repeat(40)}` }, 'FACTORY_ADDRESS', /zero/],
+    ['a finality of nothing', { FINALITY: '0' }, 'FINALITY', /guarded, finalized/],
+    ['a finality in other words', { FINALITY: 'safe' }, 'FINALITY', /guarded, finalized/],
+    ['far too many confirmations', { FINALITY: '10000' }, 'FINALITY', /9999/],
+    ['a mistyped payments address', { PAYMENT_ADDRESS: ADDRESS.replace('5aA', '5aa') }, 'PAYMENT_ADDRESS', /checksum/],
+    ['the factory as payments wallet', { ...EXTERNAL, PAYMENT_ADDRESS: LOWER }, 'PAYMENT_ADDRESS', /factory itself/],
+    ['a tier that cannot be', { QUOTE_TIER: 'Basic!' }, 'QUOTE_TIER', /tier's id/],
+    ['a grace shorter than a quote lives', { PRICE_GRACE_SEC: '119' }, 'PRICE_GRACE_SEC', /caches/],
+    ['an endless retry', { HOLDING_RETRY_SEC: '604801' }, 'HOLDING_RETRY_SEC', /604800/],
+    ['an unknown way to pay', { DIST_MODE: 'donations' }, 'DIST_MODE', /treasury, swaps/],
+    [
+      'rounds without a range',
+      { ...EXTERNAL, DIST_ENABLED: 'true' },
+      ['CREDIT_MIN_WEI', 'CREDIT_MAX_WEI'],
+      /required when/,
+    ],
+    ['half a range', { ...EXTERNAL, CREDIT_MIN_WEI: '1' }, 'CREDIT_MAX_WEI', /both ends/],
+    ['the other half', { ...EXTERNAL, CREDIT_MAX_WEI: '1' }, 'CREDIT_MIN_WEI', /both ends/],
+    ['an amount in ether', { CREDIT_MIN_WEI: '0.0005' }, 'CREDIT_MIN_WEI', /in decimal digits/],
+    ['a range upside down', { CREDIT_MIN_WEI: '2', CREDIT_MAX_WEI: '1' }, 'CREDIT_MAX_WEI', /less than CREDIT_MIN_WEI/],
+    ['a slot that does not divide', { CREDIT_SLOT_SEC: '7' }, 'CREDIT_SLOT_SEC', /does not divide/],
+    ['a slot longer than the interval', { CREDIT_SLOT_SEC: '120' }, 'CREDIT_SLOT_SEC', /does not divide/],
+    [
+      'too many cohorts',
+      { CREDIT_INTERVAL_SEC: '512', CREDIT_SLOT_SEC: '2' },
+      'CREDIT_SLOT_SEC',
+      /256 cohorts.*3 or more/,
+    ],
+    ['an interval of nothing', { CREDIT_INTERVAL_SEC: '0' }, 'CREDIT_INTERVAL_SEC', /from 1/],
+    ['turns faster than ticks', { TICK_SEC: '61' }, 'CREDIT_INTERVAL_SEC', /fall behind/],
+    ['staleness within a tick', { STALE_AFTER_SEC: '3' }, 'STALE_AFTER_SEC', /not more than TICK_SEC/],
+    ['a key that is none', { MINTER_PRIVATE_KEY: '0x1234' }, 'MINTER_PRIVATE_KEY', /64 hex/],
+    ['a key of zero', { MINTER_PRIVATE_KEY: '0'.repeat(64) }, 'MINTER_PRIVATE_KEY', /64 hex/],
+    ['a key beyond the curve', { DISTRIBUTOR_PRIVATE_KEY: 'f'.repeat(64) }, 'DISTRIBUTOR_PRIVATE_KEY', /64 hex/],
+    [
+      'one key for both',
+      { MINTER_PRIVATE_KEY: KEY_A, DISTRIBUTOR_PRIVATE_KEY: KEY_A },
+      'DISTRIBUTOR_PRIVATE_KEY',
+      /two/,
+    ],
+    ['a short session secret', { SESSION_SECRET: SECRET_A.slice(1) }, 'SESSION_SECRET', /31 characters long, 32/],
+    ['a short previous one', { SESSION_SECRET_PREVIOUS: 'x' }, 'SESSION_SECRET_PREVIOUS', /1 characters long/],
+    [
+      'a rotation that is none',
+      { SESSION_SECRET: SECRET_A, SESSION_SECRET_PREVIOUS: SECRET_A },
+      'SESSION_SECRET_PREVIOUS',
+      /itself/,
+    ],
+    ['the cron key as admin key', { CRON_KEY: SECRET_B, ADMIN_KEY: SECRET_B }, 'CRON_KEY', /elsewhere/],
+    ['the session secret as cron key', { CRON_KEY: SECRET_B, SESSION_SECRET: SECRET_B }, 'CRON_KEY', /elsewhere/],
+    ['the session secret as admin key', { ADMIN_KEY: SECRET_B, SESSION_SECRET: SECRET_B }, 'ADMIN_KEY', /sign in as/],
+    ['a key with a space', { CRON_KEY: 'two words' }, 'CRON_KEY', /header/],
+    ['a key with a comma', { CRON_KEY: 'two,words' }, 'CRON_KEY', /header/],
+    ['a label without a key', { ADMIN_KEY: 'anna:' }, 'ADMIN_KEY', /header/],
+    ['a label twice', { ADMIN_KEY: 'anna:key-one,anna:key-two' }, 'ADMIN_KEY', /label twice/],
+    ['two bare keys', { ADMIN_KEY: 'key-one,key-two' }, 'ADMIN_KEY', /label twice/],
+    ['a key of two labels', { ADMIN_KEY: 'anna:key-one,bert:key-one' }, 'ADMIN_KEY', /key twice/],
+    ['a price without its field', { PRICE_URL: 'https://a.example' }, 'PRICE_FIELD', /belongs to PRICE_URL/],
+    ['a field without its price', { PRICE_FIELD: 'usd' }, 'PRICE_URL', /belongs to PRICE_FIELD/],
+    ['a field that is no path', { PRICE_URL: 'https://a.example', PRICE_FIELD: 'a..b' }, 'PRICE_FIELD', /path/],
+    ['a price of another scheme', { PRICE_URL: 'file:///etc/passwd', PRICE_FIELD: 'a' }, 'PRICE_URL', /no URL/],
+  ]
+  for (const [what, env, settings, words] of rows) test(what, () => refused(env, settings, words))
+
+  test('more operator keys than people', () => {
+    const keys = Array.from({ length: 51 }, (_, i) => `p${i}:key-${i}`)
+    refused({ ADMIN_KEY: keys.join() }, 'ADMIN_KEY', /50 are the most/)
+    assert.equal(load({ ADMIN_KEY: keys.slice(1).join() }).secrets.adminKeys.length, 50)
+  })
+
+  test('a range with which a node could outgrow its place on the contract within a century', () => {
+    const turns = (100n * 31_557_600n) / 3600n + 1n
+    const mostWei = (2n ** 80n - 1n) / (turns * 10n)
+    const env = { ...EXTERNAL, CREDIT_MIN_WEI: '0', CREDIT_INTERVAL_SEC: '3600', CREDIT_MAX_WEI: mostWei.toString() }
+    load(env)
+    refused(
+      { ...env, CREDIT_MAX_WEI: (mostWei + 1n).toString() },
+      'CREDIT_MAX_WEI',
+      new RegExp(`80 bits.*${mostWei} is`),
+    )
+    assert.ok((mostWei + 1n) * 10n * turns >= 2n ** 80n)
+  })
+})
+
+describe('where settings come from', () => {
+  test('every secret can be read from a file, without the line ending, and no other setting can', () => {
+    for (const name of SECRET_SETTINGS) {
+      const { [name]: value = 'http://a.example', ...rest } = {
+        ...PRODUCTION,
+        DATABASE_DIRECT_URL: 'postgres://h/x',
+        DATABASE_READ_URL: 'postgres://h/x',
+        MINTER_PRIVATE_KEY: KEY_A,
+        DISTRIBUTOR_PRIVATE_KEY: KEY_B,
+        SESSION_SECRET_PREVIOUS: SECRET_B,
+        ADMIN_KEY: `anna:${SECRET_B}x`,
+        CRON_KEY: SECRET_C,
+        PRICE_FIELD: 'usd',
+        PRICE_URL: 'https://price.example',
+      } as Env
+      const direct = load({ ...rest, [name]: value })
+      assert.deepEqual(load({ ...rest, [`${name}_FILE`]: '/run/it' }, { '/run/it': `${value}\r\n` }), direct, name)
+    }
+    const { hints, http } = load({ METRICS_PORT_FILE: '/run/it' }, { '/run/it': '1' })
+    assert.equal(http.metricsPort, 9464)
+    assert.match(hints[0]?.message ?? '', /only secrets/)
+  })
+
+  test('several operators can stand in a file line by line', () => {
+    const { secrets } = load({ ADMIN_KEY_FILE: '/k' }, { '/k': 'anna:key-one\nbert:key:two\n' })
+    assert.deepEqual(secrets.adminKeys, [
+      { label: 'anna', key: 'key-one' },
+      { label: 'bert', key: 'key:two' },
+    ])
+  })
+
+  test('a secret and its file cannot both be set', () => {
+    refused({ CRON_KEY: 'key-one', CRON_KEY_FILE: '/k' }, 'CRON_KEY', /both set/, { '/k': 'key-one' })
+  })
+
+  test('a file that is missing or empty is a mistake, not an unset secret', () => {
+    refused({ DATABASE_URL_FILE: '/nowhere' }, 'DATABASE_URL', /"\/nowhere" \(ENOENT\)/)
+    refused({ DATABASE_URL_FILE: '/k' }, 'DATABASE_URL', /holds nothing/, { '/k': '\n' })
+  })
+
+  test('.env is read in development, and the environment wins over it', () => {
+    const files = { '.env': 'PORT=4000\nLOG_LEVEL=debug\n# HOST=x\nCRON_KEY_FILE=/k\n', '/k': 'key-one' }
+    const config = load({ LOG_LEVEL: 'warn', HOST: '' }, files)
+    assert.deepEqual([config.http.port, config.log.level, config.http.host], [4000, 'warn', '127.0.0.1'])
+    assert.equal(config.secrets.cronKey, 'key-one')
+    assert.equal(load({ PORT: '5000', NODE_ENV: 'development' }, files).http.port, 5000)
+    assert.equal(load({ CRON_KEY: 'key-two' }, files).secrets.cronKey, 'key-two')
+  })
+
+  test('.env is not read in production or under test', () => {
+    const files = { '.env': 'PORT=4000' }
+    assert.equal(load(PRODUCTION, files).http.port, 3000)
+    assert.equal(load({ NODE_ENV: 'test' }, files).http.port, 3000)
+  })
+
+  test('.env cannot make it production', () => {
+    refused({}, 'NODE_ENV', /set it in the environment/, { '.env': 'NODE_ENV=production' })
+  })
+
+  test('a .env that is there but cannot be read is a mistake', () => {
+    const readFile = () => {
+      throw Object.assign(new Error('no'), { code: 'EACCES' })
+    }
+    assert.throws(() => loadConfig({}, { readFile }), /\.env cannot be read \(EACCES\)/)
+  })
+})
+
+test('a mistyped name is pointed out, beside the mistakes and without any', () => {
+  const error = mistakes({ RPC_URL: 'http://a.example', FACTORY_ADRESS: ADDRESS })
+  assert.match(error.message, /FACTORY_ADDRESS is required/)
+  assert.match(error.message, /FACTORY_ADRESS is not a setting: was FACTORY_ADDRESS meant\?/)
+  const names = [
+    'PAYMENTS_ADDRESS',
+    'SESSION_SECERT',
+    'DATABASE_URL_FLIE',
+    'TRUSTED_PROXY',
+    'HOME',
+    'PATH',
+    'npm_command',
+  ]
+  assert.deepEqual(
+    load(Object.fromEntries(names.map((name) => [name, 'x']))).hints.map(({ setting }) => setting),
+    ['PAYMENTS_ADDRESS', 'SESSION_SECERT', 'TRUSTED_PROXY'],
+  )
+})
+
+test('defaults follow the settings they hang on', () => {
+  assert.equal(load({ HOST: '0.0.0.0', PORT: '81' }).http.publicUrl, 'http://127.0.0.1:81')
+  assert.equal(load({ HOST: '::1', PORT: '81' }).http.publicUrl, 'http://[::1]:81')
+  const { database } = load({ DATABASE_URL: 'postgres://one/x' })
+  assert.deepEqual([database.directUrl, database.readUrl], ['postgres://one/x', 'postgres://one/x'])
+  assert.equal(load({ CHAIN_ID: '31337' }).chain.chainId, 31337)
+  assert.equal(load({ FINALITY: 'Finalized' }).chain.finality, 'finalized')
+  load({ PORT: '0', METRICS_PORT: '0', CHAIN_PORT: '0' })
+  load({ ...EXTERNAL, PORT: '8545' })
+  for (const url of ['postgres:///x?host=/run/pg', 'postgres://a:1,b:2/x', 'postgres://u:p%23@[::1]:5432/x']) {
+    assert.equal(load({ DATABASE_URL: url }).database.url, url)
+  }
+})
+
+test('no secret is printed, neither by the description nor by a complaint', () => {
+  const marker = 'Zq7TopSecretMarker'
+  const env = {
+    ...PRODUCTION,
+    DATABASE_URL: `postgres://user:${marker}@db.example:5432/ledger?x=${marker}`,
+    DATABASE_READ_URL: `postgres://${marker}@db.example/${marker}`,
+    RPC_URL: `https://u:${marker}@rpc.example/${marker},https://rpc2.example?key=${marker}`,
+    SESSION_SECRET: `${marker}${SECRET_A}`,
+    SESSION_SECRET_PREVIOUS: `${marker}${SECRET_B}`,
+    ADMIN_KEY: `anna:${marker}${SECRET_B},${marker}${SECRET_C}`,
+    CRON_KEY: `${marker}cron${SECRET_C}`,
+    PRICE_URL: `https://price.example/${marker}`,
+    PRICE_FIELD: 'usd',
+    MINTER_PRIVATE_KEY: KEY_A,
+    DISTRIBUTOR_PRIVATE_KEY: KEY_B,
+  }
+  const described = describeConfig(load(env))
+  const text = JSON.stringify(described)
+  for (const secret of [marker, KEY_A.slice(2), KEY_B.slice(2)]) assert.ok(!text.includes(secret), text)
+  assert.equal(described.DATABASE_URL, 'postgres://***@db.example:5432/***')
+  assert.equal(described.RPC_URL, 'https://***@rpc.example/***,https://rpc2.example/***')
+  assert.equal(described.ADMIN_KEY, 'anna:***,admin:***')
+  assert.deepEqual(Object.keys(described).sort(), [...SETTINGS].sort())
+
+  const bad = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, `  ${marker} `]))
+  const error = mistakes({ ...PRODUCTION, ...bad, PUBLIC_RPC_URL: `http://u:${marker}@x.example` })
+  assert.ok(error.problems.length >= SECRET_SETTINGS.length)
+  assert.ok(!error.message.includes(marker), error.message)
+})
+
+describe('the lists of settings agree', () => {
+  const root = new URL('../', import.meta.url)
+  const example = readFileSync(new URL('.env.example', root), 'utf8')
+
+  test('.env.example names every setting, each once', () => {
+    const named = [...example.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, name]) => name)
+    assert.deepEqual(named.sort(), [...SETTINGS].sort())
+  })
+
+  test('.env.example changes nothing as it is, and what it shows can be set', () => {
+    assert.deepEqual(Object.keys(parseEnv(example)), [])
+    const all = example.replaceAll(/^# ([A-Z][A-Z_]+=)/gm, '$1')
+    const { trustedProxies, ...http } = load({}, { '.env': all }).http
+    assert.deepEqual(trustedProxies, ['10.0.0.0/8', 'fd00::/8'])
+    const { trustedProxies: _, publicUrlSet: __, ...usual } = load({}).http
+    assert.deepEqual({ ...http, publicUrlSet: false }, { ...usual, publicUrlSet: false })
+    assert.deepEqual(load({}, { '.env': all }).credit, load({}).credit)
+  })
+
+  test('.env.example marks as secret what is one', () => {
+    for (const paragraph of example.split('\n\n')) {
+      const names = [...paragraph.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, name]) => name ?? '')
+      const secret = names.some((name) => (SECRET_SETTINGS as readonly string[]).includes(name))
+      if (names.length > 0) assert.equal(paragraph.includes('(secret)'), secret, names.join())
+    }
+  })
+
+  test("the README's table names every setting, each once", () => {
+    const readme = readFileSync(new URL('README.md', root), 'utf8')
+    const [, section = ''] = /^## Settings\n(.*?)^## /ms.exec(readme) ?? []
+    const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+    const named = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name]) => name),
+    )
+    assert.deepEqual(named.sort(), [...SETTINGS].sort())
+  })
+})
