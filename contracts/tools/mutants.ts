@@ -129,9 +129,9 @@ export const MUTANTS: Mutant[] = [
   packed(' + (1 << ROUND)'),
 ]
 
-/** Tries every mutant, a few at a time. `report` hears each verdict as it falls. */
-export async function tryMutants(report: (verdict: Verdict) => void): Promise<Verdict[]> {
-  const queue = [...MUTANTS]
+/** Tries the mutants that hold `word`, a few at a time. `report` hears each verdict as it falls. */
+export async function tryMutants(word: string, report: (verdict: Verdict) => void): Promise<Verdict[]> {
+  const queue = MUTANTS.filter(({ file, find }) => `${file} ${find}`.includes(word))
   const verdicts: Verdict[] = []
   const workers = Math.min(WORKERS_MAX, availableParallelism())
   const work = async () => {
