@@ -60,25 +60,29 @@ export interface Opening {
 }
 
 /**
- * The cohorts a tier lacks: one for each phase that no cohort of the schedule's interval has, and one for the phase that a node
- * minted now would join, where that phase's cohort still waits for its turn to be paid. Soonest needed first.
+ * The cohorts a tier lacks: one for each phase that no cohort of the schedule's interval has. Where a payment waits for a cohort,
+ * also another one of the phase that a node minted now would join, should all of that phase's wait for their turn to be paid
+ * (without anybody waiting that would only breed cohorts: every phase is in that state for a moment, once an interval). Soonest
+ * needed first.
  */
 export function openingsNeeded(
   cohorts: readonly CohortState[],
   tierNo: number,
   schedule: Schedule,
   now: number,
+  isWaitedFor: boolean,
 ): Opening[] {
   const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)
   const phases = new Set(ofTier.map((c) => c.nextDue % schedule.intervalSec))
   const first = firstTurnDue(schedule, now)
   const openings: Opening[] = []
   for (let k = 0; k < schedule.intervalSec / schedule.slotSec; k++) {
-    // Phases are listed in the order in which minting will come upon them: this slot's, then the next ones'.
+    // In the order in which minting will come upon them: this slot's phase, then the next ones'.
     const firstDue = first + k * schedule.slotSec
-    const wanted =
-      k === 0 ? chooseCohort(cohorts, tierNo, schedule, now) === null : !phases.has(firstDue % schedule.intervalSec)
-    if (wanted) openings.push({ tierNo, firstDue, intervalSec: schedule.intervalSec })
+    const blocked = k === 0 && isWaitedFor && chooseCohort(cohorts, tierNo, schedule, now) === null
+    if (blocked || !phases.has(firstDue % schedule.intervalSec)) {
+      openings.push({ tierNo, firstDue, intervalSec: schedule.intervalSec })
+    }
   }
   return openings
 }

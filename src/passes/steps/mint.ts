@@ -74,7 +74,7 @@ async function planOpenings(
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
   const needed = [...latest.values()].flatMap((tier) => {
     const waiting = accepted.some((payment) => payment.tierNo === tier.tierNo)
-    return tier.onSale || waiting ? openingsNeeded(cohorts, tier.tierNo, schedule, cursor.time) : []
+    return tier.onSale || waiting ? openingsNeeded(cohorts, tier.tierNo, schedule, cursor.time, waiting) : []
   })
   const next = Math.max(0, ...cohorts.map((cohort) => cohort.cohort)) + 1
   return needed.slice(0, OPENINGS_MAX).map((opening: Opening, i) => ({ cohort: next + i, ...opening }))
