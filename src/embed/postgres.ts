@@ -8,7 +8,7 @@ import type { Log } from '../log.ts'
 import { type Child, type Exit, type Guard, startChild } from './child.ts'
 import { EmbedError } from './errors.ts'
 import { PRIVATE_DIR_MODE, readIfExists, syncDirectory, writeFileAtomic } from './files.ts'
-import { findFreePort, isPortFree, LOOPBACK } from './port.ts'
+import { findFreePort, LOOPBACK } from './port.ts'
 import { commandLineOf, endProcess, isAlive, processesIn } from './process.ts'
 import { findPostgres, type PostgresPrograms } from './programs.ts'
 import { chooseRunAs, handOver, type RunAs } from './runas.ts'
@@ -18,7 +18,7 @@ const USER = 'postgres'
 /** How long the server may take until it accepts connections: after a crash it first replays its log. */
 const READY_WAIT_MS = 120_000
 const READY_POLL_MS = 10
-/** A chosen port can be taken before the server gets it. */
+/** The last port may be in use by now, and a free one be taken before the server gets it. */
 const PORT_ATTEMPTS_MAX = 5
 /** After its main process was killed, the server's other processes need a moment to notice. */
 const LEFTOVER_ATTEMPTS_MAX = 20
@@ -191,10 +191,10 @@ function running(programs: PostgresPrograms, runAs: RunAs, options: PostgresOpti
   }
 }
 
-/** The port of the last start, so that a connection string once shown stays valid; another when it is taken. */
+/** The port of the last start, so that a connection string once shown stays valid. */
 async function rememberedPort(place: Place): Promise<number> {
   const remembered = Number(readIfExists(place.portFile) ?? 0)
-  return Number.isInteger(remembered) && remembered > 0 && (await isPortFree(remembered)) ? remembered : findFreePort()
+  return Number.isInteger(remembered) && remembered > 0 ? remembered : findFreePort()
 }
 
 function serverSettings(port: number, durable: boolean): string[] {

@@ -17,6 +17,9 @@ import { assertGone, startService } from './fixtures/start.ts'
 /** A save follows a transaction within 2 s; on a busy machine a little later. */
 const SAVE_WAIT_MS = 20_000
 
+/** Two blocks take 2 s; on a busy machine a little longer. */
+const BLOCKS_WAIT_MS = 20_000
+
 interface Block {
   readonly number: string
   readonly hash: string
@@ -123,11 +126,12 @@ test('contracts see the right hash of the first trusted block and those after it
 
 test('it mines a block each second by itself', async () => {
   const chain = await start(temporaryDirectory(), { blockTimeSec: 1, persist: false })
-  const from = await head(chain.rpcUrl)
-  await sleep(2_500)
-  const to = await head(chain.rpcUrl)
-  assert.ok(to.number - from.number >= 1 && to.number - from.number <= 3, `${to.number - from.number} blocks`)
-  assert.equal(to.timestamp - from.timestamp, to.number - from.number)
+  const startedAt = Date.now()
+  while ((await head(chain.rpcUrl)).number < 2) {
+    assert.ok(Date.now() - startedAt < BLOCKS_WAIT_MS, 'no blocks')
+    await sleep(20)
+  }
+  assert.ok(Date.now() - startedAt >= 1_000, 'two blocks within a second')
   await chain.stop()
 })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -129,9 +130,14 @@ test('a server that an earlier run left behind is stopped, and its rows are ther
 
 test('a lock file that names a process which is something else does not block, nor harm that process', async () => {
   const data = join(shared, 'postgres', 'data')
-  writeFileSync(join(data, 'postmaster.pid'), `${process.pid}\n${data}\n`, { mode: 0o600 })
+  // Not this process: the server takes the number of its own parent for an old one by itself.
+  const stranger = spawn('sleep', ['60'])
+  assert.ok(stranger.pid)
+  writeFileSync(join(data, 'postmaster.pid'), `${stranger.pid}\n${data}\n`, { mode: 0o600 })
   const server = await start(shared)
   assert.ok((await countRows(server.url)) > 0)
+  assert.ok(isAlive(stranger.pid))
+  stranger.kill()
   await server.stop()
 })
 
