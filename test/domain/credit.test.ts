@@ -1,0 +1,142 @@
+// What a turn pays: terms of its own time, a seed nobody picks, a draw without bias, and what a round holds.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type CreditTerms,
+  type DueTurn,
+  planRound,
+  seedOf,
+  TURNS_PER_ROUND_MAX,
+  termsAt,
+  turnAmountWei,
+} from '../../src/domain/credit.ts'
+import { hash, UINT256_MAX, wei, ZERO_HASH } from '../../src/domain/units.ts'
+
+const terms = (fromTime: number): CreditTerms => ({
+  fromTime,
+  minWei: wei(1n),
+  maxWei: wei(2n),
+  intervalSec: 100,
+  slotSec: 10,
+})
+
+test('the terms of a time are the latest that began not after it, in whatever order they were read', () => {
+  const all = [terms(200), terms(100), terms(300)]
+  const cases: [number, number | null][] = [
+    [99, null],
+    [100, 100],
+    [199, 100],
+    [200, 200],
+    [9999, 300],
+  ]
+  for (const [time, expected] of cases) assert.equal(termsAt(all, time)?.fromTime ?? null, expected)
+})
+
+test('the seed is prevrandao, or the hash of the block where prevrandao is constant', () => {
+  const block = hash(`0x${'aa'.repeat(32)}`)
+  const random = hash(`0x${'bb'.repeat(32)}`)
+  assert.equal(seedOf({ hash: block, prevrandao: random }, { prevrandao: ZERO_HASH }), random)
+  assert.equal(seedOf({ hash: block, prevrandao: random }, null), random)
+  assert.equal(seedOf({ hash: block, prevrandao: ZERO_HASH }, { prevrandao: random }), block)
+  assert.equal(seedOf({ hash: block, prevrandao: random }, { prevrandao: random }), block)
+})
+
+test('both ends of the range are drawn, and each value as often as any other', () => {
+  const counts = new Map<bigint, number>()
+  for (let digest = 0n; digest < 400n; digest++) {
+    const amount = turnAmountWei(digest, { minWei: 5n, maxWei: 8n }, 10_000)
+    counts.set(amount, (counts.get(amount) ?? 0) + 1)
+  }
+  assert.deepEqual(
+    [...counts],
+    [5n, 6n, 7n, 8n].map((amount) => [amount, 100]),
+  )
+})
+
+test('the draw of any digest lies within its range, edges included, and the payout is rounded down', () => {
+  const uint = fc.bigInt({ min: 0n, max: UINT256_MAX })
+  const amount = fc.bigInt({ min: 0n, max: 10n ** 24n })
+  fc.assert(
+    fc.property(uint, amount, amount, fc.integer({ min: 0, max: 1_000_000 }), (digest, a, b, bps) => {
+      const range = { minWei: a < b ? a : b, maxWei: a < b ? b : a }
+      const base = turnAmountWei(digest, range, 10_000)
+      assert.ok(base >= range.minWei && base <= range.maxWei)
+      const paid = turnAmountWei(digest, range, bps)
+      const exact = base * BigInt(bps)
+      assert.ok(paid * 10_000n <= exact && (paid + 1n) * 10_000n > exact)
+    }),
+  )
+})
+
+test('a range of one value pays that value; a payout of zero pays nothing', () => {
+  assert.equal(turnAmountWei(UINT256_MAX, { minWei: 7n, maxWei: 7n }, 10_000), 7n)
+  assert.equal(turnAmountWei(3n, { minWei: 7n, maxWei: 9n }, 0), 0n)
+  assert.equal(turnAmountWei(0n, { minWei: 9_999n, maxWei: 9_999n }, 1), 0n)
+})
+
+const turn = (cohort: number, fields: Partial<DueTurn> = {}): DueTurn => ({
+  cohort,
+  due: 1000 + cohort,
+  size: 2,
+  unbackedNodes: 0,
+  amountWei: wei(10n),
+  ...fields,
+})
+
+test('a round holds what is due, oldest turn first, with its exact total', () => {
+  const plan = planRound([turn(3), turn(1, { size: 5 }), turn(2, { due: 1001, amountWei: wei(0n) })])
+  assert.deepEqual(plan, {
+    turns: [
+      { cohort: 1, due: 1001, amountWei: 10n, nodeCount: 5 },
+      { cohort: 2, due: 1001, amountWei: 0n, nodeCount: 2 },
+      { cohort: 3, due: 1003, amountWei: 10n, nodeCount: 2 },
+    ],
+    totalWei: 70n,
+    nodeCount: 9,
+    unbacked: [],
+    unknown: [],
+  })
+})
+
+test('a cohort that nobody paid for and one that cannot be computed wait alone', () => {
+  const plan = planRound([turn(1, { unbackedNodes: 1 }), turn(2, { amountWei: null }), turn(3)])
+  assert.deepEqual(
+    [plan.turns.map((t) => t.cohort), plan.unbacked, plan.unknown, plan.totalWei, plan.nodeCount],
+    [[3], [1], [2], 20n, 2],
+  )
+})
+
+test('a round is never longer than its maximum; the oldest turns are in it, the others in the next', () => {
+  const due = Array.from({ length: TURNS_PER_ROUND_MAX + 5 }, (_, i) => turn(i, { due: 5000 - i }))
+  const plan = planRound(due)
+  assert.equal(plan.turns.length, TURNS_PER_ROUND_MAX)
+  assert.equal(plan.totalWei, 20n * BigInt(TURNS_PER_ROUND_MAX))
+  assert.ok(plan.turns.every((t) => t.due <= 5000 - 5))
+})
+
+test('nothing is lost in planning: each due cohort is paid, waits for the operator, or cannot be computed', () => {
+  const anyTurn = fc.record({
+    cohort: fc.integer({ min: 0, max: 65_535 }),
+    due: fc.integer({ min: 0, max: 50 }),
+    size: fc.integer({ min: 1, max: 1_000 }),
+    unbackedNodes: fc.integer({ min: 0, max: 1 }),
+    amountWei: fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n }).map(wei)),
+  })
+  fc.assert(
+    fc.property(fc.uniqueArray(anyTurn, { selector: (t) => t.cohort, maxLength: 40 }), (due) => {
+      const before = due.map((t) => ({ ...t }))
+      const plan = planRound(due)
+      assert.deepEqual(
+        due.map((t) => ({ ...t })),
+        before,
+      )
+      const placed = [...plan.turns.map((t) => t.cohort), ...plan.unbacked, ...plan.unknown]
+      assert.deepEqual(placed.toSorted(), due.map((t) => t.cohort).toSorted())
+      assert.equal(
+        plan.totalWei,
+        plan.turns.reduce((sum, t) => sum + t.amountWei * BigInt(t.nodeCount), 0n),
+      )
+    }),
+  )
+})

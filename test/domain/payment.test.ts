@@ -1,0 +1,231 @@
+// The judgement of a payment: each refusal, which of two goes first, and that nothing unread is ever accepted.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { judgePayment, type PaymentFacts, refuseTransfer } from '../../src/domain/payment.ts'
+import type { TierVersion } from '../../src/domain/tiers.ts'
+import { address, wei } from '../../src/domain/units.ts'
+
+const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
+const BUYER = account(5)
+const WALLET = account(3)
+const TOKEN = account(9)
+const RETRY_SEC = 3600
+
+const tier: TierVersion = {
+  tierId: 'founder',
+  version: 3,
+  tierNo: 3,
+  label: 'Founder',
+  priceWei: wei(50n),
+  maxPerWallet: 2,
+  holdingWei: wei(1000n),
+  holdingToken: TOKEN,
+  payoutBps: 20_000,
+  onSale: true,
+  fromBlock: 1,
+  fromTime: 1,
+}
+/** A payment that satisfies every rule, to break one rule at a time. */
+const good: PaymentFacts = {
+  from: BUYER,
+  valueWei: 50n,
+  succeeded: true,
+  paymentAddress: WALLET,
+  operators: [account(1), account(2)],
+  senderDenied: false,
+  beforeRestore: false,
+  selection: { kind: 'onSale', tier, byGrace: false },
+  walletNodes: 0,
+  walletInFlight: 0,
+  walletMax: 20,
+  tierNodes: 0,
+  tierInFlight: 0,
+  holding: { kind: 'read', amountWei: 1000n },
+  holdingRetrySec: RETRY_SEC,
+}
+const verdictOf = (facts: PaymentFacts) => {
+  const verdict = judgePayment(facts)
+  return 'reason' in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind
+}
+
+/** Every refusal in its order of precedence, with the facts that bring it about. */
+const column: [string, Partial<PaymentFacts>][] = [
+  ['ignored failed', { succeeded: false }],
+  ['ignored zero', { valueWei: 0n }],
+  ['ignored self', { from: WALLET }],
+  ['ignored operator', { operators: [BUYER, WALLET] }],
+  ['held recheck', { beforeRestore: true }],
+  ['held senderDenied', { senderDenied: true }],
+  ['held wrongAmount', { selection: { kind: 'none' } }],
+  ['held saleClosed', { selection: { kind: 'offSale', tier } }],
+  ['held tierAllowance', { tierNodes: 1, tierInFlight: 1 }],
+  ['held walletLimit', { walletNodes: 19, walletInFlight: 1 }],
+  ['held holding', { holding: { kind: 'read', amountWei: 999n } }],
+]
+
+test('a payment that satisfies every rule is accepted at the terms selected, with its evidence', () => {
+  const verdict = judgePayment(good)
+  assert.equal(verdict.kind, 'accepted')
+  assert.deepEqual(verdict.kind === 'accepted' && [verdict.tier, verdict.evidence], [
+    tier,
+    {
+      rule: 'accepted',
+      receivedWei: '50',
+      expectedWei: '50',
+      tierId: 'founder',
+      tierVersion: 3,
+      byGrace: false,
+      allowance: 2,
+      nodesOfTier: 0,
+      inFlightOfTier: 0,
+      walletMax: 20,
+      walletNodes: 0,
+      walletInFlight: 0,
+      holdingToken: TOKEN,
+      holdingNeededWei: '1000',
+      holdingReadWei: '1000',
+    },
+  ])
+})
+
+for (const [row, [expected, broken]] of column.entries()) {
+  test(`${expected}: alone, and before every rule that comes after it`, () => {
+    assert.equal(verdictOf({ ...good, ...broken }), expected)
+    for (const [, later] of column.slice(row + 1)) {
+      const facts = { ...good, ...later, ...broken }
+      assert.equal(verdictOf(facts), expected, `together with ${JSON.stringify(Object.keys(later))}`)
+    }
+  })
+}
+
+test('a held payment keeps what was received, what was expected and what it was measured by', () => {
+  const evidenceOf = (broken: Partial<PaymentFacts>) => {
+    const verdict = judgePayment({ ...good, ...broken })
+    return verdict.kind === 'held' ? verdict.evidence : assert.fail(`not held: ${verdict.kind}`)
+  }
+  assert.deepEqual(evidenceOf({ valueWei: 51n, selection: { kind: 'none' } }), {
+    rule: 'wrongAmount',
+    receivedWei: '51',
+    expectedWei: null,
+    tierId: null,
+    tierVersion: null,
+  })
+  const terms = { receivedWei: '50', expectedWei: '50', tierId: 'founder', tierVersion: 3 }
+  assert.deepEqual(evidenceOf({ tierNodes: 2 }), {
+    rule: 'tierAllowance',
+    ...terms,
+    allowance: 2,
+    nodesOfTier: 2,
+    inFlightOfTier: 0,
+  })
+  assert.deepEqual(evidenceOf({ holding: { kind: 'read', amountWei: 0n } }), {
+    rule: 'holding',
+    ...terms,
+    holdingToken: TOKEN,
+    holdingNeededWei: '1000',
+    holdingReadWei: '0',
+  })
+  assert.deepEqual(evidenceOf({ holding: { kind: 'unreadable', sinceSec: RETRY_SEC } }), {
+    rule: 'holding',
+    ...terms,
+    holdingToken: TOKEN,
+    holdingNeededWei: '1000',
+    holdingReadWei: null,
+    unreadable: true,
+  })
+})
+
+const edges: [string, Partial<PaymentFacts>, string][] = [
+  ['the last node of an allowance is sold', { tierNodes: 1 }, 'accepted'],
+  ['payments in flight use the allowance up', { tierInFlight: 2 }, 'held tierAllowance'],
+  ['a gift uses the allowance up', { tierNodes: 2 }, 'held tierAllowance'],
+  ['the last place in a wallet is sold', { walletNodes: 18, walletInFlight: 1 }, 'accepted'],
+  ['a holding of exactly what is needed suffices', { holding: { kind: 'read', amountWei: 1000n } }, 'accepted'],
+  ['a holding one unit short does not', { holding: { kind: 'read', amountWei: 999n } }, 'held holding'],
+  ['an unreadable holding is asked again', { holding: { kind: 'unreadable', sinceSec: 0 } }, 'undecided'],
+  [
+    'an unreadable holding is asked again to the last second',
+    { holding: { kind: 'unreadable', sinceSec: RETRY_SEC - 1 } },
+    'undecided',
+  ],
+  [
+    'an unreadable holding is held in the end',
+    { holding: { kind: 'unreadable', sinceSec: RETRY_SEC } },
+    'held holding',
+  ],
+  ['a holding that nobody read is never passed', { holding: { kind: 'notNeeded' } }, 'undecided'],
+  [
+    'a tier open to anyone needs no reading',
+    {
+      selection: { kind: 'onSale', tier: { ...tier, holdingToken: null, holdingWei: wei(0n) }, byGrace: true },
+      holding: { kind: 'notNeeded' },
+    },
+    'accepted',
+  ],
+  ['a refusal does not wait for a reading', { tierNodes: 2, holding: { kind: 'notNeeded' } }, 'held tierAllowance'],
+]
+for (const [sentence, facts, expected] of edges) {
+  test(sentence, () => assert.equal(verdictOf({ ...good, ...facts }), expected))
+}
+
+test('whatever the facts, accepted means that each rule was looked at and satisfied, and the other way round', () => {
+  const small = fc.integer({ min: 0, max: 3 })
+  const selected: TierVersion[] = [tier, { ...tier, holdingToken: null, holdingWei: wei(0n) }]
+  const facts = fc.record<PaymentFacts>({
+    from: fc.constantFrom(BUYER, WALLET, account(1)),
+    valueWei: fc.constantFrom(0n, 50n),
+    succeeded: fc.boolean(),
+    paymentAddress: fc.constant(WALLET),
+    operators: fc.constant([account(1), account(2)]),
+    senderDenied: fc.boolean(),
+    beforeRestore: fc.boolean(),
+    selection: fc.oneof(
+      fc.constant<PaymentFacts['selection']>({ kind: 'none' }),
+      fc.constantFrom(...selected).map((t): PaymentFacts['selection'] => ({ kind: 'offSale', tier: t })),
+      fc
+        .tuple(fc.constantFrom(...selected), fc.boolean())
+        .map(([t, byGrace]): PaymentFacts['selection'] => ({ kind: 'onSale', tier: t, byGrace })),
+    ),
+    walletNodes: small,
+    walletInFlight: small,
+    walletMax: fc.integer({ min: 1, max: 6 }),
+    tierNodes: small,
+    tierInFlight: small,
+    holding: fc.oneof(
+      fc.constant<PaymentFacts['holding']>({ kind: 'notNeeded' }),
+      fc.integer({ min: 998, max: 1001 }).map((n): PaymentFacts['holding'] => ({ kind: 'read', amountWei: BigInt(n) })),
+      fc
+        .integer({ min: RETRY_SEC - 1, max: RETRY_SEC + 1 })
+        .map((sinceSec): PaymentFacts['holding'] => ({ kind: 'unreadable', sinceSec })),
+    ),
+    holdingRetrySec: fc.constant(RETRY_SEC),
+  })
+  // Mostly sound facts, so that acceptance is common.
+  const mostlyGood = fc
+    .tuple(facts, fc.subarray(Object.keys(good) as (keyof PaymentFacts)[]))
+    .map(([random, kept]): PaymentFacts => ({ ...random, ...Object.fromEntries(kept.map((key) => [key, good[key]])) }))
+  fc.assert(
+    fc.property(fc.oneof(facts, mostlyGood), (f) => {
+      const { selection } = f
+      const sound =
+        f.succeeded &&
+        f.valueWei > 0n &&
+        f.from === BUYER &&
+        !f.senderDenied &&
+        !f.beforeRestore &&
+        selection.kind === 'onSale' &&
+        f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
+        f.walletNodes + f.walletInFlight < f.walletMax &&
+        (selection.tier.holdingToken === null ||
+          (f.holding.kind === 'read' && f.holding.amountWei >= selection.tier.holdingWei))
+      assert.equal(judgePayment(f).kind === 'accepted', sound)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('what is no sale is told from the transfer alone', () => {
+  assert.equal(refuseTransfer(good), null)
+  assert.equal(refuseTransfer({ ...good, from: account(2) }), 'operator')
+})

@@ -1,0 +1,294 @@
+// Replaying the factory's events by cohort, against a contract as a child would write it: an array of nodes, each with its
+// own balance, and a loop over it for every credit.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { FactoryEvent } from '../../src/domain/observed.ts'
+import { type LedgerChanges, type LedgerCohort, lastOwners, MissingHistory, replay } from '../../src/domain/replay.ts'
+import { type Address, address, hash, type Wei, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
+
+const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
+const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
+
+interface NaiveNode {
+  id: bigint
+  cohort: number
+  owner: Address
+  creditedWei: bigint
+  withdrawnWei: bigint
+}
+interface NaiveCohort {
+  cohort: number
+  nextDue: number
+  intervalSec: number
+  turns: number
+}
+
+/** Plays the contract, keeps what everybody has the slow way, and writes down the events it would emit. */
+class Naive {
+  nodes: NaiveNode[] = []
+  cohorts: NaiveCohort[] = []
+  events: FactoryEvent[] = []
+  /** Cohort and next due after each block. */
+  states = new Map<string, { nextDue: number; size: number }>()
+  block = 1
+  now = 1_000
+  round = 0
+  distributedWei = 0n
+  private logIndex = 0
+
+  emit(event: object): void {
+    const stamp = {
+      blockNumber: this.block,
+      blockHash: word(this.block),
+      blockTime: this.now,
+      txHash: word(10_000 + this.events.length),
+      txIndex: 0,
+      logIndex: this.logIndex++,
+    }
+    this.events.push({ ...stamp, ...event } as FactoryEvent)
+  }
+
+  nextBlock(seconds: number): void {
+    this.block++
+    this.now += seconds
+    this.logIndex = 0
+  }
+
+  open(intervalSec: number, firstDue: number): void {
+    const cohort = this.cohorts.length + 1
+    this.cohorts.push({ cohort, nextDue: firstDue, intervalSec, turns: 0 })
+    this.emit({ kind: 'cohortOpened', cohort, tierNo: (cohort % 3) + 1, firstDue, intervalSec })
+  }
+
+  setInterval(pick: number, intervalSec: number): void {
+    const cohort = this.cohorts[pick % Math.max(1, this.cohorts.length)]
+    if (!cohort) return
+    cohort.intervalSec = intervalSec
+    this.emit({ kind: 'intervalSet', cohort: cohort.cohort, intervalSec })
+  }
+
+  of(cohort: NaiveCohort): NaiveNode[] {
+    return this.nodes.filter((node) => node.cohort === cohort.cohort)
+  }
+
+  mint(pick: number, owner: Address): void {
+    const cohort = this.cohorts[pick % Math.max(1, this.cohorts.length)]
+    const id = BigInt(this.nodes.length + 1)
+    const ref = word(1_000_000 + this.events.length)
+    if (!cohort || (this.of(cohort).length > 0 && cohort.nextDue <= this.now)) {
+      this.emit({ kind: 'mintSkipped', ref, reason: 2 })
+      return
+    }
+    while (this.of(cohort).length === 0 && cohort.nextDue <= this.now) cohort.nextDue += cohort.intervalSec
+    this.nodes.push({ id, cohort: cohort.cohort, owner, creditedWei: 0n, withdrawnWei: 0n })
+    this.emit({ kind: 'transfer', nodeId: id, from: ZERO_ADDRESS, to: owner })
+    this.emit({ kind: 'nodeMinted', nodeId: id, owner, ref, cohort: cohort.cohort })
+  }
+
+  credit(amounts: number[], paysValue: boolean): void {
+    const due = this.cohorts.filter((c) => this.of(c).length > 0 && c.nextDue <= this.now)
+    const paid = due.slice(0, amounts.length)
+    if (paid.length === 0) return
+    this.round++
+    const totalWei = paid.reduce((sum, c, i) => sum + BigInt(amounts[i] ?? 0) * BigInt(this.of(c).length), 0n)
+    this.distributedWei += totalWei
+    for (const [i, cohort] of paid.entries()) {
+      const amount = BigInt(amounts[i] ?? 0)
+      for (const node of this.of(cohort)) node.creditedWei += amount
+      this.emit({
+        kind: 'credited',
+        round: this.round,
+        cohort: cohort.cohort,
+        due: cohort.nextDue,
+        amountPerNodeWei: wei(amount),
+        nodeCount: this.of(cohort).length,
+        txValueWei: wei(paysValue ? totalWei : 0n),
+      })
+      cohort.nextDue += cohort.intervalSec
+      cohort.turns++
+    }
+  }
+
+  move(pick: number, to: Address): void {
+    const node = this.nodes[pick % Math.max(1, this.nodes.length)]
+    if (!node) return
+    this.emit({ kind: 'transfer', nodeId: node.id, from: node.owner, to })
+    node.owner = to
+  }
+
+  withdraw(pick: number, share: number): void {
+    const node = this.nodes[pick % Math.max(1, this.nodes.length)]
+    if (!node) return
+    const amountWei = ((node.creditedWei - node.withdrawnWei) * BigInt(share)) / 100n
+    if (amountWei === 0n) return
+    node.withdrawnWei += amountWei
+    this.emit({
+      kind: 'withdrawn',
+      nodeId: node.id,
+      owner: node.owner,
+      to: node.owner,
+      amountWei: wei(amountWei),
+      withdrawnTotalWei: wei(node.withdrawnWei),
+    })
+  }
+
+  note(): void {
+    for (const c of this.cohorts)
+      this.states.set(`${c.cohort}:${this.block}`, { nextDue: c.nextDue, size: this.of(c).length })
+  }
+}
+
+const pick = fc.nat({ max: 30 })
+const owner = fc.integer({ min: 1, max: 4 }).map(account)
+const act = fc.oneof(
+  fc.tuple(fc.constant('open' as const), fc.integer({ min: 1, max: 80 }), fc.integer({ min: 900, max: 1_100 })),
+  fc.tuple(fc.constant('setInterval' as const), pick, fc.integer({ min: 1, max: 80 })),
+  { weight: 4, arbitrary: fc.tuple(fc.constant('mint' as const), pick, owner) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(
+      fc.constant('credit' as const),
+      fc.array(fc.nat({ max: 1_000 }), { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+    ),
+  },
+  fc.tuple(fc.constant('move' as const), pick, owner),
+  fc.tuple(fc.constant('withdraw' as const), pick, fc.integer({ min: 1, max: 100 })),
+  { weight: 4, arbitrary: fc.tuple(fc.constant('nextBlock' as const), fc.integer({ min: 1, max: 60 }), pick) },
+)
+
+function play(acts: readonly (readonly [string, unknown, unknown])[]): Naive {
+  const naive = new Naive()
+  for (const [name, a, b] of acts) {
+    if (name === 'nextBlock') naive.note()
+    ;(naive[name as keyof Naive] as (a: unknown, b: unknown) => void).call(naive, a, b)
+  }
+  naive.note()
+  return naive
+}
+
+/** The ledger's way: range by range, cut between blocks wherever `cuts` says. */
+function follow(events: readonly FactoryEvent[], cuts: ReadonlySet<number>) {
+  const cohorts = new Map<number, LedgerCohort>()
+  const all: LedgerChanges[] = []
+  let range: FactoryEvent[] = []
+  const store = () => {
+    const changes = replay(cohorts, range)
+    for (const [number, cohort] of changes.cohorts) cohorts.set(number, cohort)
+    all.push(changes)
+    range = []
+  }
+  for (const event of events) {
+    const before = range.at(-1)
+    if (before && before.blockNumber !== event.blockNumber && cuts.has(event.blockNumber)) store()
+    range.push(event)
+  }
+  store()
+  return { cohorts, all }
+}
+
+test('any history gives each node, cohort and round what a loop over all nodes gives it, in whatever ranges it is followed', () => {
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 80 }), fc.array(fc.nat({ max: 60 })), (acts, cuts) => {
+      const naive = play([['open', 50, 1_050], ...acts])
+      const { cohorts, all } = follow(naive.events, new Set(cuts))
+
+      const minted = new Map(all.flatMap((changes) => changes.nodes).map((node) => [node.nodeId, node]))
+      assert.equal(minted.size, naive.nodes.length)
+      const owners = new Map([...minted].map(([id, node]) => [id, node.owner]))
+      const withdrawn = new Map<bigint, Wei>()
+      for (const changes of all) {
+        for (const [id, to] of lastOwners(changes.transfers)) owners.set(id, to)
+        for (const w of changes.withdrawals) withdrawn.set(w.nodeId, w.withdrawnTotalWei)
+      }
+      for (const node of naive.nodes) {
+        const row = minted.get(node.id)
+        const cohort = cohorts.get(node.cohort)
+        assert.equal((cohort?.perNodeWei ?? -1n) - (row?.perNodeAtMintWei ?? 0n), node.creditedWei)
+        assert.equal(withdrawn.get(node.id) ?? 0n, node.withdrawnWei)
+        assert.equal(owners.get(node.id), node.owner)
+      }
+      for (const cohort of naive.cohorts) {
+        const { nextDue, size, turnCount, intervalSec } = cohorts.get(cohort.cohort) ?? assert.fail()
+        assert.deepEqual(
+          { nextDue, size, turnCount, intervalSec },
+          {
+            nextDue: cohort.nextDue,
+            size: naive.of(cohort).length,
+            turnCount: cohort.turns,
+            intervalSec: cohort.intervalSec,
+          },
+        )
+      }
+      const rounds = all.flatMap((changes) => changes.rounds)
+      assert.deepEqual(
+        rounds.map((round) => round.round),
+        Array.from({ length: naive.round }, (_, i) => i + 1),
+      )
+      assert.equal(
+        rounds.reduce((sum, round) => sum + round.totalWei, 0n),
+        naive.distributedWei,
+      )
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test('a cohort can be taken back to what it was after any block', () => {
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
+      const naive = play([['open', 50, 1_050], ...acts])
+      const changes = replay(new Map(), naive.events)
+      const states = [...changes.cohortStates.values()]
+      for (const [key, { nextDue, size }] of naive.states) {
+        const [cohort, block] = key.split(':').map(Number)
+        const last = states.filter((s) => s.state.cohort === cohort && s.blockNumber <= (block ?? 0)).at(-1)
+        assert.deepEqual({ nextDue: last?.state.nextDue, size: last?.state.size }, { nextDue, size })
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('the cohorts a replay starts from are not changed by it', () => {
+  const naive = play([
+    ['open', 50, 1_050],
+    ['mint', 0, account(1)],
+  ])
+  const { cohorts } = follow(naive.events, new Set())
+  const before = structuredClone(cohorts)
+  naive.nextBlock(60)
+  naive.events = []
+  naive.credit([5], true)
+  assert.equal(replay(cohorts, naive.events).cohorts.get(1)?.perNodeWei, 5n)
+  assert.deepEqual(cohorts, before)
+})
+
+test('a round says how it was paid: with value, from the surplus, or nobody can tell', () => {
+  const modeOf = (amounts: number[], txValueWei: bigint | null) => {
+    const naive = play([
+      ['open', 50, 1_050],
+      ['open', 50, 1_050],
+      ['mint', 0, account(1)],
+      ['mint', 1, account(1)],
+      ['nextBlock', 60, 0],
+      ['credit', amounts, true],
+    ])
+    const events = naive.events.map((event) => (event.kind === 'credited' ? { ...event, txValueWei } : event))
+    return replay(new Map(), events as FactoryEvent[]).rounds.map((round) => round.mode)
+  }
+  assert.deepEqual(modeOf([5, 5], 10n), ['treasury'])
+  assert.deepEqual(modeOf([5, 5], 0n), ['swaps'])
+  assert.deepEqual(modeOf([0, 5], 0n), ['swaps'])
+  assert.deepEqual(modeOf([0, 0], 0n), ['treasury'])
+  assert.deepEqual(modeOf([5, 5], null), [null])
+})
+
+test('an event of a cohort that was never seen opened stops the follower with the reason', () => {
+  const naive = play([
+    ['open', 50, 1_050],
+    ['mint', 0, account(1)],
+  ])
+  assert.throws(() => replay(new Map(), naive.events.slice(1)), MissingHistory)
+})

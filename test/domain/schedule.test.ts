@@ -1,0 +1,171 @@
+// Which cohort a node joins and which cohorts there must be, against a contract that pays, rolls and refuses as ours does.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type CohortState,
+  chooseCohort,
+  effectiveDue,
+  firstTurnDue,
+  isDue,
+  openingsNeeded,
+  type Schedule,
+} from '../../src/domain/schedule.ts'
+
+const schedules = fc
+  .tuple(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 24 }))
+  .map(([slotSec, phases]): Schedule => ({ slotSec, intervalSec: slotSec * phases }))
+const times = fc.integer({ min: 1_600_000_000, max: 2_000_000_000 })
+
+const cohort = (fields: Partial<CohortState>): CohortState => ({
+  cohort: 1,
+  tierNo: 1,
+  intervalSec: 100,
+  nextDue: 1000,
+  size: 0,
+  ...fields,
+})
+
+const dues: [string, Partial<CohortState>, number, number][] = [
+  ['a turn ahead stands', {}, 999, 1000],
+  ['an empty cohort skips a turn at its very second', {}, 1000, 1100],
+  ['an empty cohort skips all turns that have passed', {}, 1399, 1400],
+  ['... and lands strictly ahead', {}, 1400, 1500],
+  ['a cohort with nodes keeps the turn it owes', { size: 1 }, 5000, 1000],
+]
+for (const [sentence, fields, now, expected] of dues) {
+  test(`next turn: ${sentence}`, () => assert.equal(effectiveDue(cohort(fields), now), expected))
+}
+
+test('a cohort is due when it has nodes and its time has come', () => {
+  assert.equal(isDue(cohort({ size: 1 }), 999), false)
+  assert.equal(isDue(cohort({ size: 1 }), 1000), true)
+  assert.equal(isDue(cohort({ size: 0 }), 1000), false)
+})
+
+test('a new node waits at least an interval less a slot, at most an interval, for a time on the grid', () => {
+  fc.assert(
+    fc.property(schedules, times, (schedule, now) => {
+      const wait = firstTurnDue(schedule, now) - now
+      assert.ok(wait > schedule.intervalSec - schedule.slotSec && wait <= schedule.intervalSec)
+      assert.equal((now + wait) % schedule.slotSec, 0)
+    }),
+  )
+})
+
+const schedule: Schedule = { intervalSec: 100, slotSec: 10 }
+const choices: [string, Partial<CohortState>, boolean][] = [
+  ['whose turn is an interval ahead', { nextDue: 1100 }, true],
+  ['whose turn is later than that', { nextDue: 1101 }, false],
+  ['whose turn is just over an interval less a slot ahead', { nextDue: 1091 }, true],
+  ['whose turn is an interval less a slot ahead', { nextDue: 1090 }, false],
+  ['of another tier', { nextDue: 1100, tierNo: 2 }, false],
+  ['of another interval', { nextDue: 1100, intervalSec: 50 }, false],
+  ['that is empty and has missed turns of that phase', { nextDue: 400 }, true],
+  ['that waits for an old turn of that phase to be paid', { nextDue: 400, size: 1 }, false],
+]
+for (const [sentence, fields, joins] of choices) {
+  test(`a node minted now ${joins ? 'joins' : 'does not join'} a cohort ${sentence}`, () => {
+    assert.equal(chooseCohort([cohort(fields)], 1, schedule, 1000) !== null, joins)
+  })
+}
+
+test('a tier without cohorts needs one for each phase, soonest needed first', () => {
+  const openings = openingsNeeded([], 1, schedule, 1000, false)
+  assert.deepEqual(
+    openings.map((opening) => opening.firstDue),
+    [1100, 1110, 1120, 1130, 1140, 1150, 1160, 1170, 1180, 1190],
+  )
+  assert.deepEqual(openings[0], { tierNo: 1, firstDue: 1100, intervalSec: 100 })
+})
+
+test('a phase whose turn waits to be paid gets a second cohort only where somebody waits to join it', () => {
+  const all = openingsNeeded([], 1, schedule, 1000, false).map((o, i) =>
+    cohort({ ...o, cohort: i, nextDue: o.firstDue }),
+  )
+  const [first = assert.fail()] = all
+  first.size = 1
+  assert.deepEqual(openingsNeeded(all, 1, schedule, 1100, false), [])
+  assert.deepEqual(openingsNeeded(all, 1, schedule, 1100, true), [{ tierNo: 1, firstDue: 1200, intervalSec: 100 }])
+})
+
+/** A contract's cohorts of one tier, driven by the functions under test. */
+class Model {
+  readonly cohorts: CohortState[] = []
+  readonly schedule: Schedule
+  now: number
+
+  constructor(schedule: Schedule, now: number) {
+    this.schedule = schedule
+    this.now = now
+  }
+
+  open(waiting: boolean): void {
+    const { cohorts, schedule, now } = this
+    const openings = openingsNeeded(cohorts, 1, schedule, now, waiting)
+    const phases = openings.map((o) => o.firstDue % schedule.intervalSec)
+    assert.equal(new Set(phases).size, phases.length, 'two openings of one phase')
+    for (const { firstDue, intervalSec } of openings) {
+      const twins = cohorts.filter((c) => c.nextDue % intervalSec === firstDue % intervalSec)
+      assert.ok(
+        twins.every((twin) => isDue(twin, now)),
+        'an opening for a phase that has a cohort to join',
+      )
+      cohorts.push(cohort({ cohort: cohorts.length, intervalSec, nextDue: firstDue }))
+    }
+  }
+
+  /** Mints as the contract does; gives the wait until the first turn. */
+  mint(): number {
+    this.open(chooseCohort(this.cohorts, 1, this.schedule, this.now) === null)
+    const joined = chooseCohort(this.cohorts, 1, this.schedule, this.now)
+    assert.ok(joined, 'nothing to join although all that is needed was opened')
+    assert.ok(!isDue(joined, this.now), 'the contract would refuse: the turn is due')
+    joined.nextDue = effectiveDue(joined, this.now)
+    joined.size++
+    return joined.nextDue - this.now
+  }
+
+  payOne(c: CohortState): void {
+    if (isDue(c, this.now)) c.nextDue += c.intervalSec
+  }
+}
+
+const acts = fc.array(
+  fc.record({ wait: fc.integer({ min: 0, max: 400 }), act: fc.constantFrom('mint', 'tick', 'mint', 'payOnce') }),
+  { maxLength: 60 },
+)
+
+test('however time goes and whatever is paid, a new node waits between an interval less a slot and an interval', () => {
+  fc.assert(
+    fc.property(schedules, times, acts, (schedule, now, steps) => {
+      const model = new Model(schedule, now)
+      for (const { wait, act } of steps) {
+        model.now += Math.round((wait / 100) * schedule.slotSec)
+        if (act === 'payOnce') for (const c of model.cohorts) model.payOne(c)
+        if (act === 'tick') model.open(false)
+        if (act !== 'mint') continue
+        const first = model.mint()
+        assert.ok(first > schedule.intervalSec - schedule.slotSec && first <= schedule.intervalSec)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('where turns are paid, there are never more cohorts than phases, however long it goes on', () => {
+  fc.assert(
+    fc.property(schedules, times, acts, (schedule, now, steps) => {
+      const model = new Model(schedule, now)
+      for (const { wait, act } of steps) {
+        model.now += Math.round((wait / 20) * schedule.slotSec)
+        // The openings of a payments pass come before the credit pass of the same tick.
+        model.open(false)
+        for (const c of model.cohorts) while (isDue(c, model.now)) model.payOne(c)
+        if (act === 'mint') model.mint()
+        assert.ok(model.cohorts.length <= schedule.intervalSec / schedule.slotSec)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,215 @@
+// Which tier an amount buys: terms at the payment's block, the grace after a change of price, what may be entered.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  isTierPrice,
+  payoutBpsAt,
+  refuseTierVersion,
+  selectTier,
+  type TierSelection,
+  type TierVersion,
+} from '../../src/domain/tiers.ts'
+import { wei } from '../../src/domain/units.ts'
+
+const GRACE_SEC = 900
+
+/** A version from block `fromBlock` on; a block every ten seconds. */
+function version(fields: Partial<TierVersion> & { price?: bigint } = {}): TierVersion {
+  const { price = 100n, ...rest } = fields
+  return {
+    tierId: 'basic',
+    version: 1,
+    tierNo: 1,
+    label: 'Basic',
+    priceWei: wei(price),
+    maxPerWallet: 1,
+    holdingWei: wei(0n),
+    holdingToken: null,
+    payoutBps: 10_000,
+    onSale: true,
+    fromBlock: 10,
+    fromTime: 100,
+    ...rest,
+  }
+}
+const at = (blockNumber: number, valueWei: bigint, blockTime = blockNumber * 10) => ({
+  blockNumber,
+  blockTime,
+  valueWei,
+})
+const told = (selection: TierSelection) =>
+  selection.kind === 'none'
+    ? 'none'
+    : `${selection.kind} ${selection.tier.tierId}@${selection.tier.version}${selection.kind === 'onSale' && selection.byGrace ? ' byGrace' : ''}`
+
+const raised = [version(), version({ version: 2, price: 200n, fromBlock: 20, fromTime: 200 })]
+const closed = [version(), version({ version: 2, onSale: false, fromBlock: 20, fromTime: 200 })]
+const thrice = [
+  version(),
+  version({ version: 2, price: 200n, fromBlock: 20, fromTime: 200 }),
+  version({ version: 3, price: 300n, fromBlock: 80, fromTime: 800 }),
+]
+const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
+  ['the exact price buys the tier', [version()], at(10, 100n), 'onSale basic@1'],
+  ['one wei more buys nothing', [version()], at(10, 101n), 'none'],
+  ['one wei less buys nothing', [version()], at(10, 99n), 'none'],
+  ['nothing is sold before the first version begins', [version()], at(9, 100n), 'none'],
+  ['the block before a change still has the old price', raised, at(19, 100n), 'onSale basic@1'],
+  ['the block before a change does not have the new price', raised, at(19, 200n), 'none'],
+  ['the block of a change has the new price', raised, at(20, 200n), 'onSale basic@2'],
+  ['the old price buys the old terms in its grace', raised, at(20, 100n), 'onSale basic@1 byGrace'],
+  ['the last second of the grace counts', raised, at(109, 100n, 200 + GRACE_SEC - 1), 'onSale basic@1 byGrace'],
+  ['the grace ends', raised, at(110, 100n, 200 + GRACE_SEC), 'none'],
+  ['a tier off sale is named, not sold', closed, at(20, 100n), 'offSale basic@2'],
+  ['the price of a tier taken off sale has no grace', closed, at(19, 100n), 'onSale basic@1'],
+  [
+    'an old price of a tier taken off sale is named, not sold',
+    [version(), version({ version: 2, price: 200n, onSale: false, fromBlock: 20, fromTime: 200 })],
+    at(21, 100n),
+    'offSale basic@1',
+  ],
+  [
+    'a version that was off sale leaves no grace behind',
+    [version({ onSale: false }), version({ version: 2, price: 200n, fromBlock: 20, fromTime: 200 })],
+    at(21, 100n),
+    'none',
+  ],
+  ['a grace runs from the next version, not from the latest', thrice, at(111, 100n), 'none'],
+  ['each price of several changes has its own grace', thrice, at(111, 200n), 'onSale basic@2 byGrace'],
+  [
+    'a version with the same price is bought at the terms in force, not at the older ones',
+    [version(), version({ version: 2, maxPerWallet: 9, fromBlock: 20, fromTime: 200 })],
+    at(21, 100n),
+    'onSale basic@2',
+  ],
+  [
+    'a price in force goes before another tier that has it in grace',
+    [...raised, version({ tierId: 'plus', tierNo: 2, fromBlock: 20, fromTime: 200 })],
+    at(21, 100n),
+    'onSale plus@1',
+  ],
+  [
+    'a tier on sale goes before one that is not',
+    [version({ onSale: false }), version({ tierId: 'plus', tierNo: 2 })],
+    at(21, 100n),
+    'onSale plus@1',
+  ],
+]
+for (const [sentence, versions, payment, expected] of selections) {
+  test(sentence, () => {
+    assert.equal(told(selectTier(versions, payment, GRACE_SEC)), expected)
+    assert.equal(isTierPrice(versions, payment, GRACE_SEC), expected !== 'none')
+    // The order in which versions were read decides nothing.
+    assert.equal(told(selectTier([...versions].reverse(), payment, GRACE_SEC)), expected)
+  })
+}
+
+const candidate = { tierId: 'plus', priceWei: 100n, onSale: true }
+const refusals: [string, TierVersion[], Partial<typeof candidate>, number, ReturnType<typeof refuseTierVersion>][] = [
+  ['two tiers on sale may not share a price', [version()], {}, 200, { kind: 'priceTaken', by: 'basic' }],
+  ['a tier off sale may have any price', [version()], { onSale: false }, 200, null],
+  ['the price of a tier off sale is free', [version({ onSale: false })], {}, 200, null],
+  ['a tier may keep its own price', [version()], { tierId: 'basic' }, 200, null],
+  ['another price is free', [version()], { priceWei: 101n }, 200, null],
+  [
+    'a price stays with its tier through the grace',
+    raised,
+    {},
+    200 + GRACE_SEC - 1,
+    { kind: 'priceInGrace', by: 'basic', untilTime: 200 + GRACE_SEC },
+  ],
+  ['after the grace the price is free', raised, {}, 200 + GRACE_SEC, null],
+  ['a tier may take back its own price at any time', raised, { tierId: 'basic' }, 250, null],
+  [
+    'a price that was never on sale has no grace',
+    [version({ onSale: false }), version({ version: 2, price: 200n, fromBlock: 20, fromTime: 200 })],
+    {},
+    210,
+    null,
+  ],
+  [
+    'the price of a tier just taken off sale is still its own',
+    closed,
+    {},
+    300,
+    { kind: 'priceInGrace', by: 'basic', untilTime: 200 + GRACE_SEC },
+  ],
+]
+for (const [sentence, versions, fields, now, expected] of refusals) {
+  test(`entering a tier: ${sentence}`, () => {
+    assert.deepEqual(refuseTierVersion(versions, { ...candidate, ...fields }, now, GRACE_SEC), expected)
+  })
+}
+
+test('whatever was entered without objection, an amount buys at most one tier at any block', () => {
+  const step = fc.record({
+    tier: fc.integer({ min: 0, max: 2 }),
+    price: fc.integer({ min: 1, max: 4 }),
+    onSale: fc.boolean(),
+    blocks: fc.integer({ min: 1, max: 120 }),
+  })
+  fc.assert(
+    fc.property(
+      fc.array(step, { minLength: 1, maxLength: 14 }),
+      fc.integer({ min: 0, max: 1200 }),
+      fc.integer({ min: 1, max: 4 }),
+      (steps, blockNumber, price) => {
+        const versions: TierVersion[] = []
+        let block = 1
+        for (const { tier, price: asked, onSale, blocks } of steps) {
+          block += blocks
+          const tierId = `t${tier}`
+          const entry = { tierId, priceWei: BigInt(asked), onSale }
+          if (refuseTierVersion(versions, entry, block * 10, GRACE_SEC)) continue
+          const number = versions.filter((v) => v.tierId === tierId).length + 1
+          versions.push(
+            version({
+              tierId,
+              tierNo: tier + 1,
+              version: number,
+              price: BigInt(asked),
+              onSale,
+              fromBlock: block,
+              fromTime: block * 10,
+            }),
+          )
+        }
+        const payment = at(blockNumber, BigInt(price))
+        const sellers = new Set<string>()
+        for (const v of versions) {
+          const ofTier = versions.filter((o) => o.tierId === v.tierId && o.fromBlock <= blockNumber)
+          const latest = ofTier.at(-1)
+          const next = ofTier[v.version]
+          const buys = v === latest || (next !== undefined && payment.blockTime - next.fromTime < GRACE_SEC)
+          if (ofTier.includes(v) && latest?.onSale && v.onSale && buys && v.priceWei === payment.valueWei)
+            sellers.add(v.tierId)
+        }
+        const selected = selectTier(versions, payment, GRACE_SEC)
+        assert.ok(sellers.size <= 1, `sold by ${[...sellers]}`)
+        assert.deepEqual(selected.kind === 'onSale' ? [selected.tier.tierId] : [], [...sellers])
+        const reversed = selectTier(versions.toReversed(), payment, GRACE_SEC)
+        assert.equal(reversed.kind, selected.kind)
+        if (selected.kind === 'onSale') assert.equal(told(reversed), told(selected))
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('the payout is that of the version in force at the time, and unknown before the first', () => {
+  const versions = [
+    version({ payoutBps: 5_000 }),
+    version({ version: 2, payoutBps: 7_000, fromTime: 200 }),
+    version({ tierId: 'plus', tierNo: 2, payoutBps: 1 }),
+  ]
+  const cases: [number, number, number | null][] = [
+    [1, 99, null],
+    [1, 100, 5_000],
+    [1, 199, 5_000],
+    [1, 200, 7_000],
+    [2, 200, 1],
+    [3, 200, null],
+  ]
+  for (const [tierNo, time, expected] of cases) assert.equal(payoutBpsAt(versions, tierNo, time), expected)
+})

@@ -1,0 +1,93 @@
+// Amounts, addresses and hashes at their edges; cover; drift between ledger and contract.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { coverOf } from '../../src/domain/cover.ts'
+import { type Counters, compareCounters, compareNodes, type NodeFacts } from '../../src/domain/drift.ts'
+import { address, hash, parseWei, sumWei, UINT256_MAX, wei } from '../../src/domain/units.ts'
+
+test('an amount is 0 to 2^256 - 1, and nothing else', () => {
+  for (const value of [0n, 1n, UINT256_MAX]) assert.equal(wei(value), value)
+  for (const value of [-1n, UINT256_MAX + 1n]) assert.throws(() => wei(value), RangeError)
+})
+
+test('a decimal string is read exactly; any other writing of a number is refused', () => {
+  assert.equal(parseWei('0'), 0n)
+  assert.equal(parseWei(UINT256_MAX.toString()), UINT256_MAX)
+  for (const text of ['', '-1', '+1', '01', '1e3', '1.0', '0x10', ' 1', '1 ', '1_000', (UINT256_MAX + 1n).toString()])
+    assert.throws(() => parseWei(text), RangeError, text)
+})
+
+test('a sum that no uint256 can carry is refused, not wrapped', () => {
+  assert.equal(sumWei([]), 0n)
+  assert.equal(sumWei([1n, 2n, 3n]), 6n)
+  assert.throws(() => sumWei([UINT256_MAX, 1n]), RangeError)
+})
+
+test('addresses and hashes are lower case from the moment they enter, and of their exact length', () => {
+  assert.equal(address(`0x${'Ab'.repeat(20)}`), `0x${'ab'.repeat(20)}`)
+  assert.equal(hash(`0x${'Cd'.repeat(32)}`), `0x${'cd'.repeat(32)}`)
+  for (const text of [
+    '',
+    '0x',
+    'ab'.repeat(20),
+    `0x${'ab'.repeat(19)}`,
+    `0x${'ab'.repeat(21)}`,
+    `0x${'gg'.repeat(20)}`,
+  ])
+    assert.throws(() => address(text), RangeError, text)
+  for (const text of [`0x${'ab'.repeat(20)}`, `0x${'ab'.repeat(33)}`]) assert.throws(() => hash(text), RangeError, text)
+})
+
+const covers: [string, bigint, bigint, bigint, number | null][] = [
+  ['nothing owed has no ratio', 5n, 0n, 5n, null],
+  ['exactly covered', 7n, 7n, 0n, 10_000],
+  ['short by one wei is rounded down, never to covered', 9_999_999n, 10_000_000n, -1n, 9_999],
+  ['a surplus', 15n, 10n, 5n, 15_000],
+  ['nothing there', 0n, 10n, -10n, 0],
+]
+for (const [sentence, balance, owed, surplusWei, coverBps] of covers) {
+  test(`cover: ${sentence}`, () => {
+    assert.deepEqual(coverOf(wei(balance), wei(owed)), { surplusWei, coverBps })
+  })
+}
+
+const OWNER = address(`0x${'11'.repeat(20)}`)
+const OTHER = address(`0x${'22'.repeat(20)}`)
+const node = (nodeId: bigint, fields: Partial<NodeFacts> = {}): NodeFacts => ({
+  nodeId,
+  owner: OWNER,
+  creditedWei: 10n,
+  withdrawnWei: 4n,
+  cohort: 1,
+  ...fields,
+})
+
+test('what both sides say alike is no drift, in whatever order they say it', () => {
+  assert.deepEqual(compareNodes([node(1n), node(2n)], [node(2n), node(1n)]), [])
+  const counters: Counters = { nodes: 2n, round: 1, outstandingWei: 12n }
+  assert.deepEqual(compareCounters(counters, { ...counters }), [])
+})
+
+test('each field that differs is named with both values', () => {
+  const theirs = node(1n, { owner: OTHER, creditedWei: 11n, withdrawnWei: 5n, cohort: 2 })
+  assert.deepEqual(compareNodes([node(1n)], [theirs]), [
+    { kind: 'node', nodeId: '1', field: 'owner', ledger: OWNER, chain: OTHER },
+    { kind: 'node', nodeId: '1', field: 'creditedWei', ledger: '10', chain: '11' },
+    { kind: 'node', nodeId: '1', field: 'withdrawnWei', ledger: '4', chain: '5' },
+    { kind: 'node', nodeId: '1', field: 'cohort', ledger: '1', chain: '2' },
+  ])
+  assert.deepEqual(
+    compareCounters({ nodes: 1n, round: 2, outstandingWei: 3n }, { nodes: 2n, round: 2, outstandingWei: 4n }),
+    [
+      { kind: 'counter', name: 'nodes', ledger: '1', chain: '2' },
+      { kind: 'counter', name: 'outstandingWei', ledger: '3', chain: '4' },
+    ],
+  )
+})
+
+test('a node that only one side knows is named for that side', () => {
+  assert.deepEqual(compareNodes([node(1n), node(2n)], [node(1n), node(3n)]), [
+    { kind: 'notInLedger', nodeId: '3' },
+    { kind: 'notOnChain', nodeId: '2' },
+  ])
+})
