@@ -1,7 +1,7 @@
 // Readers of single values: each turns a setting's text into a value of its type, or notes the mistake and answers the
 // fallback so that the other settings are still looked at. It must never repeat a URL or a secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import { getAddress } from 'viem/utils'
+import { checksum } from '../chain/wallets.ts'
 import { type Address, address, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
 import type { PlainSetting, SettingName } from './names.ts'
 import { type Source, shown } from './source.ts'
@@ -93,7 +93,7 @@ export function parseAddress(text: string): Address | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
   const digits = text.slice(2)
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-  return mixed && getAddress(text.toLowerCase()) !== text ? null : address(text)
+  return mixed && checksum(address(text)) !== text ? null : address(text)
 }
 
 /** An address that is not the zero address. */

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, before, describe, test } from 'node:test'
+import { runDeploy } from '../../src/cli/deploy.ts'
+import { embedAccount } from '../../src/embed/accounts.ts'
+import { startTestChain, type TestChain } from '../support/anvil.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const OWNER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+const MINTER = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'
+const DISTRIBUTOR = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB'
+const ROLES = ['--owner', OWNER, '--minter', MINTER, '--distributor', DISTRIBUTOR]
+/** A key nobody else knows, and one that everybody does. */
+const OWN_KEY = `0x${'8f3c21d5e6b7a904'.repeat(4)}`
+const KNOWN_KEY = embedAccount(0).privateKey
+
+let chain: TestChain
+before(async () => {
+  chain = await startTestChain()
+})
+after(() => chain.stop())
+
+/** Runs the command; blocks are mined meanwhile. `typed`: what a person at a terminal answers. */
+async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined })
+  stdin.write(`${typed ?? ''}\n`)
+  const [stdout, stderr] = [collector(), collector()]
+  const mining = setInterval(() => void chain.mine(), 50)
+  const code = await runDeploy(argv, env, { stdin, stdout, stderr }).finally(() => clearInterval(mining))
+  return { code, out: stdout.text(), err: stderr.text() }
+}
+
+function collector() {
+  const stream = new PassThrough()
+  let text = ''
+  stream.on('data', (part) => {
+    text += part
+  })
+  return Object.assign(stream, { text: () => text })
+}
+
+const view = (name: string) => ({ owner: '0x8da5cb5b', minter: '0x07546172', maxPerWallet: '0x453c2310' })[name]
+const call = async (to: string, name: string) => chain.rpc<string>('eth_call', [{ to, data: view(name) }, 'latest'])
+
+describe('on a chain of its own', () => {
+  test('it shows what it will do, deploys, and prints the settings alone on stdout', async () => {
+    const { code, out, err } = await run([...ROLES, '--rpc-url', chain.rpcUrl, '--yes'], {
+      DEPLOYER_PRIVATE_KEY: KNOWN_KEY,
+    })
+    assert.equal(code, 0, err)
+    const settings = Object.fromEntries(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/=(.*)/s)),
+    )
+    assert.deepEqual(Object.keys(settings), ['CHAIN_ID', 'FACTORY_ADDRESS', 'START_BLOCK', 'RPC_URL'])
+    assert.deepEqual([settings.CHAIN_ID, settings.RPC_URL], ['31337', chain.rpcUrl])
+    assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'owner')), BigInt(OWNER))
+    assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'maxPerWallet')), 20n)
+    assert.match(err, /costs at most +0\.\d+ ether/)
+    assert.match(err, new RegExp(`deployer +${embedAccount(0).address}, has [\\d.]+ ether`, 'i'))
+    assert.ok(!(out + err).includes(KNOWN_KEY.slice(2)))
+  })
+
+  test('a person at a terminal is asked, and may decline', async () => {
+    const args = [...ROLES, '--rpc-url', chain.rpcUrl]
+    const env = { DEPLOYER_PRIVATE_KEY: KNOWN_KEY }
+    const declined = await run(args, env, 'n')
+    assert.deepEqual([declined.code, declined.out], [1, ''])
+    assert.match(declined.err, /Deploy\? \[y\/N\]/)
+    const nonce = () => chain.rpc<string>('eth_getTransactionCount', [embedAccount(0).address, 'latest'])
+    const before = await nonce()
+    assert.equal((await run(args, env)).code, 2)
+    assert.equal(await nonce(), before)
+    assert.equal((await run(args, env, 'y')).code, 0)
+  })
+
+  test('the key may stand in a file, the RPC in RPC_URL, and the answer in JSON', async () => {
+    const file = join(temporaryDirectory(), 'key')
+    writeFileSync(file, `${KNOWN_KEY.slice(2)}\n`)
+    const env = { DEPLOYER_PRIVATE_KEY_FILE: file, RPC_URL: chain.rpcUrl }
+    const { code, out } = await run([...ROLES, '--max-per-wallet', '256', '--yes', '--json'], env)
+    assert.equal(code, 0)
+    const { chainId, factoryAddress, startBlock, txHash } = JSON.parse(out)
+    assert.equal(chainId, 31337)
+    assert.equal(BigInt(await call(factoryAddress, 'maxPerWallet')), 256n)
+    assert.equal(BigInt(await call(factoryAddress, 'minter')), BigInt(MINTER))
+    const { blockNumber } = await chain.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [txHash])
+    assert.equal(Number(blockNumber), startBlock)
+  })
+
+  test('a deployer without the money is told so before anything is sent', async () => {
+    const { code, out, err } = await run([...ROLES, '--rpc-url', chain.rpcUrl, '--yes'], {
+      DEPLOYER_PRIVATE_KEY: OWN_KEY,
+    })
+    assert.deepEqual([code, out], [1, ''])
+    assert.match(err, /has 0 ether/)
+    assert.match(err, /cannot pay/)
+  })
+})
+
+test('elsewhere, accounts whose keys everybody knows are refused', async () => {
+  await chain.rpc('anvil_setChainId', [5])
+  try {
+    const args = ['--owner', embedAccount(4).address, ...ROLES.slice(2), '--rpc-url', chain.rpcUrl, '--yes']
+    const { code, out, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
+    assert.deepEqual([code, out], [1, ''])
+    assert.match(err, /The deployer 0x\w+ is a development account/)
+    assert.match(err, /The owner 0x\w+ is a development account/)
+    assert.doesNotMatch(err, /The minter/)
+  } finally {
+    await chain.rpc('anvil_setChainId', [31337])
+  }
+})
+
+test('a chain that does not answer is an error of one line, without the key in the URL', async () => {
+  const args = [...ROLES, '--rpc-url', 'http://127.0.0.1:9/secret-path', '--yes']
+  const { code, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
+  assert.equal(code, 1)
+  assert.match(err, /^Not deployed.*127\.0\.0\.1/)
+  assert.doesNotMatch(err, /secret-path|at .*\.ts/)
+})
+
+test('every mistake of the call is told at once, and no key repeated', async () => {
+  const { code, err } = await run(
+    ['--owner', OWNER.replace('aA', 'aa'), '--max-per-wallet', '257', '--rpc-url', 'ws://x'],
+    {
+      DEPLOYER_PRIVATE_KEY: `${OWN_KEY}0`,
+    },
+  )
+  assert.equal(code, 2)
+  for (const name of [
+    '--owner',
+    '--minter',
+    '--distributor',
+    '--max-per-wallet',
+    '--rpc-url',
+    'DEPLOYER_PRIVATE_KEY',
+  ]) {
+    assert.match(err, new RegExp(`^${name}: `, 'm'))
+  }
+  assert.ok(!err.includes(OWN_KEY.slice(2)))
+})
+
+describe('refused before anything is asked of the chain', () => {
+  const good = { DEPLOYER_PRIVATE_KEY: OWN_KEY }
+  const rpc = ['--rpc-url', 'http://127.0.0.1:9']
+  const rows: [string, string[], NodeJS.ProcessEnv, RegExp][] = [
+    ['an unknown argument', [...ROLES, ...rpc, '--private-key', OWN_KEY], good, /Unknown option '--private-key'/],
+    ['one account for both roles', [...ROLES.slice(0, 4), '--distributor', MINTER, ...rpc], good, /two accounts/],
+    ['a role for nobody', [...ROLES.slice(2), '--owner', `0x${'0'.repeat(40)}`, ...rpc], good, /belongs to nobody/],
+    ['no key', [...ROLES, ...rpc], {}, /DEPLOYER_PRIVATE_KEY: set it/],
+    ['two keys', [...ROLES, ...rpc], { ...good, DEPLOYER_PRIVATE_KEY_FILE: '/x' }, /both set/],
+    ['a key file that is missing', [...ROLES, ...rpc], { DEPLOYER_PRIVATE_KEY_FILE: '/nowhere' }, /ENOENT/],
+    ['a cap of none', [...ROLES, ...rpc, '--max-per-wallet', '0'], good, /1 to 256/],
+  ]
+  for (const [what, argv, env, words] of rows) {
+    test(what, async () => {
+      const { code, err } = await run(argv, env)
+      assert.equal(code, 2)
+      assert.match(err, words)
+    })
+  }
+})
+
+test('help goes to stdout', async () => {
+  const { code, out } = await run(['--help'], {})
+  assert.equal(code, 0)
+  assert.match(out, /^Usage: node-ledger deploy/)
+})
