@@ -234,23 +234,24 @@ async function isReady(child: Child, data: string, options: PostgresOptions): Pr
 }
 
 /**
- * Ends the server that a killed service left on these files, and what is left of one whose main process was killed. A
- * lock file that names a process which is something else (numbers are used again) is removed: the server would take it
- * for one of its own and refuse to start.
+ * Ends the server that a killed service left on these files, and what is left of one whose main process was killed. The
+ * lock file then goes: a server refuses to start while its number is in use, be it by something else (numbers are used
+ * again) or by a dead process that nobody has collected (as in a container without an init).
  */
 async function stopLeftover(data: string, log: Log): Promise<void> {
   const lockFile = join(data, 'postmaster.pid')
   const pid = Number.parseInt(readIfExists(lockFile) ?? '', 10)
-  if (pid > 0 && isAlive(pid)) {
-    if (isServerOf(pid, data)) {
-      log.warn({ pid }, 'stopping the PostgreSQL that an earlier run left behind')
-      if (!(await endProcess(pid, STOP_STEPS)))
-        throw new EmbedError(`PostgreSQL (process ${pid}) of an earlier run uses ${data} and cannot be stopped.`)
-    } else {
-      rmSync(lockFile, { force: true })
-    }
+  if (pid > 0 && isAlive(pid) && isServerOf(pid, data)) {
+    log.warn({ pid }, 'stopping the PostgreSQL that an earlier run left behind')
+    await endOrRefuse(pid, STOP_STEPS)
   }
-  for (const stray of processesIn(data)) await endProcess(stray, STOP_STEPS.slice(1))
+  for (const stray of processesIn(data)) await endOrRefuse(stray, STOP_STEPS.slice(1))
+  rmSync(lockFile, { force: true })
+}
+
+async function endOrRefuse(pid: number, steps: Parameters<typeof endProcess>[1]): Promise<void> {
+  if (await endProcess(pid, steps)) return
+  throw new EmbedError(`PostgreSQL (process ${pid}) of an earlier run cannot be stopped. Stop it by hand.`)
 }
 
 function isServerOf(pid: number, data: string): boolean {

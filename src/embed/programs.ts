@@ -85,7 +85,8 @@ export function repairLibraries(root: string, libraryDir: string): Record<string
   for (const { source, target } of links)
     ensureLink(join(root, source), join(libraryDir, relative('native/lib', target)))
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
-  return { [variable]: libraryDir }
+  // The package's own too: a library found by its link looks for others beside the link.
+  return { [variable]: [libraryDir, join(root, 'native', 'lib')].join(delimiter) }
 }
 
 function ensureLink(source: string, path: string): void {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import sqlClient from 'postgres'
 import { canSetDeathSignal, succeeds } from '../../src/embed/child.ts'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../src/embed/postgres.ts'
@@ -138,6 +140,20 @@ test('a lock file that names a process which is something else does not block, n
   assert.ok((await countRows(server.url)) > 0)
   assert.ok(isAlive(stranger.pid))
   stranger.kill()
+  await server.stop()
+})
+
+test('a lock file that names a dead process which nobody has collected does not block', async () => {
+  const data = join(shared, 'postgres', 'data')
+  // The shell's child ends when the shell has become a program that collects no children.
+  const parent = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'])
+  const [line] = await once(parent.stdout, 'data')
+  writeFileSync(join(data, 'postmaster.pid'), `${Number(String(line))}\n${data}\n`, { mode: 0o600 })
+  await sleep(200)
+  process.kill(Number(String(line)), 0)
+  const server = await start(shared)
+  assert.ok((await countRows(server.url)) > 0)
+  parent.kill()
   await server.stop()
 })
 

@@ -3,19 +3,24 @@ import { execFile } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   readlinkSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { findAnvil, findPostgres, repairLibraries } from '../../src/embed/programs.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
+const isRoot = process.getuid?.() === 0
+/** "nobody" */
+const UNPRIVILEGED_ID = 65534
 const run = promisify(execFile)
 const PROGRAMS = new URL('../../src/embed/programs.ts', import.meta.url).href
 
@@ -69,23 +74,40 @@ test('several processes may repair at once', async () => {
   }
 })
 
-test('a package that belongs to someone else gets its links in the data directory', () => {
-  const root = unpack()
+test('a package that belongs to someone else gets its links in the data directory, and its programs run', async () => {
+  const root = copyPackage()
   const libraryDir = join(temporaryDirectory(), 'lib')
-  if (process.getuid?.() === 0) {
-    chmodSync(root, 0o755)
-    chownSync(join(libraryDir, '..'), 65534, 65534)
-  } else {
-    chmodSync(join(root, 'native', 'lib'), 0o555)
-  }
-  const previous = process.geteuid?.()
-  if (previous === 0) process.seteuid?.(65534)
-  try {
-    assert.deepEqual(Object.values(repairLibraries(root, libraryDir)), [libraryDir])
-    assert.equal(readFileSync(join(libraryDir, 'libone.so'), 'utf8'), 'one')
-    assert.equal(readFileSync(join(libraryDir, 'libtwo.so.1'), 'utf8'), 'two')
-  } finally {
-    if (previous === 0) process.seteuid?.(0)
-    chmodSync(join(root, 'native', 'lib'), 0o755)
-  }
+  const lib = join(root, 'native', 'lib')
+  chmodSync(root, 0o755)
+  chmodSync(lib, 0o555)
+  if (isRoot) chownSync(join(libraryDir, '..'), UNPRIVILEGED_ID, UNPRIVILEGED_ID)
+  const env = asNormalUser(() => repairLibraries(root, libraryDir))
+  chmodSync(lib, 0o755)
+  assert.ok(existsSync(libraryDir))
+  assert.equal(existsSync(join(lib, 'libpq.so.5')), false)
+  const { stdout } = await run(join(root, 'native', 'bin', 'initdb'), ['--version'], {
+    env: { ...process.env, ...env },
+  })
+  assert.match(stdout, /PostgreSQL/)
 })
+
+/** The installed PostgreSQL as npm unpacks it: without links. */
+function copyPackage(): string {
+  const root = temporaryDirectory()
+  const installed = dirname(dirname(findPostgres(root).postgres))
+  cpSync(installed, join(root, 'native'), {
+    recursive: true,
+    filter: (path) =>
+      !lstatSync(path).isSymbolicLink() && !path.includes('/share/') && !path.includes('/lib/postgresql/'),
+  })
+  return root
+}
+
+function asNormalUser<T>(act: () => T): T {
+  if (isRoot) process.seteuid?.(UNPRIVILEGED_ID)
+  try {
+    return act()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+}
