@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
+import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi, paymentOf, startWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -83,3 +84,5 @@ test('a node that changes hands belongs to the new owner', async () => {
   assert.equal(node?.owner, to)
   assert.deepEqual([...(await world.pool`SELECT owner, nodes FROM owners`)], [{ owner: to, nodes: 1 }])
 })
+
+test('at the end the ledger is what the chain says, by every invariant', () => checkInvariants(world))

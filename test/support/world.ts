@@ -29,7 +29,18 @@ export const ownerAbi = parseAbi([
   'function transferFrom(address from, address to, uint256 id)',
   'function pause()',
   'function unpause()',
+  'function setSwapsAllowance(uint256 allowance)',
+  'function setInterval(uint256 cohort, uint256 interval)',
 ])
+const tokenAbi = parseAbi(['function transfer(address to, uint256 amount) returns (bool)'])
+
+export type OwnerAct = (typeof ownerAbi)[number]['name']
+
+export interface Instance {
+  ctx: PassContext
+  payments(): Promise<PaymentsOutcome>
+  credit(): Promise<CreditOutcome>
+}
 
 export interface World {
   chain: TestChain
@@ -46,10 +57,22 @@ export interface World {
   pay(from: number, valueWei: bigint, to?: Address): Promise<Hash>
   /** Calls a contract from an account and mines it. */
   call(from: number, to: Address, data: `0x${string}`, valueWei?: bigint): Promise<Hash>
+  /** The call of a node's or of the contract's owner, mined; it may revert. */
+  act(from: number, name: OwnerAct, args?: readonly unknown[]): Promise<Hash>
+  /** Gives an account demo tokens, mined. */
+  giveTokens(to: Address, amount: bigint): Promise<void>
+  /** Signed bytes of a transaction, for putting it into another block. */
+  raw(txHash: Hash): Promise<`0x${string}`>
+  /** Whether a mined transaction went through; null while it is in no block. */
+  succeeded(txHash: Hash): Promise<boolean | null>
+  /** Another instance of the service on the same database and chain, with some of its parts replaced. */
+  instance(parts?: Partial<Omit<PassContext, 'rules'>> & { rules?: Partial<Rules> }): Instance
   /** Reads the factory. */
   read<T>(functionName: string, args?: readonly unknown[]): Promise<T>
   /** Passes and blocks in turn until nothing is on its way any more. */
   settle(): Promise<void>
+  /** Settles, and pays every turn that is due by then. */
+  rest(): Promise<void>
   close(): Promise<void>
 }
 
@@ -126,6 +149,21 @@ export async function startWorld(rules: Partial<Rules> = {}): Promise<World> {
       await chain.mine()
       return hash
     },
+    act: (from, functionName, args = []) =>
+      world.call(from, factory, encodeFunctionData({ abi: ownerAbi, functionName, args } as never)),
+    async giveTokens(to, amount) {
+      const data = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [to, amount] })
+      await world.call(4, token, data)
+    },
+    raw: (txHash) => chain.rpc('eth_getRawTransactionByHash', [txHash]),
+    async succeeded(txHash) {
+      const receipt = await chain.rpc<{ status: string } | null>('eth_getTransactionReceipt', [txHash])
+      return receipt && receipt.status === '0x1'
+    },
+    instance(parts = {}) {
+      const own = { ...ctx, ...parts, rules: { ...ctx.rules, ...parts.rules } }
+      return { ctx: own, payments: paymentsPass(own), credit: creditPass(own) }
+    },
     async read<T>(functionName: string, args: readonly unknown[] = []) {
       const abi = factoryAbi.filter((item) => item.type === 'function' && item.name === functionName)
       const data = encodeFunctionData({ abi, functionName, args } as never)
@@ -140,6 +178,14 @@ export async function startWorld(rules: Partial<Rules> = {}): Promise<World> {
         if (outcome.pending === 0 && pending.count === 0) return
       }
       throw new Error('payments were still on their way after 12 passes')
+    },
+    async rest() {
+      for (let i = 0; i < 12; i++) {
+        await world.settle()
+        const { reason } = await credit()
+        if (reason === 'nothingDue' || reason === 'disabled') return
+      }
+      throw new Error('turns were still due after 12 rounds')
     },
     async close() {
       await pool.end({ timeout: 1 })
