@@ -1,6 +1,6 @@
 // The composition root: builds everything from the configuration and wires it. Nothing here decides anything about
 // money. What was started is stopped in reverse, also when a later step fails.
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { checkDeployment } from './chain/check-deployment.ts'
 import { createContractReader } from './chain/contract.ts'
 import { createChainReader } from './chain/follow.ts'
@@ -16,7 +16,8 @@ import { listenForChanges } from './db/changes.ts'
 import { migrate } from './db/migrate.ts'
 import { claimIdentity } from './db/settings.ts'
 import { connect, inTransaction, type Pool } from './db/sql.ts'
-import { enterCreditTerms } from './db/tiers.ts'
+import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
+import { creditMaxWei } from './domain/credit.ts'
 import { wei } from './domain/units.ts'
 import { fetchEthUsd } from './feeds/eth-usd.ts'
 import type { HttpDeps } from './http/deps.ts'
@@ -59,6 +60,7 @@ export interface App {
 export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
+    await refuseTakenPort(config)
     const parts = await openParts(config, log, onProgress)
     stack.defer(() => parts.stop())
     const app = await build(config, log, onProgress, parts, stack)
@@ -176,16 +178,23 @@ async function claimLedger(pool: Pool, chain: ChainPart, chainId: number, reader
   )
 }
 
-/** Enters the credit terms that the settings ask for, from the followed head's time on, and the demo tiers of a demo chain. */
+/** Puts the demo tiers of a demo chain on sale, and enters the credit terms the settings ask for, from the followed head's time on. */
 async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: ChainReader): Promise<void> {
   const cursor = await readCursor(pool)
   const from = cursor ?? (await reader.head())
   const { range, intervalSec, slotSec } = config.credit
   const zero = { minWei: wei(0n), maxWei: wei(0n) }
+  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: from.number, time: from.time })
+  const payoutBps = Math.max(0, ...(await readTierVersions(pool)).map((tier) => tier.payoutBps))
+  const mostWei = creditMaxWei(intervalSec, payoutBps)
+  if (range && range.maxWei > mostWei) {
+    throw new StartError(
+      `CREDIT_MAX_WEI is ${range.maxWei}: at ${payoutBps} basis points, the highest of your tiers, a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most.`,
+    )
+  }
   await inTransaction(pool, (sql) =>
     enterCreditTerms(sql, { fromTime: from.time, ...(range ?? zero), intervalSec, slotSec }),
   )
-  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: from.number, time: from.time })
 }
 
 function passContext(
@@ -267,11 +276,29 @@ function httpDeps(
   }
 }
 
+/** Said before anything is started: the server itself listens last, when there is something to serve. */
+async function refuseTakenPort({ http }: Config): Promise<void> {
+  const probe = createNetServer()
+  await listenOrRefuse(http.port, (done, failed) => probe.once('error', failed).listen(http.port, http.host, done))
+  await new Promise((resolve) => probe.close(resolve))
+}
+
 async function listen(server: ReturnType<typeof createServer>, { http }: Config): Promise<void> {
+  await listenOrRefuse(http.port, (done, failed) =>
+    server.listen({ host: http.host, port: http.port }).then(() => done(), failed),
+  )
+}
+
+async function listenOrRefuse(
+  port: number,
+  begin: (done: () => void, failed: (error: Error) => void) => unknown,
+): Promise<void> {
   try {
-    await server.listen({ host: http.host, port: http.port })
+    await new Promise<void>((done, failed) => void begin(done, failed))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new StartError(`Port ${http.port} is taken. Stop what uses it, or set PORT to another one.`)
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE')
+      throw new StartError(`Port ${port} is taken. Stop what uses it, or set PORT to another one.`)
+    throw new StartError(`Cannot listen on port ${port}: ${message}. Set HOST and PORT to an address this machine has.`)
   }
 }

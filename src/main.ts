@@ -14,6 +14,9 @@ import { createLog } from './log.ts'
 
 /** A stop that takes longer than this ends hard: whoever asked for it would do so anyway. */
 const STOP_MS = 30_000
+/** A service whose launcher was killed notices at once and stops within this time, as a rule. */
+const LOCK_WAIT_MS = 5_000
+const LOCK_POLL_MS = 200
 const USAGE = `Usage: node-ledger <command>
 
   start      run the service; with nothing configured, on an embedded database and chain
@@ -63,13 +66,26 @@ async function start(): Promise<number> {
 async function prepare(): Promise<{ config: Config; lock: DataDirLock | null }> {
   const first = loadConfig(process.env, { readFile })
   if (first.production) return { config: first, lock: null }
-  const lock = first.embedded.database || first.embedded.chain ? await lockDataDir(first.dataDir) : null
+  const lock = first.embedded.database || first.embedded.chain ? await lockPatiently(first.dataDir) : null
   try {
     const generated: GeneratedSecrets = loadOrCreateSecrets(first.dataDir, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
     return { config: loadConfig(process.env, { readFile, generated }), lock }
   } catch (error) {
     lock?.release()
     throw error
+  }
+}
+
+/** The data directory's lock; a service that is just stopping is waited for. */
+async function lockPatiently(dataDir: string): Promise<DataDirLock> {
+  const deadline = Date.now() + LOCK_WAIT_MS
+  for (;;) {
+    try {
+      return await lockDataDir(dataDir)
+    } catch (error) {
+      if (!(error instanceof EmbedError) || Date.now() > deadline) throw error
+      await sleep(LOCK_POLL_MS)
+    }
   }
 }
 

@@ -40,62 +40,68 @@ export interface Parts {
   stop(): Promise<void>
 }
 
-/** Starts what is missing. `onProgress` is told of each step. What was started is stopped again when a later step fails. */
+/** A process of ours that serves a part. */
+interface Running {
+  name: string
+  stop(): Promise<void>
+  onExit(listener: () => void): void
+}
+interface Started<Part> {
+  part: Part
+  /** Null for a part of the operator's. */
+  running: Running | null
+}
+
+/** Starts what is missing; `onProgress` is told of each step. When one part fails, the other is stopped again. */
 export async function openParts(config: Config, log: Log, onProgress: (step: string) => void): Promise<Parts> {
-  const stops: (() => Promise<void>)[] = []
-  const exits: ((listener: (what: string) => void) => void)[] = []
+  // Side by side: each takes seconds at its first start.
+  const starting = [
+    config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config),
+    config.embedded.database ? embeddedDatabase(config, log, onProgress) : ownDatabase(config),
+  ] as const
+  const settled = await Promise.allSettled(starting)
+  const running = settled.flatMap((result) => (result.status === 'fulfilled' && result.value.running) || [])
   const stop = async () => {
-    for (const stopPart of stops.splice(0).reverse()) await stopPart()
+    for (const part of running) await part.stop()
   }
   try {
-    const chain = config.embedded.chain ? await embeddedChain(config, log, onProgress, stops, exits) : ownChain(config)
-    const database = config.embedded.database
-      ? await embeddedDatabase(config, log, onProgress, stops, exits)
-      : ownDatabase(config)
-    return { database, chain, onExit: (listener) => exits.forEach((on) => void on(listener)), stop }
+    const [chain, database] = await Promise.all(starting)
+    const onExit = (listener: (what: string) => void) => {
+      for (const part of running) part.onExit(() => listener(part.name))
+    }
+    return { chain: chain.part, database: database.part, onExit, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-type Stops = (() => Promise<void>)[]
-type Exits = ((listener: (what: string) => void) => void)[]
-
 async function embeddedDatabase(
-  config: Config,
+  { dataDir }: Config,
   log: Log,
   onProgress: (step: string) => void,
-  stops: Stops,
-  exits: Exits,
-): Promise<DatabasePart> {
+): Promise<Started<DatabasePart>> {
   onProgress('starting PostgreSQL')
-  const postgres = await startPostgres({ dataDir: config.dataDir, log, onProgress })
-  stops.push(postgres.stop)
-  exits.push((listener) => postgres.onExit(() => listener('PostgreSQL')))
-  return { url: postgres.url, directUrl: postgres.url, readUrl: postgres.url }
+  const { url, stop, onExit } = await startPostgres({ dataDir, log, onProgress })
+  return { part: { url, directUrl: url, readUrl: url }, running: { name: 'PostgreSQL', stop, onExit } }
 }
 
-function ownDatabase({ database }: Config): DatabasePart {
+async function ownDatabase({ database }: Config): Promise<Started<DatabasePart>> {
   const { url, directUrl, readUrl } = database
   if (!url || !directUrl || !readUrl) throw new Error('DATABASE_URL is neither set nor embedded')
-  return { url, directUrl, readUrl }
+  return { part: { url, directUrl, readUrl }, running: null }
 }
 
 async function embeddedChain(
   config: Config,
   log: Log,
   onProgress: (step: string) => void,
-  stops: Stops,
-  exits: Exits,
-): Promise<ChainPart> {
+): Promise<Started<ChainPart>> {
   onProgress('starting the chain')
   const port = config.chain.embeddedPort
   const { anvil, ...deployment } = await startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
-  stops.push(anvil.stop)
-  exits.push((listener) => anvil.onExit(() => listener('The chain')))
   const { minter, distributor, payments } = EMBED_PARTS
-  return {
+  const part: ChainPart = {
     rpcUrls: [anvil.rpcUrl],
     publicRpcUrl: config.chain.publicRpcUrl ?? anvil.rpcUrl,
     chainId: EMBED_CHAIN_ID,
@@ -106,11 +112,12 @@ async function embeddedChain(
     distributorKey: config.secrets.distributorPrivateKey ?? embedAccount(distributor).privateKey,
     demoToken: address(deployment.token),
   }
+  return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
 }
 
-function ownChain({ chain, payments, secrets }: Config): ChainPart {
+async function ownChain({ chain, payments, secrets }: Config): Promise<Started<ChainPart>> {
   if (!chain.factoryAddress) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
-  return {
+  const part: ChainPart = {
     rpcUrls: chain.rpcUrls,
     publicRpcUrl: chain.publicRpcUrl,
     chainId: chain.chainId,
@@ -121,6 +128,7 @@ function ownChain({ chain, payments, secrets }: Config): ChainPart {
     distributorKey: secrets.distributorPrivateKey,
     demoToken: null,
   }
+  return { part, running: null }
 }
 
 /** The addresses of the keys that send, as far as they are configured. */

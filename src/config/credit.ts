@@ -1,5 +1,7 @@
 // How much is credited and when, and how often the passes run. Owns the rules that keep a node's total within what the
 // contract can hold, and the passes from falling behind.
+
+import { creditMaxWei } from '../domain/credit.ts'
 import { type Wei, wei } from '../domain/units.ts'
 import type { CreditConfig, ScheduleConfig } from './shape.ts'
 import type { Source } from './source.ts'
@@ -42,11 +44,8 @@ function requireRange(
   }
 }
 
-/** What a cohort on the contract can hold for each of its nodes, for life. */
-const PER_NODE_MAX_WEI = 2n ** 80n
-const LIFE_SEC = 100n * 31_557_600n
-/** A tier's payoutBps multiplies the range, and tiers are made later: room for ten times the base rate. */
-const PAYOUT_FACTOR = 10n
+/** Tiers are not known yet; a start that finds one with a higher rate refuses it by the same rule. */
+const BASE_BPS = 10_000
 
 function checkRange(source: Source, { range, intervalSec }: CreditConfig): void {
   if (range === null || !source.isFine('CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC')) return
@@ -57,12 +56,11 @@ function checkRange(source: Source, { range, intervalSec }: CreditConfig): void 
     )
     return
   }
-  const turns = LIFE_SEC / BigInt(intervalSec) + 1n
-  const mostWei = (PER_NODE_MAX_WEI - 1n) / (turns * PAYOUT_FACTOR)
+  const mostWei = creditMaxWei(intervalSec, BASE_BPS)
   if (range.maxWei > mostWei) {
     source.refuse(
       'CREDIT_MAX_WEI',
-      `is ${range.maxWei}: a node's total could outgrow the contract's 80 bits within 100 years (at ten times the base rate). With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most`,
+      `is ${range.maxWei}: a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most`,
     )
   }
 }

@@ -76,3 +76,14 @@ export function planRound(due: readonly DueTurn[]): RoundPlan {
   }
   return plan
 }
+
+/** What a cohort on the contract can hold for each of its nodes, for life: 80 bits. */
+const PER_NODE_MAX_WEI = 2n ** 80n - 1n
+/** How long that must suffice, whatever is drawn: a hundred years. */
+const LIFE_SEC = 100n * 31_557_600n
+
+/** The most a turn may pay at the base rate so that no node of a tier at `payoutBps` outgrows the contract within 100 years. */
+export function creditMaxWei(intervalSec: number, payoutBps: number): Wei {
+  const turns = LIFE_SEC / BigInt(intervalSec) + 1n
+  return wei((PER_NODE_MAX_WEI * BPS_BASE) / (turns * BigInt(Math.max(1, payoutBps))))
+}

@@ -1,0 +1,157 @@
+// The service as its operator runs it: the command line in a process of its own, on embedded parts and free ports. For
+// tests that look at it from outside, kill it, and start it again.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { createPublicClient, createWalletClient, type Hash, http, parseAbi } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { anvil } from 'viem/chains'
+import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** First start with initdb and deployment on a busy machine of two cores. */
+const START_MS = 60_000
+const STOP_MS = 40_000
+
+export const walletAbi = parseAbi([
+  'function nodeInfo(uint256 id) view returns (address owner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohort)',
+  'function nodesOf(address wallet) view returns (uint256[])',
+  'function withdraw(uint256 id, address to, uint256 amount)',
+])
+
+export interface Service {
+  url: string
+  pid: number
+  /** Everything it wrote so far. */
+  output(): string
+  get<T>(path: string): Promise<T>
+  post(path: string, body: object): Promise<Response>
+  /** Resolves with what ended it. */
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  kill(signal: NodeJS.Signals): void
+  /** Asks it to stop and waits until it has. */
+  stop(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** Starts the service itself, so that a kill hits it and no launcher, and waits for its banner. Throws with what it said when there is none. */
+export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
+  const child = spawn(process.execPath, [MAIN, 'start'], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: dataDir,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      CHAIN_PORT: '0',
+      METRICS_PORT: '0',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`no banner in ${START_MS} ms:\n${output}`)), START_MS)
+    const read = (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = /answers at (http:\S+)/.exec(output)?.[1]
+      if (found) {
+        clearTimeout(late)
+        resolve(found)
+      }
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    exited.then(() => {
+      clearTimeout(late)
+      reject(new Error(`it ended:\n${output}`))
+    })
+  })
+  process.once('exit', () => child.kill('SIGKILL'))
+  return {
+    url,
+    pid: child.pid ?? 0,
+    output: () => output,
+    async get<T>(path: string) {
+      const response = await fetch(url + path)
+      if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
+      return (await response.json()) as T
+    },
+    post: (path, body) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    exited,
+    kill: (signal) => void child.kill(signal),
+    stop: () => stop(child, exited),
+  }
+}
+
+async function stop(child: ChildProcess, exited: Service['exited']) {
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  const exit = await exited
+  clearTimeout(late)
+  return exit
+}
+
+export interface WellKnown {
+  chainId: number
+  rpcUrl: string
+  factoryAddress: `0x${string}`
+  paymentAddress: `0x${string}`
+  apiBase: string
+  embedded: boolean
+}
+
+/** A wallet of the embedded chain, as its owner uses it. */
+export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
+  const key = EMBED_ACCOUNTS[index]?.privateKey
+  if (!key) throw new Error(`there is no account ${index}`)
+  const account = privateKeyToAccount(key)
+  const transport = http(rpcUrl, { retryCount: 5 })
+  const sender = createWalletClient({ account, chain: anvil, transport })
+  const reader = createPublicClient({ chain: anvil, transport, pollingInterval: 200, cacheTime: 0 })
+  const factory = { address: factoryAddress, abi: walletAbi } as const
+  const mined = async (hash: Hash) => {
+    const receipt = await reader.waitForTransactionReceipt({ hash })
+    if (receipt.status !== 'success') throw new Error(`${hash} failed`)
+    return hash
+  }
+  return {
+    address: account.address.toLowerCase() as `0x${string}`,
+    pay: async (to: `0x${string}`, value: bigint) => mined(await sender.sendTransaction({ to, value })),
+    withdraw: async (id: bigint, to: `0x${string}`, amount: bigint) =>
+      mined(await sender.writeContract({ ...factory, functionName: 'withdraw', args: [id, to, amount] })),
+    nodesOf: () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [account.address] }),
+    nodeInfo: async (id: bigint) => {
+      const [owner, balance, credited, withdrawn] = await reader.readContract({
+        ...factory,
+        functionName: 'nodeInfo',
+        args: [id],
+      })
+      return {
+        owner: owner.toLowerCase(),
+        balanceWei: `${balance}`,
+        creditedWei: `${credited}`,
+        withdrawnWei: `${withdrawn}`,
+      }
+    },
+  }
+}
+
+/** Asks until the answer is not null. */
+export async function until<T>(what: string, ask: () => Promise<T | null>, waitMs = 60_000): Promise<T> {
+  const deadline = Date.now() + waitMs
+  for (;;) {
+    const answer = await ask().catch((error: unknown) => {
+      if (Date.now() > deadline) throw error
+      return null
+    })
+    if (answer !== null) return answer
+    if (Date.now() > deadline) throw new Error(`waited ${waitMs} ms in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+}
