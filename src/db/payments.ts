@@ -30,12 +30,20 @@ export interface Payment {
   blockNumber: number
   blockHash: Hash
   blockTime: number
+  txIndex: number
+  innerIndex: number
 }
 
 function columns(sql: Sql) {
   return sql`p.id, p.tx_hash AS "txHash", p.ref, p.from_address AS "from", p.value_wei AS "valueWei", p.succeeded, p.state,
     p.reason, p.tier_id AS "tierId", t.tier_no AS "tierNo", p.block_number AS "blockNumber",
-    p.block_hash AS "blockHash", extract(epoch FROM p.block_time)::bigint AS "blockTime"`
+    p.block_hash AS "blockHash", extract(epoch FROM p.block_time)::bigint AS "blockTime",
+    p.tx_index AS "txIndex", p.inner_index AS "innerIndex"`
+}
+
+/** The order in which payments are judged: block, then place in it. Never by id, since a payment may come back elsewhere. */
+export function byPlace(a: Payment, b: Payment): number {
+  return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
 }
 
 /**

@@ -32,7 +32,7 @@ export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise
       upToBlock,
       limit: JUDGED_MAX,
     })),
-  ].sort((a, b) => a.blockNumber - b.blockNumber || a.id - b.id)
+  ].sort(payments.byPlace)
   if (waiting.length === 0) return judged
 
   const bench: Bench = {
