@@ -77,7 +77,7 @@ export interface World {
 }
 
 /** Starts one. About a third of a second. */
-export async function startWorld(rules: Partial<Rules> = {}): Promise<World> {
+export async function startWorld(rules: Partial<Rules> = {}, { maxPerWallet = 20n } = {}): Promise<World> {
   const [database, chain] = await Promise.all([createDatabase(), startTestChain()])
   const accounts = chain.accounts.map((account) => address(account.address))
   const at = (index: number): Address => accounts[index] ?? fail(`there is no account ${index}`)
@@ -88,7 +88,7 @@ export async function startWorld(rules: Partial<Rules> = {}): Promise<World> {
   const factory = await deploy(
     chain,
     at(0),
-    encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args: [at(0), at(1), at(2), 20n] }),
+    encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args: [at(0), at(1), at(2), maxPerWallet] }),
   )
   const token = await deploy(chain, at(4), demoTokenBytecode)
   const head = await chain.block()
@@ -248,6 +248,26 @@ function tiers(token: Address, fromBlock: number, fromTime: number): TierInput[]
       holdingDecimals: 18,
     },
   ]
+}
+
+/** Enters a tier, or its next version, from the next block on. Fields not given are those of a tier open to anyone. */
+export async function enterTier(world: World, fields: Pick<TierInput, 'tierId' | 'tierNo'> & Partial<TierInput>) {
+  const head = await world.chain.block()
+  const tier: TierInput = {
+    label: fields.tierId,
+    priceWei: wei(ETHER),
+    maxPerWallet: 10,
+    holdingWei: wei(0n),
+    holdingToken: null,
+    holdingSymbol: null,
+    holdingDecimals: null,
+    payoutBps: 10_000,
+    onSale: true,
+    fromBlock: Number(head.number) + 1,
+    fromTime: Number(head.timestamp),
+    ...fields,
+  }
+  await inTransaction(world.pool, (sql) => insertTierVersion(sql, tier, 'test'))
 }
 
 function fail(message: string): never {

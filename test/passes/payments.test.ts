@@ -1,0 +1,186 @@
+// What becomes of payments, each kind of them: judged by the terms of its block, in chain order, minted once.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ChainReader } from '../../src/chain/port.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const FOUNDER = ETHER / 20n
+
+let world: World
+/** Transactions of the service's own wallets that are no mint and no round. */
+const foreign: Hash[] = []
+before(async () => {
+  world = await startWorld()
+  // Cohorts are opened once, so that no test below has to wait for it.
+  await world.settle()
+})
+after(() => world.close())
+
+const verdictOf = async (txHash: Hash) => {
+  const [row] = await world.pool<{ verdict: string; reason: string | null; evidence: Record<string, unknown> }[]>`
+    SELECT v.verdict, v.reason, v.evidence FROM payment_verdicts v JOIN payments p ON p.id = v.payment_id
+    WHERE p.tx_hash = ${txHash} ORDER BY v.id DESC LIMIT 1`
+  return row ?? assert.fail(`no verdict on ${txHash}`)
+}
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+
+test('of two payments with one place left, the earlier in its block wins', async () => {
+  await enterTier(world, { tierId: 'solo', tierNo: 10, priceWei: wei(ETHER / 30n), maxPerWallet: 1 })
+  const [first, second] = [await world.pay(5, ETHER / 30n), await world.pay(5, ETHER / 30n)]
+  const other = await world.pay(6, ETHER / 30n)
+  await world.settle()
+  assert.deepEqual(await Promise.all([first, second, other].map(told)), ['minted', 'held tierAllowance', 'minted'])
+  const { evidence } = await verdictOf(second)
+  assert.deepEqual([evidence.allowance, evidence.nodesOfTier, evidence.inFlightOfTier], [1, 0, 1])
+})
+
+test('the earlier place wins also where a reorganisation brought the earlier payment later', async () => {
+  await enterTier(world, { tierId: 'lone', tierNo: 11, priceWei: wei(ETHER / 31n), maxPerWallet: 1 })
+  const [replaced, kept] = [await world.pay(7, ETHER / 31n), await world.pay(7, ETHER / 31n)]
+  await world.chain.mine()
+  // Followed and judged, but nothing is minted: the mint's cohorts are only being opened.
+  await world.payments()
+  assert.deepEqual([await told(replaced), await told(kept)], ['accepted', 'held tierAllowance'])
+  const { nonce } = await world.chain.rpc<{ nonce: `0x${string}` }>('eth_getTransactionByHash', [replaced])
+  const raw = await world.raw(kept)
+  const value = `0x${(ETHER / 31n).toString(16)}` as const
+  const again = { from: world.at(7), to: world.at(3), value, nonce, gas: '0x7530' } as const
+  await world.chain.reorg(1, [
+    [again, 0],
+    [raw, 0],
+  ])
+  await world.settle()
+  const [winner] = await world.pool<{ hash: Hash; index: number }[]>`
+    SELECT tx_hash AS hash, tx_index AS index FROM payments
+    WHERE from_address = ${world.at(7)} AND tier_id = 'lone' AND state = 'minted'`
+  assert.notEqual(winner?.hash, kept)
+  assert.equal(winner?.index, 0)
+  assert.deepEqual([await told(replaced), await told(kept)], ['orphaned', 'held tierAllowance'])
+})
+
+test('payments of one block become nodes in one transaction', async () => {
+  const hashes = [await world.pay(5, BASIC), await world.pay(6, BASIC), await world.pay(7, BASIC)]
+  await world.settle()
+  const rows = await world.pool`SELECT DISTINCT mint_tx_hash FROM nodes WHERE ref = ANY(${hashes})`
+  const nodes = await world.pool`SELECT FROM nodes WHERE ref = ANY(${hashes})`
+  assert.deepEqual([nodes.length, rows.length], [3, 1])
+})
+
+test('a tier that asks for a holding sells to who holds exactly that, and holds who is one unit short', async () => {
+  await world.giveTokens(world.at(8), 1000n * ETHER)
+  await world.giveTokens(world.at(9), 1000n * ETHER - 1n)
+  const [enough, short] = [await world.pay(8, FOUNDER), await world.pay(9, FOUNDER)]
+  await world.settle()
+  assert.deepEqual([await told(enough), await told(short)], ['minted', 'held holding'])
+  assert.equal((await verdictOf(short)).evidence.holdingReadWei, (1000n * ETHER - 1n).toString())
+})
+
+test("the holding of the payment's block counts, not what the wallet holds later", async () => {
+  const bought = await world.pay(10, FOUNDER)
+  await world.chain.mine()
+  await world.giveTokens(world.at(10), 1000n * ETHER)
+  await world.settle()
+  assert.equal(await told(bought), 'held holding')
+})
+
+test('a holding that cannot be read delays its wallet alone, and is held after the retry time; it never passes', async () => {
+  await world.giveTokens(world.at(11), 1000n * ETHER)
+  const blind: ChainReader = { ...world.ctx.chain, holding: async () => null }
+  const { payments } = world.instance({ chain: blind })
+  const unread = await world.pay(11, FOUNDER)
+  const behindIt = await world.pay(11, BASIC)
+  const ofAnother = await world.pay(12, BASIC)
+  await world.chain.mine()
+  await payments()
+  assert.deepEqual(await Promise.all([unread, behindIt, ofAnother].map(told)), ['seen', 'seen', 'minting'])
+  const { timestamp } = await world.chain.block()
+  const [row] =
+    await world.pool`SELECT extract(epoch FROM block_time)::bigint AS at FROM payments WHERE tx_hash = ${unread}`
+  await world.chain.setNextTime(Math.max(row?.at + 3600 - 1, Number(timestamp)))
+  await world.chain.mine()
+  await payments()
+  assert.equal(await told(unread), 'seen')
+  await world.chain.setNextTime(row?.at + 3600)
+  await world.chain.mine()
+  await payments()
+  assert.equal(await told(unread), 'held holding')
+  assert.deepEqual(
+    [(await verdictOf(unread)).evidence.unreadable, (await verdictOf(unread)).evidence.holdingReadWei],
+    [true, null],
+  )
+  await world.rest()
+  assert.equal(await told(behindIt), 'minted')
+})
+
+test('a holding that can be read again in time is judged as if nothing had been', async () => {
+  await world.giveTokens(world.at(13), 1000n * ETHER)
+  const blind: ChainReader = { ...world.ctx.chain, holding: async () => null }
+  const bought = await world.pay(13, FOUNDER)
+  await world.chain.mine()
+  await world.instance({ chain: blind }).payments()
+  assert.equal(await told(bought), 'seen')
+  await world.settle()
+  assert.equal(await told(bought), 'minted')
+})
+
+test('a superseded price buys the old terms through its grace, and nothing after it', async () => {
+  await enterTier(world, { tierId: 'quoted', tierNo: 12, priceWei: wei(ETHER / 32n) })
+  await world.chain.mine()
+  await enterTier(world, { tierId: 'quoted', tierNo: 12, priceWei: wei(ETHER / 33n) })
+  const changedAt = Number((await world.chain.block()).timestamp)
+  const [graced, current] = [await world.pay(14, ETHER / 32n), await world.pay(14, ETHER / 33n)]
+  await world.settle()
+  const versions = await world.pool`
+    SELECT tier_version FROM payments WHERE tx_hash = ANY(${[graced, current]}) ORDER BY tx_index`
+  assert.deepEqual(
+    versions.map((row) => row.tier_version),
+    [1, 2],
+  )
+  assert.equal((await verdictOf(graced)).evidence.byGrace, true)
+  await world.chain.setNextTime(changedAt + 900)
+  const late = await world.pay(14, ETHER / 32n)
+  await world.rest()
+  assert.deepEqual(await Promise.all([graced, current, late].map(told)), ['minted', 'minted', 'held wrongAmount'])
+})
+
+test('terms entered after a payment do not touch it, however late it is judged', async () => {
+  await enterTier(world, { tierId: 'fixed', tierNo: 13, priceWei: wei(ETHER / 34n) })
+  const bought = await world.pay(14, ETHER / 34n)
+  await world.chain.mine()
+  await enterTier(world, { tierId: 'fixed', tierNo: 13, priceWei: wei(ETHER / 34n), onSale: false })
+  const tooLate = await world.pay(14, ETHER / 34n)
+  await world.settle()
+  assert.deepEqual([await told(bought), await told(tooLate)], ['minted', 'held saleClosed'])
+})
+
+test('what is no sale is ignored with its reason: failed, nothing, our own wallets', async () => {
+  const wallet = world.at(3)
+  await world.chain.rpc('anvil_setCode', [wallet, '0x60006000fd'])
+  const failed = await world.call(15, wallet, '0x', BASIC)
+  await world.chain.rpc('anvil_setCode', [wallet, '0x'])
+  const zero = await world.pay(15, 0n)
+  const self = await world.pay(3, BASIC)
+  const [fromMinter, fromDistributor] = [await world.pay(1, BASIC), await world.pay(2, BASIC)]
+  foreign.push(fromMinter, fromDistributor)
+  await world.settle()
+  assert.deepEqual(await Promise.all([failed, zero, self, fromMinter, fromDistributor].map(told)), [
+    'ignored failed',
+    'ignored zero',
+    'ignored self',
+    'ignored operator',
+    'ignored operator',
+  ])
+  assert.equal(await world.read('nodeOfRef', [failed]), 0n)
+})
+
+test('of all of this the ledger says what the chain says', async () => {
+  const failedArrivals = await world.pool`SELECT FROM payments WHERE NOT succeeded`
+  assert.equal(failedArrivals.length, 1)
+  await checkInvariants(world, { foreign })
+})

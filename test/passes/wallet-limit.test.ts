@@ -1,0 +1,72 @@
+// The contract's cap on nodes per wallet, reached before a payment is judged or while its mint is under way: the payment
+// is held, nobody else's waits with it, and it becomes its node when there is room.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+let world: World
+before(async () => {
+  world = await startWorld({}, { maxPerWallet: 2n })
+})
+after(() => world.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+const nodeOf = async (txHash: Hash) => BigInt((await paymentOf(world, txHash))?.nodeId ?? assert.fail('no node'))
+
+test('a payment to a full wallet is held, judged again at every pass, and minted once a node has left', async () => {
+  const first = await world.pay(5, BASIC)
+  await world.pay(5, BASIC)
+  const third = await world.pay(5, BASIC)
+  await world.settle()
+  assert.equal(await told(third), 'held walletLimit')
+  const verdicts = () =>
+    world.pool`SELECT FROM payment_verdicts v JOIN payments p ON p.id = payment_id WHERE tx_hash = ${third}`
+  await world.settle()
+  assert.equal((await verdicts()).length, 1, 'the same verdict is not written twice')
+  await world.act(5, 'transferFrom', [world.at(5), world.at(6), await nodeOf(first)])
+  await world.settle()
+  assert.equal(await told(third), 'minted')
+  assert.equal(await world.read('nodeOfRef', [third]), await nodeOf(third))
+})
+
+test('a wallet that fills up while its mint is under way is passed over by the contract, alone', async () => {
+  const gift = await world.pay(7, BASIC)
+  await world.settle()
+  await world.pay(8, BASIC)
+  await world.settle()
+  const skipped = await world.pay(8, BASIC)
+  const beside = await world.pay(9, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await told(skipped), 'minting')
+  // Before the mint's block, somebody gives the wallet its last node.
+  const minting = await world.chain.rpc<Hash>('eth_getTransactionByHash', [await lastSent()])
+  assert.ok(minting)
+  await world.chain.rpc('anvil_dropTransaction', [await lastSent()])
+  await world.act(7, 'transferFrom', [world.at(7), world.at(8), await nodeOf(gift)])
+  await world.settle()
+  assert.deepEqual([await told(skipped), await told(beside)], ['held walletLimit', 'minted'])
+  const [verdict] = await world.pool`
+    SELECT v.evidence FROM payment_verdicts v JOIN payments p ON p.id = payment_id
+    WHERE tx_hash = ${skipped} ORDER BY v.id DESC LIMIT 1`
+  assert.equal(verdict?.evidence.by, 'contract')
+  await world.act(8, 'transferFrom', [world.at(8), world.at(10), await nodeOf(gift)])
+  await world.settle()
+  assert.equal(await told(skipped), 'minted')
+})
+
+test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+
+async function lastSent(): Promise<Hash> {
+  const [row] = await world.pool<
+    { hash: Hash }[]
+  >`SELECT tx_hash AS hash FROM outbox_attempts ORDER BY signed_at DESC LIMIT 1`
+  return row?.hash ?? assert.fail('nothing was sent')
+}
