@@ -143,7 +143,7 @@ async function completeLogs(
     if (!place) again(`a log of block ${entry.blockNumber} is from another fork`)
     place?.push(entry)
   }
-  const doubtful = blocks.filter((block) => isDoubtful(bloomCheck, block.header, byBlock.get(block.header.hash) ?? []))
+  const doubtful = blocks.filter((block) => isDoubtful(bloomCheck, block, ranged && byBlock.get(block.header.hash)))
   for (const piece of chunks(doubtful, RECEIPTS_PER_REQUEST)) {
     const answers = await rpc.requestAll(
       piece.map(({ header: head }): RpcCall => {
@@ -160,8 +160,12 @@ async function completeLogs(
   return byBlock
 }
 
-function isDoubtful(bloomCheck: BloomCheck, head: WireHeader, logs: readonly WireLog[]): boolean {
-  if (logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
+/** Whether a block has to be asked for its logs. `logs` are those of it that a range gave; null: no range was asked. */
+function isDoubtful(bloomCheck: BloomCheck, block: SeenBlock, logs: readonly WireLog[] | null | undefined): boolean {
+  const { header: head, txHashes } = block
+  // An empty bloom means no logs at all, or a chain that keeps no blooms: where nothing else was asked, this tells them apart.
+  if (!logs && isEmptyBloom(head.logsBloom)) return txHashes.length > 0
+  if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
   return !allowedByBloom(bloomCheck, head, logs)
 }
 

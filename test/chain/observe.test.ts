@@ -41,78 +41,46 @@ async function observedBehind(from: number, to: number, rule: Rule): Promise<Obs
 
 test('payments are seen whatever the type of their transaction', async () => {
   const account = privateKeyToAccount(stage.keyOf(5))
-  const to = stage.at(3)
-  const chainId = stage.chain.chainId
-  const gas = 200_000n
-  const high = 10n ** 11n
-  const fees = { maxFeePerGas: high, maxPriorityFeePerGas: 1n }
-  const first = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(5), 'latest']))
-  const delegation = { address: stage.at(9), chainId, nonce: first + 5 }
+  const nonce = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(5), 'latest']))
+  const common = { chainId: stage.chain.chainId, to: stage.at(3), gas: 200_000n }
+  const delegation = { address: stage.at(9), chainId: common.chainId, nonce: nonce + 4 }
   const raws = [
-    await account.signTransaction({ type: 'legacy', chainId, to, gas, gasPrice: high, nonce: first, value: 100n }),
+    await account.signTransaction({ ...common, type: 'legacy', gasPrice: GWEI_100, nonce, value: 100n }),
+    await account.signTransaction({ ...common, type: 'eip2930', gasPrice: GWEI_100, nonce: nonce + 1, value: 101n }),
+    await account.signTransaction({ ...common, type: 'eip1559', ...fees, nonce: nonce + 2, value: 102n }),
     await account.signTransaction({
-      type: 'eip2930',
-      chainId,
-      to,
-      gas,
-      gasPrice: high,
-      nonce: first + 1,
-      value: 101n,
-      accessList: [],
-    }),
-    await account.signTransaction({ type: 'eip1559', chainId, to, gas, ...fees, nonce: first + 2, value: 102n }),
-    await signBlobPayment(first + 3),
-    await account.signTransaction({
+      ...common,
       type: 'eip7702',
-      chainId,
-      to,
-      gas,
       ...fees,
-      nonce: first + 4,
-      value: 104n,
+      nonce: nonce + 3,
+      value: 103n,
       authorizationList: [await account.signAuthorization(delegation)],
     }),
   ]
+  await paymentsAreSeen(raws, 100n, ['0x0', '0x1', '0x2', '0x4'])
+})
+
+const GWEI_100 = 10n ** 11n
+const fees = { maxFeePerGas: GWEI_100, maxPriorityFeePerGas: 1n }
+
+/** Payments of account 5: `firstWei`, one wei more, and so on. */
+async function paymentsAreSeen(raws: readonly string[], firstWei: bigint, types: readonly string[]): Promise<void> {
   const hashes: unknown[] = []
   const range = await observed(async () => {
-    for (const raw of raws) hashes.push(await stage.chain.rpc('eth_sendRawTransaction', [raw]))
+    // The first blob makes the chain load its ceremony, which takes seconds.
+    const patient = { timeoutMs: 120_000, attempts: 1 }
+    for (const raw of raws) hashes.push(await stage.rpc.request('eth_sendRawTransaction', [raw], patient))
   })
   assert.deepEqual(
     range.transfers.map(({ txHash, from, valueWei, succeeded }) => ({ txHash, from, valueWei, succeeded })),
-    [100n, 101n, 102n, 103n, 104n].map((valueWei, index) => ({
-      txHash: hashes[index],
-      from: stage.at(5),
-      valueWei,
-      succeeded: true,
-    })),
+    raws.map((_, index) => {
+      return { txHash: hashes[index], from: stage.at(5), valueWei: firstWei + BigInt(index), succeeded: true }
+    }),
   )
-  const types = await Promise.all(
-    hashes.map(async (hash) => (await stage.chain.rpc<{ type: string }>('eth_getTransactionByHash', [hash])).type),
-  )
-  assert.deepEqual(types, ['0x0', '0x1', '0x2', '0x3', '0x4'])
-
-  /** A blob of zeros: its commitment and proofs are the point at infinity, so no trusted setup is needed. */
-  async function signBlobPayment(nonce: number): Promise<`0x${string}`> {
-    const infinity = `0xc0${'00'.repeat(47)}` as const
-    const versioned = `0x01${createHash('sha256')
-      .update(Buffer.from(infinity.slice(2), 'hex'))
-      .digest('hex')
-      .slice(2)}` as const
-    const blob = `0x${'00'.repeat(131_072)}` as const
-    return await account.signTransaction({
-      type: 'eip4844',
-      chainId,
-      to,
-      gas,
-      ...fees,
-      maxFeePerBlobGas: high,
-      nonce,
-      value: 103n,
-      blobVersionedHashes: [versioned],
-      sidecars: [{ blob, commitment: infinity, proof: infinity }],
-    })
+  for (const [index, hash] of hashes.entries()) {
+    assert.equal((await stage.chain.rpc<{ type: string }>('eth_getTransactionByHash', [hash])).type, types[index])
   }
-})
+}
 
 test('a payment that reverted is seen, and seen to have failed', async () => {
   const range = await observed(async () => {
@@ -353,6 +321,55 @@ test('logs that a receipt names and the provider keeps back are a retryable faul
   }
 })
 
+test('logs that do not fit their block are a retryable fault, those out of order are put in order', async () => {
+  const from = (await stage.head()).number + 1
+  await stage.pay(8, 1n)
+  await stage.act(6, 'transferFrom', [stage.at(6), stage.at(6), 1n])
+  await stage.act(6, 'transferFrom', [stage.at(6), stage.at(6), 1n])
+  await stage.chain.mine(2)
+  type Logs = Record<string, unknown>[]
+  const withLogs = (change: (logs: Logs) => Logs) =>
+    observedBehind(from, from + 1, async ({ method }, forward) => {
+      if (method !== 'eth_getLogs') return undefined
+      return { result: change(((await forward()) as { result: Logs }).result) }
+    })
+  const ordered = await withLogs((logs) => logs.toReversed())
+  assert.deepEqual(
+    ordered.events.map(({ logIndex }) => logIndex),
+    [0, 1],
+  )
+  const misfits: Record<string, unknown>[] = [
+    { address: stage.token },
+    { transactionHash: ref('e') },
+    { transactionIndex: '0x0' },
+    { blockNumber: '0x1' },
+    { logIndex: '0x0' },
+  ]
+  for (const misfit of misfits) {
+    const answer = withLogs((logs) => logs.map((log) => ({ ...log, ...misfit })))
+    await assert.rejects(answer, /do not fit the block/, JSON.stringify(misfit))
+  }
+})
+
+test('a withdrawal by the payments wallet itself has not failed when it succeeded', async () => {
+  const wallet = stage.at(3)
+  const range = await observed(async () => {
+    await stage.act(6, 'transferFrom', [stage.at(6), wallet, 1n])
+    await stage.chain.mine()
+    await stage.act(3, 'withdraw', [1n, wallet, 1n])
+    await stage.act(3, 'withdraw', [1n, wallet, 10n ** 20n])
+    await stage.act(3, 'transferFrom', [wallet, stage.at(6), 1n])
+  })
+  assert.deepEqual(
+    range.outflows.map(({ succeeded }) => succeeded),
+    [true, false, true],
+  )
+  assert.deepEqual(
+    range.failedWithdrawals.map(({ amountWei }) => amountWei),
+    [10n ** 20n],
+  )
+})
+
 /** Lies about one field of whatever a method answers. */
 const forging =
   (method: string, forge: (result: Record<string, unknown>) => unknown): Rule =>
@@ -493,16 +510,40 @@ test('where a provider limits ranges the answer is shorter, nothing is skipped, 
   assert.ok(refusals < 20)
 })
 
-test('a chain that keeps no blooms is believed by block hash', async () => {
+test('a chain that keeps no blooms is believed by block hash, in a range and block by block', async () => {
   const { number } = await stage.head()
   await stage.act(6, 'transferFrom', [stage.at(6), stage.at(5), 1n])
   await stage.chain.mine(2)
   const bloomless = forging('eth_getBlockByNumber', (block) => ({ ...block, logsBloom: `0x${'00'.repeat(256)}` }))
-  const range = await observedBehind(number + 1, number + 2, bloomless)
-  assert.deepEqual(range.events.map(bare), [{ kind: 'transfer', nodeId: 1n, from: stage.at(6), to: stage.at(5) }])
+  for (const to of [number + 1, number + 2]) {
+    const range = await observedBehind(number + 1, to, bloomless)
+    assert.deepEqual(range.events.map(bare), [{ kind: 'transfer', nodeId: 1n, from: stage.at(6), to: stage.at(5) }])
+  }
 })
 
 test('what is no range of blocks is the caller’s mistake', async () => {
   await assert.rejects(reader.observe(5, 4, null), RangeError)
   await assert.rejects(reader.observe(-1, 4, null), RangeError)
+})
+
+test('a payment that carries a blob is seen like any other', async () => {
+  const account = privateKeyToAccount(stage.keyOf(5))
+  // A blob of zeros: its commitment and proof are the point at infinity, so no ceremony is needed to make them.
+  const infinity = `0xc0${'00'.repeat(47)}` as const
+  const digest = createHash('sha256')
+    .update(Buffer.from(infinity.slice(2), 'hex'))
+    .digest('hex')
+  const raw = await account.signTransaction({
+    type: 'eip4844',
+    chainId: stage.chain.chainId,
+    to: stage.at(3),
+    gas: 200_000n,
+    ...fees,
+    maxFeePerBlobGas: GWEI_100,
+    nonce: Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(5), 'latest'])),
+    value: 200n,
+    blobVersionedHashes: [`0x01${digest.slice(2)}`],
+    sidecars: [{ blob: `0x${'00'.repeat(131_072)}`, commitment: infinity, proof: infinity }],
+  })
+  await paymentsAreSeen([raw], 200n, ['0x3'])
 })

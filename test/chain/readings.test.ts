@@ -80,12 +80,12 @@ test('the parts of a cover are all read at one block', async () => {
     if (method !== 'eth_blockNumber') return undefined
     const head = await forward()
     // The chain goes on between the two requests; the answer must not.
-    await stage.chain.send({ from: stage.at(9), to: stage.factory, value: '0x64', gas: '0x80000' })
+    await stage.act(5, 'withdraw', [1n, stage.at(9), 10n])
     await stage.chain.mine()
     return head
   }
   const cover = await readings.cover()
-  assert.deepEqual([cover?.contractBalanceWei, cover?.blockNumber], [90n, block])
+  assert.deepEqual([cover?.contractBalanceWei, cover?.outstandingWei, cover?.blockNumber], [90n, 90n, block])
 })
 
 test('many readings of nodes share one request', async () => {
@@ -104,10 +104,11 @@ test('requests for nodes are 50 ms apart, however the callers arrive', async () 
   const readings = createReadings({ rpc, factory: stage.factory, distributor: null })
   const asked: Promise<unknown>[] = []
   for (let index = 0; index < 30; index++) {
-    asked.push(readings.node(BigInt((index % 3) + 1), block - (index % 3)))
+    asked.push(readings.node(BigInt(index + 1), block))
     await new Promise((resolve) => setTimeout(resolve, 4))
   }
-  assert.ok((await Promise.all(asked)).every((node) => node !== null))
+  const found = await Promise.all(asked)
+  assert.ok(found.slice(0, 3).every((node) => node !== null))
   assert.ok(provider.requests >= 2 && provider.requests <= 6, `${provider.requests} requests`)
 })
 

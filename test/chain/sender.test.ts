@@ -150,11 +150,14 @@ test('an estimate leaves room for the guard and for a colder block, within the c
   const provider = await startFalseProvider()
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
   const sender = createSender({ rpc, privateKey: stage.keyOf(1), chainId: 1, factory: stage.factory })
+  const guard = { number: 5, hash: ref('7') }
   const estimate = async (gas: bigint) => {
     provider.rule = () => ({ result: `0x${gas.toString(16)}` })
-    return await sender.estimate(mint('8'))
+    return await sender.estimate(mint('8', guard))
   }
   assert.deepEqual(await estimate(98_000n), { kind: 'ok', gas: 110_000n })
+  // A guard on the head cannot be checked at the head: the estimate is made without it.
+  assert.doesNotMatch(JSON.stringify(provider.seen), new RegExp(guard.hash.slice(2)))
   assert.deepEqual(await estimate(TX_GAS_MAX - 2_000n), { kind: 'ok', gas: TX_GAS_MAX })
   assert.deepEqual(await estimate(TX_GAS_MAX - 1_999n), { kind: 'overGasCap' })
   provider.rule = () => ({ error: { code: -32000, message: 'something new' } })
