@@ -219,14 +219,30 @@ export async function holdWalletLimit(sql: Sql, refs: readonly Hash[]): Promise<
 }
 
 /**
- * Takes payments back to height: those above it are orphaned; those below whose node or mint was above are on their way again.
- * Runs before the nodes go. @returns how many were orphaned.
+ * Takes payments back to height: those above it are orphaned; those below whose node was minted above stand again where their
+ * last verdict put them, on their way if it accepted them. That a node was minted is no verdict: whoever minted it may have had
+ * no leave to. Runs before the nodes go and before the outbox is taken back. @returns how many were orphaned.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {
   await sql`
-    UPDATE payments p SET node_id = NULL, updated_at = now(),
-      state = CASE WHEN p.tier_id IS NULL THEN 'seen' WHEN p.outbox_id IS NULL THEN 'accepted' ELSE 'minting' END
-    FROM nodes n WHERE n.payment_id = p.id AND n.block_number > ${height}`
+    UPDATE payments p SET node_id = NULL, updated_at = now(), state = v.state, reason = v.reason, tier_id = v.tier_id,
+      tier_version = v.tier_version
+    FROM nodes n JOIN payments was ON was.id = n.payment_id CROSS JOIN LATERAL (
+      SELECT
+        CASE
+          WHEN last.verdict IS NULL THEN 'seen'
+          WHEN last.verdict = 'accepted' AND EXISTS (SELECT FROM outbox o
+            WHERE o.id = was.outbox_id AND (o.state = 'pending' OR o.block_number > ${height})) THEN 'minting'
+          ELSE last.verdict END AS state,
+        last.reason,
+        -- A mint names a tier for a payment that had none; with the mint that goes.
+        CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN last.evidence ->> 'tierId'
+          ELSE was.tier_id END AS tier_id,
+        CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN (last.evidence ->> 'tierVersion')::int
+          ELSE was.tier_version END AS tier_version
+      FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (SELECT verdict, reason, evidence FROM payment_verdicts
+        WHERE payment_id = was.id ORDER BY id DESC LIMIT 1) last ON true) v
+    WHERE was.id = p.id AND n.block_number > ${height}`
   const orphaned = await sql`
     UPDATE payments SET state = 'orphaned', node_id = NULL, block_number = NULL, block_hash = NULL, tx_index = NULL,
       updated_at = now()
