@@ -69,9 +69,9 @@ export interface World {
   instance(parts?: Partial<Omit<PassContext, 'rules'>> & { rules?: Partial<Rules> }): Instance
   /** Reads the factory. */
   read<T>(functionName: string, args?: readonly unknown[]): Promise<T>
-  /** Passes and blocks in turn until nothing is on its way any more. */
+  /** Blocks and payments passes in turn until no payment and no mint is on its way any more. */
   settle(): Promise<void>
-  /** Settles, and pays every turn that is due by then. */
+  /** Blocks and both passes in turn until nothing is on its way and every turn that is due is paid. */
   rest(): Promise<void>
   close(): Promise<void>
 }
@@ -174,18 +174,20 @@ export async function startWorld(rules: Partial<Rules> = {}, { maxPerWallet = 20
       for (let i = 0; i < 12; i++) {
         await chain.mine()
         const outcome = await payments()
-        const pending = await pool`SELECT FROM outbox WHERE state = 'pending'`
+        const pending = await pool`SELECT FROM outbox WHERE state = 'pending' AND sender = ${at(1)}`
         if (outcome.pending === 0 && pending.count === 0) return
       }
       throw new Error('payments were still on their way after 12 passes')
     },
     async rest() {
-      for (let i = 0; i < 12; i++) {
-        await world.settle()
+      for (let i = 0; i < 20; i++) {
+        await chain.mine()
+        const outcome = await payments()
         const { reason } = await credit()
-        if (reason === 'nothingDue' || reason === 'disabled') return
+        const pending = await pool`SELECT FROM outbox WHERE state = 'pending'`
+        if (outcome.pending + pending.count === 0 && (reason === 'nothingDue' || reason === 'disabled')) return
       }
-      throw new Error('turns were still due after 12 rounds')
+      throw new Error('something was still on its way after 20 ticks')
     },
     async close() {
       await pool.end({ timeout: 1 })

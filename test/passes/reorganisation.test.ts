@@ -1,0 +1,342 @@
+// Blocks taken back: what they brought goes with them, what is put into others is done once, and our own transactions are
+// sent again. Each test has a world of its own, since it breaks it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+/** A test in a world whose cohorts are open. */
+function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
+  test(sentence, async () => {
+    const world = await startWorld()
+    try {
+      await world.settle()
+      await body(world)
+    } finally {
+      await world.close()
+    }
+  })
+}
+const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
+const reorganisations = (world: World) =>
+  world.pool`SELECT detail FROM audit WHERE action = 'reorganisation' ORDER BY id`
+
+/** The last transaction stored by a sender. */
+async function lastSent(world: World): Promise<Hash> {
+  const [row] = await world.pool<{ hash: Hash }[]>`
+    SELECT tx_hash AS hash FROM outbox_attempts ORDER BY outbox_id DESC, attempt DESC LIMIT 1`
+  return row?.hash ?? assert.fail('nothing was sent')
+}
+
+/** A node of account 5, minted in the block before the head, and its payment two blocks before. */
+async function mintedNode(world: World): Promise<{ paid: Hash; mint: Hash }> {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  const mint = await lastSent(world)
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minted')
+  return { paid, mint }
+}
+
+/** Waits until the only node's turn is due, and sends the round that pays it; gives the round's transaction. */
+async function sentRound(world: World): Promise<Hash> {
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  const { txHash, reason } = await world.credit()
+  assert.equal(reason, null)
+  return txHash ?? assert.fail('no round')
+}
+
+inWorld('a payment that a reorganisation drops is orphaned and never minted', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minting')
+  await world.chain.reorg(2)
+  await world.settle()
+  await world.chain.mine(2)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'orphaned')
+  assert.equal(await world.read('lastId'), 0n)
+  await checkInvariants(world)
+})
+
+inWorld(
+  'a payment that comes back in another block is minted once, though its first mint was sent already',
+  async (world) => {
+    const paid = await world.pay(5, BASIC)
+    const raw = await world.raw(paid)
+    await world.chain.mine()
+    await world.payments()
+    const first = await lastSent(world)
+    await world.chain.mine(1)
+    await world.payments()
+    assert.equal(await stateOf(world, paid), 'minted')
+    await world.chain.reorg(2, [[raw, 1]])
+    await world.settle()
+    assert.equal(await stateOf(world, paid), 'minted')
+    assert.equal(await world.read('lastId'), 1n)
+    assert.equal((await reorganisations(world)).length, 1)
+    // The first mint rested on a block that is no more: the contract refused it.
+    assert.equal(await world.succeeded(first), false)
+    await checkInvariants(world)
+  },
+)
+
+inWorld('a mint that is mined on a fork without its payment reverts', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  const mint = await lastSent(world)
+  const raw = await world.raw(mint)
+  await world.chain.reorg(1, [])
+  await world.chain.rpc('eth_sendRawTransaction', [raw]).catch(() => {})
+  await world.chain.mine()
+  assert.equal(await world.succeeded(mint), false)
+  assert.equal(await world.read('lastId'), 0n)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'orphaned')
+  await checkInvariants(world)
+})
+
+inWorld('a payment that is double-spent away is never minted', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  const { nonce } = await world.chain.rpc<{ nonce: `0x${string}` }>('eth_getTransactionByHash', [paid])
+  await world.chain.reorg(1, [[{ from: world.at(5), to: world.at(6), value: '0x1', nonce, gas: '0x7530' }, 0]])
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'orphaned')
+  assert.equal(await world.read('lastId'), 0n)
+  await checkInvariants(world)
+})
+
+inWorld('a mint that is taken back while its payment stays is sent again and mints one node', async (world) => {
+  const { paid, mint } = await mintedNode(world)
+  await world.chain.reorg(1)
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minting')
+  assert.deepEqual(
+    [...(await world.pool`SELECT nodes, owners, sales_wei FROM totals`)],
+    [{ nodes: 0, owners: 0, sales_wei: 0n }],
+  )
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal(await world.succeeded(mint), true, 'the same bytes did it')
+  await checkInvariants(world)
+})
+
+inWorld('a round that is taken back is sent again and credits once', async (world) => {
+  await mintedNode(world)
+  const round = await sentRound(world)
+  await world.chain.mine()
+  await world.payments()
+  const [before] = await world.pool`SELECT total_wei FROM rounds`
+  assert.ok(before)
+  await world.chain.reorg(1)
+  await world.payments()
+  assert.equal((await world.pool`SELECT FROM rounds`).length, 0)
+  assert.equal((await world.credit()).reason, 'pending')
+  await world.chain.mine()
+  await world.rest()
+  assert.equal(await world.succeeded(round), true)
+  const [after] = await world.pool`SELECT total_wei FROM rounds WHERE round = 1`
+  assert.deepEqual(after, before)
+  await checkInvariants(world)
+})
+
+inWorld(
+  'two rounds, the first mined and the second on its way, are both paid after both were taken back',
+  async (world) => {
+    await mintedNode(world)
+    await sentRound(world)
+    await world.chain.mine()
+    await world.payments()
+    const second = await sentRound(world)
+    assert.ok(second)
+    // From before the first round's block on. The clock of the new blocks must not fall behind the turn.
+    const [round] = await world.pool`SELECT block_number FROM rounds WHERE round = 1`
+    const depth = Number((await world.chain.block()).number) - round?.block_number + 1
+    const late = Number((await world.chain.block()).timestamp)
+    await world.chain.reorg(depth)
+    await world.chain.setNextTime(late + 1)
+    await world.chain.mine()
+    await world.rest()
+    const turns = await world.pool`SELECT turn_no FROM turns ORDER BY turn_no`
+    assert.deepEqual(
+      turns.map((turn) => turn.turn_no),
+      [1, 2],
+    )
+    await checkInvariants(world)
+  },
+)
+
+inWorld('withdrawals and transfers that are taken back leave no trace; kept ones stand', async (world) => {
+  await mintedNode(world)
+  await sentRound(world)
+  await world.rest()
+  const kept = await world.act(5, 'withdraw', [1n, world.at(6), 1000n])
+  await world.payments()
+  await world.act(5, 'withdraw', [1n, world.at(6), 500n])
+  await world.act(5, 'withdraw', [1n, world.at(6), 10n ** 24n])
+  await world.act(5, 'transferFrom', [world.at(5), world.at(7), 1n])
+  await world.payments()
+  const now = async () => {
+    const [node] = await world.pool`SELECT owner, withdrawn_wei FROM nodes`
+    return [node?.owner, node?.withdrawn_wei, (await world.pool`SELECT FROM withdrawals`).length]
+  }
+  assert.deepEqual(await now(), [world.at(7), 1500n, 3])
+  await world.chain.reorg(3)
+  await world.payments()
+  assert.deepEqual(await now(), [world.at(5), 1000n, 1])
+  assert.equal(await world.succeeded(kept), true)
+  await checkInvariants(world)
+})
+
+inWorld('cohorts opened on a lost fork are opened again', async (world) => {
+  const before = await world.pool`SELECT cohort, next_due FROM cohorts ORDER BY cohort`
+  assert.equal(before.length, 30)
+  const [opened] = await world.pool`SELECT min(block_number) AS block FROM cohorts`
+  const depth = Number((await world.chain.block()).number) - opened?.block + 1
+  // A transfer makes the block another one.
+  await world.chain.reorg(depth, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
+  await world.payments()
+  assert.equal((await world.pool`SELECT FROM cohorts`).length, 0)
+  await world.settle()
+  assert.deepEqual(await world.pool`SELECT cohort, next_due FROM cohorts ORDER BY cohort`, before)
+  await mintedNode(world)
+  await checkInvariants(world)
+})
+
+inWorld('a decision of the operator outlives the block of its payment', async (world) => {
+  const paid = await world.pay(5, BASIC + 1n)
+  const raw = await world.raw(paid)
+  await world.settle()
+  await world.pool`UPDATE payments SET state = 'refunded', reason = NULL WHERE tx_hash = ${paid}`
+  await world.pool`
+    INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
+    SELECT id, 'refunded', '{}', 'operator' FROM payments WHERE tx_hash = ${paid}`
+  const [row] = await world.pool`SELECT block_number FROM payments WHERE tx_hash = ${paid}`
+  const depth = Number((await world.chain.block()).number) - row?.block_number + 1
+  await world.chain.reorg(depth)
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'orphaned')
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'refunded')
+  assert.equal(await world.read('lastId'), 0n)
+})
+
+inWorld(
+  'a held payment whose node was minted without leave is held again when that mint is taken back',
+  async (world) => {
+    const paid = await world.pay(5, BASIC + 1n)
+    await world.settle()
+    assert.equal(await stateOf(world, paid), 'held')
+    await mintElsewhere(world, paid)
+    await world.payments()
+    assert.equal(await stateOf(world, paid), 'minted')
+    await world.chain.reorg(1, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
+    await world.settle()
+    assert.deepEqual(await paymentOf(world, paid), { state: 'held', reason: 'wrongAmount', nodeId: null, tierId: null })
+    assert.equal(await world.read('lastId'), 0n)
+  },
+)
+
+inWorld('a payment minted by a foreign transaction is minted by ours when that one is taken back', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  // Our mint is swallowed; somebody with the same key mints the payment with the nonce that was ours.
+  await world.chain.rpc('anvil_dropTransaction', [await lastSent(world)])
+  await mintElsewhere(world, paid)
+  const taken = await world.chain.block()
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minted')
+  // Gone with everything above the payment; the nonce is free again.
+  const depth = Number((await world.chain.block()).number) - Number(taken.number) + 1
+  await world.chain.reorg(depth)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal(await world.read('lastId'), 1n)
+  await checkInvariants(world)
+})
+
+inWorld(
+  'a payment whose own mint was displaced for good is minted anew when the foreign mint is taken back',
+  async (world) => {
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine()
+    await world.payments()
+    await world.chain.rpc('anvil_dropTransaction', [await lastSent(world)])
+    const displacing = await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
+    await world.chain.mine()
+    await mintElsewhere(world, paid)
+    await world.payments()
+    assert.equal(await stateOf(world, paid), 'minted')
+    await world.chain.reorg(1, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
+    await world.settle()
+    assert.equal(await stateOf(world, paid), 'minted')
+    assert.equal(await world.read('lastId'), 1n)
+    await checkInvariants(world, { foreign: [displacing] })
+  },
+)
+
+inWorld('a provider whose head lags behind the ledger takes nothing back and gets nothing sent', async (world) => {
+  const { paid } = await mintedNode(world)
+  const cursor = await world.pool`SELECT * FROM cursors`
+  const old = (await world.ctx.chain.block(3)) ?? assert.fail()
+  const lagging = world.instance({ chain: { ...world.ctx.chain, head: async () => old } })
+  assert.equal((await lagging.payments()).ran, true)
+  assert.equal((await lagging.credit()).ran, true)
+  assert.deepEqual(await world.pool`SELECT * FROM cursors`, cursor)
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal((await reorganisations(world)).length, 0)
+  await checkInvariants(world)
+})
+
+inWorld('a chain that came back shorter is followed back where that is allowed', async (world) => {
+  const { paid } = await mintedNode(world)
+  const raw = await world.raw(paid)
+  await world.chain.rpc('anvil_rollback', [2])
+  await world.payments()
+  assert.equal(await stateOf(world, paid), 'minted', 'not where it is not allowed')
+  const embedded = world.instance({ rules: { rewindsToShorterChain: true } })
+  await embedded.payments()
+  assert.equal(await stateOf(world, paid), 'orphaned')
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  await checkInvariants(world)
+})
+
+inWorld('a chain that parted before the oldest header stored stops the passes and changes nothing', async (world) => {
+  await mintedNode(world)
+  await world.pool`DELETE FROM blocks WHERE number < (SELECT block_number FROM cursors)`
+  const cursor = await world.pool`SELECT * FROM cursors`
+  await world.chain.reorg(3, [[{ from: world.at(9), to: world.at(8), value: '0x1', gas: '0x7530' }, 0]])
+  await world.chain.mine()
+  await assert.rejects(world.payments(), /parted from the ledger/)
+  await assert.rejects(world.credit(), /parted from the ledger/)
+  assert.deepEqual(await world.pool`SELECT * FROM cursors`, cursor)
+  assert.equal((await world.pool`SELECT FROM nodes`).length, 1)
+})
+
+/** Mints a payment's ref with the minter's key, past the outbox, with the next nonce of the chain. */
+async function mintElsewhere(world: World, ref: Hash): Promise<Hash> {
+  const minter = world.ctx.minter ?? assert.fail()
+  const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`
+    SELECT cohort FROM cohorts WHERE tier_no = 1 ORDER BY next_due DESC LIMIT 1`
+  const call = { kind: 'mint' as const, orders: [{ to: world.at(5), cohort, ref }], guard: null }
+  const signed = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() })
+  await world.chain.rpc('eth_sendRawTransaction', [signed.raw])
+  await world.chain.mine()
+  assert.equal(await world.succeeded(signed.txHash), true)
+  return signed.txHash
+}
