@@ -20,7 +20,7 @@ export interface EthUsdOptions {
   field: string
 }
 
-/** Asks the upstream once. Null for anything but a JSON number that can be a price (security of the feed: no strings). */
+/** Asks the upstream once. Null for anything but a JSON number that can be a price: a string, too, is no quote. */
 export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
