@@ -1,0 +1,214 @@
+// `npm run demo`: plays buyers and owners on a service with the embedded chain, and holds what the API says against the
+// chain at each step. Exit code 0 only if everything agreed. Safe to run again, and beside another run.
+import { parseArgs } from 'node:util'
+import { type Account, formatEther } from 'viem'
+import { type Api, type Health, type Node, openApi, type Tier, type WellKnown } from './demo/api.ts'
+import { chainOf, type DemoChain, freshAccount, GAS_MONEY_WEI, playingAccounts } from './demo/chain.ts'
+import { type Part, payWrongly, play, STAGES, type Stage } from './demo/play.ts'
+import { openScreen, type Screen } from './demo/screen.ts'
+import { Trouble } from './demo/trouble.ts'
+
+const USAGE = `Usage: npm run demo -- [--wallets <n>] [--url <service>]
+
+Pays, waits for the node, watches a round credit it, withdraws, and compares ledger and chain; about 75 seconds.
+
+  --wallets <n>  how many wallets play at the same time, 1 to 200; 1 where it is left out
+  --url <url>    the service; http://127.0.0.1:3000, or PORT's, where it is left out`
+
+/** More would spend the demo waiting for the API's limits of requests a minute. */
+const WALLETS_MAX = 200
+
+/** A pass's own time, and a block's. */
+const FOLLOW_SLACK_MS = 2_500
+/** Between two looks at the API, for each wallet that takes part. */
+const LOOK_EVERY_MS = 1_500
+const LOOK_EVERY_MS_MAX = 20_000
+
+interface Scene {
+  readonly api: Api
+  readonly chain: DemoChain
+  readonly paymentAddress: `0x${string}`
+  readonly tiers: readonly Tier[]
+  /** Within this, a pass has followed to whatever has just happened on chain. */
+  readonly followMs: number
+  readonly screen: Screen
+}
+
+function readArguments(): { url: string; wallets: number } {
+  const { PORT } = process.env
+  try {
+    const { values } = parseArgs({
+      options: {
+        wallets: { type: 'string', default: '1' },
+        url: { type: 'string', default: `http://127.0.0.1:${PORT || 3000}` },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    const wallets = Number(values.wallets)
+    if (
+      !values.help &&
+      URL.canParse(values.url) &&
+      Number.isInteger(wallets) &&
+      wallets >= 1 &&
+      wallets <= WALLETS_MAX
+    ) {
+      return { url: values.url.replace(/\/+$/, ''), wallets }
+    }
+  } catch {
+    // An argument that there is not: said below.
+  }
+  throw new Trouble(USAGE)
+}
+
+/** Looks at the service and what it sells. Throws a Trouble where there is nothing to play. */
+async function setScene(url: string, screen: Screen): Promise<Scene> {
+  const api = openApi(url, (text) => screen.line(`  (${text})`))
+  const wellKnown = await api.get<WellKnown>('/.well-known/node-ledger.json')
+  const chain = chainOf(wellKnown)
+  const { chainId, paymentAddress } = wellKnown
+  screen.line(`GET ${url}/.well-known/node-ledger.json`)
+  screen.line(`  chain ${chainId}, factory ${wellKnown.factoryAddress}, payments to ${paymentAddress}`)
+  const { tiers } = await api.get<{ tiers: Tier[] }>('/api/tiers')
+  screen.line('GET /api/tiers')
+  for (const { id, priceWei, maxPerWallet, holdingWei, payoutBps, onSale } of tiers) {
+    const rest = `${onSale ? '' : ', not on sale'}${holdingWei === '0' ? '' : ', for token holders'}`
+    screen.line(`  ${id}: ${formatEther(BigInt(priceWei))} ether, ${maxPerWallet} a wallet, ${payoutBps} bps${rest}`)
+  }
+  const open = tiers.filter(({ onSale, holdingWei }) => onSale && holdingWei === '0')
+  if (open.length === 0) throw new Trouble('No tier is on sale for everybody.')
+  if (paymentAddress === null) throw new Trouble('The service has no payments address, so nothing can be bought.')
+  const { distEnabled, paused, tickSec } = await api.get<Health>('/api/cron/health')
+  if (!distEnabled) throw new Trouble('Rounds are switched off on this service: start it with DIST_ENABLED=true.')
+  if (paused) throw new Trouble('The service, or its contract, is paused.')
+  return { api, chain, paymentAddress, tiers: open, followMs: tickSec * 1000 + FOLLOW_SLACK_MS, screen }
+}
+
+/** Wallets with money and room, each with its tier: playing accounts first, new wallets for the rest. */
+async function cast(scene: Scene, wallets: number): Promise<{ account: Account; tier: Tier }[]> {
+  const { chain, screen } = scene
+  const cap = await chain.maxPerWallet()
+  const accounts = playingAccounts()
+  const players: { account: Account; tier: Tier }[] = []
+  const tierOf = (index: number) => scene.tiers[index % scene.tiers.length] as Tier
+  for (const account of accounts) {
+    const tier = tierOf(players.length)
+    if (players.length < wallets && (await hasRoom(scene, account, tier, cap))) players.push({ account, tier })
+  }
+  const fresh = Array.from({ length: wallets - players.length }, freshAccount)
+  if (fresh.length > 0) {
+    screen.line(
+      `${fresh.length} new wallet(s), funded by a playing account: the others play already or hold all they may`,
+    )
+    await chain.fund(await richest(chain, accounts), fresh, fundingWei(scene.tiers))
+    for (const account of fresh) players.push({ account, tier: tierOf(players.length) })
+  }
+  return players
+}
+
+async function hasRoom({ api, chain }: Scene, { address }: Account, tier: Tier, cap: number): Promise<boolean> {
+  if ((await chain.balance(address)) < fundingWei([tier])) return false
+  const held = (await chain.nodesOf(address)).length
+  if (held === 0) return true
+  if (held >= cap) return false
+  const nodes = await api.get<Node[]>(`/api/nodes/${address}`)
+  return nodes.filter(({ tierId }) => tierId === tier.id).length < tier.maxPerWallet
+}
+
+/** Enough for a node, the payment of one wei too much, and gas. */
+function fundingWei(tiers: readonly Tier[]): bigint {
+  const dearest = tiers.map(({ priceWei }) => BigInt(priceWei)).reduce((a, b) => (a > b ? a : b))
+  return dearest * 2n + 1n + GAS_MONEY_WEI
+}
+
+async function richest(chain: DemoChain, accounts: readonly Account[]): Promise<Account> {
+  const balances = await Promise.all(
+    accounts.map(async (account) => ({ account, wei: await chain.balance(account.address) })),
+  )
+  return balances.reduce((best, next) => (next.wei > best.wei ? next : best)).account
+}
+
+/** One wallet, told line by line. */
+async function playOne({ api, chain, paymentAddress, screen }: Scene, player: { account: Account; tier: Tier }) {
+  const part: Part = {
+    api,
+    chain,
+    paymentAddress,
+    ...player,
+    claims: true,
+    patience: { firstMs: 0, thenMs: LOOK_EVERY_MS },
+    onStage: () => {},
+    tell: (line) => screen.line(`  ${line}`),
+    onWait: (what, untilMs) => screen.moving(what === null ? null : waiting(what, untilMs)),
+  }
+  screen.line(`Wallet ${player.account.address} buys ${player.tier.label}`)
+  const stillHeld = await payWrongly(part)
+  await play(part)
+  await stillHeld()
+  const cover = await api.get<{ isSolvent: boolean | null; coverBps: number | null }>('/api/cover')
+  screen.line(`GET /api/cover: solvent ${cover.isSolvent}, covered ${cover.coverBps ?? '-'} bps`)
+}
+
+function waiting(what: string, untilMs: number | undefined): () => string {
+  const since = Date.now()
+  return () => {
+    const now = Date.now()
+    const left = untilMs === undefined || now > untilMs ? '' : `, ${Math.ceil((untilMs - now) / 1000)} s to go`
+    return `  … waiting for ${what} (${Math.floor((now - since) / 1000)} s${left})`
+  }
+}
+
+/** Many wallets at once, shown as counts. Throws a Trouble when one of them met with one. */
+async function playMany(scene: Scene, players: readonly { account: Account; tier: Tier }[]): Promise<void> {
+  const { api, chain, paymentAddress, screen } = scene
+  const reached = new Map<Stage, number>(STAGES.map((stage) => [stage, 0]))
+  const since = Date.now()
+  const count = () => STAGES.map((stage) => `${stage} ${reached.get(stage)}`).join(', ')
+  screen.line(`${players.length} wallets buy ${scene.tiers.map(({ label }) => label).join(', ')} in turn`)
+  screen.moving(() => `  of ${players.length}: ${count()} (${Math.floor((Date.now() - since) / 1000)} s)`)
+  const parts = players.map(
+    (player): Part => ({
+      api,
+      chain,
+      paymentAddress,
+      ...player,
+      claims: false,
+      patience: { firstMs: scene.followMs, thenMs: Math.min(LOOK_EVERY_MS_MAX, LOOK_EVERY_MS * players.length) },
+      onStage: (stage) => reached.set(stage, (reached.get(stage) ?? 0) + 1),
+      tell: () => {},
+      onWait: () => {},
+    }),
+  )
+  const [first] = parts
+  const stillHeld = first && (await payWrongly({ ...first, tell: (line) => screen.line(`  ${line}`) }))
+  const outcomes = await Promise.allSettled(parts.map((part) => play(part)))
+  await stillHeld?.()
+  screen.moving(null)
+  screen.line(`  of ${players.length}: ${count()}`)
+  const lost = outcomes.flatMap((outcome, i) =>
+    outcome.status === 'rejected' ? [`  ${players[i]?.account.address}: ${messageOf(outcome.reason)}`] : [],
+  )
+  if (lost.length > 0)
+    throw new Trouble(`${lost.length} of ${players.length} wallets did not get through:\n${lost.join('\n')}`)
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Trouble) return error.message
+  // viem puts what matters in the first lines, and the whole call below.
+  const { shortMessage, message } = error as Error & { shortMessage?: string }
+  return shortMessage ?? message
+}
+
+const screen = openScreen(process.stdout)
+try {
+  const { url, wallets } = readArguments()
+  const scene = await setScene(url, screen)
+  const players = await cast(scene, wallets)
+  const [only] = players
+  if (players.length === 1 && only) await playOne(scene, only)
+  else await playMany(scene, players)
+  screen.line('Everything agreed.')
+} catch (error) {
+  screen.moving(null)
+  console.error(error instanceof Trouble ? error.message : messageOf(error))
+  process.exitCode = 1
+}

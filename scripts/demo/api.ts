@@ -1,0 +1,150 @@
+// The service's HTTP API as the demo uses it: public routes only, no key, no session. Keeps to the rate limits by waiting
+// when it is told to; it must never go round them.
+import { sleep, Trouble } from './trouble.ts'
+
+export interface WellKnown {
+  chainId: number
+  rpcUrl: string | null
+  factoryAddress: `0x${string}` | null
+  paymentAddress: `0x${string}` | null
+  embedded: boolean
+}
+
+export interface Tier {
+  id: string
+  label: string
+  priceWei: string
+  maxPerWallet: number
+  holdingWei: string
+  payoutBps: number
+  onSale: boolean
+}
+
+export interface Node {
+  id: number
+  nodeId: string
+  owner: string
+  tierId: string | null
+  creditedWei: string
+  withdrawnWei: string
+  balanceWei: string
+  paymentTxHash: string | null
+  mintTxHash: string | null
+  nextCreditAt: string | null
+}
+
+export interface NodeDetail extends Node {
+  chain: {
+    owner: string
+    balanceWei: string
+    creditedWei: string
+    withdrawnWei: string
+    blockNumber: number
+    matchesLedger: boolean
+  } | null
+  credits: { distributionId: number; amountWei: string; createdAt: string | null }[]
+  withdrawals: { amountWei: string; toAddress: string | null; txHash: string | null; status: string | null }[]
+}
+
+export interface Distribution {
+  id: number
+  mode: string | null
+  totalWei: string
+  nodeCount: number
+  txHash: string
+  turns: Turn[]
+}
+
+export interface Turn {
+  cohort: number
+  tierId: string | null
+  dueSec: number
+  seedBlock: number | null
+  seed: `0x${string}` | null
+  minWei: string | null
+  maxWei: string | null
+  payoutBps: number | null
+  amountWei: string
+  nodeCount: number
+}
+
+export interface Claim {
+  status: string
+  reason: string | null
+  nodeId: string | null
+}
+
+export interface Health {
+  distEnabled: boolean
+  paused: boolean
+  tickSec: number
+}
+
+export interface Answer<T> {
+  status: number
+  body: T & { error?: string }
+}
+
+export interface Api {
+  readonly url: string
+  get<T>(path: string): Promise<T>
+  claim(txHash: string): Promise<Answer<Claim>>
+}
+
+/** Tries of a request that is answered 429, 5xx, or not at all: with the pauses, over a minute. */
+const TRIES_MAX = 12
+const PAUSE_MAX_MS = 8_000
+const TIMEOUT_MS = 30_000
+
+/** `onWait` is told when a limit makes the demo wait. */
+export function openApi(url: string, onWait: (text: string) => void): Api {
+  let toldUntil = 0
+  const tellOnce = (path: string, retryAfterSec: number) => {
+    if (Date.now() < toldUntil) return
+    toldUntil = Date.now() + retryAfterSec * 1000
+    onWait(`a limit of requests a minute is reached at ${path}: ${retryAfterSec} s to go`)
+  }
+  const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    for (let attempt = 1; ; attempt++) {
+      const response = await attemptOnce(`${url}${path}`, init, attempt)
+      if (response !== null && response.status !== 429 && response.status < 500) return response
+      if (attempt === TRIES_MAX)
+        throw new Trouble(`${url}${path} answers ${response?.status ?? 'nothing'} again and again.`)
+      const retryAfterSec = Number(response?.headers.get('retry-after') ?? 0)
+      if (response?.status === 429) tellOnce(path, retryAfterSec)
+      await sleep(retryAfterSec > 0 ? retryAfterSec * 1000 : Math.min(PAUSE_MAX_MS, 250 * 2 ** attempt))
+    }
+  }
+  return {
+    url,
+    async get<T>(path: string) {
+      const response = await ask(path)
+      const body = (await response.json()) as T & { error?: string }
+      if (!response.ok) throw new Trouble(`GET ${path} answers ${response.status}: ${body.error}`)
+      return body
+    },
+    async claim(txHash) {
+      const response = await ask('/api/payments/claim', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ txHash }),
+      })
+      return { status: response.status, body: (await response.json()) as Answer<Claim>['body'] }
+    },
+  }
+}
+
+/** Null when there was no answer; a first request without one means that the service is not there. */
+async function attemptOnce(url: string, init: RequestInit, attempt: number): Promise<Response | null> {
+  try {
+    return await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { code?: string }
+    if (code === 'ECONNREFUSED' && attempt > 3) {
+      throw new Trouble(
+        `Nothing answers at ${new URL(url).origin}. Start the service with "npm start" in another terminal, or name the one you mean with --url.`,
+      )
+    }
+    return null
+  }
+}

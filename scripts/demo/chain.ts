@@ -1,0 +1,140 @@
+// The wallets' side: plain transfers, and calls to the factory that only a node's owner can make. The service has no part
+// in any of it, and its own ABI could not even encode a withdrawal.
+import {
+  type Account,
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  encodeAbiParameters,
+  type Hash,
+  http,
+  keccak256,
+  parseAbi,
+  parseEther,
+  type TransactionReceipt,
+} from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import type { Turn, WellKnown } from './api.ts'
+import { Trouble } from './trouble.ts'
+
+const ABI = parseAbi([
+  'function nodesOf(address wallet) view returns (uint256[] ids)',
+  'function nodeInfo(uint256 id) view returns (address owner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohort)',
+  'function maxPerWallet() view returns (uint256)',
+  'function withdraw(uint256 id, address to, uint256 amount)',
+])
+/** Accounts 0 to 4 have parts of their own in the embedded deployment. */
+const FIRST_PLAYING_ACCOUNT = 5
+/** More than a wallet of the demo ever spends on gas. */
+export const GAS_MONEY_WEI = parseEther('0.05')
+const RECEIPT_WAIT_MS = 60_000
+/** How often the node is asked; its blocks come every second. */
+const POLL_MS = 300
+
+export interface OnChain {
+  owner: string
+  balanceWei: bigint
+  creditedWei: bigint
+  withdrawnWei: bigint
+  cohort: bigint
+}
+
+export type DemoChain = ReturnType<typeof openChain>
+
+/** Accounts 5 to 19 of the embedded chain, in a new order each time, so that runs beside each other rarely meet. */
+export function playingAccounts(): Account[] {
+  return EMBED_ACCOUNTS.slice(FIRST_PLAYING_ACCOUNT)
+    .map(({ privateKey }) => ({ order: Math.random(), account: privateKeyToAccount(privateKey) }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ account }) => account)
+}
+
+export function freshAccount(): Account {
+  return privateKeyToAccount(generatePrivateKey())
+}
+
+export function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: string; factory: `0x${string}` }) {
+  const chain = defineChain({
+    id: chainId,
+    name: 'embedded',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  })
+  const transport = http(rpcUrl, { batch: true })
+  const client = createPublicClient({ chain, transport, pollingInterval: POLL_MS, cacheTime: 0 })
+  const wallet = (account: Account) => createWalletClient({ account, chain, transport, pollingInterval: POLL_MS })
+
+  const mined = async (hash: Hash, what: string): Promise<TransactionReceipt> => {
+    const receipt = await client.waitForTransactionReceipt({ hash, timeout: RECEIPT_WAIT_MS })
+    if (receipt.status !== 'success') throw new Trouble(`${what} reverted: ${hash}`)
+    return receipt
+  }
+  return {
+    /** A plain transfer: what a buyer does, with any wallet. */
+    async pay(account: Account, to: `0x${string}`, valueWei: bigint): Promise<TransactionReceipt> {
+      return await mined(await wallet(account).sendTransaction({ account, to, value: valueWei }), 'The payment')
+    },
+    /** Sends the same amount to several wallets. */
+    async fund(from: Account, wallets: readonly Account[], valueWei: bigint): Promise<void> {
+      let nonce = await client.getTransactionCount({ address: from.address, blockTag: 'pending' })
+      const hashes: Hash[] = []
+      for (const { address: to } of wallets) {
+        hashes.push(await wallet(from).sendTransaction({ account: from, to, value: valueWei, nonce: nonce++ }))
+      }
+      for (const hash of hashes) await mined(hash, 'The funding')
+    },
+    async withdraw(account: Account, nodeId: bigint, amountWei: bigint): Promise<TransactionReceipt> {
+      const hash = await wallet(account).writeContract({
+        account,
+        address: factory,
+        abi: ABI,
+        functionName: 'withdraw',
+        args: [nodeId, account.address, amountWei],
+      })
+      return await mined(hash, 'The withdrawal')
+    },
+    async nodesOf(owner: `0x${string}`): Promise<readonly bigint[]> {
+      return await client.readContract({ address: factory, abi: ABI, functionName: 'nodesOf', args: [owner] })
+    },
+    async nodeInfo(nodeId: bigint, atBlock?: number): Promise<OnChain> {
+      const at = atBlock === undefined ? {} : { blockNumber: BigInt(atBlock) }
+      const [owner, balanceWei, creditedWei, withdrawnWei, cohort] = await client.readContract({
+        address: factory,
+        abi: ABI,
+        functionName: 'nodeInfo',
+        args: [nodeId],
+        ...at,
+      })
+      return { owner: owner.toLowerCase(), balanceWei, creditedWei, withdrawnWei, cohort }
+    },
+    async maxPerWallet(): Promise<number> {
+      return Number(await client.readContract({ address: factory, abi: ABI, functionName: 'maxPerWallet' }))
+    },
+    async balance(of: `0x${string}`): Promise<bigint> {
+      return await client.getBalance({ address: of })
+    },
+  }
+}
+
+/** The chain that the service says it is on; throws a Trouble when it is none to play on. */
+export function chainOf({ chainId, rpcUrl, factoryAddress, embedded }: WellKnown): DemoChain {
+  if (!embedded || rpcUrl === null || factoryAddress === null) {
+    throw new Trouble(
+      'This service runs on a chain of its own, where ether is real. The demo plays on the embedded chain only: start a service with RPC_URL not set.',
+    )
+  }
+  return openChain({ chainId, rpcUrl, factory: factoryAddress })
+}
+
+/** What a turn must have paid each node, from the seed and the terms that its round publishes. */
+export function recompute({ cohort, dueSec, seed, minWei, maxWei, payoutBps }: Turn): bigint | null {
+  if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
+  const encoded = encodeAbiParameters(
+    [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }],
+    [seed, BigInt(cohort), BigInt(dueSec)],
+  )
+  const [min, max] = [BigInt(minWei), BigInt(maxWei)]
+  const draw = min + (BigInt(keccak256(encoded)) % (max - min + 1n))
+  return (draw * BigInt(payoutBps)) / 10_000n
+}

@@ -1,0 +1,40 @@
+// What the demo shows while it plays: lines that stay, and one line that moves where there is a terminal. Elsewhere the
+// moving line is written anew now and then, so that a log stays readable.
+const REDRAW_MS = 250
+/** Between two copies of the moving line in a log. */
+const LOG_EVERY_MS = 15_000
+
+export interface Screen {
+  /** A line that stays. */
+  line(text: string): void
+  /** What the moving line says from now on, asked each time it is drawn; null: nothing. */
+  moving(text: (() => string) | null): void
+}
+
+export function openScreen(out: NodeJS.WriteStream): Screen {
+  let current: (() => string) | null = null
+  let loggedAt = 0
+  const clear = () => out.write('\r\x1b[2K')
+  const draw = () => {
+    if (current === null) return
+    if (out.isTTY) out.write(`\r\x1b[2K${current().slice(0, Math.max(20, out.columns - 1))}`)
+    else if (Date.now() - loggedAt >= LOG_EVERY_MS) {
+      loggedAt = Date.now()
+      out.write(`${current()}\n`)
+    }
+  }
+  setInterval(draw, REDRAW_MS).unref()
+  return {
+    line(text) {
+      if (out.isTTY && current !== null) clear()
+      out.write(`${text}\n`)
+      draw()
+    },
+    moving(text) {
+      if (out.isTTY && current !== null) clear()
+      current = text
+      loggedAt = 0
+      draw()
+    },
+  }
+}

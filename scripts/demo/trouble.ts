@@ -1,0 +1,24 @@
+// What stops the demo for a reason that a person can mend. Its message says what happened and what to do.
+export class Trouble extends Error {
+  override readonly name = 'Trouble'
+}
+
+/**
+ * Asks again until there is an answer that is not null. Throws a Trouble with `late` when there is none in time.
+ */
+export async function until<T>(
+  read: () => Promise<T | null>,
+  { everyMs, withinMs, late }: { everyMs: number; withinMs: number; late: string },
+): Promise<T> {
+  const end = Date.now() + withinMs
+  for (;;) {
+    const found = await read()
+    if (found !== null) return found
+    if (Date.now() > end) throw new Trouble(late)
+    await sleep(everyMs)
+  }
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
