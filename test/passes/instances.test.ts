@@ -1,0 +1,98 @@
+// Several instances on one database and one chain: one of them runs a pass, and where the lock fails them the contract and
+// the unique keys still make one node of a payment and one payment of a turn.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+let world: World
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+})
+after(() => world.close())
+
+test('of runs started at once, one runs and the others say that they did not', async () => {
+  const other = world.instance()
+  const [payments, credits] = await Promise.all([
+    Promise.all([world.payments(), world.payments(), other.payments(), other.payments()]),
+    Promise.all([world.credit(), world.credit(), other.credit(), other.credit()]),
+  ])
+  assert.equal(payments.filter((outcome) => outcome.ran).length, 1)
+  assert.equal(credits.filter((outcome) => outcome.ran).length, 1)
+  assert.deepEqual(
+    credits.filter((outcome) => !outcome.ran).map((outcome) => outcome.reason),
+    [null, null, null],
+  )
+})
+
+test('three instances that run all their passes at once make one node of each payment and pay each turn once', async () => {
+  const instances = [world.instance(), world.instance(), world.instance()]
+  for (let tick = 0; tick < 6; tick++) {
+    for (const account of [5, 6, 7]) await world.pay(account, BASIC)
+    if (tick === 3) await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    const runs = instances.flatMap(({ payments, credit }) => [payments(), credit()])
+    for (const run of await Promise.allSettled(runs)) assert.equal(run.status, 'fulfilled')
+  }
+  await checkInvariants(world)
+  const [sold] = await world.pool`SELECT count(*) AS payments FROM payments WHERE state = 'minted'`
+  assert.equal(sold?.payments, 18)
+})
+
+test('a run that has lost its lock sends nothing; what it had stored is sent by the next', async () => {
+  const { minter } = world.ctx
+  assert.ok(minter)
+  const paid = await world.pay(8, BASIC)
+  await world.chain.mine()
+  const cut = world.instance({
+    minter: {
+      ...minter,
+      sign: async (call, options) => {
+        await world.pool`
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger lock payments'
+            AND datname = current_database()`
+        // Twice as long as it takes to notice.
+        await sleep(2_500)
+        return minter.sign(call, options)
+      },
+      broadcast: () => assert.fail('sent without the lock'),
+    },
+  })
+  await assert.rejects(cut.payments(), /lock payments was lost/)
+  assert.equal((await paymentOf(world, paid))?.state, 'minting')
+  await world.settle()
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
+})
+
+test('two runs that both believe to hold the lock store one intent for a nonce, and mint once', async () => {
+  const { minter } = world.ctx
+  assert.ok(minter)
+  const paid = await world.pay(9, BASIC)
+  await world.chain.mine()
+  let second: Promise<unknown> | undefined
+  // The first run's lock goes just before it stores; the second one runs to its end in between.
+  const first = world.instance({
+    minter: {
+      ...minter,
+      sign: async (call, options) => {
+        const signed = await minter.sign(call, options)
+        await world.pool`
+          SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger lock payments'
+            AND datname = current_database()`
+        second = world.instance().payments()
+        await second
+        return signed
+      },
+    },
+  })
+  await assert.rejects(first.payments())
+  await second
+  const [row] = await world.pool`
+    SELECT count(*) AS intents FROM outbox WHERE kind = 'mint' AND call::text LIKE ${`%${paid}%`}`
+  assert.equal(row?.intents, 1)
+  await checkInvariants(world)
+})

@@ -1,0 +1,278 @@
+// What is stored before it is sent, and what becomes of it: crashes on either side of the send, lost replies, stuck fees,
+// nonces taken by others, an empty purse, a paused contract. Each ends with every payment one node.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Sender } from '../../src/chain/port.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const GWEI = 10n ** 9n
+
+let world: World
+const foreign: Hash[] = []
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.close())
+
+const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
+const attempts = () => world.pool<{ hash: Hash; nonce: number; fee: bigint; tip: bigint; outcome: string | null }[]>`
+  SELECT a.tx_hash AS hash, o.nonce, a.max_fee_wei AS fee, a.max_priority_fee_wei AS tip, last_outcome AS outcome
+  FROM outbox_attempts a JOIN outbox o ON o.id = a.outbox_id ORDER BY o.id, attempt`
+const intents = () => world.pool<{ kind: string; state: string; hash: Hash | null }[]>`
+  SELECT kind, state, tx_hash AS hash FROM outbox ORDER BY id`
+const inPool = async (txHash: Hash) =>
+  (await world.chain.rpc<{ blockNumber: string | null } | null>('eth_getTransactionByHash', [txHash])) !== null
+const minter = (): Sender => world.ctx.minter ?? assert.fail()
+const distributor = (): Sender => world.ctx.distributor ?? assert.fail()
+
+/** The process ends between storing and sending. */
+const crashBefore = (sender: Sender): Sender => ({
+  ...sender,
+  broadcast: async () => {
+    throw new Error('killed before the send')
+  },
+})
+/** The process ends, or the connection breaks, when the provider has the bytes and before its answer is read. */
+const crashAfter = (sender: Sender): Sender => ({
+  ...sender,
+  broadcast: async (raw) => {
+    await sender.broadcast(raw)
+    throw new Error('killed after the send')
+  },
+})
+const replyLost = (sender: Sender): Sender => ({
+  ...sender,
+  broadcast: async (raw) => {
+    await sender.broadcast(raw)
+    return { kind: 'unknown', detail: 'timeout' }
+  },
+})
+/** The provider says it took the bytes, and nobody ever sees them again. */
+const swallow = (sender: Sender): Sender => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
+
+/** Pays for a basic node, and has an instance with this sender try to mint it; gives the payment and what was stored. */
+async function mintThrough(account: number, sender: Sender): Promise<{ paid: Hash; sent: Hash; error: unknown }> {
+  const paid = await world.pay(account, BASIC)
+  await world.chain.mine()
+  const error = await world
+    .instance({ minter: sender })
+    .payments()
+    .then(() => null)
+    .catch((e: unknown) => e)
+  const sent = (await attempts()).at(-1)?.hash ?? assert.fail('nothing was stored')
+  assert.equal(await stateOf(paid), 'minting')
+  return { paid, sent, error }
+}
+async function isOneNode(paid: Hash): Promise<void> {
+  assert.equal(await stateOf(paid), 'minted')
+  const nodes = await world.pool<{ id: number }[]>`SELECT node_id AS id FROM nodes WHERE ref = ${paid}`
+  assert.deepEqual(
+    nodes.map((node) => BigInt(node.id)),
+    [await world.read<bigint>('nodeOfRef', [paid])],
+  )
+}
+
+test('cohorts whose opening was stored and not sent are opened by the next run, once', async () => {
+  await world.chain.mine()
+  await assert.rejects(world.instance({ minter: crashBefore(minter()) }).payments(), /killed before/)
+  const [stored = assert.fail()] = await attempts()
+  assert.equal(await inPool(stored.hash), false)
+  await world.settle()
+  assert.deepEqual([...(await intents())], [{ kind: 'openCohorts', state: 'mined', hash: stored.hash }])
+  assert.equal((await world.pool`SELECT FROM cohorts`).length, 30)
+})
+
+test('a mint stored and not sent is sent by the next run, the same bytes', async () => {
+  const { paid, sent, error } = await mintThrough(5, crashBefore(minter()))
+  assert.match(String(error), /killed before/)
+  assert.equal(await inPool(sent), false)
+  await world.settle()
+  assert.equal(await world.succeeded(sent), true)
+  await isOneNode(paid)
+})
+
+test('a mint sent in the instant of the crash is settled by following', async () => {
+  const { paid, sent, error } = await mintThrough(5, crashAfter(minter()))
+  assert.match(String(error), /killed after/)
+  assert.equal(await inPool(sent), true)
+  await world.settle()
+  assert.equal(await world.succeeded(sent), true)
+  await isOneNode(paid)
+})
+
+test('a mint whose answer was lost is sent again as it is, however often, and mined once', async () => {
+  const before = (await attempts()).length
+  const { paid, sent } = await mintThrough(6, replyLost(minter()))
+  assert.match((await attempts()).at(-1)?.outcome ?? '', /^unknown: timeout/)
+  for (let i = 0; i < 3; i++) await world.payments()
+  assert.equal((await attempts()).length, before + 1)
+  await world.settle()
+  assert.equal(await world.succeeded(sent), true)
+  await isOneNode(paid)
+})
+
+test('a mint that a provider swallowed is handed over again at every run', async () => {
+  const { paid, sent } = await mintThrough(6, swallow(minter()))
+  await world.chain.mine()
+  await world.instance({ minter: swallow(minter()) }).payments()
+  assert.equal(await inPool(sent), false)
+  await world.settle()
+  assert.equal(await world.succeeded(sent), true)
+  await isOneNode(paid)
+})
+
+for (const [sentence, fault] of [
+  ['stored and not sent', crashBefore],
+  ['sent in the instant of the crash', crashAfter],
+  ['whose answer was lost', replyLost],
+] as const) {
+  test(`a round ${sentence} pays its turn once`, async () => {
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    const [before] = await world.pool`SELECT count(*) AS rounds FROM rounds`
+    const { due } = await dueTurns()
+    assert.ok(due > 0)
+    await world
+      .instance({ distributor: fault(distributor()) })
+      .credit()
+      .catch(() => {})
+    assert.equal((await intents()).at(-1)?.kind, 'credit')
+    const sent = (await attempts()).at(-1)?.hash ?? assert.fail()
+    await world.rest()
+    assert.equal(await world.succeeded(sent), true)
+    const [after] = await world.pool`SELECT count(*) AS rounds FROM rounds`
+    assert.equal(after?.rounds, before?.rounds + 1)
+  })
+}
+
+test('a mint stuck on its fee is offered anew for at least an eighth more, and mints once', async () => {
+  const { paid, sent } = await mintThrough(7, minter())
+  const [low] = (await attempts()).slice(-1)
+  await mineAtBaseFee((low?.fee ?? 0n) * 2n, 11)
+  await world.payments()
+  assert.equal((await attempts()).at(-1)?.hash, sent, 'not before it counts as stuck')
+  await mineAtBaseFee((low?.fee ?? 0n) * 2n, 1)
+  await world.payments()
+  const [old, raised] = (await attempts()).slice(-2)
+  assert.ok(old && raised && old.hash === sent && old.nonce === raised.nonce)
+  assert.ok(raised.fee * 8n >= old.fee * 9n && raised.tip * 8n >= old.tip * 9n)
+  await world.settle()
+  assert.deepEqual([await world.succeeded(raised.hash), await world.succeeded(sent)], [true, null])
+  await isOneNode(paid)
+})
+
+test('an older attempt that is mined after all is known for what it is', async () => {
+  const { paid, sent } = await mintThrough(8, swallow(minter()))
+  await world.chain.mine(12)
+  await world.instance({ minter: swallow(minter()) }).payments()
+  const [old, raised] = (await attempts()).slice(-2)
+  assert.ok(old?.hash === sent && raised?.nonce === old.nonce && raised.hash !== sent)
+  const [{ raw } = assert.fail()] = await world.pool`SELECT raw FROM outbox_attempts WHERE tx_hash = ${sent}`
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.settle()
+  const last = (await intents()).at(-1)
+  assert.deepEqual([last?.state, last?.hash], ['mined', sent])
+  await isOneNode(paid)
+})
+
+test('a fee above the cap is not offered: nothing new is signed, and a stuck transaction waits as it is', async () => {
+  const feeCapWei = GWEI
+  const capped = world.instance({ rules: { feeCapWei } })
+  const waits = await world.pay(9, BASIC)
+  await world.chain.mine()
+  await mineAtBaseFee(2n * GWEI, 1)
+  const before = (await attempts()).length
+  await capped.payments()
+  assert.deepEqual([await stateOf(waits), (await attempts()).length], ['accepted', before])
+  // Sent by an instance with a higher cap, then stuck: the one with the low cap raises nothing.
+  await world.payments()
+  await mineAtBaseFee(((await attempts()).at(-1)?.fee ?? 0n) * 2n, 13)
+  await capped.payments()
+  assert.equal((await attempts()).length, before + 1)
+  await world.settle()
+  await isOneNode(waits)
+})
+
+test('a nonce taken by a foreign transaction displaces ours, the payment is minted anew, and the operator is told', async () => {
+  const { paid, sent } = await mintThrough(10, swallow(minter()))
+  const taker = await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1', gas: '0x7530' })
+  foreign.push(taker)
+  await world.settle()
+  assert.equal(await world.succeeded(sent), null)
+  await isOneNode(paid)
+  const told = await world.pool`SELECT action FROM audit WHERE subject = ${taker} ORDER BY action`
+  assert.deepEqual(
+    told.map((row) => row.action),
+    ['displaced', 'foreignTransaction'],
+  )
+})
+
+test('a mint whose guard has lapsed reverts, and the payment is minted under a new one', async () => {
+  const { paid } = await mintThrough(11, swallow(minter()))
+  await world.chain.mine(260)
+  await world.settle()
+  assert.deepEqual(
+    (await intents()).slice(-2).map((intent) => intent.state),
+    ['reverted', 'mined'],
+  )
+  await isOneNode(paid)
+})
+
+test('while the contract is paused a payment stays accepted and nothing is signed; then it is minted', async () => {
+  await world.act(0, 'pause')
+  const paid = await world.pay(12, BASIC)
+  await world.chain.mine()
+  const before = (await attempts()).length
+  await world.payments()
+  assert.deepEqual([await stateOf(paid), (await attempts()).length], ['accepted', before])
+  await world.act(0, 'unpause')
+  await world.settle()
+  await isOneNode(paid)
+})
+
+test('a mint signed before the contract was paused reverts, and is issued anew when it is not', async () => {
+  const { paid, sent } = await mintThrough(13, swallow(minter()))
+  await world.act(0, 'pause')
+  await world.payments()
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await world.succeeded(sent), false)
+  assert.equal(await stateOf(paid), 'accepted')
+  await world.act(0, 'unpause')
+  await world.settle()
+  await isOneNode(paid)
+})
+
+test('an empty purse burns no nonce: what waits is sent when there is money again', async () => {
+  const purse = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(1), 'latest']))
+  await world.chain.setBalance(world.at(1), 1000n)
+  const paid = await world.pay(14, BASIC)
+  await world.chain.mine()
+  const before = (await attempts()).length
+  await world.payments()
+  await world.payments()
+  assert.deepEqual([await stateOf(paid), (await attempts()).length], ['accepted', before])
+  await world.chain.setBalance(world.at(1), purse)
+  await world.settle()
+  await isOneNode(paid)
+})
+
+test('after all of this the ledger is what the chain says', () => checkInvariants(world, { foreign }))
+
+async function dueTurns(): Promise<{ due: number }> {
+  const head = Number((await world.chain.block()).timestamp)
+  const rows = await world.pool`SELECT FROM cohorts WHERE size > 0 AND next_due <= ${head}`
+  return { due: rows.length }
+}
+
+/** Blocks that are too dear for what waits. */
+async function mineAtBaseFee(wei: bigint, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`])
+    await world.chain.mine()
+  }
+}
