@@ -128,8 +128,8 @@ export async function readLedgerCounters(sql: Sql): Promise<{ nodes: bigint; rou
 /** Ids from 1 to `lastId` that the ledger lacks, at most `limit`. Reads every id: only for when the counters differ. */
 export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): Promise<bigint[]> {
   const rows = await sql<{ id: number }[]>`
-    SELECT id FROM generate_series(1::bigint, ${lastId.toString()}::bigint) AS id
-    WHERE NOT EXISTS (SELECT FROM nodes WHERE node_id = id) ORDER BY id LIMIT ${limit}`
+    SELECT wanted.id FROM generate_series(1::bigint, ${lastId.toString()}::bigint) AS wanted(id)
+    WHERE NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = wanted.id) ORDER BY wanted.id LIMIT ${limit}`
   return rows.map((row) => BigInt(row.id))
 }
 
