@@ -1,0 +1,190 @@
+// Claims and syncs: a hash is only a pointer, the ledger follows to it under the rules of any pass, and writes nothing
+// beside the follower.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Hash, hash } from '../../src/domain/units.ts'
+import { claimer } from '../../src/passes/claim.ts'
+import { createSyncer } from '../../src/passes/sync.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const UNKNOWN = hash(`0x${'ee'.repeat(32)}`)
+
+let world: World
+let claim: ReturnType<typeof claimer>
+let sync: ReturnType<typeof createSyncer>
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+  claim = claimer(world.ctx, world.payments)
+  sync = createSyncer(world.ctx, world.payments)
+})
+after(() => world.close())
+
+const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
+
+test('a hash that the chain does not know is not found, and nothing is stored', async () => {
+  const payments = await world.pool`SELECT FROM payments`
+  assert.deepEqual(await claim(UNKNOWN), { kind: 'notFound' })
+  assert.equal((await world.pool`SELECT FROM payments`).length, payments.length)
+})
+
+test('a payment that is in no block yet is pending, and nothing is stored', async () => {
+  const paid = await world.pay(5, BASIC)
+  assert.deepEqual(await claim(paid), { kind: 'pending' })
+  assert.equal(await paymentOf(world, paid), undefined)
+  await world.settle()
+})
+
+test('a claimed payment is followed to, judged, and its mint is on its way at once', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minted')
+})
+
+test('what pays somebody else, failed, came from the payments wallet or from before the sale is no sale', async () => {
+  const whyOf = async (txHash: Hash) => {
+    const outcome = await claim(txHash)
+    return outcome.kind === 'notASale' ? outcome.why : outcome.kind
+  }
+  const elsewhere = await world.pay(5, BASIC, world.at(6))
+  const self = await world.pay(3, BASIC)
+  await world.chain.mine()
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
+  const failed = await world.call(5, world.at(3), '0x', BASIC)
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  assert.match(await whyOf(elsewhere), /does not pay the payments wallet/)
+  assert.match(await whyOf(self), /by the payments wallet itself/)
+  assert.match(await whyOf(failed), /failed on chain/)
+  const later = claimer({ ...world.ctx, rules: { ...world.ctx.rules, startBlock: 10_000 } }, world.payments)
+  const early = await world.pay(6, BASIC)
+  await world.chain.mine()
+  const outcome = await later(early)
+  assert.match(outcome.kind === 'notASale' ? outcome.why : '', /before the sale began/)
+  await world.settle()
+})
+
+test('a wrong amount is known, as held', async () => {
+  const paid = await world.pay(6, BASIC - 1n)
+  await world.chain.mine()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'held')
+})
+
+test('many claims of one payment at once, from several instances, make one node', async () => {
+  const paid = await world.pay(7, BASIC)
+  await world.chain.mine()
+  const claims = Array.from({ length: 4 }, () => {
+    const { ctx, payments } = world.instance()
+    return claimer(ctx, payments)
+  })
+  const outcomes = await Promise.all([...claims, ...claims, claim].map((one) => one(paid)))
+  assert.deepEqual(new Set(outcomes.map((outcome) => outcome.kind)), new Set(['known']))
+  await world.settle()
+  assert.equal((await world.pool`SELECT FROM nodes WHERE ref = ${paid}`).length, 1)
+})
+
+test('a claim does not let a later payment pass an earlier one of the same wallet', async () => {
+  const [earlier, later] = [await world.pay(8, BASIC), await world.pay(8, BASIC)]
+  await world.chain.mine()
+  await claim(later)
+  await world.settle()
+  const rows = await world.pool<{ hash: Hash }[]>`
+    SELECT ref AS hash FROM nodes WHERE ref = ANY(${[earlier, later]}) ORDER BY node_id`
+  assert.deepEqual(
+    rows.map((row) => row.hash),
+    [earlier, later],
+  )
+})
+
+test('where the ledger does not get there in time, the claim says what the chain says', async () => {
+  const paid = await world.pay(9, BASIC)
+  const { number } = await world.chain.mine()
+  const stuck = claimer(world.ctx, async () => assert.fail('the chain cannot be followed just now'))
+  assert.deepEqual(await stuck(paid), {
+    kind: 'following',
+    from: world.at(9),
+    valueWei: BASIC,
+    blockNumber: Number(number),
+  })
+  assert.equal(await paymentOf(world, paid), undefined)
+  await world.settle()
+})
+
+test('a payment that was reorganised out and is unknown now is known to the ledger as it was', async () => {
+  const paid = await world.pay(9, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.reorg(1)
+  await world.settle()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'orphaned')
+})
+
+async function mintOf(paid: Hash): Promise<{ mint: Hash; nodeId: bigint }> {
+  const [row] = await world.pool<{ mint: Hash; id: number }[]>`
+    SELECT mint_tx_hash AS mint, node_id AS id FROM nodes WHERE ref = ${paid}`
+  return { mint: row?.mint ?? assert.fail('no node'), nodeId: BigInt(row?.id ?? 0) }
+}
+/** A node of an account whose mint is mined and not followed yet. */
+async function unfollowedMint(account: number): Promise<Hash> {
+  const paid = await world.pay(account, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.mine()
+  assert.equal(await stateOf(paid), 'minting')
+  return paid
+}
+
+test('a sync by transaction follows to the mint and tells its nodes', async () => {
+  const paid = await unfollowedMint(10)
+  const [sent = assert.fail()] = await world.pool<
+    { hash: Hash }[]
+  >`SELECT tx_hash AS hash FROM outbox_attempts ORDER BY outbox_id DESC LIMIT 1`
+  const outcome = await sync.byTransaction(sent.hash)
+  const { nodeId } = await mintOf(paid)
+  const node = { nodeId, mintedTo: world.at(10), ownerNow: world.at(10), created: true }
+  assert.deepEqual(outcome, { kind: 'followed', nodes: [node] })
+  assert.deepEqual(await sync.byTransaction(sent.hash), { kind: 'followed', nodes: [{ ...node, created: false }] })
+})
+
+test('a sync by id follows to the node, and tells its minter apart from its owner', async () => {
+  const paid = await unfollowedMint(11)
+  const nodeId = await world.read<bigint>('nodeOfRef', [paid])
+  await world.act(11, 'transferFrom', [world.at(11), world.at(12), nodeId])
+  assert.deepEqual(await sync.byNodeId(nodeId), {
+    kind: 'followed',
+    nodes: [{ nodeId, mintedTo: world.at(11), ownerNow: world.at(12), created: true }],
+  })
+})
+
+test('a sync of what is no mint says which: unknown, pending, failed, not minting, no such node', async () => {
+  assert.deepEqual(await sync.byTransaction(UNKNOWN), { kind: 'notFound' })
+  assert.deepEqual(await sync.byNodeId(10_000n), { kind: 'notFound' })
+  const transfer = await world.pay(13, 1n, world.at(14))
+  assert.deepEqual(await sync.byTransaction(transfer), { kind: 'pending' })
+  await world.chain.mine()
+  assert.deepEqual(await sync.byTransaction(transfer), { kind: 'noMint' })
+  const failed = await world.act(13, 'pause')
+  assert.deepEqual(await sync.byTransaction(failed), { kind: 'failed' })
+})
+
+test('a sync of a node that the ledger lost brings it back', async () => {
+  const [{ id } = assert.fail()] = await world.pool<
+    { id: number }[]
+  >`SELECT node_id AS id FROM nodes ORDER BY node_id LIMIT 1`
+  await world.pool.begin(async (sql) => {
+    await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${id}`
+    await sql`DELETE FROM nodes WHERE node_id = ${id}`
+  })
+  const outcome = await sync.byNodeId(BigInt(id))
+  assert.equal(outcome.kind, 'followed')
+  assert.equal((await world.pool`SELECT FROM nodes WHERE node_id = ${id}`).length, 1)
+})
+
+test('of all of this the ledger says what the chain says', () => checkInvariants(world))

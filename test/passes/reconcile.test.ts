@@ -1,0 +1,110 @@
+// The ledger held against the contract: what it lost is found and put back as it was, what differs is told once, nothing
+// is deleted.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ContractReader } from '../../src/chain/port.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+let world: World
+/** Nodes 1 and 3 of account 5, node 2 of account 6; two rounds, withdrawals and a transfer lie behind them. */
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+  for (const account of [5, 6]) await world.pay(account, BASIC)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await world.pay(5, BASIC)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await world.act(5, 'withdraw', [1n, world.at(5), 1000n])
+  await world.act(5, 'withdraw', [1n, world.at(9), 500n])
+  await world.act(6, 'transferFrom', [world.at(6), world.at(7), 2n])
+  await world.rest()
+})
+after(() => world.close())
+
+const drifts = () => world.pool`SELECT detail FROM audit WHERE action = 'drift' ORDER BY id`
+const nodeRows = () => world.pool`SELECT * FROM nodes ORDER BY node_id`
+
+/** Takes a node out of the ledger as if it had never been followed. */
+async function lose(nodeId: number): Promise<void> {
+  await world.pool.begin(async (sql) => {
+    await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${nodeId}`
+    await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM nodes WHERE node_id = ${nodeId})`
+    await sql`DELETE FROM nodes WHERE node_id = ${nodeId}`
+  })
+}
+
+test('a ledger that agrees reports nothing', async () => {
+  const outcome = await world.payments()
+  assert.equal(outcome.reconciled, 0)
+  assert.equal((await drifts()).length, 0)
+})
+
+for (const nodeId of [1, 2, 3]) {
+  test(`node ${nodeId}, lost from the ledger, comes back with its owner, credits and withdrawals as they were`, async () => {
+    const before = await nodeRows()
+    const children = () => world.pool`
+      SELECT block_number, log_index, from_address, to_address FROM node_transfers UNION ALL
+      SELECT block_number, log_index, to_address, amount_wei::text FROM withdrawals ORDER BY 1, 2`
+    const childrenBefore = await children()
+    await lose(nodeId)
+    const outcome = await world.payments()
+    assert.equal(outcome.reconciled, 1)
+    assert.deepEqual(await nodeRows(), before)
+    assert.deepEqual(await children(), childrenBefore)
+    assert.equal((await drifts()).length, 0, 'what was repaired is no drift')
+    const told = await world.pool`SELECT FROM audit WHERE action = 'nodeReconciled' AND subject = ${String(nodeId)}`
+    assert.equal(told.length, 1)
+    await checkInvariants(world)
+  })
+}
+
+test('several lost nodes come back in one run', async () => {
+  for (const nodeId of [1, 2, 3]) await lose(nodeId)
+  assert.equal((await world.payments()).reconciled, 3)
+  await checkInvariants(world)
+})
+
+test('a difference that cannot be repaired is told once, stands in the outcome, and is over when it is over', async () => {
+  await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 3`
+  for (let i = 0; i < 3; i++) assert.equal((await world.payments()).reconciled, 0)
+  const expected = [{ kind: 'node', nodeId: '3', field: 'owner', ledger: world.at(9), chain: world.at(5) }]
+  assert.deepEqual(
+    (await drifts()).map((row) => row.detail.drifts),
+    [expected],
+  )
+  const [pass] = await world.pool`SELECT outcome FROM passes WHERE name = 'reconcile'`
+  assert.deepEqual(pass?.outcome, { inserted: 0, drifts: expected })
+  await world.pool`UPDATE nodes SET owner = ${world.at(5)} WHERE node_id = 3`
+  await world.payments()
+  const [setting] = await world.pool`SELECT value FROM settings WHERE name = 'drift'`
+  assert.deepEqual(setting?.value, [])
+  await checkInvariants(world)
+})
+
+test('a contract that cannot be read keeps no payment from being judged', async () => {
+  const contract: ContractReader = { ...world.ctx.contract, counters: () => assert.fail('no answer') }
+  const paid = await world.pay(8, BASIC)
+  await world.chain.mine()
+  const { payments } = world.instance({ contract })
+  await payments()
+  const [payment] = await world.pool`SELECT state FROM payments WHERE tx_hash = ${paid}`
+  assert.equal(payment?.state, 'minting')
+  const [pass] = await world.pool`SELECT error FROM passes WHERE name = 'reconcile'`
+  assert.match(pass?.error, /no answer/)
+  await checkInvariants(world)
+})
+
+test('comparing waits for its time', async () => {
+  const { payments } = world.instance({ rules: { reconcileEverySec: 3600 } })
+  const [before] = await world.pool`SELECT started_at FROM passes WHERE name = 'reconcile'`
+  await payments()
+  const [after] = await world.pool`SELECT started_at FROM passes WHERE name = 'reconcile'`
+  assert.deepEqual(after, before)
+})

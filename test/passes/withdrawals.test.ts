@@ -1,0 +1,137 @@
+// Withdrawals and transfers as the ledger follows them: what went through, what failed and for whom, to the wei.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { encodeFunctionData } from 'viem'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, INTERVAL_SEC, ownerAbi, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+let world: World
+/** Nodes 1 and 2 are of account 5, node 3 of account 6; each has one turn's credit. */
+let creditWei: bigint
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+  for (const account of [5, 5, 6]) await world.pay(account, BASIC)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  creditWei = (await world.read<bigint[]>('nodeInfo', [1n]))[1] ?? 0n
+  assert.ok(creditWei > 0n)
+})
+after(() => world.close())
+
+const rowsOf = async (txHash: string) => {
+  const rows = await world.pool`
+    SELECT node_id, amount_wei, withdrawn_total_wei, to_address, status, confirmed_at = created_at AS at_once
+    FROM withdrawals WHERE tx_hash = ${txHash} ORDER BY node_id`
+  return rows.map((row) => [
+    row.node_id,
+    row.amount_wei,
+    row.withdrawn_total_wei,
+    row.to_address,
+    row.status,
+    row.at_once,
+  ])
+}
+
+test('a part of a balance is withdrawn to whomever the owner names', async () => {
+  const txHash = await world.act(5, 'withdraw', [1n, world.at(9), 1000n])
+  await world.payments()
+  assert.deepEqual(await rowsOf(txHash), [[1, 1000n, 1000n, world.at(9), 'sent', true]])
+})
+
+test('withdrawing everything is a row a node, each with its balance', async () => {
+  const txHash = await world.act(5, 'withdrawAll', [[1n, 2n], world.at(5)])
+  await world.payments()
+  assert.deepEqual(await rowsOf(txHash), [
+    [1, creditWei - 1000n, creditWei, world.at(5), 'sent', true],
+    [2, creditWei, creditWei, world.at(5), 'sent', true],
+  ])
+})
+
+test('a withdrawal that failed is a row for the owner, and moves nothing', async () => {
+  const txHash = await world.act(6, 'withdraw', [3n, world.at(6), creditWei + 1n])
+  await world.payments()
+  assert.deepEqual(await rowsOf(txHash), [[3, creditWei + 1n, null, world.at(6), 'failed', true]])
+})
+
+test("a stranger's failed withdrawal leaves no row", async () => {
+  const txHash = await world.act(7, 'withdraw', [3n, world.at(7), 1n])
+  await world.payments()
+  assert.deepEqual(await rowsOf(txHash), [])
+})
+
+test('a failed withdrawal of everything is a row for each node the caller owned, with its balance then', async () => {
+  // Account 6 owns 3 alone: of 1 it leaves no row, and an id that was never minted leaves none either.
+  const txHash = await world.act(6, 'withdrawAll', [[3n, 1n, 3n, 10n ** 30n], world.at(6)])
+  await world.payments()
+  assert.deepEqual(await rowsOf(txHash), [[3, creditWei, null, world.at(6), 'failed', true]])
+})
+
+test('in the block in which a node changes hands, a failed withdrawal is that of the owner before it', async () => {
+  const send = async (from: number, nonceAfter: number, data: `0x${string}`) =>
+    world.chain.send({
+      from: world.at(from),
+      to: world.factory,
+      data,
+      gas: '0x100000',
+      nonce: `0x${nonceAfter.toString(16)}`,
+    })
+  const nonceOf = async (account: number) =>
+    Number(await world.chain.rpc<string>('eth_getTransactionCount', [world.at(account), 'latest']))
+  const transfer = encodeFunctionData({
+    abi: ownerAbi,
+    functionName: 'transferFrom',
+    args: [world.at(6), world.at(8), 3n],
+  })
+  const withdraw = (to: number) =>
+    encodeFunctionData({ abi: ownerAbi, functionName: 'withdraw', args: [3n, world.at(to), 10n ** 30n] })
+  const nonce = await nonceOf(6)
+  const [failedByOld, , failedByNew] = [
+    await send(6, nonce, withdraw(6)),
+    await send(6, nonce + 1, transfer),
+    await send(8, await nonceOf(8), withdraw(8)),
+  ]
+  await world.chain.mine()
+  await world.payments()
+  assert.equal((await rowsOf(failedByOld)).length, 1)
+  assert.equal((await rowsOf(failedByNew)).length, 0)
+  const [node] = await world.pool`SELECT owner FROM nodes WHERE node_id = 3`
+  assert.equal(node?.owner, world.at(8))
+})
+
+test('the balance goes with the node, and its new owner withdraws it, also while the contract is paused', async () => {
+  await world.act(0, 'pause')
+  const txHash = await world.act(8, 'withdrawAll', [[3n], world.at(8)])
+  await world.payments()
+  assert.deepEqual(await rowsOf(txHash), [[3, creditWei, creditWei, world.at(8), 'sent', true]])
+  await world.act(0, 'unpause')
+})
+
+test('a node that goes round within one followed range ends with whom it ended with', async () => {
+  const before = await world.pool`SELECT FROM node_transfers WHERE node_id = 1`
+  await world.act(5, 'transferFrom', [world.at(5), world.at(6), 1n])
+  await world.act(6, 'transferFrom', [world.at(6), world.at(7), 1n])
+  await world.act(7, 'transferFrom', [world.at(7), world.at(5), 1n])
+  await world.payments()
+  const [node] = await world.pool`SELECT owner FROM nodes WHERE node_id = 1`
+  assert.equal(node?.owner, world.at(5))
+  const after = await world.pool`SELECT FROM node_transfers WHERE node_id = 1`
+  assert.equal(after.length - before.length, 3)
+})
+
+test('a round, a withdrawal of it and a transfer in one followed range leave every number exact', async () => {
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  assert.equal((await world.credit()).reason, null)
+  await world.chain.mine()
+  await world.act(5, 'withdraw', [2n, world.at(5), 1n])
+  await world.act(5, 'transferFrom', [world.at(5), world.at(7), 2n])
+  await world.act(7, 'withdraw', [2n, world.at(7), 2n])
+  await world.payments()
+  const [node] = await world.pool`SELECT owner, withdrawn_wei FROM nodes WHERE node_id = 2`
+  assert.deepEqual(node, { owner: world.at(7), withdrawn_wei: creditWei + 3n })
+  await checkInvariants(world)
+})
