@@ -10,6 +10,7 @@ import { EmbedError } from './embed/errors.ts'
 import { type DataDirLock, lockDataDir } from './embed/lock.ts'
 import { onParentGone } from './embed/parent.ts'
 import { loadOrCreateSecrets } from './embed/secrets.ts'
+import { armFailpoint, FailpointError } from './failpoint.ts'
 import { createLog } from './log.ts'
 
 /** A stop that takes longer than this ends hard: whoever asked for it would do so anyway. */
@@ -51,6 +52,7 @@ async function start(): Promise<number> {
   const log = createLog(config.log.level)
   for (const hint of config.hints) log.warn(hint, 'a setting may be mistyped')
   try {
+    armFailpoint(process.env['NODE_LEDGER_FAILPOINT'], config)
     const app = await startApp(config, log, (step) => console.error(`  ${step}`))
     console.error(banner(app, config))
     const { reason, code } = await untilStopped(app)
@@ -141,7 +143,7 @@ async function migrateOnly(): Promise<number> {
 }
 
 function isExpected(error: unknown): error is Error {
-  return error instanceof ConfigError || error instanceof EmbedError || error instanceof StartError
+  return [ConfigError, EmbedError, StartError, FailpointError].some((kind) => error instanceof kind)
 }
 
 try {

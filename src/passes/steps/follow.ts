@@ -3,6 +3,7 @@
 import { ChainFault } from '../../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks.ts'
 import type { Block } from '../../domain/observed.ts'
+import { failpoint } from '../../failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
@@ -35,7 +36,9 @@ export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_
     const from = result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
     if (from > target) break
     const range = await ctx.chain.observe(from, Math.min(target, from + RANGE_MAX - 1), result.cursor?.hash ?? null)
+    failpoint('follow.observed')
     const stored = await storeRange(ctx, range, result.cursor)
+    failpoint('follow.stored')
     if (!stored) {
       // Another instance followed in between; go on from where it stands.
       result.cursor = await readCursor(ctx.pool)

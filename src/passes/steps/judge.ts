@@ -7,6 +7,7 @@ import { readTierVersions } from '../../db/tiers.ts'
 import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
+import { failpoint } from '../../failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
 
 /** Payments judged in one run at most; the rest wait for the next. */
@@ -47,6 +48,7 @@ export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise
     if (run.outOfTime()) break
     if (undecidedWallets.has(payment.from)) continue
     const verdict = await judgeOne(ctx, bench, payment)
+    failpoint('judge.stored')
     if (verdict === 'undecided') undecidedWallets.add(payment.from)
     else if (verdict === 'accepted' || verdict === 'held') judged[verdict]++
   }

@@ -9,6 +9,7 @@ import { rewindRounds } from '../../db/rounds.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
 import type { Block } from '../../domain/observed.ts'
+import { failpoint } from '../../failpoint.ts'
 import type { PassContext } from '../context.ts'
 
 /** Rewinds to `fork`, unless somebody else moved the cursor since `expected` was read. One transaction. */
@@ -35,6 +36,8 @@ export async function rewindTo(ctx: PassContext, fork: Block, expected: Cursor):
     }
     await writeAudit(sql, { actor: 'pass', action: 'reorganisation', detail })
     await notifyLedgerChanged(sql)
+    failpoint('rewind.storing')
     ctx.log.warn(detail, 'the chain was reorganised: the ledger went back with it')
   })
+  failpoint('rewind.stored')
 }

@@ -6,6 +6,7 @@ import * as outbox from '../../db/outbox.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import { decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
+import { type Failpoint, failpoint } from '../../failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
 
 export type Sent =
@@ -51,13 +52,16 @@ export async function send(
     return { kind: 'refused', why: 'insufficientFunds', detail: `has ${balance} wei, needs ${needed}` }
 
   const signed = await sender.sign(call, { nonce, gasLimit: estimate.gas, fees })
+  failpoint(`${call.kind}.signed`)
   await inTransaction(ctx.pool, async (sql) => {
     const guardBlock = call.kind === 'openCohorts' ? null : (call.guard?.number ?? null)
     const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: estimate.gas, guardBlock }
     const outboxId = await outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor))
     await claim(sql, outboxId)
+    failpoint(`${call.kind}.storing`)
   })
-  await handOver(ctx, run, sender, signed)
+  failpoint(`${call.kind}.stored`)
+  await handOver(ctx, run, sender, signed, `${call.kind}.sent`)
   return { kind: 'sent', txHash: signed.txHash }
 }
 
@@ -81,10 +85,10 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
           { nonce: intent.nonce, txHash: intent.txHash },
           'a transaction is stuck and the fee it needs is above the cap',
         )
-        await handOver(ctx, run, sender, intent)
+        await handOver(ctx, run, sender, intent, 'resend.sent')
         break
       case 'resend':
-        await handOver(ctx, run, sender, intent)
+        await handOver(ctx, run, sender, intent, 'resend.sent')
         break
       case 'bump':
         await bump(ctx, run, sender, intent, decision, cursor)
@@ -106,7 +110,8 @@ async function bump(
   const signed = await sender.sign(call, { nonce: intent.nonce, gasLimit: BigInt(intent.gasLimit), fees })
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
   ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, 'fee raised')
-  await handOver(ctx, run, sender, signed)
+  failpoint('bump.stored')
+  await handOver(ctx, run, sender, signed, 'resend.sent')
 }
 
 async function handOver(
@@ -114,9 +119,11 @@ async function handOver(
   run: Run,
   sender: Sender,
   tx: { txHash: Hash; raw: `0x${string}` },
+  sent: Failpoint,
 ): Promise<SendOutcome> {
   run.checkLock()
   const outcome = await sender.broadcast(tx.raw)
+  failpoint(sent)
   ctx.log.info({ txHash: tx.txHash, outcome }, 'transaction handed to the providers')
   await outbox.noteSend(ctx.pool, tx.txHash, outcome.kind === 'unknown' ? `unknown: ${outcome.detail}` : outcome.kind)
   return outcome

@@ -16,6 +16,7 @@ import { inTransaction, type Sql } from '../../db/sql.ts'
 import type { ObservedRange } from '../../domain/observed.ts'
 import { type LedgerChanges, replay } from '../../domain/replay.ts'
 import type { Hash } from '../../domain/units.ts'
+import { failpoint } from '../../failpoint.ts'
 import type { PassContext } from '../context.ts'
 import { termsReader } from './seeds.ts'
 
@@ -66,6 +67,7 @@ export async function storeRange(
     await pruneBlocks(sql, cursor.number - HEADERS_KEPT)
     await pruneCohortStates(sql, cursor.number - HEADERS_KEPT)
     if (changesAnything(range)) await notifyLedgerChanged(sql)
+    failpoint('follow.storing')
     return { cursor, detected, minted: changes.nodes.length }
   })
 }

@@ -1,0 +1,52 @@
+// Named points at the boundaries of the passes where a test can have the process killed, as a power cut would. Nothing is
+// armed unless NODE_LEDGER_FAILPOINT names a point at start, which production refuses. It must never do anything else.
+
+/** Every point there is. `mint.*`, `credit.*` and `openCohorts.*` are the same places of three kinds of transaction. */
+export const FAILPOINTS = [
+  'follow.observed', // blocks are read, nothing is stored
+  'follow.storing', // inside the transaction that stores them
+  'follow.stored', // stored, the pass goes on to judge or to plan
+  'rewind.storing', // inside the transaction that takes blocks back
+  'rewind.stored',
+  'judge.stored', // one verdict stored, others to come
+  'openCohorts.signed', // signed and nowhere stored
+  'openCohorts.storing', // inside the transaction that stores it
+  'openCohorts.stored', // stored and not sent
+  'openCohorts.sent', // sent, the answer not noted
+  'mint.signed',
+  'mint.storing',
+  'mint.stored',
+  'mint.sent',
+  'credit.signed',
+  'credit.storing',
+  'credit.stored',
+  'credit.sent',
+  'bump.stored', // a raised fee stored and not sent
+  'resend.sent', // bytes stored by an earlier run handed over again
+] as const
+export type Failpoint = (typeof FAILPOINTS)[number]
+
+/** A point that cannot be armed; the message says why. */
+export class FailpointError extends Error {
+  override readonly name = 'FailpointError'
+}
+
+let armed: string | null = null
+
+/**
+ * Arms a point for this process; does nothing without a name. Throws FailpointError for a name there is not, and in production: a
+ * service that is meant to last must not carry a bomb.
+ */
+export function armFailpoint(name: string | undefined, { production }: { production: boolean }): void {
+  if (!name) return
+  if (production)
+    throw new FailpointError('NODE_LEDGER_FAILPOINT is for tests: with NODE_ENV=production it is refused.')
+  if (!(FAILPOINTS as readonly string[]).includes(name))
+    throw new FailpointError(`NODE_LEDGER_FAILPOINT: there is no point ${name}. There are: ${FAILPOINTS.join(', ')}.`)
+  armed = name
+}
+
+/** Kills this very process where the point is armed: no cleanup runs, no connection says goodbye. */
+export function failpoint(name: Failpoint): void {
+  if (name === armed) process.kill(process.pid, 'SIGKILL')
+}
