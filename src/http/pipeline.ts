@@ -6,24 +6,21 @@ import type { Address } from '../domain/units.ts'
 import { readJsonBody, skipBody } from './body.ts'
 import { clientFinder } from './client-address.ts'
 import { readCookies } from './cookies.ts'
-import type { HttpDeps } from './deps.ts'
 import type { Query } from './guards.ts'
 import { Limits } from './limits.ts'
-import { originCheck } from './origin.ts'
 import { isRefusal, Overdue, type Refusal, refusalOfFault, refuse, statusOf } from './refusals.ts'
 import { allowed, sendOptions, sendOutcome, setCorsHeaders, setRateHeaders } from './reply.ts'
 import type { Call, Outcome, Route } from './route.ts'
-import type { Sessions } from './session.ts'
+import type { Tools } from './tools.ts'
 
 /** More headers than any client sends; each costs time to look at. */
 const HEADERS_MAX = 100
 const NOBODY = '' as Address
 
 /** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
-export function pipeline(deps: HttpDeps, sessions: Sessions) {
+export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   const limits = new Limits(deps.clock)
   const findClient = clientFinder(deps.settings.trustedProxies)
-  const isOwnOrigin = originCheck(deps.settings.publicUrl)
 
   function overLimit(route: Route, bucket: number, request: FastifyRequest, reply: FastifyReply): boolean {
     if (route.limitPerMinute === null) return false

@@ -1,6 +1,9 @@
 // Every endpoint there is, in the order of the specification. One line here is what makes a route exist.
 import type { Route } from './route.ts'
 import { admin } from './routes/admin.ts'
+import { authLogout } from './routes/auth-logout.ts'
+import { authNonce } from './routes/auth-nonce.ts'
+import { authVerify } from './routes/auth-verify.ts'
 import { claim } from './routes/claim.ts'
 import { cover } from './routes/cover.ts'
 import { cronCredit } from './routes/cron-credit.ts'
@@ -8,12 +11,14 @@ import { cronHealth } from './routes/cron-health.ts'
 import { cronPayments } from './routes/cron-payments.ts'
 import { deployQuote } from './routes/deploy-quote.ts'
 import { distributions } from './routes/distributions.ts'
+import { me } from './routes/me.ts'
 import { node } from './routes/node.ts'
 import { nodesOfAddress } from './routes/nodes-of-address.ts'
 import { openapi } from './routes/openapi.ts'
 import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
 import { stats } from './routes/stats.ts'
+import { sync } from './routes/sync.ts'
 import { tiers } from './routes/tiers.ts'
 import { wellKnown } from './routes/well-known.ts'
 import type { Tools } from './tools.ts'
@@ -29,6 +34,11 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   price,
   openapi,
   claim,
+  authNonce,
+  authVerify,
+  authLogout,
+  me,
+  sync,
   cronHealth,
   cronPayments,
   cronCredit,

@@ -51,7 +51,7 @@ export function createServer(deps: HttpDeps): FastifyInstance {
   for (const method of methods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
 
   const tools = buildTools(deps)
-  const run = pipeline(deps, tools.sessions)
+  const run = pipeline(tools)
   for (const [bucket, route] of buildRoutes(tools).entries()) {
     app.route({
       method: methods,

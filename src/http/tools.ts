@@ -1,13 +1,21 @@
 // What the routes share besides what they were given: built once per server.
 import type { HttpDeps } from './deps.ts'
 import { type Glance, glanceAt } from './glance.ts'
+import { type Ledger, ledgerOf } from './ledger.ts'
 import { Memo, type Page, pageOf } from './memo.ts'
+import { originCheck } from './origin.ts'
 import { Sessions } from './session.ts'
 
 export interface Tools {
   deps: HttpDeps
   sessions: Sessions
+  /** The public reads' way to the database. */
+  read: Ledger
+  /** The way to the primary, for what writes or must not lag. */
+  ask: Ledger
   glance: Glance
+  /** Whether a request's `Origin`, if it has one, is our own. */
+  isOwnOrigin: (origin: string | undefined) => boolean
   /**
    * The page of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that
    * the text depends on. Null where `read` finds nothing.
@@ -23,10 +31,14 @@ export function buildTools(deps: HttpDeps): Tools {
       const text = await read()
       return text === null ? null : pageOf(text)
     })
+  const ask = ledgerOf(deps.sql)
   return {
     deps,
+    ask,
+    read: deps.readSql === deps.sql ? ask : ledgerOf(deps.readSql),
     sessions: new Sessions(deps.settings, deps.clock),
     glance: glanceAt(deps.readings, deps.clock),
+    isOwnOrigin: originCheck(deps.settings.publicUrl),
     page: page as Tools['page'],
   }
 }

@@ -1,6 +1,6 @@
 // The HTTP surface on a real PostgreSQL, for tests: a server with hand-written chain readings and passes, and a client
 // through which every request goes. Whatever comes back is held to the OpenAPI document and to the rules of all answers.
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+import { type OutgoingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { getAddress, recoverMessageAddress } from 'viem'
@@ -10,7 +10,7 @@ import type { Address } from '../../src/domain/units.ts'
 import type { HttpDeps, HttpSettings } from '../../src/http/deps.ts'
 import { createServer } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
-import { assertAnswer } from './http-contract.ts'
+import { type Answer, assertAnswer } from './http-contract.ts'
 import { walletOf } from './http-ledger.ts'
 import { createDatabase } from './postgres.ts'
 
@@ -21,15 +21,6 @@ export const PUBLIC_URL = 'https://ledger.example'
 export const PAYMENT_ADDRESS = walletOf(0xfee)
 /** In the middle of a minute. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
-
-export interface Answer {
-  status: number
-  headers: IncomingHttpHeaders
-  text: string
-  /** The body as JSON; undefined where there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it at will
-  json: any
-}
 
 export interface AskOptions {
   headers?: OutgoingHttpHeaders
@@ -71,7 +62,7 @@ export async function startService(overrides: Overrides = {}): Promise<Service> 
   const { port } = app.server.address() as AddressInfo
   const ask: Service['ask'] = async (method, path, options = {}) => {
     const answer = await send(port, method, path, options)
-    await assertAnswer(method, path, answer)
+    assertAnswer(method, path, answer)
     return answer
   }
   return {

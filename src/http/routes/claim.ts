@@ -18,8 +18,12 @@ const UNKNOWN_KEPT_MS = 2_000
 /** A claim follows the chain to the payment's block; past this the caller polls. */
 const DEADLINE_MS = 20_000
 
-export const claim = ({ deps }: Tools): Route => {
-  const gate = new Gate<Outcome>(deps.clock, { atATime: AT_A_TIME_MAX, waiting: WAITING_MAX, keptMs: UNKNOWN_KEPT_MS })
+export const claim = (tools: Tools): Route => {
+  const gate = new Gate<Outcome>(tools.deps.clock, {
+    atATime: AT_A_TIME_MAX,
+    waiting: WAITING_MAX,
+    keptMs: UNKNOWN_KEPT_MS,
+  })
   return {
     path: '/api/payments/claim',
     methods: ['POST'],
@@ -31,14 +35,14 @@ export const claim = ({ deps }: Tools): Route => {
     handle: async ({ body }) => {
       const txHash = parseHash(body.txHash)
       if (isRefusal(txHash)) return txHash
-      return (await gate.run(txHash, () => claimed(deps, txHash), isUnknown)) ?? refuse('busy')
+      return (await gate.run(txHash, () => claimed(tools, txHash), isUnknown)) ?? refuse('busy')
     },
   }
 }
 
 const isUnknown = (outcome: Outcome) => isRefusal(outcome) && outcome.refused === 'notYetKnown'
 
-async function claimed({ passes, sql }: Tools['deps'], txHash: Hash): Promise<Outcome> {
+async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<Outcome> {
   if (passes === null) return refuse('noChain')
   const found = await passes.claim(txHash)
   switch (found.kind) {
@@ -49,7 +53,7 @@ async function claimed({ passes, sql }: Tools['deps'], txHash: Hash): Promise<Ou
       return refuse('notASale')
     case 'following':
     case 'known': {
-      const payment = await readClaimed(sql, txHash)
+      const payment = await ask((sql) => readClaimed(sql, txHash))
       return payment === null ? unfollowed(txHash, found) : known(payment)
     }
   }

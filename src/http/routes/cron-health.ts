@@ -4,7 +4,7 @@ import { readHealth } from '../../db/reads.ts'
 import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const cronHealth = ({ deps, glance }: Tools): Route => ({
+export const cronHealth = ({ deps, ask, glance }: Tools): Route => ({
   path: '/api/cron/health',
   methods: ['GET'],
   limitPerMinute: null,
@@ -14,7 +14,7 @@ export const cronHealth = ({ deps, glance }: Tools): Route => ({
   handle: async () => {
     const { staleAfterSec, tickSec, distEnabled, distMode } = deps.settings
     const [ledger, cover, distributorBalanceWei, contractPaused] = await Promise.all([
-      readHealth(deps.sql),
+      ask(readHealth),
       glance.cover(),
       glance.distributorBalanceWei(),
       glance.paused(),

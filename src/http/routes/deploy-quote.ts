@@ -6,7 +6,7 @@ import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const deployQuote = ({ deps, page }: Tools): Route => ({
+export const deployQuote = ({ deps, read, page }: Tools): Route => ({
   path: '/api/deploy-quote',
   methods: ['GET'],
   limitPerMinute: 60,
@@ -20,7 +20,7 @@ export const deployQuote = ({ deps, page }: Tools): Route => ({
     if (paymentAddress === null) return refuse('noPaymentAddress')
     const wanted = asked ?? quoteTier
     const quote = await page(`quote ${wanted ?? ''}`, 30, async () => {
-      const found = await readQuote(deps.readSql, wanted)
+      const found = await read((sql) => readQuote(sql, wanted))
       return found && toJson({ priceWei: found.priceWei, paymentAddress, chainId, tierId: found.tierId })
     })
     return quote ?? refuse(asked === null ? 'nothingOnSale' : 'unknownTier')

@@ -26,11 +26,11 @@ export const node = (tools: Tools): Route => ({
   },
 })
 
-async function nodeJson({ deps }: Tools, id: bigint, limit: number): Promise<string | null> {
-  const read = await readNode(deps.readSql, id, limit)
-  if (read === null) return null
-  const { node: fields, matchedBy, credits, withdrawals } = read
-  const chain = toJson(await chainWord(deps.readings, read))
+async function nodeJson({ deps, read }: Tools, id: bigint, limit: number): Promise<string | null> {
+  const found = await read((sql) => readNode(sql, id, limit))
+  if (found === null) return null
+  const { node: fields, matchedBy, credits, withdrawals } = found
+  const chain = toJson(await chainWord(deps.readings, found))
   // The pieces are JSON already; the node's own fields lose their closing brace to what follows.
   return `${fields.slice(0, -1)},"matchedBy":"${matchedBy}","chain":${chain},"credits":${credits},"withdrawals":${withdrawals}}`
 }

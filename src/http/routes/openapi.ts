@@ -7,7 +7,7 @@ import type { Route } from '../route.ts'
 const DOCUMENT = new URL('../../../api/openapi.yaml', import.meta.url)
 
 export const openapi = (): Route => {
-  const page = pageOf(JSON.stringify(parse(readFileSync(DOCUMENT, 'utf8'))))
+  const page = pageOf(JSON.stringify(parse(readFileSync(DOCUMENT, 'utf8'), { merge: true })))
   return {
     path: '/api/openapi.json',
     methods: ['GET'],

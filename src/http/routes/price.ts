@@ -8,14 +8,15 @@ import type { Tools } from '../tools.ts'
 /** This instance asks the shared row this often at most: the price is no older for it than a cache may keep it anyway. */
 const KEPT_MS = 5_000
 
-export const price = ({ deps }: Tools): Route => {
+export const price = (tools: Tools): Route => {
+  const { deps } = tools
   let at = Number.NEGATIVE_INFINITY
   let last: Promise<number | null> = Promise.resolve(null)
   const shared = () => {
     const age = deps.clock() - at
     if (age < 0 || age >= KEPT_MS) {
       at = deps.clock()
-      last = sharedPrice(deps)
+      last = sharedPrice(tools)
       // What could not be asked is asked again by the next caller.
       last.catch(() => {
         at = Number.NEGATIVE_INFINITY
@@ -34,14 +35,14 @@ export const price = ({ deps }: Tools): Route => {
   }
 }
 
-async function sharedPrice({ sql, priceFeed, log }: Tools['deps']): Promise<number | null> {
-  const turn = await takePriceTurn(sql)
+async function sharedPrice({ ask, deps: { priceFeed, log } }: Tools): Promise<number | null> {
+  const turn = await ask(takePriceTurn)
   if (!turn.fetch) return turn.usd
   const fetched = await priceFeed?.().catch((error: unknown) => {
     log.warn({ err: error }, 'the price could not be fetched')
     return null
   })
   const usd = typeof fetched === 'number' && Number.isFinite(fetched) && fetched > 0 ? fetched : null
-  await storePrice(sql, usd)
+  await ask((sql) => storePrice(sql, usd))
   return usd
 }

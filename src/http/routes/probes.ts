@@ -16,14 +16,14 @@ export const healthz = (): Route => ({
   handle: () => ({ json: '{"status":"ok"}' }),
 })
 
-export const readyz = ({ deps }: Tools): Route => ({
+export const readyz = ({ deps, ask }: Tools): Route => ({
   ...PROBE,
   path: '/readyz',
   deadlineMs: READ_DEADLINE_MS,
   handle: async () => {
     const { chainIdMatches } = deps
     const [migrated, onOurChain] = await Promise.all([
-      isMigrated(deps.sql),
+      ask(isMigrated),
       chainIdMatches === null ? null : orNull(chainIdMatches, CHAIN_MS_MAX),
     ])
     return migrated && onOurChain !== false ? { json: '{"status":"ready"}' } : refuse('notReady')

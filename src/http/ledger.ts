@@ -1,0 +1,45 @@
+// The routes' way to the database. While it does not answer they are told so at once, and it is asked by one request at a
+// time until it does: a line of requests would only wait for a connection that nobody can open, and all go at once later.
+import { isDatabaseDown, type Pool } from '../db/sql.ts'
+import { Overdue } from './refusals.ts'
+
+/** Every statement of the routes is answered from indexes; one that takes this long is not being answered. */
+const ANSWER_MS_MAX = 3_000
+/** After a failure nobody asks for this long. */
+const PAUSE_MS = 250
+
+/** Runs a reading on a pool. Throws what the reading throws, and Overdue when it is late or the database is away. */
+export type Ledger = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
+
+/** Builds the way to one database. */
+export function ledgerOf(pool: Pool): Ledger {
+  let away = false
+  let quietUntil = 0
+  return async (read) => {
+    // Not the injected clock: this is about how long to leave a machine alone, not about any rule.
+    if (away && performance.now() < quietUntil) throw new Overdue('the database', ANSWER_MS_MAX)
+    // Whoever asks now asks for all: the others wait for what he learns.
+    if (away) quietUntil = performance.now() + ANSWER_MS_MAX
+    try {
+      const answer = await answerInTime(read(pool))
+      away = false
+      return answer
+    } catch (error) {
+      away = error instanceof Overdue || isDatabaseDown(error)
+      if (away) quietUntil = performance.now() + PAUSE_MS
+      throw error
+    }
+  }
+}
+
+async function answerInTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Overdue('the database', ANSWER_MS_MAX)), ANSWER_MS_MAX)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

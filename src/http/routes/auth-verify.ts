@@ -1,0 +1,73 @@
+// POST /api/auth/verify: signs in whoever signed this browser's nonce. The nonce is spent by the attempt, whatever comes
+// of it, on every instance; the address is accepted only if the signature recovers to it.
+import { createHash } from 'node:crypto'
+import { spendNonce } from '../../db/nonces.ts'
+import type { Address } from '../../domain/units.ts'
+import type { JsonObject } from '../body.ts'
+import { parseAddress } from '../guards.ts'
+import { isRefusal, type Refusal, refuse } from '../refusals.ts'
+import type { Call, Outcome, Route } from '../route.ts'
+import type { Nonce } from '../session.ts'
+import { signInMessage } from '../sign-in-message.ts'
+import { isCanonicalSignature } from '../signature.ts'
+import type { Tools } from '../tools.ts'
+
+const DEADLINE_MS = 10_000
+/** A nonce stays on record longer than it lives, so that a clock that steps back revives none. */
+const KEPT_LONGER_MS = 24 * 60 * 60 * 1000
+
+export const authVerify = (tools: Tools): Route => ({
+  path: '/api/auth/verify',
+  methods: ['POST'],
+  limitPerMinute: 20,
+  cache: 'no-store',
+  cors: false,
+  takesJson: true,
+  deadlineMs: DEADLINE_MS,
+  handle: async (call) => {
+    const claim = parseClaim(call.body, tools.deps.checksum)
+    if (isRefusal(claim)) return claim
+    const nonce = await takeNonce(tools, call)
+    if (nonce === null) return refuse('nonceLapsed', [tools.sessions.forgetNonce()])
+    return answer(tools, claim, await isSignedBy(tools, claim, nonce))
+  },
+})
+
+interface Claim {
+  wallet: Address
+  signature: `0x${string}`
+}
+
+function parseClaim({ address, signature }: JsonObject, checksum: (address: Address) => string): Claim | Refusal {
+  const wallet = parseAddress(address, checksum)
+  if (isRefusal(wallet)) return wallet
+  if (typeof signature !== 'string' || !/^0x[0-9a-fA-F]*$/.test(signature)) return refuse('badSignature')
+  return { wallet, signature: signature as `0x${string}` }
+}
+
+/** The nonce of the request's cookie, spent by this very call; null when it is not ours, has lapsed or was spent before. */
+async function takeNonce({ ask, sessions, isOwnOrigin }: Tools, { cookies, raw }: Call): Promise<Nonce | null> {
+  const nonce = isOwnOrigin(raw.headers.origin) ? sessions.readNonce(cookies) : null
+  if (nonce === null) return null
+  const hash = createHash('sha256').update(nonce.nonce).digest('base64url')
+  const until = new Date(nonce.expiresAt * 1000 + KEPT_LONGER_MS)
+  return (await ask((sql) => spendNonce(sql, hash, until))) ? nonce : null
+}
+
+/** Null: a contract wallet's word is needed, and the chain could not be asked. */
+async function isSignedBy({ deps }: Tools, { wallet, signature }: Claim, nonce: Nonce): Promise<boolean | null> {
+  if (nonce.boundTo !== null && nonce.boundTo !== wallet) return false
+  const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
+  if (isCanonicalSignature(signature)) {
+    // A library may throw on what recovers to no point: that is no signature, and no fault of ours.
+    const signer = await deps.recoverSigner(message, signature).catch(() => null)
+    if (signer === wallet) return true
+  }
+  return deps.verifyContractWallet === null ? false : deps.verifyContractWallet(wallet, message, signature)
+}
+
+function answer({ sessions }: Tools, { wallet }: Claim, signed: boolean | null): Outcome {
+  if (signed === null) return refuse('noChain', [sessions.forgetNonce()])
+  if (!signed) return refuse('signatureRefused', [sessions.forgetNonce()])
+  return { json: JSON.stringify({ address: wallet }), cookies: [sessions.signIn(wallet), sessions.forgetNonce()] }
+}

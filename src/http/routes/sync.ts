@@ -1,0 +1,72 @@
+// POST /api/nodes/sync: "my node is on chain, record it". Who owns it is read from the chain, the mint's log first and the
+// contract's present word after; nothing the caller says of ownership is used. Writes only through the follower.
+import { readNodesById } from '../../db/reads.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import type { FoundNode, SyncOutcome } from '../../passes/outcomes.ts'
+import type { JsonObject } from '../body.ts'
+import { parseHash, parseNodeId } from '../guards.ts'
+import type { Ledger } from '../ledger.ts'
+import { isRefusal, type Refusal, refuse } from '../refusals.ts'
+import type { Outcome, Route } from '../route.ts'
+import type { Tools } from '../tools.ts'
+
+/** Following to the mint's block may take this long; past it the caller comes back. */
+const DEADLINE_MS = 20_000
+
+export const sync = ({ deps, ask }: Tools): Route => ({
+  path: '/api/nodes/sync',
+  methods: ['POST'],
+  limitPerMinute: 20,
+  cache: 'private, no-store',
+  cors: false,
+  session: true,
+  takesJson: true,
+  deadlineMs: DEADLINE_MS,
+  handle: async ({ body, wallet }) => {
+    const wanted = parseWanted(body)
+    if (isRefusal(wanted)) return wanted
+    if (deps.syncer === null) return refuse('noChain')
+    const outcome = await lookUp(deps.syncer, wanted)
+    if (outcome.kind !== 'followed')
+      return refuse(REFUSED[outcome.kind][wanted.txHash === null ? 'byNodeId' : 'byTransaction'])
+    const asked = outcome.nodes.filter((node) => wanted.nodeId === null || node.nodeId === wanted.nodeId)
+    if (asked.length === 0) return refuse('syncMismatch')
+    const mine = asked.filter((node) => node.ownerNow === wallet)
+    if (mine.length === 0) return refuse(asked.some((node) => node.mintedTo === wallet) ? 'noLongerYours' : 'notYours')
+    return recorded(ask, mine, wallet)
+  },
+})
+
+type Wanted = { txHash: Hash; nodeId: bigint | null } | { txHash: null; nodeId: bigint }
+
+function parseWanted(body: JsonObject): Wanted | Refusal {
+  const txHash = body.txHash === undefined ? null : parseHash(body.txHash)
+  if (isRefusal(txHash)) return txHash
+  const nodeId = body.nodeId === undefined ? null : parseNodeId(body.nodeId)
+  if (isRefusal(nodeId)) return nodeId
+  if (txHash !== null) return { txHash, nodeId }
+  return nodeId === null ? refuse('nothingToSync') : { txHash: null, nodeId }
+}
+
+function lookUp(syncer: NonNullable<Tools['deps']['syncer']>, wanted: Wanted): Promise<SyncOutcome> {
+  return wanted.txHash === null ? syncer.byNodeId(wanted.nodeId) : syncer.byTransaction(wanted.txHash)
+}
+
+/** What is answered where no node was found, by what was asked for. */
+const REFUSED = {
+  following: { byTransaction: 'stillFollowing', byNodeId: 'stillFollowing' },
+  notFound: { byTransaction: 'mintNotConfirmed', byNodeId: 'nodeNotMinted' },
+  pending: { byTransaction: 'mintNotConfirmed', byNodeId: 'nodeNotMinted' },
+  failed: { byTransaction: 'mintFailed', byNodeId: 'mintFailed' },
+  noMint: { byTransaction: 'noMint', byNodeId: 'nodeNotMinted' },
+} as const
+
+/** The nodes as the ledger now has them. One that it does not show as the wallet's yet comes with the next block. */
+async function recorded(ask: Ledger, mine: readonly FoundNode[], wallet: Address): Promise<Outcome> {
+  const ids = mine.map((node) => node.nodeId)
+  const read = await ask((sql) => readNodesById(sql, ids, wallet))
+  const nodes = mine.flatMap((node) => read.get(node.nodeId.toString()) ?? [])
+  if (nodes.length < mine.length) return refuse('stillFollowing')
+  const created = mine.some((node) => node.created)
+  return { json: `{"node":${nodes[0]},"created":${created},"nodes":[${nodes.join(',')}]}` }
+}

@@ -1,0 +1,33 @@
+// The text a wallet signs to sign in. Built from the configured origin and chain id alone, so that a signature made for
+// any other site, chain or time is a signature of another text.
+import type { Nonce } from './session.ts'
+
+const STATEMENT = 'Sign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.'
+
+export interface MessageSettings {
+  /** The service's own origin, as configured. */
+  publicUrl: string
+  chainId: number
+  /** EIP-55 spelling. */
+  checksum: (address: NonNullable<Nonce['boundTo']>) => string
+}
+
+/** Builds the message of a nonce: the exact EIP-4361 text where it is bound to an address, the same without one otherwise. */
+export function signInMessage({ publicUrl, chainId, checksum }: MessageSettings, nonce: Nonce): string {
+  const { host, origin } = new URL(publicUrl)
+  const opening = `${host} wants you to sign in with your Ethereum account`
+  return [
+    nonce.boundTo === null ? `${opening}.` : `${opening}:\n${checksum(nonce.boundTo)}`,
+    '',
+    STATEMENT,
+    '',
+    `URI: ${origin}`,
+    'Version: 1',
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce.nonce}`,
+    `Issued At: ${isoTime(nonce.issuedAt)}`,
+    `Expiration Time: ${isoTime(nonce.expiresAt)}`,
+  ].join('\n')
+}
+
+const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString()

@@ -1,0 +1,14 @@
+// Which signatures are looked at at all: 65 bytes, v 27 or 28, r and s in range, s in the lower half. Libraries accept
+// more spellings of one signature; here there is one.
+
+/** Order of secp256k1. */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const HALF = ORDER / 2n
+
+/** True for the one canonical spelling of a signature. Hex in either case. */
+export function isCanonicalSignature(signature: string): signature is `0x${string}` {
+  const [, r, s, v] = /^0x([0-9a-f]{64})([0-9a-f]{64})(1b|1c)$/i.exec(signature) ?? []
+  if (r === undefined || s === undefined || v === undefined) return false
+  const [rValue, sValue] = [BigInt(`0x${r}`), BigInt(`0x${s}`)]
+  return rValue > 0n && rValue < ORDER && sValue > 0n && sValue <= HALF
+}

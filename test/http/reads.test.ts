@@ -1,0 +1,462 @@
+// The public reads against a ledger written by hand: every field, empty ledgers, and what happens when the database or the
+// chain is not there.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Readings } from '../../src/chain/port.ts'
+import { connect } from '../../src/db/sql.ts'
+import { wei } from '../../src/domain/units.ts'
+import { PAYMENT_ADDRESS, type Service, START_MS, startService } from '../support/http.ts'
+import {
+  hashOf,
+  insertCohort,
+  insertNode,
+  insertRound,
+  insertSmallLedger,
+  insertTiers,
+  walletOf,
+} from '../support/http-ledger.ts'
+
+/** Readings that say what the small ledger says, unless told otherwise. */
+const readings: Readings = {
+  node: async (nodeId, blockNumber) =>
+    nodeId === 1n
+      ? { owner: walletOf(1), balanceWei: wei(750n), creditedWei: wei(1200n), withdrawnWei: wei(450n), blockNumber }
+      : null,
+  cover: async () => ({
+    contractBalanceWei: wei(3000n),
+    outstandingWei: wei(2150n),
+    isSolvent: true,
+    blockNumber: 100,
+  }),
+  distributorBalanceWei: async () => wei(5n),
+  paused: async () => false,
+  nodesOf: async () => [],
+}
+
+describe('a fresh deployment', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  it('answers stats with zeroes', async () => {
+    assert.deepEqual((await service.get('/api/stats')).json, {
+      totalNodes: 0,
+      totalOwners: 0,
+      totalDistributions: 0,
+      totalDistributedWei: '0',
+      totalWithdrawnWei: '0',
+      outstandingWei: '0',
+      totalSalesWei: '0',
+      lastDistributionAt: null,
+    })
+  })
+  it('answers empty lists with 200', async () => {
+    for (const path of [`/api/nodes/${walletOf(1)}`, '/api/distributions']) {
+      const answer = await service.get(path)
+      assert.equal(answer.status, 200)
+      assert.equal(answer.text, '[]')
+    }
+    assert.deepEqual((await service.get('/api/tiers')).json, { tiers: [] })
+  })
+  it('has no node, and nothing to quote', async () => {
+    assert.equal((await service.get('/api/node/1')).status, 404)
+    assert.equal((await service.get('/api/deploy-quote')).status, 503)
+  })
+  it('reports a worker that never ticked as stale, and unread balances as null', async () => {
+    const { status, json } = await service.get('/api/cron/health')
+    assert.equal(status, 200)
+    assert.deepEqual(json, {
+      lastTickAt: null,
+      secondsSinceLastTick: null,
+      stale: true,
+      staleAfterSec: 300,
+      tickSec: 60,
+      distEnabled: true,
+      distMode: 'treasury',
+      paused: false,
+      dueNodes: 0,
+      scheduledNodes: 0,
+      distributorBalanceWei: null,
+      contractBalanceWei: null,
+      outstandingWei: null,
+      isSolvent: null,
+    })
+  })
+  it('answers the cover with nulls when there is no chain to ask', async () => {
+    const { status, json } = await service.get('/api/cover')
+    assert.equal(status, 200)
+    assert.ok(Object.values(json).every((value) => value === null))
+  })
+})
+
+describe('a small ledger', () => {
+  let service: Service
+  before(async () => {
+    service = await startService({ readings })
+    await insertSmallLedger(service.sql)
+  })
+  after(() => service.close())
+
+  it('sums the stats', async () => {
+    assert.deepEqual((await service.get('/api/stats')).json, {
+      totalNodes: 3,
+      totalOwners: 2,
+      totalDistributions: 2,
+      totalDistributedWei: '2600',
+      totalWithdrawnWei: '450',
+      outstandingWei: '2150',
+      totalSalesWei: '35000000000000000',
+      lastDistributionAt: '2025-06-15T15:08:00.000Z',
+    })
+  })
+
+  it('lists every tier with its terms, off sale too', async () => {
+    const { tiers } = (await service.get('/api/tiers')).json
+    assert.deepEqual(
+      tiers.map((tier: { id: string; onSale: boolean }) => [tier.id, tier.onSale]),
+      [
+        ['basic', true],
+        ['plus', true],
+        ['founder', true],
+        ['legacy', false],
+      ],
+    )
+    assert.deepEqual(tiers[2], {
+      id: 'founder',
+      label: 'FOUNDER',
+      priceWei: '50000000000000000',
+      maxPerWallet: 2,
+      holdingWei: '1000000000000000000000',
+      holdingToken: walletOf(0x7e),
+      holdingSymbol: 'DEMO',
+      holdingDecimals: 18,
+      payoutBps: 20000,
+      onSale: true,
+      enforcedBy: { price: 'operator', maxPerWallet: 'operator', holding: 'operator' },
+    })
+    assert.equal(tiers[0].holdingToken, null)
+    assert.equal(tiers[0].enforcedBy.holding, 'none')
+  })
+
+  const paid = {
+    id: 1000000001,
+    nodeId: '1',
+    owner: walletOf(1),
+    tierId: 'basic',
+    priceWei: '10000000000000000',
+    creditedWei: '1200',
+    withdrawnWei: '450',
+    balanceWei: '750',
+    paymentTxHash: hashOf('pay 1'),
+    mintTxHash: hashOf('mint 1'),
+    mintedAt: '2025-06-15T15:06:50.000Z',
+    lastCreditedAt: '2025-06-15T15:08:00.000Z',
+    nextCreditAt: '2025-06-15T15:09:00.000Z',
+    createdAt: '2025-06-15T15:06:50.000Z',
+  }
+  const unpaid = {
+    ...paid,
+    id: 1000000002,
+    nodeId: '2',
+    tierId: null,
+    priceWei: null,
+    creditedWei: '500',
+    withdrawnWei: '0',
+    balanceWei: '500',
+    paymentTxHash: null,
+    mintTxHash: hashOf('mint 2'),
+    mintedAt: '2025-06-15T15:07:10.000Z',
+    createdAt: '2025-06-15T15:07:10.000Z',
+  }
+
+  it('lists the nodes of a wallet, one without a payment with nulls', async () => {
+    assert.deepEqual((await service.get(`/api/nodes/${walletOf(1)}`)).json, [paid, unpaid])
+  })
+
+  it('shows a node by its chain id with the chain, credits and withdrawals, newest first', async () => {
+    const { json } = await service.get('/api/node/1')
+    const { matchedBy, chain, credits, withdrawals, ...record } = json
+    assert.deepEqual(record, paid)
+    assert.equal(matchedBy, 'nodeId')
+    assert.deepEqual(chain, {
+      owner: walletOf(1),
+      balanceWei: '750',
+      creditedWei: '1200',
+      withdrawnWei: '450',
+      blockNumber: 100,
+      matchesLedger: true,
+    })
+    assert.deepEqual(credits, [
+      { id: 2, distributionId: 2, amountWei: '500', createdAt: '2025-06-15T15:08:00.000Z' },
+      { id: 1, distributionId: 1, amountWei: '700', createdAt: '2025-06-15T15:07:00.000Z' },
+    ])
+    assert.deepEqual(
+      withdrawals.map((w: { status: string; amountWei: string }) => [w.status, w.amountWei]),
+      [
+        ['failed', '10000'],
+        ['sent', '450'],
+      ],
+    )
+    const { id, ...sent } = withdrawals[1]
+    assert.equal(typeof id, 'number')
+    assert.deepEqual(sent, {
+      amountWei: '450',
+      cumulativeSignedWei: '0',
+      toAddress: walletOf(9),
+      deadline: 0,
+      txHash: hashOf('withdraw 1 85'),
+      status: 'sent',
+      createdAt: '2025-06-15T15:08:05.000Z',
+      confirmedAt: '2025-06-15T15:08:05.000Z',
+    })
+  })
+
+  it('shows the same node by its row id, and says so', async () => {
+    const byNodeId = (await service.get('/api/node/1')).json
+    const byId = (await service.get('/api/node/1000000001')).json
+    assert.deepEqual(byId, { ...byNodeId, matchedBy: 'id' })
+  })
+
+  it('credits a node only with what came after its mint', async () => {
+    const { credits, creditedWei } = (await service.get('/api/node/2')).json
+    assert.deepEqual(
+      credits.map((credit: { distributionId: number }) => credit.distributionId),
+      [2],
+    )
+    assert.equal(creditedWei, '500')
+  })
+
+  it('applies the limit to each list separately', async () => {
+    const { credits, withdrawals } = (await service.get('/api/node/1?limit=1')).json
+    assert.deepEqual([credits.length, withdrawals.length], [1, 1])
+    assert.deepEqual([credits[0].distributionId, withdrawals[0].status], [2, 'failed'])
+  })
+
+  it('answers a chain that says nothing with null, and one that differs with matchesLedger false', async () => {
+    assert.equal((await service.get('/api/node/2')).json.chain, null)
+    const differing = await startService({
+      readings: {
+        ...readings,
+        node: async (_id, blockNumber) => ({ ...(await nodeOne(blockNumber)), owner: walletOf(7) }),
+      },
+      sql: service.sql,
+      readSql: service.sql,
+    })
+    const { chain, owner } = (await differing.get('/api/node/1')).json
+    assert.equal(owner, walletOf(1))
+    assert.deepEqual([chain.owner, chain.matchesLedger], [walletOf(7), false])
+    await differing.close()
+  })
+
+  it('lists rounds newest first; each total is the sum of its turns', async () => {
+    const rounds = (await service.get('/api/distributions')).json
+    assert.deepEqual(
+      rounds.map((round: { id: number }) => round.id),
+      [2, 1],
+    )
+    for (const { totalWei, nodeCount, turns } of rounds) {
+      const sum = turns.reduce(
+        (s: bigint, t: { amountWei: string; nodeCount: number }) => s + BigInt(t.amountWei) * BigInt(t.nodeCount),
+        0n,
+      )
+      assert.equal(sum.toString(), totalWei)
+      assert.equal(
+        turns.reduce((s: number, t: { nodeCount: number }) => s + t.nodeCount, 0),
+        nodeCount,
+      )
+    }
+    assert.deepEqual(rounds[1], {
+      id: 1,
+      mode: 'treasury',
+      totalWei: '700',
+      nodeCount: 1,
+      createdAt: '2025-06-15T15:07:00.000Z',
+      txHash: hashOf('round 1'),
+      blockNumber: 20,
+      turns: [
+        {
+          cohort: 1,
+          tierId: 'basic',
+          due: '2025-06-15T15:07:00.000Z',
+          dueSec: 1750000020,
+          seedBlock: 20,
+          seed: hashOf('seed'),
+          minWei: '700',
+          maxWei: '700',
+          payoutBps: 10000,
+          amountWei: '700',
+          nodeCount: 1,
+        },
+      ],
+    })
+    assert.equal((await service.get('/api/distributions?limit=1')).json.length, 1)
+  })
+
+  it('quotes the first tier on sale, a named one, and refuses what is not on sale', async () => {
+    const quote = { paymentAddress: PAYMENT_ADDRESS, chainId: 31337 }
+    assert.deepEqual((await service.get('/api/deploy-quote')).json, {
+      ...quote,
+      priceWei: '10000000000000000',
+      tierId: 'basic',
+    })
+    assert.deepEqual((await service.get('/api/deploy-quote?tier=plus')).json, {
+      ...quote,
+      priceWei: '25000000000000000',
+      tierId: 'plus',
+    })
+    for (const tier of ['legacy', 'nope', '', 'BASIC', 'basic&tier=plus', "'--"])
+      assert.equal((await service.get(`/api/deploy-quote?tier=${encodeURI(tier)}`)).status, 400, tier)
+  })
+
+  it('computes the cover from readings of one block', async () => {
+    assert.deepEqual((await service.get('/api/cover')).json, {
+      contractBalanceWei: '3000',
+      outstandingWei: '2150',
+      surplusWei: '850',
+      coverBps: 13953,
+      isSolvent: true,
+      blockNumber: 100,
+      checkedAt: new Date(START_MS).toISOString(),
+    })
+  })
+
+  it('counts due and scheduled nodes at the followed head, and the tick', async () => {
+    await service.sql`INSERT INTO passes (name, started_at) VALUES ('credit', now() - interval '301 seconds')`
+    const late = (await service.get('/api/cron/health')).json
+    assert.deepEqual([late.dueNodes, late.scheduledNodes, late.stale], [0, 3, true])
+    await service.sql`UPDATE cursors SET block_time = ${1750000000 + 200}`
+    await service.sql`UPDATE passes SET started_at = now() - interval '12 seconds'`
+    const { dueNodes, stale, secondsSinceLastTick, distributorBalanceWei, contractBalanceWei, isSolvent } = (
+      await service.get('/api/cron/health')
+    ).json
+    assert.deepEqual(
+      [dueNodes, stale, distributorBalanceWei, contractBalanceWei, isSolvent],
+      [2, false, '5', '3000', true],
+    )
+    assert.ok(secondsSinceLastTick >= 12 && secondsSinceLastTick < 20)
+    await service.sql`UPDATE cursors SET block_time = ${1750000000 + 100}`
+  })
+
+  it('is paused by the operator’s switch', async () => {
+    await service.sql`INSERT INTO settings (name, value, updated_by) VALUES ('paused', 'true', 'test')`
+    assert.equal((await service.get('/api/cron/health')).json.paused, true)
+    await service.sql`UPDATE settings SET value = 'false' WHERE name = 'paused'`
+    assert.equal((await service.get('/api/cron/health')).json.paused, false)
+    await service.sql`DELETE FROM settings`
+  })
+
+  it('names the deployment, its RPC only when that is public', async () => {
+    assert.deepEqual((await service.get('/.well-known/node-ledger.json')).json, {
+      chainId: 31337,
+      rpcUrl: null,
+      factoryAddress: walletOf(0xfac),
+      paymentAddress: PAYMENT_ADDRESS,
+      apiBase: 'https://ledger.example/api',
+      embedded: false,
+    })
+  })
+})
+
+const nodeOne = async (blockNumber: number) => ({
+  owner: walletOf(1),
+  balanceWei: wei(750n),
+  creditedWei: wei(1200n),
+  withdrawnWei: wei(450n),
+  blockNumber,
+})
+
+it('shows a round funded by swaps as such, and a mode nobody knows as null', async () => {
+  const service = await startService()
+  await insertTiers(service.sql)
+  await insertCohort(service.sql, { cohort: 1, tierNo: 1, nextDue: 1_750_000_020 })
+  await insertNode(service.sql, { nodeId: 1, owner: walletOf(1), cohort: 1 })
+  await insertRound(service.sql, { round: 1, block: 20, turns: [{ cohort: 1, amountWei: 1n }], mode: 'swaps' })
+  await insertRound(service.sql, { round: 2, block: 21, turns: [{ cohort: 1, amountWei: 1n }], mode: null })
+  const rounds = (await service.get('/api/distributions')).json
+  assert.deepEqual(
+    rounds.map((round: { mode: string | null }) => round.mode),
+    [null, 'swaps'],
+  )
+  await service.close()
+})
+
+it('quotes nothing without a payments address, nor a configured tier that is off sale', async () => {
+  for (const settings of [{ paymentAddress: null }, { quoteTier: 'legacy' }]) {
+    const service = await startService({ settings })
+    await insertTiers(service.sql)
+    assert.equal((await service.get('/api/deploy-quote')).status, 503)
+    await service.close()
+  }
+  const service = await startService({ settings: { quoteTier: 'plus' } })
+  await insertTiers(service.sql)
+  assert.equal((await service.get('/api/deploy-quote')).json.tierId, 'plus')
+  await service.close()
+})
+
+it('reads wei to the last digit, however large', async () => {
+  const service = await startService()
+  await insertTiers(service.sql)
+  await insertCohort(service.sql, { cohort: 1, tierNo: 1, nextDue: 1_750_000_020 })
+  await insertNode(service.sql, { nodeId: 1, owner: walletOf(1), cohort: 1 })
+  const amountWei = 2n ** 255n + 1n
+  await insertRound(service.sql, { round: 1, block: 20, turns: [{ cohort: 1, amountWei }] })
+  const { credits, creditedWei } = (await service.get('/api/node/1')).json
+  assert.deepEqual([credits[0].amountWei, creditedWei], [amountWei.toString(), amountWei.toString()])
+  assert.equal((await service.get('/api/stats')).json.totalDistributedWei, amountWei.toString())
+  await service.close()
+})
+
+it('answers 503 on every read while the database is down, and says nothing of it', async () => {
+  const down = connect('postgres://nobody:hunter2@127.0.0.1:1/none', { max: 1, prepare: true, applicationName: 'down' })
+  const service = await startService({ sql: down, readSql: down, priceFeed: async () => 1 })
+  const paths = [
+    'stats',
+    'tiers',
+    'node/1',
+    `nodes/${walletOf(1)}`,
+    'distributions',
+    'deploy-quote',
+    'price',
+    'cron/health',
+  ]
+  for (const path of paths) {
+    const { status, text } = await service.get(`/api/${path}`)
+    assert.equal(status, 503, path)
+    assert.doesNotMatch(text, /hunter2|postgres|ECONN/)
+  }
+  assert.equal((await service.get('/readyz')).status, 503)
+  assert.equal((await service.get('/healthz')).status, 200)
+  await down.end()
+  await service.close()
+})
+
+it('never lets a slow, broken or absent chain slow or fail a node’s page', async () => {
+  const never = new Promise<never>(() => {})
+  for (const node of [() => never, () => Promise.reject(new Error('boom'))]) {
+    const service = await startService({ readings: { ...readings, node, cover: () => never, paused: () => never } })
+    await insertSmallLedger(service.sql)
+    const started = performance.now()
+    const { status, json } = await service.get('/api/node/1')
+    assert.deepEqual([status, json.chain], [200, null])
+    assert.ok(performance.now() - started < 1_000)
+    await service.close()
+  }
+})
+
+it('is not ready on another chain, nor before the migrations; a provider that lags does not matter', async () => {
+  const cases = [
+    [async () => true, 200],
+    [async () => false, 503],
+    [async () => null, 200],
+    [() => Promise.reject(new Error('down')), 200],
+  ] as const
+  for (const [chainIdMatches, status] of cases) {
+    const service = await startService({ chainIdMatches })
+    assert.equal((await service.get('/readyz')).status, status)
+    await service.sql`UPDATE migrations SET name = 'gone_' || name`
+    assert.equal((await service.get('/readyz')).status, 503)
+    await service.close()
+  }
+})
