@@ -37,8 +37,8 @@ async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
   const { distributor } = ctx
   if (!ctx.rules.distEnabled || !distributor) return outcome({ reason: 'disabled', dueNodes })
-  // Before the head, the ledger may not know yet which turns are paid.
-  if (cursor.number < head.number) return outcome({ reason: 'pending', dueNodes })
+  // Before the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
+  if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
   if (await settleOutstanding(ctx, run, distributor, cursor))
     return { ...(await outstandingRound(ctx, distributor)), dueNodes }

@@ -22,10 +22,11 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
   const { cursor } = followed
   let held = 0
   let reconciled = 0
-  if (cursor) {
+  // A provider that lags behind the ledger has nothing to say about it.
+  if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
     held = (await judge(ctx, cursor, run)).held
-    if (ctx.minter && cursor.number >= followed.head.number) await settleAndMint(ctx, run, cursor, ctx.minter)
+    if (ctx.minter && cursor.number === followed.head.number) await settleAndMint(ctx, run, cursor, ctx.minter)
   }
   return {
     ran: true,

@@ -288,18 +288,32 @@ inWorld(
   },
 )
 
-inWorld('a provider whose head lags behind the ledger takes nothing back and gets nothing sent', async (world) => {
-  const { paid } = await mintedNode(world)
-  const cursor = await world.pool`SELECT * FROM cursors`
-  const old = (await world.ctx.chain.block(3)) ?? assert.fail()
-  const lagging = world.instance({ chain: { ...world.ctx.chain, head: async () => old } })
-  assert.equal((await lagging.payments()).ran, true)
-  assert.equal((await lagging.credit()).ran, true)
-  assert.deepEqual(await world.pool`SELECT * FROM cursors`, cursor)
-  assert.equal(await stateOf(world, paid), 'minted')
-  assert.equal((await reorganisations(world)).length, 0)
-  await checkInvariants(world)
-})
+inWorld(
+  'a provider that lags behind the ledger takes nothing back, is asked for nothing, and gets nothing sent',
+  async (world) => {
+    const { paid } = await mintedNode(world)
+    const waits = await world.pay(6, BASIC)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    await world.instance({ minter: null }).payments()
+    assert.equal(await stateOf(world, waits), 'accepted')
+    const cursor = await world.pool`SELECT * FROM cursors`
+    const old = (await world.ctx.chain.block(3)) ?? assert.fail()
+    const sent = await world.pool`SELECT FROM outbox`
+    const lagging = world.instance({
+      chain: { ...world.ctx.chain, head: async () => old },
+      contract: { ...world.ctx.contract, counters: () => assert.fail('asked for a block that it does not have') },
+    })
+    assert.equal((await lagging.payments()).ran, true)
+    assert.equal((await lagging.credit()).reason, 'pending')
+    assert.deepEqual(await world.pool`SELECT * FROM cursors`, cursor)
+    assert.equal((await world.pool`SELECT FROM outbox`).length, sent.length)
+    assert.deepEqual([...(await world.pool`SELECT error FROM passes WHERE error IS NOT NULL`)], [])
+    assert.equal(await stateOf(world, paid), 'minted')
+    assert.equal((await reorganisations(world)).length, 0)
+    await checkInvariants(world)
+  },
+)
 
 inWorld('a chain that came back shorter is followed back where that is allowed', async (world) => {
   const { paid } = await mintedNode(world)
