@@ -76,13 +76,33 @@ export interface World {
   close(): Promise<void>
 }
 
+/** Something the service's JSON-RPC goes through on its way to the chain; closed with the world. */
+export interface Between {
+  /** What the service is given in the chain's stead, in order of preference. */
+  urls: readonly string[]
+  close(): Promise<void>
+}
+
+export interface WorldOptions {
+  maxPerWallet?: bigint
+  /** Puts something between the service and the chain. What tests ask of `chain` itself does not go through it. */
+  between?: (chainUrl: string, databaseUrl: string) => Promise<Between>
+  /** How long the service waits for a reply. */
+  rpcTimeoutMs?: number
+}
+
 /** Starts one. About a third of a second. */
-export async function startWorld(rules: Partial<Rules> = {}, { maxPerWallet = 20n } = {}): Promise<World> {
+export async function startWorld(
+  rules: Partial<Rules> = {},
+  { maxPerWallet = 20n, between, rpcTimeoutMs }: WorldOptions = {},
+): Promise<World> {
   const [database, chain] = await Promise.all([createDatabase(), startTestChain()])
   const accounts = chain.accounts.map((account) => address(account.address))
   const at = (index: number): Address => accounts[index] ?? fail(`there is no account ${index}`)
   const keyOf = (index: number) => (chain.accounts[index] ?? fail('no such account')).privateKey
-  const rpc = createRpc({ urls: [chain.rpcUrl], log: silentLog })
+  const path = await between?.(chain.rpcUrl, database.url)
+  const urls = path?.urls ?? [chain.rpcUrl]
+  const rpc = createRpc({ urls, log: silentLog, ...(rpcTimeoutMs === undefined ? {} : { timeoutMs: rpcTimeoutMs }) })
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
 
   const factory = await deploy(
@@ -192,6 +212,7 @@ export async function startWorld(rules: Partial<Rules> = {}, { maxPerWallet = 20
     async close() {
       await pool.end({ timeout: 1 })
       await rpc.close()
+      await path?.close()
       await chain.stop()
       await database.drop()
     },
