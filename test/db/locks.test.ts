@@ -1,0 +1,57 @@
+// The pass locks: one holder across instances, freed however the holder ends, and lost loudly.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withLock } from '../../src/db/locks.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+let pool: Pool
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+test('while one holds the lock another is told so at once, and other locks are free', async () => {
+  let release = () => {}
+  const held = withLock(
+    database.url,
+    'payments',
+    () => new Promise<string>((resolve) => (release = () => resolve('done'))),
+  )
+  await sleep(100)
+  assert.equal(await withLock(database.url, 'payments', async () => assert.fail('two holders')), null)
+  assert.equal(await withLock(database.url, 'credit', async () => 'another lock'), 'another lock')
+  release()
+  assert.equal(await held, 'done')
+  assert.equal(await withLock(database.url, 'payments', async () => 'free again'), 'free again')
+})
+
+test('a holder that throws frees the lock', async () => {
+  await assert.rejects(
+    withLock(database.url, 'payments', async () => {
+      throw new Error('mid-way')
+    }),
+    /mid-way/,
+  )
+  assert.equal(await withLock(database.url, 'payments', async () => 'free again'), 'free again')
+})
+
+test('a holder whose connection is cut hears of it, while another may take the lock', async () => {
+  const outcome = await withLock(database.url, 'payments', async (signal) => {
+    assert.equal(signal.aborted, false)
+    await pool`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'node-ledger lock payments' AND datname = current_database()`
+    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    const other = await withLock(database.url, 'payments', async () => 'taken over')
+    await Promise.race([aborted, sleep(5_000, null, { ref: false })])
+    return { other, aborted: signal.aborted }
+  })
+  assert.deepEqual(outcome, { other: 'taken over', aborted: true })
+})
