@@ -9,7 +9,7 @@ import type { ChainReader } from './chain/port.ts'
 import { createReadings } from './chain/readings.ts'
 import { createRpc, type Rpc } from './chain/rpc.ts'
 import { createSender } from './chain/sender.ts'
-import { checksum, recoverSigner } from './chain/wallets.ts'
+import { checksum, createWalletVerifier, recoverSigner } from './chain/wallets.ts'
 import type { Config } from './config.ts'
 import { readCursor } from './db/blocks.ts'
 import { listenForChanges } from './db/changes.ts'
@@ -130,6 +130,7 @@ async function build(
     readings: createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor }),
     passes,
     syncer: createSyncer(ctx, runPayments),
+    verifyContractWallet: config.http.smartWalletLogin ? createWalletVerifier(rpc) : null,
     chainIdMatches: () =>
       reader.chainId().then(
         (id) => id === chainId,
@@ -244,14 +245,13 @@ function httpDeps(
   chain: ChainPart,
   chainId: number,
   log: Log,
-): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'verifyContractWallet' | 'settings' | 'clock' | 'log'> {
+): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'log'> {
   const { price, secrets } = config
   if (secrets.session === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
   return {
     priceFeed: price && (() => fetchEthUsd(price)),
     checksum,
     recoverSigner,
-    verifyContractWallet: null,
     settings: {
       chainId,
       factoryAddress: chain.factory,

@@ -1,7 +1,25 @@
-// What wallets write: addresses with their checksum, and who signed a message. Local arithmetic, no RPC.
-import { getAddress, recoverMessageAddress } from 'viem'
+// What wallets write: addresses with their checksum, and who signed a message. Local arithmetic, but for contract
+// wallets, whose word is the chain's; those are asked only where SMART_WALLET_LOGIN allows it.
+import {
+  encodeDeployData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  getAddress,
+  hashMessage,
+  recoverMessageAddress,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { type Address, address } from '../domain/units.ts'
+import { ChainFault } from './faults.ts'
+import { isRevert } from './provider.ts'
+import type { Rpc } from './rpc.ts'
+
+/** Gas a wallet's own check may burn in the provider: what multi-signature wallets need, and no loop for an attacker. */
+const CHECK_GAS = '0x4c4b40'
+/** A signature with a wallet's deployment in it (ERC-6492) is a few kilobytes. */
+const SIGNATURE_BYTES_MAX = 8 * 1024
+/** What such a signature ends with. */
+const ERC6492_SUFFIX = '6492'.repeat(16)
 
 /** An address in its EIP-55 spelling. */
 export function checksum(of: Address): string {
@@ -20,4 +38,33 @@ export async function recoverSigner(message: string, signature: `0x${string}`): 
 /** The address of a private key. */
 export function addressOfKey(privateKey: `0x${string}`): Address {
   return address(privateKeyToAccount(privateKey).address)
+}
+
+/**
+ * Builds the check of contract wallets: whether `wallet` accepts the signature (ERC-1271), or will once it is deployed
+ * (ERC-6492). One eth_call of the validator that ERC-6492 itself gives; false for a refusal, null when the chain could not be
+ * asked.
+ */
+export function createWalletVerifier(
+  rpc: Rpc,
+): (wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null> {
+  return async (wallet, message, signature) => {
+    if (signature.length % 2 !== 0 || signature.length > 2 + SIGNATURE_BYTES_MAX * 2) return false
+    const data = encodeDeployData({
+      abi: erc6492SignatureValidatorAbi,
+      bytecode: erc6492SignatureValidatorByteCode,
+      args: [wallet, hashMessage(message), signature],
+    })
+    try {
+      // The validator also recovers plain keys, more leniently than sign-in does: they are judged there, never here.
+      const isContract = (await rpc.request('eth_getCode', [wallet, 'latest'])) !== '0x'
+      if (!isContract && !signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return false
+      const reply = await rpc.call('eth_call', [{ data, gas: CHECK_GAS }, 'latest'])
+      if (reply.ok) return typeof reply.result === 'string' && /^0x0*1$/.test(reply.result)
+      return isRevert(reply.error) ? false : null
+    } catch (error) {
+      if (error instanceof ChainFault) return null
+      throw error
+    }
+  }
 }
