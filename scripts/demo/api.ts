@@ -93,6 +93,8 @@ export interface Api {
 
 /** Tries of a request that is answered 429, 5xx, or not at all: with the pauses, over a minute. */
 const TRIES_MAX = 12
+/** Tries while nothing has ever been answered: it is just not there. */
+const FIRST_TRIES_MAX = 2
 const PAUSE_MAX_MS = 8_000
 const TIMEOUT_MS = 30_000
 
@@ -104,12 +106,13 @@ export function openApi(url: string, onWait: (text: string) => void): Api {
     toldUntil = Date.now() + retryAfterSec * 1000
     onWait(`a limit of requests a minute is reached at ${path}: ${retryAfterSec} s to go`)
   }
+  let answered = false
   const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
     for (let attempt = 1; ; attempt++) {
-      const response = await attemptOnce(`${url}${path}`, init, attempt)
+      const response = await attemptOnce(`${url}${path}`, init)
+      answered ||= response !== null
       if (response !== null && response.status !== 429 && response.status < 500) return response
-      if (attempt === TRIES_MAX)
-        throw new Trouble(`${url}${path} answers ${response?.status ?? 'nothing'} again and again.`)
+      giveUpAfter(answered ? TRIES_MAX : FIRST_TRIES_MAX, attempt, `${url}${path}`, response)
       const retryAfterSec = Number(response?.headers.get('retry-after') ?? 0)
       if (response?.status === 429) tellOnce(path, retryAfterSec)
       await sleep(retryAfterSec > 0 ? retryAfterSec * 1000 : Math.min(PAUSE_MAX_MS, 250 * 2 ** attempt))
@@ -134,17 +137,18 @@ export function openApi(url: string, onWait: (text: string) => void): Api {
   }
 }
 
-/** Null when there was no answer; a first request without one means that the service is not there. */
-async function attemptOnce(url: string, init: RequestInit, attempt: number): Promise<Response | null> {
+async function attemptOnce(url: string, init: RequestInit): Promise<Response | null> {
   try {
     return await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
-  } catch (error) {
-    const { code } = ((error as Error).cause ?? {}) as { code?: string }
-    if (code === 'ECONNREFUSED' && attempt > 3) {
-      throw new Trouble(
-        `Nothing answers at ${new URL(url).origin}. Start the service with "npm start" in another terminal, or name the one you mean with --url.`,
-      )
-    }
+  } catch {
     return null
   }
+}
+
+function giveUpAfter(triesMax: number, attempt: number, url: string, response: Response | null): void {
+  if (attempt < triesMax) return
+  if (response !== null) throw new Trouble(`${url} answers ${response.status}, however often it is asked.`)
+  throw new Trouble(
+    `Nothing answers at ${new URL(url).origin}. Start the service with "npm start" in another terminal, or name the one you mean with --url.`,
+  )
 }

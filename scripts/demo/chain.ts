@@ -21,6 +21,7 @@ import { Trouble } from './trouble.ts'
 const ABI = parseAbi([
   'function nodesOf(address wallet) view returns (uint256[] ids)',
   'function nodeInfo(uint256 id) view returns (address owner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohort)',
+  'function nodeOfRef(bytes32 ref) view returns (uint256 id)',
   'function maxPerWallet() view returns (uint256)',
   'function withdraw(uint256 id, address to, uint256 amount)',
 ])
@@ -107,6 +108,10 @@ export function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUr
         ...at,
       })
       return { owner: owner.toLowerCase(), balanceWei, creditedWei, withdrawnWei, cohort }
+    },
+    /** The node minted for a payment; 0 when there is none. */
+    async nodeOfRef(ref: Hash): Promise<bigint> {
+      return await client.readContract({ address: factory, abi: ABI, functionName: 'nodeOfRef', args: [ref] })
     },
     async maxPerWallet(): Promise<number> {
       return Number(await client.readContract({ address: factory, abi: ABI, functionName: 'maxPerWallet' }))

@@ -1,0 +1,64 @@
+// The demo as a newcomer runs it: that it gets through, and that it says what to do where it cannot.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Service, startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const DEMO = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url))
+/** Short rounds, so that a test need not wait a minute for one. */
+const FAST = { CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', TICK_SEC: '1', LOG_LEVEL: 'warn' }
+
+async function demo(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [DEMO, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (part: Buffer) => {
+      output += part.toString()
+    })
+  }
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, output }
+}
+
+describe('against an embedded service', () => {
+  let service: Service
+  before(async () => {
+    service = await startService(temporaryDirectory(), FAST)
+  })
+  after(() => service?.stop())
+
+  test('one wallet plays from the payment to the withdrawal, then several at once', async () => {
+    const one = await demo('--url', service.url)
+    assert.equal(one.code, 0, one.output)
+    for (const step of [
+      /one wei too much.*\n.*answers 400/,
+      /nodesOf names it/,
+      /recomputed from the seed.*the same/,
+      /shows it: \d+ wei to 0x\w+, sent/,
+      /ledger and nodeInfo at block \d+ are equal/,
+      /still no node/,
+      /Everything agreed\.\n$/,
+    ]) {
+      assert.match(one.output, step)
+    }
+    const several = await demo('--url', service.url, '--wallets', '17')
+    assert.equal(several.code, 0, several.output)
+    assert.match(several.output, /agreed 17\nEverything agreed/)
+    const { totalNodes } = await service.get<{ totalNodes: number }>('/api/stats')
+    assert.equal(totalNodes, 18)
+  })
+})
+
+test('without a service it says how to start one', async () => {
+  const { code, output } = await demo('--url', 'http://127.0.0.1:9')
+  assert.equal(code, 1)
+  assert.match(output, /^Nothing answers at http:\/\/127\.0\.0\.1:9\. Start the service with "npm start"/)
+})
+
+test('an argument that there is not is answered with those there are', async () => {
+  const { code, output } = await demo('--walets', '3')
+  assert.equal(code, 1)
+  assert.match(output, /^Usage: npm run demo/)
+})
