@@ -29,7 +29,7 @@ after(async () => {
 async function verdict(
   code: string,
   wallet: Address = WALLET,
-  signature: `0x${string}` = '0x01',
+  signature: `0x${string}` = `0x${'01'.repeat(65)}`,
 ): Promise<boolean | null> {
   await chain.rpc('anvil_setCode', [wallet, code])
   return createWalletVerifier(rpc)(wallet, MESSAGE, signature)
