@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import { SECRET_SETTINGS, SETTINGS } from '../src/config/names.ts'
+import { likelyMeant, SECRET_SETTINGS, SETTINGS } from '../src/config/names.ts'
 import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../src/config.ts'
 import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
 
@@ -366,6 +366,7 @@ describe('refused wherever it is set', () => {
       'PUBLIC_RPC_URL',
       /1 are the most/,
     ],
+    ['a user in the public RPC', { PUBLIC_RPC_URL: 'http://u@a.example' }, 'PUBLIC_RPC_URL', /everybody/],
     ['a password in the public RPC', { PUBLIC_RPC_URL: 'http://u:p@a.example' }, 'PUBLIC_RPC_URL', /everybody/],
     ['a chain without its factory', { RPC_URL: 'http://a.example' }, 'FACTORY_ADDRESS', /required with RPC_URL/],
     ['a factory without its chain', { FACTORY_ADDRESS: ADDRESS }, 'FACTORY_ADDRESS', /RPC_URL is not/],
@@ -556,6 +557,77 @@ test('defaults follow the settings they hang on', () => {
   for (const url of ['postgres:///x?host=/run/pg', 'postgres://a:1,b:2/x', 'postgres://u:p%23@[::1]:5432/x']) {
     assert.equal(load({ DATABASE_URL: url }).database.url, url)
   }
+})
+
+test('what lies just within a bound is accepted', () => {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const rows: Env[] = [
+    { PORT: '65535' },
+    { LOG_LEVEL: 'WARN' },
+    { CREDIT_MIN_WEI: '7', CREDIT_MAX_WEI: '7' },
+    { CREDIT_INTERVAL_SEC: '255', CREDIT_SLOT_SEC: '1' },
+    { CREDIT_INTERVAL_SEC: '30', CREDIT_SLOT_SEC: '10', TICK_SEC: '30' },
+    { MINTER_PRIVATE_KEY: (order - 1n).toString(16) },
+    { ADMIN_KEY: 'anna:key-one, bert:key-two' },
+    { ...PRODUCTION, HOST: 'localhost' },
+    { ...PRODUCTION, HOST: '::1' },
+    { ...PRODUCTION, HOST: '127.8.8.8' },
+    { ...PRODUCTION, PUBLIC_URL: 'http://[::1]:3000' },
+    { ...PRODUCTION, SESSION_SECRET: 'a7k3m9z1z3a7k1m9m9a7z1k3k3z1a7m9' },
+  ]
+  for (const env of rows) load(env)
+  refused({ MINTER_PRIVATE_KEY: order.toString(16) }, 'MINTER_PRIVATE_KEY', /64 hex/)
+})
+
+test('names are guessed at within a few letters, and short ones not at all', () => {
+  const rows: [string, string | null][] = [
+    ['TICK_SEK', 'TICK_SEC'],
+    ['TICK_SE', null],
+    ['RPC_URLS', null],
+    ['CHAIN_PORXY', 'CHAIN_PORT'],
+    ['CHAIN_POXYZ', null],
+    ['SCHEDULERABC', 'SCHEDULER'],
+    ['SCHEDULERAB', 'SCHEDULER'],
+    ['SCHEDULERABCD', null],
+    ['SESSION_SECRETS_FILE', 'SESSION_SECRET'],
+  ]
+  for (const [name, meant] of rows) assert.equal(likelyMeant(name), meant, name)
+})
+
+test('a long value is cut before it is repeated', () => {
+  const { message } = mistakes({ PORT: 'x'.repeat(61) })
+  assert.ok(message.includes(`"${'x'.repeat(60)}…"`), message)
+  assert.ok(mistakes({ PORT: 'x'.repeat(60) }).message.includes(`"${'x'.repeat(60)}"`))
+})
+
+test('the description of a start with nothing set says what is embedded and what there is not', () => {
+  const described = describeConfig(load({}))
+  const embedded = Object.entries(described).filter(([, value]) => value === 'embedded')
+  assert.deepEqual(embedded.map(([name]) => name).sort(), [
+    'CHAIN_ID',
+    'DATABASE_DIRECT_URL',
+    'DATABASE_READ_URL',
+    'DATABASE_URL',
+    'DISTRIBUTOR_PRIVATE_KEY',
+    'FACTORY_ADDRESS',
+    'MINTER_PRIVATE_KEY',
+    'PAYMENT_ADDRESS',
+    'RPC_URL',
+    'START_BLOCK',
+  ])
+  const none = Object.entries(described).filter(([, value]) => value === null)
+  assert.deepEqual(none.map(([name]) => name).sort(), [
+    'ADMIN_KEY',
+    'CRON_KEY',
+    'PRICE_FIELD',
+    'PRICE_URL',
+    'PUBLIC_RPC_URL',
+    'QUOTE_TIER',
+    'SESSION_SECRET',
+    'SESSION_SECRET_PREVIOUS',
+    'TRUSTED_PROXIES',
+  ])
+  assert.equal(describeConfig(load({ ...EXTERNAL, RPC_URL: 'http://h:1/' })).RPC_URL, 'http://h:1')
 })
 
 test('no secret is printed, neither by the description nor by a complaint', () => {

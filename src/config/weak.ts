@@ -25,8 +25,7 @@ function repeatsItself(text: string): boolean {
 /** Number of keys from 1 up that count as guessed: the ones that people write by hand. */
 const SMALL_KEYS = 2n ** 64n
 
-/** True for a private key that is public knowledge: a development chain's, or a small number. */
+/** True for a private key (in lower case) that is public knowledge: a development chain's, or a small number. */
 export function isWellKnownKey(privateKey: `0x${string}`): boolean {
-  const lower = privateKey.toLowerCase()
-  return BigInt(lower) < SMALL_KEYS || EMBED_ACCOUNTS.some((account) => account.privateKey === lower)
+  return BigInt(privateKey) < SMALL_KEYS || EMBED_ACCOUNTS.some((account) => account.privateKey === privateKey)
 }
