@@ -206,7 +206,10 @@ describe('inputs', () => {
       [16 * 1024 + 1, 400],
     ] as const) {
       service.clock.now += NEXT_MINUTE_MS
-      const options = { body: Buffer.alloc(size, 0x61), headers: { 'content-type': 'image/png', 'content-length': size } }
+      const options = {
+        body: Buffer.alloc(size, 0x61),
+        headers: { 'content-type': 'image/png', 'content-length': size },
+      }
       assert.equal((await service.ask('POST', '/api/auth/logout', options)).status, expected, `logout ${size}`)
       assert.equal((await service.ask('GET', '/api/stats', options)).status, expected, `stats ${size}`)
     }

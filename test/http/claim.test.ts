@@ -1,0 +1,174 @@
+// POST /api/payments/claim: what each finding on chain is answered, and that a flood of claims asks the chain little.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { wei } from '../../src/domain/units.ts'
+import type { ClaimOutcome, Passes } from '../../src/passes/outcomes.ts'
+import { type Service, startService } from '../support/http.ts'
+import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+
+describe('a claim', () => {
+  let service: Service
+  let found: () => Promise<ClaimOutcome>
+  let asked: string[] = []
+  before(async () => {
+    const claim: Passes['claim'] = (txHash) => {
+      asked.push(txHash)
+      return found()
+    }
+    service = await startService({ passes: { claim } as Passes })
+    await insertSmallLedger(service.sql)
+  })
+  after(() => service.close())
+  const claim = (txHash: string) => {
+    service.clock.now += 60_000
+    return service.post('/api/payments/claim', { txHash })
+  }
+
+  it('of a minted payment answers its node', async () => {
+    found = async () => ({ kind: 'known' })
+    const { status, json, headers } = await claim(hashOf('pay 1'))
+    assert.equal(status, 200)
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.match(json.updatedAt, /Z$/)
+    assert.deepEqual(
+      { ...json, updatedAt: null },
+      {
+        txHash: hashOf('pay 1'),
+        status: 'minted',
+        reason: null,
+        from: walletOf(1),
+        tierId: 'basic',
+        valueWei: '10000000000000000',
+        blockNumber: 9,
+        nodeId: '1',
+        mintTxHash: hashOf('mint 1'),
+        updatedAt: null,
+      },
+    )
+  })
+
+  it('is the same in upper case', async () => {
+    const upper = `0x${hashOf('pay 1').slice(2).toUpperCase()}`
+    asked = []
+    assert.equal((await claim(upper)).json.status, 'minted')
+    assert.deepEqual(asked, [hashOf('pay 1')])
+  })
+
+  it('answers every other state of a payment as it is', async () => {
+    found = async () => ({ kind: 'known' })
+    const valueWei = '10000000000000000'
+    const states = [
+      { state: 'seen' },
+      { state: 'accepted', tierId: 'basic' },
+      { state: 'held', reason: 'tierAllowance', tierId: 'basic' },
+      { state: 'held', reason: 'holding' },
+      { state: 'refunded', reason: 'wrongAmount' },
+      { state: 'dismissed', reason: 'wrongAmount' },
+      { state: 'orphaned' },
+    ]
+    for (const [i, payment] of states.entries()) {
+      const txHash = hashOf(`state ${i}`)
+      await insertPayment(service.sql, { txHash, from: walletOf(5), valueWei, ...payment })
+      const { status, json } = await claim(txHash)
+      assert.deepEqual([status, json.status, json.reason], [200, payment.state, payment.reason ?? null])
+      assert.equal(json.blockNumber, payment.state === 'orphaned' ? null : 5)
+    }
+  })
+
+  it('is refused for a wrong amount, which stays held, and for what is no sale', async () => {
+    found = async () => ({ kind: 'known' })
+    for (const [state, reason] of [
+      ['held', 'wrongAmount'],
+      ['ignored', 'self'],
+      ['ignored', 'failed'],
+    ] as const) {
+      const txHash = hashOf(`refused ${state} ${reason}`)
+      await insertPayment(service.sql, { txHash, from: walletOf(5), valueWei: '1', state, reason })
+      assert.equal((await claim(txHash)).status, 400, reason)
+    }
+    found = async () => ({ kind: 'notASale', why: 'secret reasons' })
+    const answer = await claim(hashOf('elsewhere'))
+    assert.equal(answer.status, 400)
+    assert.doesNotMatch(answer.text, /secret/)
+  })
+
+  it('of what the chain does not know, or has in no block, is 409', async () => {
+    for (const kind of ['notFound', 'pending'] as const) {
+      found = async () => ({ kind })
+      assert.equal((await claim(hashOf(kind))).status, 409)
+    }
+  })
+
+  it('that the ledger has not followed to is `seen`, with what the chain says', async () => {
+    found = async () => ({ kind: 'following', from: walletOf(8), valueWei: wei(7n), blockNumber: 44 })
+    const { status, json } = await claim(hashOf('far'))
+    assert.equal(status, 200)
+    assert.deepEqual(json, {
+      txHash: hashOf('far'),
+      status: 'seen',
+      reason: null,
+      from: walletOf(8),
+      tierId: null,
+      valueWei: '7',
+      blockNumber: 44,
+      nodeId: null,
+      mintTxHash: null,
+      updatedAt: null,
+    })
+  })
+
+  it('is 503 when the chain cannot be asked', async () => {
+    found = () => Promise.reject(Object.assign(new Error('https://rpc/KEY'), { retryable: true }))
+    assert.equal((await claim(hashOf('rpc'))).status, 503)
+  })
+
+  it('asks the chain nothing for what is no hash', async () => {
+    asked = []
+    assert.equal((await claim('0x12')).status, 400)
+    assert.deepEqual(asked, [])
+  })
+
+  it('by many at once asks the chain once, and an unknown hash not again for a moment', async () => {
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    found = () => gate.then(() => ({ kind: 'notFound' }))
+    asked = []
+    const txHash = hashOf('coalesced')
+    service.clock.now += 60_000
+    const answers = Array.from({ length: 15 }, (_, i) =>
+      service.post('/api/payments/claim', { txHash }, { from: `127.0.0.${i + 20}` }),
+    )
+    setTimeout(release, 100)
+    assert.deepEqual(new Set((await Promise.all(answers)).map((answer) => answer.status)), new Set([409]))
+    assert.equal((await service.post('/api/payments/claim', { txHash })).status, 409)
+    assert.equal(asked.length, 1)
+    service.clock.now += 5_000
+    await service.post('/api/payments/claim', { txHash })
+    assert.equal(asked.length, 2)
+  })
+
+  it('of a flood of hashes lets only a few at a time through to the chain, and tells the rest to come back', async () => {
+    let inside = 0
+    let most = 0
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    found = async () => {
+      most = Math.max(most, ++inside)
+      await gate
+      inside--
+      return { kind: 'notFound' }
+    }
+    service.clock.now += 60_000
+    const answers = Array.from({ length: 200 }, (_, i) =>
+      service.post('/api/payments/claim', { txHash: hashOf(`flood ${i}`) }, { from: `127.0.1.${i}` }),
+    )
+    setTimeout(release, 1_500)
+    const statuses = (await Promise.all(answers)).map((answer) => answer.status)
+    assert.ok(most <= 8, `${most} at a time`)
+    assert.deepEqual([statuses.filter((s) => s === 409).length, statuses.filter((s) => s === 503).length], [72, 128])
+  })
+})

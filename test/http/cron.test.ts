@@ -1,0 +1,177 @@
+// The scheduled routes and the operator's door: which key opens what, when, and that nothing else does.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Passes } from '../../src/passes/outcomes.ts'
+import { ADMIN_KEY, CRON_KEY, type Service, startService } from '../support/http.ts'
+import { hashOf } from '../support/http-ledger.ts'
+
+let ran: string[] = []
+const passes: Passes = {
+  payments: async () => {
+    ran.push('payments')
+    return {
+      ran: true,
+      fromBlock: 1,
+      toBlock: 9,
+      headBlock: 9,
+      detected: 2,
+      minted: 1,
+      held: 1,
+      pending: 0,
+      reconciled: 0,
+      durationMs: 12,
+    }
+  },
+  credit: async () => {
+    ran.push('credit')
+    return {
+      ran: true,
+      reason: null,
+      distributionId: 3,
+      nodeCount: 2,
+      totalWei: 5n as never,
+      dueNodes: 2,
+      txHash: hashOf('round'),
+      durationMs: 7,
+    }
+  },
+  claim: async () => ({ kind: 'notFound' }),
+}
+
+describe('cron routes', () => {
+  let service: Service
+  before(async () => {
+    service = await startService({ passes })
+  })
+  after(() => service.close())
+  const key = { 'x-cron-key': CRON_KEY }
+  const bearer = { authorization: `Bearer ${CRON_KEY}` }
+
+  it('run their pass on GET and POST, with or without a body, and show its outcome', async () => {
+    ran = []
+    for (const method of ['GET', 'POST']) {
+      const payments = await service.ask(method, '/api/cron/payments', { headers: key })
+      assert.equal(payments.status, 200)
+      assert.equal(payments.headers['cache-control'], 'no-store')
+      assert.deepEqual(payments.json, await passes.payments())
+      const credit = await service.ask(method, '/api/cron/credit', { headers: key })
+      assert.equal(credit.status, 200)
+      assert.deepEqual(credit.json, { ...(await passes.credit()), totalWei: '5' })
+    }
+    assert.equal((await service.post('/api/cron/credit', 'not json at all', { headers: key })).status, 200)
+    assert.deepEqual(ran.filter((name) => name === 'payments').length, 4)
+  })
+
+  it('payments takes a bearer token too, credit does not', async () => {
+    for (const headers of [bearer, { authorization: `bearer ${CRON_KEY}` }])
+      assert.equal((await service.get('/api/cron/payments', { headers })).status, 200)
+    assert.equal((await service.get('/api/cron/credit', { headers: bearer })).status, 401)
+  })
+
+  it('refuse every other key in the same words, and run nothing', async () => {
+    ran = []
+    const wrong = [
+      '',
+      'x',
+      CRON_KEY.slice(0, -1),
+      `${CRON_KEY}x`,
+      CRON_KEY.toUpperCase(),
+      'x'.repeat(10_000),
+      `${CRON_KEY} ${CRON_KEY}`,
+      ADMIN_KEY,
+      [CRON_KEY, CRON_KEY],
+    ]
+    const bodies = new Set<string>()
+    for (const path of ['/api/cron/payments', '/api/cron/credit']) {
+      for (const value of wrong) {
+        const answer = await service.get(path, { headers: { 'x-cron-key': value } })
+        assert.equal(answer.status, 401, String(value).slice(0, 80))
+        bodies.add(answer.text)
+      }
+      assert.equal((await service.get(`${path}?x-cron-key=${CRON_KEY}&key=${CRON_KEY}`)).status, 401)
+      assert.equal((await service.post(path, { 'x-cron-key': CRON_KEY })).status, 401)
+      assert.equal((await service.get(path)).status, 401)
+      for (const authorization of ['Bearer', 'Bearer ', `Basic ${CRON_KEY}`, `Bearer  ${CRON_KEY}`, CRON_KEY])
+        assert.equal((await service.get(path, { headers: { authorization } })).status, 401, authorization)
+    }
+    // A wrong key in one header is not made good by a right one in the other.
+    assert.equal((await service.get('/api/cron/payments', { headers: { ...bearer, 'x-cron-key': 'x' } })).status, 401)
+    assert.equal(bodies.size, 1)
+    assert.deepEqual(ran, [])
+  })
+
+  it('never run on HEAD or OPTIONS', async () => {
+    ran = []
+    for (const path of ['/api/cron/payments', '/api/cron/credit']) {
+      const head = await service.ask('HEAD', path, { headers: key })
+      assert.deepEqual([head.status, head.headers.allow], [405, 'GET, POST, OPTIONS'])
+      assert.equal((await service.ask('OPTIONS', path, { headers: key })).status, 204)
+      assert.equal((await service.ask('PUT', path, { headers: key })).status, 405)
+    }
+    assert.deepEqual(ran, [])
+  })
+
+  it('answer a run that overlaps another with ran: false', async () => {
+    const busy = await startService({
+      passes: {
+        ...passes,
+        credit: async () => ({ ...(await passes.credit()), ran: false, distributionId: null, txHash: null }),
+      },
+    })
+    const { status, json } = await busy.get('/api/cron/credit', { headers: key })
+    assert.deepEqual([status, json.ran], [200, false])
+    await busy.close()
+  })
+
+  it('without a configured key: payments is not there, credit stays shut', async () => {
+    const keyless = await startService({ passes, settings: { cronKey: null } })
+    ran = []
+    for (const headers of [{}, key, bearer, { 'x-cron-key': '' }, { authorization: 'Bearer ' }]) {
+      assert.equal((await keyless.get('/api/cron/payments', { headers })).status, 404)
+      assert.equal((await keyless.get('/api/cron/credit', { headers })).status, 401)
+    }
+    assert.deepEqual(ran, [])
+    await keyless.close()
+  })
+
+  it('answer 503 when the chain cannot be reached or there is none, and 500 for a bug, telling nothing', async () => {
+    class Fault extends Error {
+      readonly retryable = true
+    }
+    for (const [passesOrNull, status] of [
+      [null, 503],
+      [{ ...passes, payments: () => Promise.reject(new Fault('https://rpc.example/v2/SECRETKEY says no')) }, 503],
+      [{ ...passes, payments: () => Promise.reject(new TypeError('undefined is not a function at SECRET_ENV')) }, 500],
+    ] as const) {
+      const broken = await startService({ passes: passesOrNull })
+      const answer = await broken.get('/api/cron/payments', { headers: key })
+      assert.equal(answer.status, status)
+      assert.doesNotMatch(answer.text, /SECRET|rpc|undefined/)
+      await broken.close()
+    }
+  })
+})
+
+describe('the admin door', () => {
+  it('is not there without a key, shut with a wrong one, and leads nowhere yet with a right one', async () => {
+    const keys = [
+      { label: 'ops', key: ADMIN_KEY },
+      { label: 'night', key: 'another-key-of-the-tests-0123456789' },
+    ]
+    const service = await startService({ settings: { adminKeys: keys } })
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      for (const path of ['/api/admin', '/api/admin/', '/api/admin/payments', '/api/admin/a/b/c']) {
+        for (const { key } of keys)
+          assert.equal((await service.ask(method, path, { headers: { 'x-admin-key': key } })).status, 404, path)
+        for (const key of ['', 'x', `${ADMIN_KEY}x`, CRON_KEY, [ADMIN_KEY, ADMIN_KEY]])
+          assert.equal((await service.ask(method, path, { headers: { 'x-admin-key': key } })).status, 401, path)
+        assert.equal((await service.ask(method, path)).status, 401)
+      }
+    }
+    await service.close()
+    const keyless = await startService({ settings: { adminKeys: [] } })
+    for (const headers of [{}, { 'x-admin-key': '' }, { 'x-admin-key': ADMIN_KEY }])
+      assert.equal((await keyless.get('/api/admin/payments', { headers })).status, 404)
+    await keyless.close()
+  })
+})

@@ -1,0 +1,189 @@
+// Rate limits: windows, counters that nobody can reset or exhaust, and whose request it is behind proxies.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { clientFinder } from '../../src/http/client-address.ts'
+import { Limits } from '../../src/http/limits.ts'
+import { type AskOptions, type Service, startService } from '../support/http.ts'
+
+const MINUTE_MS = 60_000
+const client = (low: number) => ({ family: 4 as const, high: 0, low })
+
+describe('counters', () => {
+  it('count down to zero and no further, and begin again with the minute', () => {
+    let now = 100 * MINUTE_MS + 59_000
+    const limits = new Limits(() => now)
+    const remaining = [1, 2, 3, 4].map(() => limits.take(0, 2, client(1)))
+    assert.deepEqual(
+      remaining.map((state) => [state.remaining, state.exceeded]),
+      [
+        [1, false],
+        [0, false],
+        [0, true],
+        [0, true],
+      ],
+    )
+    assert.deepEqual([remaining[0]?.reset, remaining[0]?.retryAfter], [101 * 60, 1])
+    now += 1_000
+    const next = limits.take(0, 2, client(1))
+    assert.deepEqual([next.remaining, next.reset, next.retryAfter], [1, 102 * 60, 60])
+  })
+
+  it('are apart for each endpoint and each caller', () => {
+    const limits = new Limits(() => 0)
+    for (const [bucket, caller] of [
+      [0, client(1)],
+      [1, client(1)],
+      [0, client(2)],
+      [0, { family: 6 as const, high: 0, low: 1 }],
+      [0, { family: 6 as const, high: 1, low: 1 }],
+    ] as const)
+      assert.equal(limits.take(bucket, 5, caller).remaining, 4)
+  })
+
+  it('of a million callers fit in 25 MB, and none is forgotten within its window', () => {
+    const limits = new Limits(() => 0)
+    for (let i = 0; i < 10; i++) limits.take(3, 10, client(7))
+    for (let i = 0; i < 1_000_000; i++) limits.take(3, 10, client(1_000 + i))
+    assert.ok(limits.bytes <= 25 * 2 ** 20 + 2 ** 15, `${limits.bytes} bytes`)
+    assert.equal(limits.take(3, 10, client(7)).exceeded, true)
+    assert.equal(limits.take(3, 10, client(1_000)).remaining, 8)
+    assert.equal(limits.take(3, 10, client(1_000_999)).remaining, 8)
+  })
+
+  it('that no longer fit are shared; those that are there stay', () => {
+    const limits = new Limits(() => 0, 2 ** 12)
+    for (let i = 0; i < 10; i++) limits.take(0, 10, client(7))
+    for (let i = 0; i < 200_000; i++) limits.take(0, 10, client(1_000 + i))
+    assert.ok(limits.bytes < 100_000, `${limits.bytes} bytes`)
+    assert.equal(limits.take(0, 10, client(7)).exceeded, true)
+    // 200,000 newcomers over 16,384 shared counters: most are used up.
+    let refused = 0
+    for (let i = 0; i < 1_000; i++) if (limits.take(0, 10, client(900_000 + i)).exceeded) refused++
+    assert.ok(refused > 500, `${refused} of 1000`)
+  })
+
+  it('go by the window of the clock, also when it steps back', () => {
+    let now = 100 * MINUTE_MS
+    const limits = new Limits(() => now)
+    limits.take(0, 1, client(1))
+    now -= 60 * MINUTE_MS
+    const state = limits.take(0, 1, client(1))
+    assert.deepEqual([state.exceeded, state.reset], [false, 41 * 60])
+    assert.equal(limits.take(0, 1, client(1)).exceeded, true)
+  })
+})
+
+describe('the caller', () => {
+  const direct = clientFinder([])
+  const behind = clientFinder(['10.0.0.0/8', '192.168.1.1', 'fd00::/8', '2001:db8:ffff::/48'])
+  const same = (a: unknown, b: unknown) => assert.deepEqual(a, b)
+
+  it('is the socket’s address when no proxy is trusted, whatever the headers say', () => {
+    same(direct('198.51.100.7', '1.2.3.4'), direct('198.51.100.7', ''))
+    same(behind('198.51.100.7', '1.2.3.4'), direct('198.51.100.7', ''))
+  })
+  it('is one for an IPv4 address and its IPv6 mapping, in any spelling', () => {
+    for (const spelling of ['::ffff:1.2.3.4', '::ffff:102:304', '0:0:0:0:0:ffff:1.2.3.4', '::FFFF:1.2.3.4'])
+      same(direct(spelling, ''), direct('1.2.3.4', ''))
+  })
+  it('is one for a whole /64, and another for the next', () => {
+    same(direct('2001:db8:1:2::1', ''), direct('2001:db8:1:2:ffff:ffff:ffff:ffff', ''))
+    assert.notDeepEqual(direct('2001:db8:1:2::1', ''), direct('2001:db8:1:3::1', ''))
+    same(direct('fe80::1%eth0', ''), direct('fe80::2', ''))
+    assert.notDeepEqual(direct('::1', ''), direct('1::', ''))
+  })
+  it('is the rightmost hop that is not trusted', () => {
+    const expected = direct('203.0.113.9', '')
+    same(behind('10.1.1.1', '203.0.113.9'), expected)
+    same(behind('10.1.1.1', '6.6.6.6, 203.0.113.9, 10.2.2.2'), expected)
+    same(behind('::ffff:10.1.1.1', ' 6.6.6.6,203.0.113.9 ,192.168.1.1'), expected)
+    same(behind('fd00::1', '1.1.1.1, 203.0.113.9:4711'), expected)
+    same(behind('10.1.1.1', '[2001:db8::7]:443'), direct('2001:db8::7', ''))
+  })
+  it('is the last hop we know when the header holds no address, or trusted ones only', () => {
+    same(behind('10.1.1.1', 'unknown'), direct('10.1.1.1', ''))
+    same(behind('10.1.1.1', '1.2.3.4, <script>, 10.3.3.3'), direct('10.3.3.3', ''))
+    same(behind('10.1.1.1', '10.9.9.9, 10.3.3.3'), direct('10.9.9.9', ''))
+    same(behind('10.1.1.1', ''), direct('10.1.1.1', ''))
+  })
+  it('can only be sought behind networks that are networks', () => {
+    for (const network of ['10.0.0.0/33', '10.0.0/8', 'x', '', '::/129', '10.0.0.0/8/8', '10.0.0.0/-1', 'fd00::/ 8'])
+      assert.throws(() => clientFinder([network]), RangeError, network)
+  })
+})
+
+describe('limits over HTTP', () => {
+  let service: Service
+  let proxied: Service
+  before(async () => {
+    service = await startService()
+    proxied = await startService({ settings: { trustedProxies: ['127.0.0.0/8'] } })
+  })
+  after(async () => {
+    await service.close()
+    await proxied.close()
+  })
+  const spend = async (on: Service, path: string, times: number, options: (i: number) => AskOptions = () => ({})) => {
+    const statuses: number[] = []
+    for (let i = 0; i < times; i++) statuses.push((await on.get(path, options(i))).status)
+    return statuses
+  }
+
+  it('answers 429 past the limit with when to come back, and 200 in the next minute', async () => {
+    await spend(service, '/api/tiers', 60, () => ({ from: '127.0.0.2' }))
+    const refused = await service.get('/api/tiers', { from: '127.0.0.2' })
+    assert.equal(refused.status, 429)
+    assert.deepEqual(
+      ['x-ratelimit-limit', 'x-ratelimit-remaining', 'retry-after'].map((name) => refused.headers[name]),
+      ['60', '0', '30'],
+    )
+    assert.equal((await service.get('/api/tiers', { from: '127.0.0.3' })).status, 200)
+    assert.equal((await service.get('/api/cover', { from: '127.0.0.2' })).status, 200)
+    service.clock.now += 30_000
+    assert.equal((await service.get('/api/tiers', { from: '127.0.0.2' })).status, 200)
+  })
+
+  it('believes no forwarding header of a peer that is not trusted', async () => {
+    const forged = (i: number) => ({
+      from: '127.0.0.4',
+      headers: { 'x-forwarded-for': `9.9.9.${i}`, 'x-real-ip': `9.9.8.${i}`, forwarded: `for=9.9.7.${i}` },
+    })
+    const statuses = await spend(service, '/api/cover', 61, forged)
+    assert.deepEqual([statuses.filter((s) => s === 200).length, statuses.at(-1)], [60, 429])
+  })
+
+  it('counts callers behind a trusted proxy each for himself, whatever they put in front', async () => {
+    const through = (i: number) => ({ headers: { 'x-forwarded-for': `9.9.9.${i}, 203.0.113.5` } })
+    const statuses = await spend(proxied, '/api/cover', 61, through)
+    assert.equal(statuses.at(-1), 429)
+    const other = await proxied.get('/api/cover', { headers: { 'x-forwarded-for': '203.0.113.6' } })
+    assert.equal(other.status, 200)
+  })
+
+  it('limits nobody on the price, the health report and the cron routes', async () => {
+    for (const path of ['/api/price', '/api/cron/health', '/api/cron/credit']) {
+      const statuses = await spend(service, path, 150)
+      assert.equal(statuses.includes(429), false, path)
+    }
+  })
+
+  it('gives nonce, verify, sync and logout a bucket each, and looks at the limit before the session', async () => {
+    service.clock.now += MINUTE_MS
+    for (const [path, limit] of [
+      ['/api/auth/nonce', 20],
+      ['/api/auth/verify', 20],
+      ['/api/nodes/sync', 20],
+      ['/api/auth/logout', 30],
+      ['/api/payments/claim', 20],
+    ] as const) {
+      let status = 0
+      for (let i = 0; i <= limit; i++) {
+        assert.notEqual(status, 429, `${path} after ${i}`)
+        status = (await service.post(path, {})).status
+      }
+      assert.equal(status, 429, path)
+    }
+    assert.equal((await service.get('/api/auth/nonce')).status, 429, 'GET and POST share a bucket')
+    assert.equal((await service.get('/api/me')).status, 401)
+  })
+})
