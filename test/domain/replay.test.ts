@@ -190,7 +190,7 @@ function follow(events: readonly FactoryEvent[], cuts: ReadonlySet<number>) {
 
 test('any history gives each node, cohort and round what a loop over all nodes gives it, in whatever ranges it is followed', () => {
   fc.assert(
-    fc.property(fc.array(act, { maxLength: 80 }), fc.array(fc.nat({ max: 60 })), (acts, cuts) => {
+    fc.property(fc.array(act, { maxLength: 80, size: 'max' }), fc.array(fc.nat({ max: 60 })), (acts, cuts) => {
       const naive = play([['open', 50, 1_050], ...acts])
       const { cohorts, all } = follow(naive.events, new Set(cuts))
 
@@ -231,13 +231,13 @@ test('any history gives each node, cohort and round what a loop over all nodes g
         naive.distributedWei,
       )
     }),
-    { numRuns: 400 },
+    { numRuns: 500 },
   )
 })
 
 test('a cohort can be taken back to what it was after any block', () => {
   fc.assert(
-    fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
+    fc.property(fc.array(act, { maxLength: 60, size: 'max' }), (acts) => {
       const naive = play([['open', 50, 1_050], ...acts])
       const changes = replay(new Map(), naive.events)
       const states = [...changes.cohortStates.values()]
@@ -247,7 +247,7 @@ test('a cohort can be taken back to what it was after any block', () => {
         assert.deepEqual({ nextDue: last?.state.nextDue, size: last?.state.size }, { nextDue, size })
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 300 },
   )
 })
 

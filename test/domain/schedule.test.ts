@@ -133,7 +133,7 @@ class Model {
 
 const acts = fc.array(
   fc.record({ wait: fc.integer({ min: 0, max: 400 }), act: fc.constantFrom('mint', 'tick', 'mint', 'payOnce') }),
-  { maxLength: 60 },
+  { maxLength: 60, size: 'max' },
 )
 
 test('however time goes and whatever is paid, a new node waits between an interval less a slot and an interval', () => {
@@ -149,7 +149,7 @@ test('however time goes and whatever is paid, a new node waits between an interv
         assert.ok(first > schedule.intervalSec - schedule.slotSec && first <= schedule.intervalSec)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
 
@@ -166,6 +166,6 @@ test('where turns are paid, there are never more cohorts than phases, however lo
         assert.ok(model.cohorts.length <= schedule.intervalSec / schedule.slotSec)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
