@@ -41,6 +41,8 @@ interface Known {
 class Ledger {
   block = 1
   logIndex = 0
+  /** Never taken back: what comes after a rewind is new. */
+  private serial = 0
   /** What the ledger was after each block. */
   readonly after: Known[] = []
   now: Known
@@ -66,7 +68,7 @@ class Ledger {
     this.after[0] = structuredClone(this.now)
   }
 
-  stamp(txHash = word(1_000_000 + this.block * 1_000 + ++this.logIndex)) {
+  stamp(txHash = word(1_000_000 + ++this.serial)) {
     return { blockNumber: this.block, blockHash: word(this.block), blockTime: 1_000 + this.block, txHash, txIndex: 0 }
   }
 
@@ -79,7 +81,7 @@ class Ledger {
   /** Several payments and the nodes minted for them, in one statement each. */
   async mint(sql: Sql, buyers: readonly Address[]): Promise<void> {
     const minted = buyers.map((owner, i) => {
-      const ref = word(5_000_000 + this.block * 1_000 + ++this.logIndex)
+      const ref = word(5_000_000 + ++this.serial)
       return { ...this.stamp(ref), owner, ref, nodeId: BigInt(this.now.owners.length + i + 1), cohort: 1, tierNo: 1 }
     })
     await insertPayments(
@@ -175,7 +177,6 @@ class Ledger {
     await rewindCohorts(sql, height)
     this.now = structuredClone(this.after[height] ?? assert.fail())
     this.block = height + 1
-    this.logIndex = 500 * back
   }
 
   async check(sql: Sql): Promise<void> {
