@@ -1,0 +1,71 @@
+// When a payment's block counts as settled: at once behind the fork guard, after so many blocks, or when it is final.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+/** How far anvil's final block lies behind its head. */
+const FINAL_AFTER = 64
+
+let world: World
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+})
+after(() => world.close())
+
+const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
+const lastGuard = async () => {
+  const [row] = await world.pool`SELECT guard_block FROM outbox WHERE kind = 'mint' ORDER BY id DESC LIMIT 1`
+  return row?.guard_block
+}
+
+test('behind the fork guard a payment is judged in the block it is seen in, and its mint is bound to that block', async () => {
+  const paid = await world.pay(5, BASIC)
+  const { number } = await world.chain.mine()
+  await world.payments()
+  assert.deepEqual([await stateOf(paid), await lastGuard()], ['minting', Number(number)])
+  await world.settle()
+})
+
+test('with a number of confirmations a payment waits for exactly so many blocks', async () => {
+  const { payments } = world.instance({ rules: { finality: 3 } })
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine(3)
+  await payments()
+  assert.equal(await stateOf(paid), 'seen')
+  await world.chain.mine()
+  await payments()
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
+for (const [sentence, rules] of [
+  ['told to wait for finality', { finality: 'finalized' }],
+  ['where the guard cannot be relied on', { finality: 'guarded', guardUsable: false }],
+] as const) {
+  test(`a payment waits until its block is final: ${sentence}`, async () => {
+    const { payments } = world.instance({ rules })
+    const paid = await world.pay(6, BASIC)
+    await world.chain.mine(FINAL_AFTER)
+    await payments()
+    assert.equal(await stateOf(paid), 'seen')
+    await world.chain.mine()
+    await payments()
+    assert.equal(await stateOf(paid), 'minting')
+    assert.equal((await lastGuard()) === null, 'guardUsable' in rules)
+    await world.settle()
+  })
+}
+
+test('where the chain knows no finality and the guard cannot be relied on, nothing is ever accepted', async () => {
+  const chain = { ...world.ctx.chain, finalized: async () => null }
+  const { payments } = world.instance({ chain, rules: { guardUsable: false } })
+  const paid = await world.pay(7, BASIC)
+  await world.chain.mine(2 * FINAL_AFTER)
+  await payments()
+  assert.equal(await stateOf(paid), 'seen')
+  await checkInvariants(world)
+})
