@@ -8,6 +8,9 @@ import type { Outcome, Route } from './route.ts'
 /** Decisions: security headers. */
 export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const
 const JSON_TYPE = 'application/json'
+/** A page loads from this service alone, runs none but its scripts, and stands in no other page. Styles are set by scripts, too. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const NO_STORE = 'no-store'
 export const PRIVATE_NO_STORE = 'private, no-store'
 /** What a page of another origin may read besides the body. */
@@ -34,7 +37,9 @@ export function sendOutcome(reply: FastifyReply, route: Route, asked: Asked, out
     reply.header('etag', outcome.etag)
     if (matches(asked.ifNoneMatch, outcome.etag)) return reply.code(304).send()
   }
-  return sendJson(reply, 200, outcome.body)
+  if (!route.contentType) return sendJson(reply, 200, outcome.body)
+  if (route.contentType.startsWith('text/html')) reply.header('content-security-policy', PAGE_POLICY)
+  return reply.code(200).header('content-type', route.contentType).send(outcome.body)
 }
 
 /** Sends the error envelope. Errors are never to be kept, by nobody. */

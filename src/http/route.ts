@@ -19,6 +19,8 @@ export interface Route {
   limitPerMinute: number | null
   /** `cache-control` of a success. Errors and answers to a session are never kept by anybody. */
   cache: string
+  /** JSON unless told. */
+  contentType?: string
   /** Readable from pages of any origin. Never together with a session. */
   cors: boolean
   /** Refuses while the endpoint is not configured; asked before everything else. */

@@ -11,6 +11,7 @@ import { cronHealth } from './routes/cron-health.ts'
 import { cronPayments } from './routes/cron-payments.ts'
 import { deployQuote } from './routes/deploy-quote.ts'
 import { distributions } from './routes/distributions.ts'
+import { docs } from './routes/docs.ts'
 import { me } from './routes/me.ts'
 import { node } from './routes/node.ts'
 import { nodesOfAddress } from './routes/nodes-of-address.ts'
@@ -47,6 +48,7 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   wellKnown,
   healthz,
   readyz,
+  ...docs,
 ]
 
 /** Builds them all. */

@@ -1,0 +1,34 @@
+// The browser for tests of pages: the system's Chromium, headless, driven by playwright-core. Where there is none the
+// tests that need it are skipped, and say so; continuous integration installs it.
+import { existsSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const found = PLACES.find((path) => existsSync(path))
+/** A reason to skip, or false. */
+export const noBrowser = found ? false : 'Chromium is not installed (on Debian: apt-get install chromium)'
+
+/** Starts it without any of its own traffic. */
+export async function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: found ?? 'chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+/** Collects everything a page complains about: script errors, refused loads, console errors. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(`script: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
+  })
+  page.on('requestfailed', (request) => complaints.push(`not loaded: ${request.url()}`))
+  return complaints
+}
