@@ -1,7 +1,7 @@
 // `npm run demo`: plays buyers and owners on a service with the embedded chain, and holds what the API says against the
 // chain at each step. Exit code 0 only if everything agreed. Safe to run again, and beside another run.
 import { parseArgs } from 'node:util'
-import { type Account, formatEther } from 'viem'
+import { type Account, BaseError, formatEther, HttpRequestError } from 'viem'
 import { type Api, type Health, type Node, openApi, type Tier, type WellKnown } from './demo/api.ts'
 import { chainOf, type DemoChain, freshAccount, GAS_MONEY_WEI, playingAccounts } from './demo/chain.ts'
 import { type Part, payWrongly, play, STAGES, type Stage } from './demo/play.ts'
@@ -193,6 +193,8 @@ async function playMany(scene: Scene, players: readonly { account: Account; tier
 
 function messageOf(error: unknown): string {
   if (error instanceof Trouble) return error.message
+  const unreachable = error instanceof BaseError && error.walk((cause) => cause instanceof HttpRequestError) !== null
+  if (unreachable) return 'The chain has stopped answering. Is the service still running?'
   // viem puts what matters in the first lines, and the whole call below.
   const { shortMessage, message } = error as Error & { shortMessage?: string }
   return shortMessage ?? message

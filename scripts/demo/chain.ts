@@ -30,6 +30,8 @@ const FIRST_PLAYING_ACCOUNT = 5
 /** More than a wallet of the demo ever spends on gas. */
 export const GAS_MONEY_WEI = parseEther('0.05')
 const RECEIPT_WAIT_MS = 60_000
+/** The chain goes and comes with the service: half a minute of doubling pauses outlasts a restart. */
+const RETRIES = { retryCount: 6, retryDelay: 500 }
 /** How often the node is asked; its blocks come every second. */
 const POLL_MS = 300
 
@@ -62,7 +64,7 @@ export function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUr
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   })
-  const transport = http(rpcUrl, { batch: true })
+  const transport = http(rpcUrl, { batch: true, ...RETRIES })
   const client = createPublicClient({ chain, transport, pollingInterval: POLL_MS, cacheTime: 0 })
   const wallet = (account: Account) => createWalletClient({ account, chain, transport, pollingInterval: POLL_MS })
 
