@@ -10,7 +10,7 @@ export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
   // What was fetched long ago is no quote any more: it goes before the new one is there.
   const taken = await sql`
     INSERT INTO price AS p (usd, attempted_at) VALUES (NULL, clock_timestamp())
-    ON CONFLICT (only) DO UPDATE SET attempted_at = excluded.attempted_at,
+    ON CONFLICT (single) DO UPDATE SET attempted_at = excluded.attempted_at,
       usd = CASE WHEN p.attempted_at > excluded.attempted_at - interval '2 minutes' THEN p.usd END
     WHERE p.attempted_at <= excluded.attempted_at - interval '1 minute' OR p.attempted_at > excluded.attempted_at + interval '1 minute'
     RETURNING 1`

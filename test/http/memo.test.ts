@@ -1,0 +1,174 @@
+// The memo of ready bytes: one statement for many readers, nothing kept past a change, nothing kept while changes may go
+// unheard, and bounded memory.
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LedgerChanges } from '../../src/db/changes.ts'
+import type { Sql } from '../../src/db/sql.ts'
+import { Memo } from '../../src/http/memo.ts'
+import { startService } from '../support/http.ts'
+import { insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
+
+/** Changes that a test announces by hand. */
+function handMade(): LedgerChanges & { announce(): void; set(live: boolean): void } {
+  let heard = () => {}
+  let isLive = true
+  return {
+    live: () => isLive,
+    subscribe: (listener) => {
+      heard = listener
+    },
+    close: async () => {},
+    announce: () => heard(),
+    set: (live) => {
+      isLive = live
+      heard()
+    },
+  }
+}
+
+describe('the memo', () => {
+  const memoOf = (bytesMax?: number) => {
+    const clock = { now: 0 }
+    const changes = handMade()
+    let built = 0
+    const memo = new Memo<string>(
+      () => clock.now,
+      changes,
+      (value) => value.length,
+      bytesMax,
+    )
+    const build = async () => `value ${++built}`
+    return { clock, changes, memo, build, built: () => built }
+  }
+
+  it('builds once for all who ask at the same time, and for its age after', async () => {
+    const { memo, build, clock } = memoOf()
+    assert.deepEqual(new Set(await Promise.all([1, 2, 3].map(() => memo.get('a', 5, build)))), new Set(['value 1']))
+    clock.now = 4_999
+    assert.equal(await memo.get('a', 5, build), 'value 1')
+    clock.now = 5_000
+    assert.equal(await memo.get('a', 5, build), 'value 2')
+    clock.now = 1_000
+    assert.equal(await memo.get('a', 5, build), 'value 3', 'a clock that stepped back')
+  })
+
+  it('forgets everything when the ledger changes', async () => {
+    const { memo, build, changes } = memoOf()
+    await memo.get('a', 5, build)
+    changes.announce()
+    assert.equal(await memo.get('a', 5, build), 'value 2')
+  })
+
+  it('neither keeps nor hands on a reading that began before a change', async () => {
+    const { memo, build, changes } = memoOf()
+    let release = () => {}
+    const old = memo.get(
+      'a',
+      5,
+      () =>
+        new Promise((resolve) => {
+          release = () => resolve('before')
+        }),
+    )
+    changes.announce()
+    const fresh = memo.get('a', 5, build)
+    release()
+    assert.deepEqual([await old, await fresh], ['before', 'value 1'])
+    assert.equal(await memo.get('a', 5, build), 'value 1')
+  })
+
+  it('keeps nothing while changes go unheard', async () => {
+    const { memo, build, changes } = memoOf()
+    await memo.get('a', 5, build)
+    changes.set(false)
+    assert.equal(await memo.get('a', 5, build), 'value 2')
+    assert.equal(await memo.get('a', 5, build), 'value 3')
+    changes.set(true)
+    assert.equal(await memo.get('a', 5, build), 'value 4')
+    assert.equal(await memo.get('a', 5, build), 'value 4')
+  })
+
+  it('keeps no failure', async () => {
+    const { memo, build } = memoOf()
+    await assert.rejects(memo.get('a', 5, () => Promise.reject(new Error('no'))))
+    assert.equal(await memo.get('a', 5, build), 'value 1')
+  })
+
+  it('drops what was asked for longest ago when it is full', async () => {
+    const { memo, build, built } = memoOf(3 * 540)
+    for (const key of ['a', 'b', 'c']) await memo.get(key, 5, build)
+    await memo.get('a', 5, build)
+    await memo.get('d', 5, build)
+    assert.equal(built(), 4)
+    await memo.get('a', 5, build)
+    assert.equal(built(), 4)
+    await memo.get('b', 5, build)
+    assert.equal(built(), 5)
+  })
+})
+
+describe('memoised reads', () => {
+  /** Whether two readings in a row are one: a change that nobody announced tells. */
+  const untilHeard = async (check: () => Promise<boolean>) => {
+    const deadline = Date.now() + 10_000
+    while (!(await check())) {
+      assert.ok(Date.now() < deadline, 'not heard in time')
+      await sleep(20)
+    }
+  }
+
+  it('are dropped at once by a NOTIFY on the ledger, and answered from the database while the listener is lost', async () => {
+    const service = await startService({ listen: true })
+    await insertSmallLedger(service.sql)
+    const totalNodes = async () => {
+      service.clock.now += 60_000
+      return (await service.get('/api/stats')).json.totalNodes
+    }
+    const keptNodes = async () => (await service.get('/api/stats')).json.totalNodes
+    await service.sql`NOTIFY ledger`
+    // Kept: an unannounced change is not seen within the age.
+    await untilHeard(async () => {
+      await service.sql`UPDATE totals SET nodes = 100`
+      const before = await totalNodes()
+      await service.sql`UPDATE totals SET nodes = 200`
+      return before === 100 && (await keptNodes()) === 100
+    })
+    await service.sql`NOTIFY ledger`
+    await untilHeard(async () => (await keptNodes()) === 200)
+    // Lost: the server ends the listening connection.
+    await service.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger listen' AND datname = current_database()`
+    await service.sql`UPDATE totals SET nodes = 300`
+    await untilHeard(async () => (await keptNodes()) === 300)
+    // Back: kept again, and still dropped when told.
+    await untilHeard(async () => {
+      const before = await totalNodes()
+      await service.sql`UPDATE totals SET nodes = nodes + 1`
+      return (await keptNodes()) === before
+    })
+    await service.sql`UPDATE totals SET nodes = 400`
+    await service.sql`NOTIFY ledger`
+    await untilHeard(async () => (await keptNodes()) === 400)
+    await service.close()
+  })
+
+  it('cost the database one statement however many ask at once', async () => {
+    let asked = 0
+    const service = await startService()
+    await insertTiers(service.sql)
+    const counting = new Proxy(service.sql, {
+      apply: (target, _self, args: Parameters<Sql>) => {
+        // Fragments are made by the same function; only a whole statement begins with SELECT.
+        if (String(args[0]).trim().startsWith('SELECT')) asked++
+        return Reflect.apply(target, undefined, args)
+      },
+    })
+    const counted = await startService({ sql: counting, readSql: counting, changes: handMade() })
+    await Promise.all(
+      Array.from({ length: 40 }, (_, i) => counted.get(`/api/nodes/${walletOf(1)}`, { from: `127.0.0.${i + 1}` })),
+    )
+    assert.equal(asked, 1)
+    await counted.close()
+    await service.close()
+  })
+})
