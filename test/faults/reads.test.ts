@@ -1,0 +1,279 @@
+// Providers that lie about what they have read, or cannot answer: the ledger waits, asks again, and never believes that
+// something is not there because somebody could not show it.
+import assert from 'node:assert/strict'
+import type { Hash } from '../../src/domain/units.ts'
+import type { Call, Fault } from '../support/faults/names.ts'
+import { ETHER, INTERVAL_SEC } from '../support/world.ts'
+import { attempt, attemptsOf, BASIC, cursorOf, isOneNode, nextPayer, paid, play, stateOf } from './stage.ts'
+
+const { act } = play({ rpcTimeoutMs: 2_000 })
+
+const headOf = async (world: { chain: { block(): Promise<{ number: string }> } }) =>
+  Number((await world.chain.block()).number)
+
+act(
+  'F12: a provider that shows an older head moves nothing back, and nothing is sent on its word',
+  ['staleHead'],
+  async ({ world, proxy }) => {
+    const first = await paid(world)
+    await world.settle()
+    const cursor = await cursorOf(world)
+    const second = await paid(world)
+    const before = (await attemptsOf(world)).length
+    proxy.inject('staleHead', { method: 'eth_getBlockByNumber', times: 1_000 })
+    for (let i = 0; i < 3; i++) {
+      const outcome = await world.payments()
+      assert.ok((await cursorOf(world)) >= cursor, 'the cursor never moves back')
+      assert.ok((outcome.headBlock ?? 0) < (await headOf(world)))
+    }
+    assert.equal(await stateOf(world, first), 'minted')
+    assert.equal((await attemptsOf(world)).length, before)
+    proxy.calm()
+    await world.settle()
+    await isOneNode(world, second)
+  },
+)
+
+act(
+  'F13: a provider whose nonce is behind ours makes no second transaction at a used nonce',
+  ['staleHead'],
+  async ({ world, proxy }) => {
+    await world.settle()
+    const earlier = await paid(world)
+    await world.settle()
+    const payment = await paid(world)
+    const before = (await attemptsOf(world)).length
+    proxy.inject('staleHead', { method: 'eth_getTransactionCount', times: 2 })
+    await world.payments()
+    const nonces = (await attemptsOf(world)).map((row) => row.nonce)
+    assert.equal(new Set(nonces).size, nonces.length)
+    assert.ok(nonces.length - before <= 1)
+    proxy.calm()
+    await world.settle()
+    for (const hash of [earlier, payment]) await isOneNode(world, hash)
+  },
+)
+
+/** A payment that was minted in a block which the ledger has not followed yet, with blocks around it. */
+async function unfollowedMint(world: Parameters<typeof paid>[0]): Promise<Hash> {
+  const payment = await paid(world)
+  await world.payments()
+  await world.chain.mine(3)
+  return payment
+}
+
+for (const [fault, times] of [
+  ['emptyLogs', 1],
+  ['emptyLogs', 1_000],
+  ['partialLogs', 1],
+  ['partialLogs', 1_000],
+] as const) {
+  const how = times === 1 ? 'once' : 'every time'
+  act(
+    `F14: ${fault} ${how}: no mint is overlooked, and the cursor does not pass it by`,
+    [fault],
+    async ({ world, proxy }) => {
+      const payment = await unfollowedMint(world)
+      const cursor = await cursorOf(world)
+      proxy.inject(fault, { times })
+      const fault1 = await attempt(world.payments)
+      if (times > 1) {
+        assert.notEqual(fault1, null, 'a pass that cannot see stops')
+        assert.equal(await cursorOf(world), cursor)
+        assert.equal(await stateOf(world, payment), 'minting')
+      }
+      proxy.calm()
+      await world.payments()
+      await isOneNode(world, payment)
+      await world.settle()
+    },
+  )
+}
+
+for (const fault of ['missingBlock', 'otherFork'] as const) {
+  act(
+    `F15: ${fault} in the middle of a range: the cursor stays before it until it is there`,
+    [fault],
+    async ({ world, proxy }) => {
+      const payment = await unfollowedMint(world)
+      const cursor = await cursorOf(world)
+      const aim = { where: ({ params }: Call) => params[1] === true, times: 1_000, skip: 1 }
+      proxy.inject(fault, aim)
+      assert.notEqual(await attempt(world.payments), null)
+      assert.equal(await cursorOf(world), cursor)
+      assert.equal(await stateOf(world, payment), 'minting')
+      proxy.calm()
+      await world.payments()
+      await isOneNode(world, payment)
+    },
+  )
+}
+
+for (const fault of ['nullReceipt', 'foreignReceipt'] as const) {
+  act(
+    `F16: ${fault} of a payment’s transaction: it is asked for again, never skipped and never believed`,
+    [fault],
+    async ({ world, proxy }) => {
+      const payment = await paid(world)
+      const cursor = await cursorOf(world)
+      proxy.inject(fault, { times: 1_000 })
+      assert.notEqual(await attempt(world.payments), null)
+      assert.equal(await cursorOf(world), cursor)
+      assert.equal(await stateOf(world, payment), undefined)
+      proxy.calm()
+      await world.settle()
+      await isOneNode(world, payment)
+    },
+  )
+  act(`F17: ${fault} of our own mint: it counts neither as mined nor as failed`, [fault], async ({ world, proxy }) => {
+    const payment = await unfollowedMint(world)
+    const before = (await attemptsOf(world)).length
+    proxy.inject(fault, { times: 1_000 })
+    assert.notEqual(await attempt(world.payments), null)
+    assert.equal(await stateOf(world, payment), 'minting')
+    assert.equal((await attemptsOf(world)).length, before)
+    proxy.calm()
+    await world.payments()
+    await isOneNode(world, payment)
+  })
+}
+
+const ANYWHERE: readonly Fault[] = [
+  'html',
+  'giant',
+  'slow',
+  'truncated',
+  'wrongId',
+  'unavailable',
+  'tooMany',
+  'delay',
+  'reset',
+  'replyLost',
+  'shortBatch',
+  'shuffled',
+  'rateLimit',
+  'internalError',
+  // Last: after it batches are small for a while.
+  'batchRefused',
+]
+for (const fault of ANYWHERE) {
+  act(
+    `F18: reads answered by ${fault}: the pass waits or asks again, and gets there`,
+    [fault],
+    async ({ world, proxy }) => {
+      const payment = await unfollowedMint(world)
+      const before = (await attemptsOf(world)).length
+      // The chain is still the one behind it: every other read goes through.
+      const reads = ({ method }: Call) => method !== 'eth_sendRawTransaction'
+      for (let skip = 0; skip < 4; skip++) proxy.inject(fault, { where: reads, times: 1, skip })
+      for (let i = 0; i < 6; i++) {
+        const cursor = await cursorOf(world)
+        await attempt(world.payments)
+        assert.ok((await cursorOf(world)) >= cursor)
+      }
+      proxy.calm()
+      await world.payments()
+      await isOneNode(world, payment)
+      assert.equal((await attemptsOf(world)).length, before)
+    },
+  )
+}
+
+act(
+  'F19: a read that nobody answers ends the pass in time, and the next one goes on',
+  ['hang'],
+  async ({ world, proxy }) => {
+    const payment = await unfollowedMint(world)
+    proxy.inject('hang', { method: 'eth_getLogs', times: 2 })
+    const began = performance.now()
+    assert.match((await attempt(world.payments)) ?? '', /no answer in time/)
+    assert.ok(performance.now() - began < 10_000)
+    await world.payments()
+    await isOneNode(world, payment)
+  },
+)
+
+act(
+  'F20: a provider that gives logs of one block only is asked block by block, and no block is skipped',
+  ['rangeLimit'],
+  async ({ world, proxy }) => {
+    const payments: Hash[] = []
+    for (let i = 0; i < 5; i++) {
+      payments.push(await paid(world))
+      await world.chain.mine(7)
+    }
+    proxy.inject('rangeLimit', { times: 100_000 })
+    await world.payments()
+    assert.equal(await cursorOf(world), await headOf(world), 'one pass, to the head')
+    await world.settle()
+    for (const payment of payments) await isOneNode(world, payment)
+  },
+)
+
+act(
+  'F21: a holding that cannot be read is asked again: neither passed nor refused meanwhile',
+  ['internalError'],
+  async ({ world, proxy }) => {
+    const account = nextPayer()
+    await world.giveTokens(world.at(account), 1_000n * ETHER)
+    const founder = await paid(world, account, ETHER / 20n)
+    const basic = await paid(world)
+    const holding = ({ method, params }: Call) =>
+      method === 'eth_call' && (params[0] as { to?: string }).to === world.token
+    proxy.inject('internalError', { where: holding, times: 1_000 })
+    for (let i = 0; i < 3; i++) {
+      await world.payments()
+      await world.chain.mine()
+    }
+    assert.equal(await stateOf(world, founder), 'seen')
+    assert.notEqual(await stateOf(world, basic), 'seen', 'nobody else waits for it')
+    proxy.calm()
+    await world.settle()
+    await isOneNode(world, founder)
+  },
+)
+
+act(
+  'F22: a round that was mined and whose logs are kept from us is not paid a second time',
+  ['emptyLogs'],
+  async ({ world, proxy }) => {
+    await paid(world)
+    await world.settle()
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    const { txHash, reason } = await world.credit()
+    assert.equal(reason, null)
+    await world.chain.mine(2)
+    const before = (await attemptsOf(world)).length
+    proxy.inject('emptyLogs', { times: 1_000 })
+    for (let i = 0; i < 3; i++) assert.notEqual(await attempt(world.credit), null)
+    assert.equal((await attemptsOf(world)).length, before)
+    proxy.calm()
+    await world.credit()
+    const [round] = await world.pool`SELECT tx_hash AS hash FROM rounds ORDER BY round DESC LIMIT 1`
+    assert.equal(round?.hash, txHash)
+    await world.rest()
+  },
+)
+
+act(
+  'F23: the chain is reorganised between two reads of one range: nothing of the losing blocks is stored',
+  [],
+  async ({ world, proxy }) => {
+    const payment = await world.pay(nextPayer(), BASIC)
+    const raw = await world.raw(payment)
+    await world.chain.mine(4)
+    let done = false
+    proxy.onAnswered = async ({ method, params }) => {
+      // The range's blocks are known, its receipts are not.
+      if (done || method !== 'eth_getBlockByNumber' || params[1] !== true) return
+      done = true
+      await world.chain.reorg(4, [[raw, 2]])
+    }
+    await attempt(world.payments)
+    assert.ok(done)
+    proxy.onAnswered = () => {}
+    await world.settle()
+    await isOneNode(world, payment)
+  },
+)

@@ -1,0 +1,194 @@
+// Providers that lie about a send, or lose it: whatever they answer, the payment becomes one node and one transaction.
+import assert from 'node:assert/strict'
+import { SEND } from '../support/fault-proxy.ts'
+import { DIALECTS } from '../support/faults/dialects.ts'
+import { attempt, attemptsOf, BASIC, isOneNode, lastAttempt, nextPayer, paid, play, stateOf } from './stage.ts'
+
+/** Long enough for a busy machine, short enough to wait for. */
+const { act } = play({ rpcTimeoutMs: 2_000, rules: { feeCapWei: 10n ** 15n } })
+
+act(
+  'F1: the reply to a send is lost after the provider took it: the same bytes again, one node',
+  ['replyLost'],
+  async ({ world, proxy }) => {
+    const before = (await attemptsOf(world)).length
+    const payment = await paid(world)
+    proxy.inject('replyLost', { method: SEND })
+    await world.payments()
+    const sent = await lastAttempt(world)
+    assert.match(sent.outcome ?? '', /^unknown/)
+    assert.equal(await stateOf(world, payment), 'minting')
+    await world.payments()
+    assert.equal((await lastAttempt(world)).outcome, 'accepted', 'what the provider has already is no failure')
+    await world.settle()
+    assert.equal((await attemptsOf(world)).length, before + 1, 'nothing was signed anew')
+    assert.equal(await world.succeeded(sent.hash), true)
+    await isOneNode(world, payment)
+  },
+)
+
+act(
+  'F2: a send that nobody answers in time may have been taken: it is never signed anew',
+  ['hang'],
+  async ({ world, proxy }) => {
+    const before = (await attemptsOf(world)).length
+    const payment = await paid(world)
+    proxy.inject('hang', { method: SEND })
+    await world.payments()
+    assert.match((await lastAttempt(world)).outcome ?? '', /^unknown.*no answer in time/)
+    await world.settle()
+    assert.equal((await attemptsOf(world)).length, before + 1)
+    await isOneNode(world, payment)
+  },
+)
+
+act(
+  'F3: a send that is acknowledged and never passed on is handed over at every run',
+  ['swallowed'],
+  async ({ world, proxy }) => {
+    const payment = await paid(world)
+    proxy.inject('swallowed', { times: 3 })
+    for (let i = 0; i < 3; i++) {
+      await world.payments()
+      await world.chain.mine()
+    }
+    assert.equal(await stateOf(world, payment), 'minting')
+    const sent = await lastAttempt(world)
+    await world.settle()
+    assert.equal(await world.succeeded(sent.hash), true, 'the very bytes that were swallowed')
+    await isOneNode(world, payment)
+  },
+)
+
+act(
+  'F4: an answer to a send that nobody understands counts as maybe taken',
+  ['sendRefused'],
+  async ({ world, proxy }) => {
+    const before = (await attemptsOf(world)).length
+    const payment = await paid(world)
+    proxy.inject('sendRefused')
+    await world.payments()
+    assert.match((await lastAttempt(world)).outcome ?? '', /^unknown.*nap/)
+    await world.settle()
+    assert.equal((await attemptsOf(world)).length, before + 1)
+    await isOneNode(world, payment)
+  },
+)
+
+for (const fault of ['html', 'unavailable', 'tooMany', 'truncated', 'wrongId', 'reset', 'slow', 'giant'] as const) {
+  act(`F5: a send answered by ${fault} is one transaction in the end`, [fault], async ({ world, proxy }) => {
+    const before = (await attemptsOf(world)).length
+    const payment = await paid(world)
+    proxy.inject(fault, { method: SEND })
+    await world.payments()
+    const { outcome, hash } = await lastAttempt(world)
+    assert.match(outcome ?? '', fault === 'slow' ? /^accepted$/ : /^unknown/)
+    await world.settle()
+    assert.equal((await attemptsOf(world)).length, before + 1)
+    assert.equal(await world.succeeded(hash), true)
+    await isOneNode(world, payment)
+  })
+}
+
+act('F6: that a transaction is known already is understood in every client’s words', [], async ({ world, proxy }) => {
+  const payment = await paid(world)
+  await world.payments()
+  for (const dialect of DIALECTS) {
+    proxy.dialect = dialect
+    await world.payments()
+    assert.equal((await lastAttempt(world)).outcome, 'accepted', dialect)
+  }
+  await world.settle()
+  await isOneNode(world, payment)
+})
+
+act(
+  'F7: a sender that cannot pay for gas is understood in every client’s words; what is stored waits and is sent',
+  [],
+  async ({ world, proxy }) => {
+    const purse = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(1), 'latest']))
+    const payment = await paid(world)
+    proxy.onCall = async ({ method }) => {
+      if (method === SEND) await world.chain.setBalance(world.at(1), 1_000n)
+    }
+    await world.payments()
+    const before = (await attemptsOf(world)).length
+    for (const dialect of DIALECTS) {
+      proxy.dialect = dialect
+      await world.payments()
+      assert.equal((await lastAttempt(world)).outcome, 'insufficientFunds', dialect)
+    }
+    assert.equal((await attemptsOf(world)).length, before, 'no nonce is burnt')
+    proxy.onCall = () => {}
+    await world.chain.setBalance(world.at(1), purse)
+    await world.settle()
+    await isOneNode(world, payment)
+  },
+)
+
+act(
+  'F8: a fee that fell below the base fee is understood in every client’s words, and raised once it is stuck',
+  [],
+  async ({ world, proxy }) => {
+    const payment = await paid(world)
+    const GWEI = 10n ** 9n
+    const dearBlock = async () => {
+      await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(100n * GWEI).toString(16)}`])
+      await world.chain.mine()
+    }
+    proxy.onCall = async ({ method }) => {
+      if (method === SEND) await dearBlock()
+    }
+    for (const dialect of DIALECTS) {
+      proxy.dialect = dialect
+      await attempt(world.payments)
+      assert.equal((await lastAttempt(world)).outcome, 'feeTooLow', dialect)
+    }
+    proxy.onCall = () => {}
+    const low = await lastAttempt(world)
+    for (let i = 0; i < 12; i++) await dearBlock()
+    await world.payments()
+    const raised = await lastAttempt(world)
+    assert.ok(raised.hash !== low.hash && raised.nonce === low.nonce, 'the same call at the same nonce')
+    assert.equal(raised.outcome, 'accepted')
+    await world.settle()
+    await isOneNode(world, payment)
+  },
+)
+
+act('F9: a raised fee satisfies the ten percent that real nodes ask of a replacement', [], async ({ world, proxy }) => {
+  proxy.dialect = 'any'
+  const payment = await paid(world)
+  await world.payments()
+  const first = await lastAttempt(world)
+  for (let raise = 0; raise < 3; raise++) {
+    const { fee } = await lastAttempt(world)
+    // Blocks that our transaction is not in: the price has risen beyond what it offers.
+    for (let i = 0; i < 12; i++) {
+      await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(fee + 1n).toString(16)}`])
+      await world.chain.mine()
+    }
+    await world.payments()
+    assert.equal((await lastAttempt(world)).outcome, 'accepted')
+  }
+  assert.equal((await lastAttempt(world)).nonce, first.nonce)
+  assert.equal((await attemptsOf(world)).filter((row) => row.nonce === first.nonce).length, 4)
+  await world.settle()
+  await isOneNode(world, payment)
+})
+
+act('F10: mints that together need more gas than a transaction may have are split', [], async ({ world, proxy }) => {
+  proxy.gasCap = 600_000n
+  const payments = []
+  for (let i = 0; i < 16; i++) payments.push(await world.pay(nextPayer(), BASIC))
+  await world.chain.mine()
+  for (let i = 0; i < 6; i++) {
+    await world.payments()
+    await world.chain.mine()
+  }
+  await world.settle()
+  const mints = (await attemptsOf(world)).filter((row) => row.kind === 'mint')
+  assert.ok(mints.length >= 3, `${mints.length} transactions`)
+  for (const mint of mints) assert.notEqual(mint.outcome, 'overGasCap')
+  for (const payment of payments) await isOneNode(world, payment)
+})

@@ -1,0 +1,152 @@
+// A world whose service reaches the chain through a fault proxy, and what every test of faults ends with: calm, rest, all
+// invariants, nothing sent that was not stored, and every fault that was asked for really happened.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import type { Rules } from '../../src/passes/context.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import type { Fault } from '../support/faults/names.ts'
+import { GAS_CAP } from '../support/faults/send-rules.ts'
+import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+export const BASIC = ETHER / 100n
+export const PLUS = ETHER / 40n
+
+export interface Stage {
+  world: World
+  /** The only provider, or the first of them. */
+  proxy: FaultProxy
+  proxies: FaultProxy[]
+}
+export interface StageOptions {
+  rules?: Partial<Rules>
+  /** Providers before the same chain; one unless told. */
+  providers?: number
+  rpcTimeoutMs?: number
+  onPurpose?: OnPurpose
+}
+
+export async function openStage({ rules, providers = 1, rpcTimeoutMs }: StageOptions = {}): Promise<Stage> {
+  const proxies: FaultProxy[] = []
+  const world = await startWorld(rules, {
+    ...(rpcTimeoutMs === undefined ? {} : { rpcTimeoutMs }),
+    async between(target, databaseUrl) {
+      for (let i = 0; i < providers; i++) proxies.push(await startFaultProxy({ target, databaseUrl, seed: i + 1 }))
+      const close = async () => {
+        for (const proxy of proxies) await proxy.close()
+      }
+      return { urls: proxies.map((proxy) => proxy.url), close }
+    },
+  })
+  const [proxy] = proxies
+  assert.ok(proxy)
+  return { world, proxy, proxies }
+}
+
+/** What must hold at the end, whatever happened. */
+export async function endWell({ world, proxies }: Stage, onPurpose?: OnPurpose): Promise<void> {
+  for (const proxy of proxies) proxy.calm()
+  await checkInvariants(world, onPurpose)
+  for (const proxy of proxies) assert.deepEqual(await proxy.broken(), [])
+}
+
+export interface Play {
+  /** A test on the stage; `faults` are those that must have happened in it. */
+  act(sentence: string, faults: readonly Fault[], body: (stage: Stage) => Promise<void>): void
+}
+
+/**
+ * The tests of a file on one stage whose cohorts are open, one after the other, each beginning calm and at rest; after the last
+ * of them everything must hold.
+ */
+export function play(options: StageOptions = {}): Play {
+  let stage: Stage
+  before(async () => {
+    stage = await openStage(options)
+    await stage.world.settle()
+  })
+  after(async () => {
+    try {
+      await endWell(stage, options.onPurpose)
+    } finally {
+      await stage.world.close()
+    }
+  })
+  return {
+    act: (sentence, faults, body) =>
+      void test(sentence, async () => {
+        await calmDown(stage)
+        const counts = () => faults.map((fault) => sum(stage.proxies.map((proxy) => proxy.fired.get(fault) ?? 0)))
+        const earlier = counts()
+        await body(stage)
+        for (const [i, count] of counts().entries()) assert.ok(count > (earlier[i] ?? 0), `${faults[i]} never happened`)
+      }),
+  }
+}
+
+async function calmDown({ world, proxies }: Stage): Promise<void> {
+  for (const proxy of proxies) {
+    proxy.calm()
+    proxy.onCall = () => {}
+    proxy.onAnswered = () => {}
+    proxy.dialect = 'anvil'
+    proxy.gasCap = GAS_CAP
+  }
+  // A test that failed half way must not take the others with it.
+  await world.settle().catch(() => {})
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+
+let payers = 0
+/** Accounts 5 to 19 in turn, since a wallet may hold ten basic nodes only. */
+export const nextPayer = () => 5 + (payers++ % 15)
+
+/** Pays for a basic node, in a block of its own. */
+export async function paid(world: World, account = nextPayer(), valueWei = BASIC): Promise<Hash> {
+  const txHash = await world.pay(account, valueWei)
+  await world.chain.mine()
+  return txHash
+}
+
+export const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
+
+export const cursorOf = async (world: World): Promise<number> => {
+  const [row] = await world.pool<{ number: number }[]>`SELECT block_number AS number FROM cursors`
+  return row?.number ?? -1
+}
+
+export interface AttemptRow {
+  hash: Hash
+  kind: string
+  nonce: number
+  outcome: string | null
+  sends: number
+  fee: bigint
+}
+/** Everything ever signed, in order. */
+export const attemptsOf = (world: World) => world.pool<AttemptRow[]>`
+  SELECT a.tx_hash AS hash, o.kind, o.nonce, a.last_outcome AS outcome, a.sends, a.max_fee_wei AS fee
+  FROM outbox_attempts a JOIN outbox o ON o.id = a.outbox_id ORDER BY o.id, a.attempt`
+export async function lastAttempt(world: World): Promise<AttemptRow> {
+  return (await attemptsOf(world)).at(-1) ?? assert.fail('nothing was signed')
+}
+
+/** The payment is minted, as exactly one node, which is the contract's too. */
+export async function isOneNode(world: World, txHash: Hash): Promise<void> {
+  assert.equal(await stateOf(world, txHash), 'minted')
+  const nodes = await world.pool<{ id: number }[]>`SELECT node_id AS id FROM nodes WHERE ref = ${txHash}`
+  assert.deepEqual(
+    nodes.map((node) => BigInt(node.id)),
+    [await world.read<bigint>('nodeOfRef', [txHash])],
+  )
+}
+
+/** Runs a pass that may stop on a fault; gives the fault's text, or null. */
+export async function attempt(pass: () => Promise<unknown>): Promise<string | null> {
+  return pass().then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  )
+}

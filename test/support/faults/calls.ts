@@ -1,0 +1,134 @@
+// What a fault makes of one call's answer. Each says null where it would change nothing (there were no logs to leave
+// out), so that only faults that really happened are counted.
+import { keccak256 } from 'viem'
+import type { Dice } from './dice.ts'
+import type { Answer, Call, CallFault } from './names.ts'
+
+type Forward = (call: Call) => Promise<Answer>
+type Alter = (call: Call, forward: Forward, dice: Dice) => Promise<Answer | null>
+
+interface Block {
+  number: string
+  hash: string
+  parentHash: string
+}
+
+const hex = (value: number) => `0x${value.toString(16)}`
+/** Any hash that is no block's, of the length that the true one has. */
+const otherHash = (hash: string) => keccak256(hash as `0x${string}`)
+/** How far a balancer's slowest node lags, in blocks. */
+const LAG_MAX = 3
+
+const RATE_LIMITS = [
+  { code: -32005, message: 'rate limit exceeded' },
+  { code: 429, message: 'Your app has exceeded its compute units per second capacity.' },
+  { code: -32007, message: '25/second request limit reached - reduce calls per second' },
+]
+const RANGE_LIMITS = [
+  { code: -32005, message: 'query returned more than 10000 results' },
+  { code: -32600, message: 'Under the Free tier plan, you can make eth_getLogs requests with up to a 1 block range.' },
+  { code: -32602, message: 'query exceeds max block range 1' },
+  { code: -32614, message: 'eth_getLogs is limited to a 1 range' },
+]
+
+function resultOf<T>(answer: Answer): T | null {
+  return 'result' in answer ? (answer.result as T) : null
+}
+
+async function headNumber(forward: Forward): Promise<number> {
+  return Number(resultOf<string>(await forward({ method: 'eth_blockNumber', params: [] })) ?? 0)
+}
+
+/** Replaces the tag `latest` by an older block, wherever a call carries it. */
+const staleHead: Alter = async (call, forward, dice) => {
+  const at = Math.max(0, (await headNumber(forward)) - dice.between('staleHead', 1, LAG_MAX))
+  if (call.method === 'eth_blockNumber') return { result: hex(at) }
+  const place = call.params.indexOf('latest')
+  if (place < 0) return null
+  return forward({ ...call, params: call.params.with(place, hex(at)) })
+}
+
+/** Gives `instead` where the true answer is something. */
+const nothing =
+  (instead: null | []): Alter =>
+  async (call, forward) => {
+    const found = resultOf<unknown[] | object>(await forward(call))
+    if (found === null || (Array.isArray(found) && found.length === 0)) return null
+    return { result: instead }
+  }
+
+const ALTER: Record<CallFault, Alter> = {
+  staleHead,
+  missingBlock: nothing(null),
+  nullTransaction: nothing(null),
+  nullReceipt: nothing(null),
+  emptyLogs: nothing([]),
+  async otherFork(call, forward) {
+    const block = resultOf<Block>(await forward(call))
+    return block && { result: { ...block, parentHash: otherHash(block.parentHash) } }
+  },
+  async partialLogs(call, forward) {
+    const logs = resultOf<unknown[]>(await forward(call))
+    return logs && logs.length > 0 ? { result: logs.slice(0, -1) } : null
+  },
+  async foreignReceipt(call, forward) {
+    const receipt = resultOf<{ blockHash: string; status: string }>(await forward(call))
+    if (!receipt) return null
+    const status = receipt.status === '0x1' ? '0x0' : '0x1'
+    return { result: { ...receipt, blockHash: otherHash(receipt.blockHash), status } }
+  },
+  async wrongChainId() {
+    return { result: '0x1' }
+  },
+  async rateLimit(_call, _forward, dice) {
+    return { error: dice.pick('rateLimit', RATE_LIMITS) }
+  },
+  async rangeLimit({ params }, _forward, dice) {
+    const { fromBlock, toBlock } = params[0] as { fromBlock?: string; toBlock?: string }
+    return fromBlock === toBlock ? null : { error: dice.pick('rangeLimit', RANGE_LIMITS) }
+  },
+  async internalError() {
+    return { error: { code: -32603, message: 'Internal error' } }
+  },
+  async swallowed({ params }) {
+    return { result: keccak256(params[0] as `0x${string}`) }
+  },
+  async sendRefused(call, forward) {
+    await forward(call)
+    return { error: { code: -32000, message: 'the sequencer is taking a nap' } }
+  },
+}
+
+const BLOCKS = ['eth_getBlockByNumber']
+const LOGS = ['eth_getLogs']
+const RECEIPTS = ['eth_getTransactionReceipt']
+const SENDS = ['eth_sendRawTransaction']
+
+/** The methods a fault can befall; null for any but a send. */
+const BEFALLS: Record<CallFault, readonly string[] | null> = {
+  staleHead: ['eth_blockNumber', 'eth_getBlockByNumber', 'eth_getTransactionCount', 'eth_getBalance'],
+  missingBlock: BLOCKS,
+  otherFork: BLOCKS,
+  emptyLogs: LOGS,
+  partialLogs: LOGS,
+  rangeLimit: LOGS,
+  nullReceipt: RECEIPTS,
+  foreignReceipt: RECEIPTS,
+  nullTransaction: ['eth_getTransactionByHash'],
+  wrongChainId: ['eth_chainId'],
+  rateLimit: null,
+  internalError: null,
+  swallowed: SENDS,
+  sendRefused: SENDS,
+}
+
+/** Whether a fault can befall this method at all. */
+export function befalls(fault: CallFault, method: string): boolean {
+  const methods = BEFALLS[fault]
+  return methods ? methods.includes(method) : !SENDS.includes(method)
+}
+
+/** The answer as the fault has it; null where it changes nothing. */
+export function alter(fault: CallFault, call: Call, forward: Forward, dice: Dice): Promise<Answer | null> {
+  return ALTER[fault](call, forward, dice)
+}

@@ -1,0 +1,30 @@
+// Seeded draws. Each stream of events has draws of its own, so that the order in which concurrent requests arrive does
+// not change what happens to the third request of a kind. No Math.random: a seed must say everything.
+import { createHash } from 'node:crypto'
+
+export interface Dice {
+  /** The next number of a stream, in [0, 1). */
+  roll(stream: string): number
+  /** One of the things, by the next number of the stream. */
+  pick<T>(stream: string, from: readonly T[]): T
+  /** A whole number from low to high, both included. */
+  between(stream: string, low: number, high: number): number
+}
+
+/** Dice whose draws follow from the seed alone. */
+export function createDice(seed: number): Dice {
+  const counts = new Map<string, number>()
+  const roll = (stream: string): number => {
+    const n = counts.get(stream) ?? 0
+    counts.set(stream, n + 1)
+    return createHash('sha256').update(`${seed}/${stream}/${n}`).digest().readUIntBE(0, 6) / 2 ** 48
+  }
+  return {
+    roll,
+    pick<T>(stream: string, from: readonly T[]) {
+      if (from.length === 0) throw new RangeError('nothing to pick from')
+      return from[Math.floor(roll(stream) * from.length)] as T
+    },
+    between: (stream, low, high) => low + Math.floor(roll(stream) * (high - low + 1)),
+  }
+}

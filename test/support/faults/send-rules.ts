@@ -1,0 +1,95 @@
+// What real networks demand of a send and the test chain does not: a replacement offers ten percent more, no transaction
+// asks for more than 2^24 gas. And what we demand of ourselves: nothing is sent that was not stored before.
+import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
+import { connect, type Pool } from '../../../src/db/sql.ts'
+import type { Refusal } from './dialects.ts'
+import type { Answer, Call } from './names.ts'
+
+export const GAS_CAP = 2n ** 24n
+
+export interface SendRules {
+  /** The refusal that a real network would answer, or null. Notes what broke our own rule. */
+  check(raw: `0x${string}`): Promise<Refusal | null>
+  /** What was sent without having been stored; asks the database once more for what it could not ask then. */
+  broken(): Promise<string[]>
+  close(): Promise<void>
+}
+
+interface Known {
+  hash: `0x${string}`
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+}
+interface Handed {
+  hash: `0x${string}`
+  at: Date
+}
+
+/** Builds the rules for one chain. Without a database nothing is held to have been stored. */
+export function createSendRules(options: {
+  forward: (call: Call) => Promise<Answer>
+  databaseUrl: string | null
+  gasCap: () => bigint
+}): SendRules {
+  const pool = options.databaseUrl ? connectTo(options.databaseUrl) : null
+  const known = new Map<string, Known>()
+  const unstored: string[] = []
+  const unchecked: Handed[] = []
+
+  /** True where the bytes were stored before they came here. */
+  async function wasStored(sql: Pool, { hash, at }: Handed): Promise<boolean> {
+    const rows = await sql`SELECT FROM outbox_attempts WHERE tx_hash = ${hash} AND signed_at <= ${at}`
+    return rows.count > 0
+  }
+
+  async function checkStored(hash: `0x${string}`): Promise<void> {
+    if (!pool) return
+    const handed = { hash, at: new Date() }
+    try {
+      if (!(await wasStored(pool, handed))) unstored.push(`${hash} was sent and is in no outbox`)
+    } catch {
+      // The database is down, as tests have it: asked again at the end.
+      unchecked.push(handed)
+    }
+  }
+
+  async function isWaiting(hash: string): Promise<boolean> {
+    const answer = await options.forward({ method: 'eth_getTransactionByHash', params: [hash] })
+    const tx = 'result' in answer ? (answer.result as { blockNumber: string | null } | null) : null
+    return tx !== null && tx.blockNumber === null
+  }
+
+  return {
+    async check(raw) {
+      const tx = parseTransaction(raw)
+      const hash = keccak256(raw)
+      await checkStored(hash)
+      if ((tx.gas ?? 0n) > options.gasCap()) return 'overGasCap'
+      const sender = await recoverTransactionAddress({ serializedTransaction: raw as never })
+      const place = `${sender} ${tx.nonce}`
+      const fees = { maxFeePerGas: tx.maxFeePerGas ?? 0n, maxPriorityFeePerGas: tx.maxPriorityFeePerGas ?? 0n }
+      const old = known.get(place)
+      if (old && old.hash !== hash && !outbids(fees, old) && (await isWaiting(old.hash))) return 'underpriced'
+      known.set(place, { hash, ...fees })
+      return null
+    },
+    async broken() {
+      for (const handed of pool ? unchecked.splice(0) : []) {
+        if (pool && !(await wasStored(pool, handed))) unstored.push(`${handed.hash} was sent before it was stored`)
+      }
+      return unstored
+    },
+    async close() {
+      await pool?.end({ timeout: 1 })
+    },
+  }
+}
+
+function connectTo(url: string): Pool {
+  return connect(url, { max: 2, prepare: false, applicationName: 'fault proxy' })
+}
+
+function outbids(fees: Omit<Known, 'hash'>, old: Known): boolean {
+  const tenth = (now: bigint, then: bigint) => now * 10n >= then * 11n
+  return tenth(fees.maxFeePerGas, old.maxFeePerGas) && tenth(fees.maxPriorityFeePerGas, old.maxPriorityFeePerGas)
+}
