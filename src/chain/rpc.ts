@@ -19,6 +19,8 @@ const READ_ATTEMPTS_MAX = 4
 const RETRY_PAUSE_MS = 100
 /** How long a provider that failed is asked last. */
 const REST_MS = 10_000
+/** How long batches stay small after one was refused: a balancer's bad moment must not cost batching for good. */
+const SMALL_BATCHES_MS = 60_000
 
 export type { RpcCall, RpcReply } from './provider.ts'
 
@@ -74,6 +76,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
   const restUntil = new Map<Provider, number>()
   let batchMax = BATCH_MAX
+  let smallUntil = 0
 
   function inOrder(): Provider[] {
     const now = Date.now()
@@ -143,13 +146,17 @@ export function createRpc(options: RpcOptions): Rpc {
     } catch (error) {
       if (!(error instanceof RpcFault) || (error.kind !== 'batch' && error.kind !== 'tooLarge')) throw error
       const half = Math.ceil(calls.length / 2)
-      if (error.kind === 'batch') batchMax = Math.max(1, Math.min(batchMax, half))
+      if (error.kind === 'batch') {
+        batchMax = Math.max(1, Math.min(batchMax, half))
+        smallUntil = Date.now() + SMALL_BATCHES_MS
+      }
       return [...(await piece(calls.slice(0, half), read)), ...(await piece(calls.slice(half), read))]
     }
   }
 
   async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
     const replies: RpcReply[] = []
+    if (Date.now() > smallUntil) batchMax = BATCH_MAX
     for (const part of chunks(calls, batchMax)) {
       for (const [index, reply] of (await piece(part, read)).entries()) {
         const { method, params } = part[index] as RpcCall
