@@ -212,18 +212,26 @@ class Ledger {
   }
 }
 
+/** Every history has nodes of several owners that have been credited. */
+const beginning = [
+  ['mint', [account(1), account(2), account(3)], 0],
+  ['nextBlock', 0, 0],
+  ['credit', 500, 0],
+  ['nextBlock', 0, 0],
+] as const
+
 const buyer = fc.integer({ min: 1, max: 4 }).map(account)
-const pick = fc.nat({ max: 20 })
+const pick = fc.nat({ max: 5 })
 const act = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.tuple(fc.constant('mint'), fc.array(buyer, { minLength: 1, maxLength: 5 }), fc.constant(0)),
   },
-  { weight: 3, arbitrary: fc.tuple(fc.constant('move'), fc.array(pick, { minLength: 1, maxLength: 4 }), buyer) },
+  { weight: 4, arbitrary: fc.tuple(fc.constant('move'), fc.array(pick, { minLength: 1, maxLength: 4 }), buyer) },
   fc.tuple(fc.constant('credit'), fc.integer({ min: 0, max: 1_000 }), fc.constant(0)),
   { weight: 2, arbitrary: fc.tuple(fc.constant('withdraw'), pick, fc.integer({ min: 1, max: 100 })) },
-  { weight: 3, arbitrary: fc.tuple(fc.constant('nextBlock'), fc.constant(0), fc.constant(0)) },
-  fc.tuple(fc.constant('rewind'), fc.integer({ min: 0, max: 4 }), fc.constant(0)),
+  { weight: 4, arbitrary: fc.tuple(fc.constant('nextBlock'), fc.constant(0), fc.constant(0)) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant('rewind'), fc.integer({ min: 0, max: 3 }), fc.constant(0)) },
 )
 
 test('totals, owners, nodes and cohort are exact after any acts, blocks and rewinds', async () => {
@@ -234,7 +242,7 @@ test('totals, owners, nodes and cohort are exact after any acts, blocks and rewi
         .begin(async (sql: Sql) => {
           const ledger = new Ledger()
           await writeCohorts(sql, [ledger.now.cohort], [{ blockNumber: 0, state: ledger.now.cohort }])
-          for (const [name, a, b] of acts) {
+          for (const [name, a, b] of [...beginning, ...acts]) {
             const run = ledger[name as keyof Ledger] as (...args: unknown[]) => Promise<void>
             await (name === 'nextBlock' ? ledger.nextBlock() : run.call(ledger, sql, a, b))
             if (name === 'nextBlock' || name === 'rewind') await ledger.check(sql)
