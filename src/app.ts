@@ -60,10 +60,10 @@ export interface App {
 export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
-    await refuseTakenPort(config)
-    const parts = await openParts(config, log, onProgress)
+    const settled = await settlePort(config)
+    const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
-    const app = await build(config, log, onProgress, parts, stack)
+    const app = await build(settled, log, onProgress, parts, stack)
     return { ...app, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
@@ -276,11 +276,18 @@ function httpDeps(
   }
 }
 
-/** Said before anything is started: the server itself listens last, when there is something to serve. */
-async function refuseTakenPort({ http }: Config): Promise<void> {
+/**
+ * Finds out about the port before anything is started: a taken one is refused, and 0 becomes the free port that is listened on at
+ * last, which PUBLIC_URL's default names.
+ */
+async function settlePort(config: Config): Promise<Config> {
+  const { http } = config
   const probe = createNetServer()
   await listenOrRefuse(http.port, (done, failed) => probe.once('error', failed).listen(http.port, http.host, done))
+  const { port } = probe.address() as AddressInfo
   await new Promise((resolve) => probe.close(resolve))
+  const publicUrl = http.publicUrlSet ? http.publicUrl : http.publicUrl.replace(/:\d+$/, `:${port}`)
+  return { ...config, http: { ...http, port, publicUrl } }
 }
 
 async function listen(server: ReturnType<typeof createServer>, { http }: Config): Promise<void> {

@@ -21,7 +21,8 @@ export function createSyncer(ctx: PassContext, runPayments: () => Promise<Paymen
       if (tx.succeeded === false) return { kind: 'failed' }
       const nodeIds = await mintedIn(ctx, txHash, tx.blockNumber)
       if (nodeIds.length === 0) return { kind: 'noMint' }
-      return find(ctx, runPayments, nodeIds, tx.blockNumber)
+      // To the head, not just to the mint: what counts in the end is whose the node is now.
+      return find(ctx, runPayments, nodeIds, Math.max(tx.blockNumber, (await ctx.chain.head()).number))
     },
     async byNodeId(nodeId) {
       const head = await ctx.chain.head()

@@ -16,6 +16,7 @@ export const walletAbi = parseAbi([
   'function nodeInfo(uint256 id) view returns (address owner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohort)',
   'function nodesOf(address wallet) view returns (uint256[])',
   'function withdraw(uint256 id, address to, uint256 amount)',
+  'function transferFrom(address from, address to, uint256 id)',
 ])
 
 export interface Service {
@@ -125,6 +126,8 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
     pay: async (to: `0x${string}`, value: bigint) => mined(await sender.sendTransaction({ to, value })),
     withdraw: async (id: bigint, to: `0x${string}`, amount: bigint) =>
       mined(await sender.writeContract({ ...factory, functionName: 'withdraw', args: [id, to, amount] })),
+    transfer: async (to: `0x${string}`, id: bigint) =>
+      mined(await sender.writeContract({ ...factory, functionName: 'transferFrom', args: [account.address, to, id] })),
     nodesOf: () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [account.address] }),
     nodeInfo: async (id: bigint) => {
       const [owner, balance, credited, withdrawn] = await reader.readContract({
