@@ -52,7 +52,7 @@ async function start(): Promise<number> {
   const log = createLog(config.log.level)
   for (const hint of config.hints) log.warn(hint, 'a setting may be mistyped')
   try {
-    armFailpoint(process.env['NODE_LEDGER_FAILPOINT'], config)
+    armFailpoint(process.env.NODE_LEDGER_FAILPOINT, config)
     const app = await startApp(config, log, (step) => console.error(`  ${step}`))
     console.error(banner(app, config))
     const { reason, code } = await untilStopped(app)
@@ -97,7 +97,7 @@ function untilStopped(app: App): Promise<{ reason: string; code: number }> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => resolve({ reason: `received ${signal}`, code: 0 }))
     }
-    const launcher = Number(process.env['NODE_LEDGER_LAUNCHER_PID'])
+    const launcher = Number(process.env.NODE_LEDGER_LAUNCHER_PID)
     onParentGone(launcher > 0 ? launcher : null, () =>
       resolve({ reason: 'the process that started it is gone', code: 0 }),
     )

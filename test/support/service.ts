@@ -37,7 +37,7 @@ export interface Service {
 export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
   const child = spawn(process.execPath, [MAIN, 'start'], {
     env: {
-      PATH: process.env['PATH'] ?? '',
+      PATH: process.env.PATH ?? '',
       HOME: dataDir,
       DATA_DIR: dataDir,
       PORT: '0',
