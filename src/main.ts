@@ -50,7 +50,7 @@ async function start(): Promise<number> {
   console.error('Node Ledger')
   const { config, lock } = await prepare()
   const log = createLog(config.log.level)
-  for (const hint of config.hints) log.warn(hint, 'a setting may be mistyped')
+  for (const { setting, message } of config.hints) console.error(`  ${setting} ${message}.`)
   try {
     armFailpoint(process.env.NODE_LEDGER_FAILPOINT, config)
     const app = await startApp(config, log, (step) => console.error(`  ${step}`))
