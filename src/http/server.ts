@@ -71,11 +71,10 @@ export function createServer(deps: HttpDeps): FastifyInstance {
     deps.log.error({ err: error, requestId: request.id }, 'request failed outside of any route')
     return sendRefusal(reply, 'unexpected', carriesSession(request, tools))
   })
-  app.server.on('checkExpectation', (_request, response) => {
-    response.writeHead(400, { ...SECURITY_HEADERS, 'content-type': 'application/json', 'cache-control': 'no-store' })
-    response.end('{"error":"The expectation cannot be met."}')
-  })
-  app.server.on('connect', (_request, socket: Socket) => socket.end(rawRefusal('wrongMethod', randomUUID())))
+  const refuseOnSocket = (refused: RefusalName) => (request: IncomingMessage) =>
+    request.socket.end(rawRefusal(refused, requestId(request)))
+  app.server.on('checkExpectation', refuseOnSocket('badRequest'))
+  app.server.on('connect', refuseOnSocket('wrongMethod'))
   return app
 }
 
