@@ -243,7 +243,7 @@ CREATE TABLE outbox (
   tx_hash hash,
   CONSTRAINT outbox_check CHECK (((state = 'pending'::text) = (block_number IS NULL))),
   CONSTRAINT outbox_check1 CHECK ((((block_number IS NULL) = (block_hash IS NULL)) AND ((block_number IS NULL) = (tx_hash IS NULL)))),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['openCohorts'::text, 'mint'::text, 'credit'::text]))),
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['openCohorts'::text, 'mint'::text, 'credit'::text, 'foreign'::text]))),
   CONSTRAINT outbox_nonce_check CHECK ((nonce >= 0)),
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
   CONSTRAINT outbox_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'mined'::text, 'reverted'::text, 'displaced'::text])))

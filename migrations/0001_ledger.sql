@@ -74,10 +74,11 @@ CREATE TABLE credit_terms (
 
 -- ------------------------------------------------------------------------------------------------- what we ever send
 
--- One row per intent to send: stored signed before it is sent. An intent may need several attempts.
+-- One row per intent to send: stored signed before it is sent. An intent may need several attempts. `foreign` is a
+-- followed transaction of a sender that no intent of ours made: recorded, so that its nonce is never given out again.
 CREATE TABLE outbox (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  kind text NOT NULL CHECK (kind IN ('openCohorts', 'mint', 'credit')),
+  kind text NOT NULL CHECK (kind IN ('openCohorts', 'mint', 'credit', 'foreign')),
   sender address NOT NULL,
   nonce bigint NOT NULL CHECK (nonce >= 0),
   call jsonb NOT NULL, -- the call to the factory, wei as decimal strings

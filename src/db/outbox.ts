@@ -78,11 +78,22 @@ export async function readPending(sql: Sql, sender: Address): Promise<PendingInt
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
 }
 
-/** The nonce after the last one the outbox gave out; 0 when it gave none. */
+/** The nonce after the last one that the outbox gave out or saw taken; 0 when there was none. */
 export async function nextOutboxNonce(sql: Sql, sender: Address): Promise<number> {
   const [row] = await sql<{ next: number }[]>`
     SELECT coalesce(max(nonce) + 1, 0) AS next FROM outbox WHERE sender = ${sender}`
   return row?.next ?? 0
+}
+
+/**
+ * The nonce after the last one in a followed block, where a sender's intents begin above it: they cannot be mined before
+ * somebody uses it. Happens where a reorganisation drops a foreign transaction and keeps what came after it. Null otherwise.
+ */
+export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
+  const [row] = await sql<{ free: number }[]>`
+    SELECT free FROM (SELECT max(nonce) + 1 AS free FROM outbox WHERE sender = ${sender} AND state <> 'pending') settled
+    WHERE free < (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending')`
+  return row?.free ?? null
 }
 
 export interface Settled {
@@ -94,7 +105,8 @@ export interface Settled {
 
 /**
  * Settles intents by transactions of our senders found in blocks. One whose hash is none of our attempts took an intent's nonce
- * from outside: the intent is displaced. @returns what was settled, and our senders' transactions that no intent knows.
+ * from outside: the intent is displaced; where no intent had it, the nonce is recorded as taken. @returns what was settled, and
+ * our senders' transactions that no intent knows.
  */
 export async function settleIntents(
   sql: Sql,
@@ -112,7 +124,14 @@ export async function settleIntents(
     WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
     RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
   const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
-  return { settled, foreign: sent.map((tx) => tx.txHash).filter((txHash) => !known.has(txHash)) }
+  const foreign = sent.filter((tx) => !known.has(tx.txHash))
+  await sql`
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei)
+    SELECT 'foreign', sender, nonce, '{}', "gasUsed", 'displaced', "blockNumber", "blockHash", "txHash", "gasUsed", "feeWei"
+    FROM jsonb_to_recordset(${jsonRows(foreign)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text,
+      "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric)
+    ON CONFLICT (sender, nonce) DO NOTHING`
+  return { settled, foreign: foreign.map((tx) => tx.txHash) }
 }
 
 /** Consecutive mint or credit intents of a sender that reverted last: what the circuit breaker counts. */
@@ -123,8 +142,9 @@ export async function countRecentReverts(sql: Sql, sender: Address, look: number
   return firstMined === -1 ? rows.length : firstMined
 }
 
-/** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. */
+/** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. Foreign ones are forgotten. */
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
+  await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`
   const reopened = await sql`
     UPDATE outbox SET state = 'pending', block_number = NULL, block_hash = NULL, tx_hash = NULL, gas_used = NULL, fee_wei = NULL
     WHERE block_number > ${height}`

@@ -68,7 +68,7 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
     const rebuilt = world.instance({ pool, directUrl: database.url })
     const outcome = await rebuilt.payments()
     assert.equal(outcome.minted, 3)
-    assert.equal((await pool`SELECT FROM outbox`).length, 0, 'nothing is sent for what was done')
+    assert.equal((await pool`SELECT FROM outbox_attempts`).length, 0, 'nothing is sent for what was done')
     for (const [table, columns] of Object.entries(PROJECTED)) {
       const rows = (sql: typeof pool) =>
         sql.unsafe(`SELECT row_to_json(t)::text AS row FROM (SELECT ${columns} FROM ${table}) t ORDER BY 1`)

@@ -288,6 +288,21 @@ inWorld(
   },
 )
 
+inWorld('a nonce that became free below ours is filled, so that ours is not stuck behind it', async (world) => {
+  await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
+  await world.chain.mine()
+  const { paid, mint } = await mintedNode(world)
+  // Payment and mint come back; the foreign transaction before them does not, and nobody sends it again.
+  const [paymentRaw, mintRaw] = [await world.raw(paid), await world.raw(mint)]
+  await world.chain.reorg(3)
+  await world.chain.rpc('eth_sendRawTransaction', [paymentRaw])
+  await world.chain.rpc('eth_sendRawTransaction', [mintRaw])
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal(await world.read('lastId'), 1n)
+  await checkInvariants(world)
+})
+
 inWorld(
   'a provider that lags behind the ledger takes nothing back, is asked for nothing, and gets nothing sent',
   async (world) => {

@@ -211,6 +211,20 @@ test('a nonce taken by a foreign transaction displaces ours, the payment is mint
   )
 })
 
+test('a nonce that a foreign transaction took is not given out again where a provider has not seen it yet', async () => {
+  const stale = await minter().nonce()
+  foreign.push(await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1', gas: '0x7530' }))
+  await world.chain.mine()
+  await world.payments()
+  const paid = await world.pay(15, BASIC)
+  await world.chain.mine()
+  const before = (await attempts()).length
+  await world.instance({ minter: { ...minter(), nonce: async () => stale } }).payments()
+  assert.deepEqual([await stateOf(paid), (await attempts()).length], ['accepted', before])
+  await world.settle()
+  await isOneNode(paid)
+})
+
 test('a mint whose guard has lapsed reverts, and the payment is minted under a new one', async () => {
   const { paid } = await mintThrough(11, swallow(minter()))
   await world.chain.mine(260)

@@ -73,7 +73,13 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
   const pending = await outbox.readPending(ctx.pool, sender.address)
   const first = pending[0]
   if (!first) return false
-  const [accountNonce, feesNow] = await Promise.all([sender.nonce(), sender.fees()])
+  const [accountNonce, feesNow, free] = await Promise.all([
+    sender.nonce(),
+    sender.fees(),
+    outbox.freeNonceBelowPending(ctx.pool, sender.address),
+  ])
+  // Both sides say that nobody has used it, neither a block that was followed nor one that the provider knows.
+  if (free !== null && free === accountNonce) await fillNonce(ctx, run, sender, free, feesNow, cursor)
   for (const intent of pending) {
     const view = { headBlock: cursor.number, accountNonce, feesNow, feeCapWei: ctx.rules.feeCapWei }
     const decision = decideSend(intent, view)
@@ -95,6 +101,28 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
     }
   }
   return true
+}
+
+/** Gas for a call that does nothing, or reverts at once. */
+const FILL_GAS = 100_000n
+
+/** Uses up a nonce that keeps ours from being mined: a mint of nothing (which only reverts from another than the minter). */
+async function fillNonce(
+  ctx: PassContext,
+  run: Run,
+  sender: Sender,
+  nonce: number,
+  fees: Fees,
+  cursor: Cursor,
+): Promise<void> {
+  const call: FactoryCall = { kind: 'mint', orders: [], guard: null }
+  const signed = await sender.sign(call, { nonce, gasLimit: FILL_GAS, fees })
+  const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: FILL_GAS, guardBlock: null }
+  await inTransaction(ctx.pool, (sql) =>
+    outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor)),
+  )
+  ctx.log.warn({ nonce, txHash: signed.txHash }, 'a nonce below ours became free: filled')
+  await handOver(ctx, run, sender, signed, 'mint.sent')
 }
 
 /** The same call, same nonce, same guard, at a higher fee: a further attempt of the same intent. */
