@@ -93,6 +93,46 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.wallet_credited()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books SET in_wei = in_wei + added.wei
+  FROM (SELECT sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned') added WHERE added.wei > 0;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.wallet_debited()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books SET out_wei = out_wei + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM added);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.wallet_recredited()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books SET in_wei = in_wei
+    + CASE WHEN NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
+    - CASE WHEN OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.wallet_undebited()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books SET out_wei = out_wei - removed.wei
+  FROM (SELECT sum(value_wei + fee_wei) AS wei FROM removed) removed WHERE removed.wei > 0;
+  RETURN NULL;
+END $function$;
+
 CREATE TABLE audit (
   action text NOT NULL,
   actor text NOT NULL,
@@ -323,9 +363,11 @@ CREATE TABLE payments (
   CONSTRAINT payments_check CHECK (((state = 'orphaned'::text) = (block_number IS NULL))),
   CONSTRAINT payments_check1 CHECK (((block_number IS NULL) = (block_hash IS NULL))),
   CONSTRAINT payments_check2 CHECK ((((reason IS NOT NULL) = (state = ANY (ARRAY['held'::text, 'ignored'::text]))) OR (state = ANY (ARRAY['refunded'::text, 'dismissed'::text, 'orphaned'::text])))),
-  CONSTRAINT payments_check3 CHECK (((state <> ALL (ARRAY['accepted'::text, 'minting'::text, 'minted'::text])) OR ((tier_id IS NOT NULL) AND (from_address IS NOT NULL)))),
-  CONSTRAINT payments_check4 CHECK (((state <> 'minting'::text) OR (outbox_id IS NOT NULL))),
-  CONSTRAINT payments_check5 CHECK (((state = 'minted'::text) = (node_id IS NOT NULL))),
+  CONSTRAINT payments_check3 CHECK (((state <> ALL (ARRAY['accepted'::text, 'minting'::text])) OR (tier_id IS NOT NULL))),
+  CONSTRAINT payments_check4 CHECK (((from_address IS NOT NULL) OR (state = ANY (ARRAY['held'::text, 'refunded'::text, 'dismissed'::text, 'orphaned'::text])))),
+  CONSTRAINT payments_check5 CHECK (((tx_hash IS NOT NULL) OR (from_address IS NULL))),
+  CONSTRAINT payments_check6 CHECK (((state <> 'minting'::text) OR (outbox_id IS NOT NULL))),
+  CONSTRAINT payments_check7 CHECK (((state = 'minted'::text) = (node_id IS NOT NULL))),
   CONSTRAINT payments_inner_index_check CHECK ((inner_index >= 0)),
   CONSTRAINT payments_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(node_id) DEFERRABLE INITIALLY DEFERRED,
   CONSTRAINT payments_node_id_key UNIQUE (node_id),
@@ -366,6 +408,16 @@ CREATE TABLE rounds (
 );
 CREATE INDEX rounds_block ON public.rounds USING btree (block_number);
 CREATE INDEX rounds_newest ON public.rounds USING btree (created_at DESC, round DESC);
+
+CREATE TABLE senders (
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  added_by text NOT NULL,
+  address address NOT NULL,
+  label text NOT NULL,
+  reason text NOT NULL,
+  CONSTRAINT senders_label_check CHECK (((length(label) >= 1) AND (length(label) <= 64))),
+  CONSTRAINT senders_pkey PRIMARY KEY (address)
+);
 
 CREATE TABLE settings (
   name text NOT NULL,
@@ -452,15 +504,30 @@ CREATE TABLE used_nonces (
 );
 CREATE INDEX used_nonces_expiry ON public.used_nonces USING btree (expires_at);
 
+CREATE TABLE wallet_books (
+  audited_block bigint,
+  base_block bigint,
+  base_wei numeric(78,0),
+  in_wei wei NOT NULL DEFAULT 0,
+  out_wei wei NOT NULL DEFAULT 0,
+  single boolean NOT NULL DEFAULT true,
+  wallet address,
+  CONSTRAINT wallet_books_check CHECK ((num_nulls(wallet, base_wei, base_block, audited_block) = ANY (ARRAY[0, 4]))),
+  CONSTRAINT wallet_books_pkey PRIMARY KEY (single),
+  CONSTRAINT wallet_books_single_check CHECK (single)
+) WITH (fillfactor=50);
+
 CREATE TABLE wallet_outflows (
   block_hash hash NOT NULL,
   block_number bigint NOT NULL,
   block_time timestamp with time zone NOT NULL,
   fee_wei wei NOT NULL,
+  ref hash NOT NULL,
   to_address address,
-  tx_hash hash NOT NULL,
+  tx_hash hash,
   value_wei wei NOT NULL,
-  CONSTRAINT wallet_outflows_pkey PRIMARY KEY (tx_hash)
+  CONSTRAINT wallet_outflows_pkey PRIMARY KEY (ref),
+  CONSTRAINT wallet_outflows_tx_hash_key UNIQUE (tx_hash)
 );
 CREATE INDEX wallet_outflows_block ON public.wallet_outflows USING btree (block_number);
 
@@ -490,5 +557,9 @@ CREATE TRIGGER nodes_deleted AFTER DELETE ON public.nodes REFERENCING OLD TABLE 
 CREATE TRIGGER nodes_inserted AFTER INSERT ON public.nodes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
 CREATE TRIGGER nodes_updated AFTER UPDATE ON public.nodes REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'minted'::text) <> (new.state = 'minted'::text))) EXECUTE FUNCTION payments_sold();
+CREATE TRIGGER wallet_credited AFTER INSERT ON public.payments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
+CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'orphaned'::text) <> (new.state = 'orphaned'::text))) EXECUTE FUNCTION wallet_recredited();
 CREATE TRIGGER rounds_deleted AFTER DELETE ON public.rounds REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();
 CREATE TRIGGER rounds_inserted AFTER INSERT ON public.rounds REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION rounds_inserted();
+CREATE TRIGGER wallet_debited AFTER INSERT ON public.wallet_outflows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
+CREATE TRIGGER wallet_undebited AFTER DELETE ON public.wallet_outflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();

@@ -144,7 +144,11 @@ CREATE TABLE payments (
   CHECK ((state = 'orphaned') = (block_number IS NULL)),
   CHECK ((block_number IS NULL) = (block_hash IS NULL)),
   CHECK ((reason IS NOT NULL) = (state IN ('held', 'ignored')) OR state IN ('refunded', 'dismissed', 'orphaned')),
-  CHECK (state NOT IN ('accepted', 'minting', 'minted') OR (tier_id IS NOT NULL AND from_address IS NOT NULL)),
+  -- A minted one may lack a tier: the chain's word is taken also by a ledger whose tiers are yet to be entered.
+  CHECK (state NOT IN ('accepted', 'minting') OR tier_id IS NOT NULL),
+  -- Value without a proven sender is nobody's sale: it can only be given back or dismissed.
+  CHECK (from_address IS NOT NULL OR state IN ('held', 'refunded', 'dismissed', 'orphaned')),
+  CHECK (tx_hash IS NOT NULL OR from_address IS NULL),
   CHECK (state <> 'minting' OR outbox_id IS NOT NULL),
   CHECK ((state = 'minted') = (node_id IS NOT NULL))
 );
@@ -166,9 +170,11 @@ CREATE TABLE payment_verdicts (
 );
 CREATE INDEX payment_verdicts_payment ON payment_verdicts (payment_id, id DESC);
 
--- What left the payments wallet by its own transactions: the other side of its balance.
+-- What left the payments wallet by its own transactions: the other side of its balance. The hash is null only for what
+-- the balance audit found missing and no transaction explains.
 CREATE TABLE wallet_outflows (
-  tx_hash hash PRIMARY KEY,
+  ref hash PRIMARY KEY,
+  tx_hash hash UNIQUE,
   to_address address,
   value_wei wei NOT NULL, -- 0 where it reverted
   fee_wei wei NOT NULL,
@@ -177,6 +183,15 @@ CREATE TABLE wallet_outflows (
   block_time timestamptz NOT NULL
 );
 CREATE INDEX wallet_outflows_block ON wallet_outflows (block_number);
+
+-- Wallets whose payments the operator wants to see first (exchanges, whose senders are not the buyers).
+CREATE TABLE senders (
+  address address PRIMARY KEY,
+  label text NOT NULL CHECK (length(label) BETWEEN 1 AND 64),
+  reason text NOT NULL,
+  added_by text NOT NULL,
+  added_at timestamptz NOT NULL DEFAULT now()
+);
 
 ----------------------------------------------------------------------------------------------------------- the nodes
 
@@ -404,6 +419,56 @@ BEGIN
 END $$;
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON payments
   FOR EACH ROW WHEN ((OLD.state = 'minted') <> (NEW.state = 'minted')) EXECUTE FUNCTION payments_sold();
+
+-- What the payments wallet should hold: base + in - out, at the followed block. Both sums are kept by the triggers below;
+-- the base is what it held at the first block whose state could be read, less what the ledger knew of by then.
+CREATE TABLE wallet_books (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  in_wei wei NOT NULL DEFAULT 0,
+  out_wei wei NOT NULL DEFAULT 0, -- fees included
+  wallet address,
+  base_wei numeric(78, 0),
+  base_block bigint,
+  audited_block bigint, -- up to here the books agreed with the chain
+  CHECK (num_nulls(wallet, base_wei, base_block, audited_block) IN (0, 4))
+) WITH (fillfactor = 50);
+INSERT INTO wallet_books DEFAULT VALUES;
+
+CREATE FUNCTION wallet_credited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books SET in_wei = in_wei + added.wei
+  FROM (SELECT sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned') added WHERE added.wei > 0;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_credited AFTER INSERT ON payments
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
+
+CREATE FUNCTION wallet_recredited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books SET in_wei = in_wei
+    + CASE WHEN NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
+    - CASE WHEN OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON payments
+  FOR EACH ROW WHEN ((OLD.state = 'orphaned') <> (NEW.state = 'orphaned')) EXECUTE FUNCTION wallet_recredited();
+
+CREATE FUNCTION wallet_debited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books SET out_wei = out_wei + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM added);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_debited AFTER INSERT ON wallet_outflows
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
+
+CREATE FUNCTION wallet_undebited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE wallet_books SET out_wei = out_wei - removed.wei
+  FROM (SELECT sum(value_wei + fee_wei) AS wei FROM removed) removed WHERE removed.wei > 0;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_undebited AFTER DELETE ON wallet_outflows
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
 
 ------------------------------------------------------------------------------------------------------ housekeeping
 

@@ -1,6 +1,7 @@
-// The draw of a turn as the contract's readers can recompute it, from the seed that the round publishes.
+// Digests of the ledger's own making: the draw of a turn, as anyone can recompute it from the seed that the round publishes,
+// and the name of what moved in the payments wallet without a transaction of its own.
 import { encodeAbiParameters, keccak256 } from 'viem'
-import type { Hash } from '../domain/units.ts'
+import type { Address, Hash } from '../domain/units.ts'
 
 /** keccak256(abi.encode(seed, cohort, due)) as a number; `due` in unix seconds. */
 export function turnDigest(seed: Hash, cohort: number, due: number): bigint {
@@ -9,4 +10,13 @@ export function turnDigest(seed: Hash, cohort: number, due: number): bigint {
     [seed, BigInt(cohort), BigInt(due)],
   )
   return BigInt(keccak256(encoded))
+}
+
+/** Names a residue of the payments wallet: the same find has the same name in any ledger that follows this chain. */
+export function residueRef(chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash {
+  const encoded = encodeAbiParameters(
+    [{ type: 'uint256' }, { type: 'address' }, { type: 'bytes32' }, { type: 'int256' }],
+    [BigInt(chainId), wallet, blockHash, residueWei],
+  )
+  return keccak256(encoded)
 }

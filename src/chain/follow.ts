@@ -104,6 +104,8 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
 
     transaction: (txHash) => readTransaction(rpc, txHash),
 
+    balanceAt: (owner, at) => readBalance(rpc, owner, at),
+
     async holding(token, owner, at) {
       try {
         return await readHolding(rpc, token, owner, at)
@@ -156,6 +158,22 @@ async function readTransaction(rpc: Rpc, txHash: Hash): Promise<TransactionView 
   if (found == null) return view
   const { succeeded, blockHash: receiptBlock } = receipt(found)
   return { ...view, succeeded: receiptBlock === blockHash ? succeeded : null }
+}
+
+/** Null where that block is there and its state is not. Throws a ChainFault where it cannot be told which. */
+async function readBalance(rpc: Rpc, owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null> {
+  const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
+  if (byHash.ok) return quantity(byHash.result, 'balance')
+  const [byNumber, block] = await rpc.batch([
+    { method: 'eth_getBalance', params: [owner, toQuantity(at.number)] },
+    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
+  ])
+  if (!byNumber || !block?.ok || block.result == null || header(block.result).hash !== at.hash) {
+    throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
+  }
+  if (byNumber.ok) return quantity(byNumber.result, 'balance')
+  if (isLimit(byNumber.error)) throw new ChainFault('the provider is too busy for a balance', { retryable: true })
+  return null
 }
 
 /** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not to be had. */

@@ -34,6 +34,8 @@ export interface ChainReader {
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
   /** A transaction by hash: null when the provider does not know it. `blockNumber` is null while it is pending. */
   transaction(txHash: Hash): Promise<TransactionView | null>
+  /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it could not say. */
+  balanceAt(owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null>
   /** ERC-20 balance of `owner` at that very block; null when it could not be read (never 0 for a failure). */
   holding(token: Address, owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null>
 }

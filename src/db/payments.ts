@@ -78,8 +78,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
   if (outflows.length === 0) return
   const rows = outflows.map((o) => ({ ...o, valueWei: o.succeeded ? o.valueWei : 0n }))
   await sql`
-    INSERT INTO wallet_outflows (tx_hash, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
-    SELECT "txHash", "to", "valueWei", "feeWei", "blockNumber", "blockHash", to_timestamp("blockTime")
+    INSERT INTO wallet_outflows (ref, tx_hash, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
+    SELECT "txHash", "txHash", "to", "valueWei", "feeWei", "blockNumber", "blockHash", to_timestamp("blockTime")
     FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("txHash" text, "to" text, "valueWei" numeric,
       "feeWei" numeric, "blockNumber" bigint, "blockHash" text, "blockTime" bigint)`
 }

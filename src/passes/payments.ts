@@ -1,9 +1,10 @@
-// The payments pass: follow, reconcile now and then, judge, settle, mint. Safe to kill at any instruction and to run
+// The payments pass: follow, reconcile now and then, audit the wallet, judge, settle, mint. Safe to kill at any instruction and to run
 // from any instance; what it did not finish the next run goes on with.
 import { countOpenPayments } from '../db/payments.ts'
 import type { PassContext, Run } from './context.ts'
 import type { PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
+import { auditWallet } from './steps/audit.ts'
 import { follow } from './steps/follow.ts'
 import { judge } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
@@ -25,7 +26,8 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
   // A provider that lags behind the ledger has nothing to say about it.
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
-    held = (await judge(ctx, cursor, run)).held
+    held = await auditWallet(ctx, cursor, run)
+    held += (await judge(ctx, cursor, run)).held
     if (ctx.minter && cursor.number === followed.head.number) await settleAndMint(ctx, run, cursor, ctx.minter)
   }
   return {

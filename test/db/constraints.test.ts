@@ -84,13 +84,23 @@ const refused: [string, string, RegExp][] = [
   ],
   [
     'a transfer is one payment',
-    `INSERT INTO payments (tx_hash, ref, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(10)}', '${h(12)}', 1, true, 5, '${h(5)}', now())`,
+    `INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(10)}', '${h(12)}', '${B}', 1, true, 5, '${h(5)}', now())`,
     /payments_tx_hash_inner_index_key/,
   ],
   [
     'a ref is one payment',
-    `INSERT INTO payments (tx_hash, ref, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(12)}', '${h(10)}', 1, true, 5, '${h(5)}', now())`,
+    `INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(12)}', '${h(10)}', '${B}', 1, true, 5, '${h(5)}', now())`,
     /payments_ref_key/,
+  ],
+  [
+    'value without a sender is on no way to a node',
+    `INSERT INTO payments (ref, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(12)}', 1, true, 5, '${h(5)}', now())`,
+    /payments_check/,
+  ],
+  [
+    'a sender is proven by a transaction',
+    `INSERT INTO payments (ref, from_address, value_wei, succeeded, state, reason, block_number, block_hash, block_time) VALUES ('${h(12)}', '${B}', 1, true, 'held', 'unattributed', 5, '${h(5)}', now())`,
+    /payments_check/,
   ],
   [
     'minted only with a node',

@@ -102,7 +102,7 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
   >`
     SELECT p.tx_hash AS "txHash", p.ref, p.from_address AS "from", p.value_wei AS value, p.state, t.tier_no AS "tierNo",
       p.block_hash AS "blockHash"
-    FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version WHERE p.state <> 'orphaned'`
+    FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version WHERE p.state <> 'orphaned' AND p.tx_hash IS NOT NULL`
   const wallet = world.at(3)
   const arrived = blocks.flatMap((block) =>
     block.transactions

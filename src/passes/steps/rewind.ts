@@ -8,6 +8,7 @@ import { rewindPayments } from '../../db/payments.ts'
 import { rewindRounds } from '../../db/rounds.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
+import { rewindBooks } from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { PassContext } from '../context.ts'
@@ -23,6 +24,7 @@ export async function rewindTo(ctx: PassContext, fork: Block, expected: Cursor):
     const rounds = await rewindRounds(sql, fork.number)
     await rewindCohorts(sql, fork.number)
     const resent = await rewindOutbox(sql, fork.number)
+    await rewindBooks(sql, fork.number)
     await deleteBlocksAbove(sql, fork.number)
     await writeCursor(sql, fork)
     const detail = {

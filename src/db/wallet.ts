@@ -1,0 +1,117 @@
+// The books of the payments wallet: what it should hold by what the ledger knows, kept by triggers so that reading it
+// costs the same in a large ledger, and what the audit found that no transaction explains.
+import type { Evidence } from '../domain/payment.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
+import type { Sql } from './sql.ts'
+
+/** What the wallet should hold at a followed block, read together with that block. */
+export interface Books {
+  cursor: { number: number; hash: Hash }
+  inWei: Wei
+  outWei: Wei
+  /** Where the books begin; null before a first balance could be read. */
+  base: { wallet: Address; block: number; wei: bigint } | null
+  /** Up to here the books agreed with the chain. */
+  auditedBlock: number | null
+}
+
+/** Reads the books; null before the first block was stored. */
+export async function readBooks(sql: Sql): Promise<Books | null> {
+  const [row] = await sql<
+    {
+      number: number
+      hash: Hash
+      inWei: Wei
+      outWei: Wei
+      wallet: Address | null
+      baseBlock: number
+      baseWei: bigint
+      auditedBlock: number | null
+    }[]
+  >`
+    SELECT c.block_number AS number, c.block_hash AS hash, b.in_wei AS "inWei", b.out_wei AS "outWei", b.wallet,
+      b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock"
+    FROM wallet_books b, cursors c WHERE c.name = 'follow'`
+  if (!row) return null
+  const { number, hash, inWei, outWei, wallet, baseBlock, baseWei, auditedBlock } = row
+  const base = wallet && { wallet, block: baseBlock, wei: baseWei }
+  return { cursor: { number, hash }, inWei, outWei, base, auditedBlock }
+}
+
+/** Begins the books at a block. `baseWei` is the wallet's balance there less what the ledger knew of by then; it may be negative. */
+export async function writeBase(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
+  await sql`
+    UPDATE wallet_books SET wallet = ${wallet}, base_block = ${block}, base_wei = ${baseWei.toString()}, audited_block = ${block}`
+}
+
+/** Notes up to where the books agree with the chain. */
+export async function writeAudited(sql: Sql, block: number): Promise<void> {
+  await sql`UPDATE wallet_books SET audited_block = ${block} WHERE audited_block <> ${block}`
+}
+
+/** In less out, fees included, of the blocks after `block` up to `upTo`: as much work as there are rows in them. */
+export async function netFlow(sql: Sql, block: number, upTo: number): Promise<bigint> {
+  const [row] = await sql<{ wei: bigint }[]>`
+    SELECT (SELECT coalesce(sum(value_wei), 0) FROM payments
+        WHERE block_number > ${block} AND block_number <= ${upTo} AND succeeded)
+      - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows
+        WHERE block_number > ${block} AND block_number <= ${upTo}) AS wei`
+  return row?.wei ?? 0n
+}
+
+/** What moved in a block without a transaction of its own. */
+export interface Residue {
+  ref: Hash
+  valueWei: bigint
+  blockNumber: number
+  blockHash: Hash
+  blockTime: number
+  evidence: Evidence
+}
+
+/**
+ * Files value that arrived, as a payment without sender, held for the operator. One that a reorganisation had taken out and
+ * brought back in the same block stands as the operator last decided it. @returns false when it was filed already.
+ */
+export async function insertUnattributed(sql: Sql, residue: Residue): Promise<boolean> {
+  const { ref, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
+  const rows = await sql<{ id: number; fresh: boolean }[]>`
+    INSERT INTO payments AS p (ref, value_wei, succeeded, state, reason, block_number, block_hash, block_time)
+    VALUES (${ref}, ${valueWei.toString()}, true, 'held', 'unattributed', ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
+    ON CONFLICT (ref) DO UPDATE SET
+      (state, reason) = (
+        SELECT coalesce(v.verdict, 'held'), CASE WHEN v.verdict IS NULL THEN 'unattributed' ELSE v.reason END
+        FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
+          SELECT verdict, reason FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass'
+          ORDER BY id DESC LIMIT 1) v ON true),
+      block_number = excluded.block_number, block_hash = excluded.block_hash, block_time = excluded.block_time,
+      updated_at = now()
+    WHERE p.state = 'orphaned'
+    RETURNING id, xmax = 0 AS fresh`
+  for (const { id, fresh } of rows) {
+    if (!fresh) continue
+    await sql`
+      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+      VALUES (${id}, 'held', 'unattributed', ${JSON.stringify(evidence)}::text::jsonb, 'pass')`
+  }
+  return rows.length > 0
+}
+
+/** Files value that left, as an outflow without transaction. @returns false when it was filed already. */
+export async function insertUnattributedOutflow(sql: Sql, residue: Residue): Promise<boolean> {
+  const { ref, valueWei, blockNumber, blockHash, blockTime } = residue
+  const added = await sql`
+    INSERT INTO wallet_outflows (ref, value_wei, fee_wei, block_number, block_hash, block_time)
+    VALUES (${ref}, ${valueWei.toString()}, 0, ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
+    ON CONFLICT (ref) DO NOTHING`
+  return added.count > 0
+}
+
+/** Takes the books back to a height. The sums follow their rows; books that began above it begin anew. */
+export async function rewindBooks(sql: Sql, height: number): Promise<void> {
+  await sql`
+    UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`
+  await sql`
+    UPDATE wallet_books SET wallet = NULL, base_block = NULL, base_wei = NULL, audited_block = NULL
+    WHERE base_block > ${height}`
+}

@@ -1,0 +1,186 @@
+// Audits the payments wallet: its balance at the followed block against what the ledger knows of. What differs arrived or
+// left by an internal call, which no transaction's value shows: its block is sought by bisection and it is filed, value
+// that arrived as a payment without sender, held for the operator. It must never keep payments from being judged.
+import { residueRef } from '../../chain/digest.ts'
+import { ChainFault } from '../../chain/faults.ts'
+import { type Cursor, readBlock, readCursor } from '../../db/blocks.ts'
+import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
+import { inTransaction } from '../../db/sql.ts'
+import * as wallet from '../../db/wallet.ts'
+import type { Block } from '../../domain/observed.ts'
+import type { Address } from '../../domain/units.ts'
+import type { PassContext, Run } from '../context.ts'
+
+/** Residues filed in one run at most: each takes as many readings as its stretch of blocks has binary digits. */
+const FILED_MAX = 8
+
+/**
+ * Audits the wallet at the cursor: one reading where nothing differs, none where this block was audited already.
+ * @returns how many payments were filed as `unattributed`.
+ */
+export async function auditWallet(ctx: PassContext, cursor: Cursor, run: Run): Promise<number> {
+  const address = ctx.rules.paymentAddress
+  if (!address) return 0
+  let filed = 0
+  try {
+    for (let round = 0; round < FILED_MAX && !run.outOfTime(); round++) {
+      const found = await auditOnce(ctx, cursor, address)
+      if (found === null) break
+      if (found > 0n) filed++
+    }
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the payments wallet could not be audited; the next run audits it')
+  }
+  return filed
+}
+
+/** Files one residue. @returns its value, negative where it left; null when there is none, or it cannot be told now. */
+async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Promise<bigint | null> {
+  const books = await wallet.readBooks(ctx.pool)
+  // Somebody followed on meanwhile: his run audits.
+  if (books?.cursor.hash !== cursor.hash) return null
+  if (books.base?.wallet !== address || books.auditedBlock === null) {
+    await beginBooks(ctx, cursor, books, address)
+    return null
+  }
+  if (books.auditedBlock === cursor.number) return null
+  const balanceWei = await ctx.chain.balanceAt(address, cursor)
+  if (balanceWei === null) return null
+  const expectedWei = books.base.wei + books.inWei - books.outWei
+  if (balanceWei === expectedWei) {
+    await markAudited(ctx, cursor)
+    return null
+  }
+  const found = await locate(ctx, { address, audited: books.auditedBlock, cursor, expectedWei, balanceWei })
+  return (await file(ctx, address, books, found)) ? found.residueWei : null
+}
+
+/** The books begin before the first block the ledger follows; where that state is gone, or the wallet is a new one, at the cursor. */
+async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<void> {
+  const before = books.base ? null : await ctx.chain.block(Math.max(0, ctx.rules.startBlock - 1))
+  const firstWei = before && (await ctx.chain.balanceAt(address, before))
+  if (before && firstWei !== null) {
+    await wallet.writeBase(ctx.pool, address, before.number, firstWei)
+    return
+  }
+  const balanceWei = await ctx.chain.balanceAt(address, cursor)
+  if (balanceWei === null) return
+  await underCursor(ctx, books, async (sql) => {
+    await wallet.writeBase(sql, address, cursor.number, balanceWei - books.inWei + books.outWei)
+    ctx.log.info({ block: cursor.number }, 'the payments wallet is audited from here: earlier state is not to be had')
+  })
+}
+
+async function markAudited(ctx: PassContext, cursor: Cursor): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash) await wallet.writeAudited(sql, cursor.number)
+  })
+}
+
+interface Question {
+  address: Address
+  /** Up to here the books agreed. */
+  audited: number
+  cursor: Cursor
+  expectedWei: bigint
+  balanceWei: bigint
+}
+
+interface Found {
+  residueWei: bigint
+  block: Block
+  /** The residue arose in the blocks `fromBlock` to `block`: one and the same, unless the states between are gone. */
+  fromBlock: number
+  balanceBeforeWei: bigint | null
+  balanceAfterWei: bigint
+  expectedWei: bigint
+}
+
+/**
+ * A block in which the difference arose, by bisection: below it the books agree, in it they do not. Where a provider no longer has
+ * the states in between, the oldest block whose state it has.
+ */
+async function locate(ctx: PassContext, asked: Question): Promise<Found> {
+  const { address, cursor, audited } = asked
+  const readingAt = async (block: { number: number; hash: Block['hash'] }) => {
+    const balanceWei = await ctx.chain.balanceAt(address, block)
+    const expectedWei = asked.expectedWei - (await wallet.netFlow(ctx.pool, block.number, cursor.number))
+    return { balanceWei, expectedWei }
+  }
+  let low = audited
+  let lowWei: bigint | null = asked.expectedWei - (await wallet.netFlow(ctx.pool, audited, cursor.number))
+  let high = await blockAt(ctx, cursor.number)
+  let after = { balanceWei: asked.balanceWei, expectedWei: asked.expectedWei }
+  // Halves a range of blocks, so it ends after as many steps as the range's length has binary digits.
+  while (high.number - low > 1) {
+    const middle = await blockAt(ctx, Math.floor((low + high.number) / 2))
+    const { balanceWei, expectedWei } = await readingAt(middle)
+    if (balanceWei === null || balanceWei === expectedWei) {
+      low = middle.number
+      lowWei = balanceWei
+    } else {
+      high = middle
+      after = { balanceWei, expectedWei }
+    }
+  }
+  return {
+    residueWei: after.balanceWei - after.expectedWei,
+    block: high,
+    fromBlock: lowWei === null ? audited + 1 : high.number,
+    balanceBeforeWei: lowWei,
+    balanceAfterWei: after.balanceWei,
+    expectedWei: after.expectedWei,
+  }
+}
+
+async function blockAt(ctx: PassContext, number: number): Promise<Block> {
+  const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
+  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  return block
+}
+
+/** Files what was found, unless the ledger has moved on since the books were read. */
+async function file(ctx: PassContext, address: Address, books: wallet.Books, found: Found): Promise<boolean> {
+  const { residueWei, block } = found
+  const arrived = residueWei > 0n
+  const evidence = {
+    rule: 'unattributed',
+    fromBlock: found.fromBlock,
+    toBlock: block.number,
+    balanceBeforeWei: found.balanceBeforeWei?.toString() ?? null,
+    balanceAfterWei: found.balanceAfterWei.toString(),
+    expectedWei: found.expectedWei.toString(),
+  }
+  const residue: wallet.Residue = {
+    ref: residueRef(await ctx.chain.chainId(), address, block.hash, residueWei),
+    valueWei: arrived ? residueWei : -residueWei,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    blockTime: block.time,
+    evidence,
+  }
+  return underCursor(ctx, books, async (sql) => {
+    const filed = await (arrived ? wallet.insertUnattributed : wallet.insertUnattributedOutflow)(sql, residue)
+    const detail = { ...evidence, valueWei: residue.valueWei.toString(), filed }
+    const action = arrived ? 'unattributed' : 'unattributedOutflow'
+    ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
+    if (!filed) return false
+    await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
+    await notifyLedgerChanged(sql)
+    return true
+  })
+}
+
+/** Runs `body` while nobody follows or rewinds, if the books are still those that were read. False when they are not. */
+function underCursor(
+  ctx: PassContext,
+  books: wallet.Books,
+  body: (sql: Parameters<Parameters<typeof inTransaction>[1]>[0]) => Promise<unknown>,
+): Promise<boolean> {
+  return inTransaction(ctx.pool, async (sql) => {
+    await readCursor(sql, { lock: true })
+    const now = await wallet.readBooks(sql)
+    const same = now?.cursor.hash === books.cursor.hash && now.inWei === books.inWei && now.outWei === books.outWei
+    return same && (await body(sql)) !== false
+  })
+}

@@ -1,0 +1,255 @@
+// The audit of the payments wallet: value that no transaction of the ledger explains is found, in its block, filed once, and
+// taken back with its block. Each test has a world of its own, since it breaks it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readBlock, readCursor } from '../../src/db/blocks.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+/** Sends what it is called with on to the address in its calldata: what a Safe, a forwarder or a bundler does. */
+const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
+const FORWARD = '0x6000600060006000346000355af100'
+/** Sends five wei of its own to the address in its calldata. */
+const LEAK = '0x600060006000600060056000355af100'
+
+interface Filed {
+  id: number
+  ref: Hash
+  value: bigint
+  block: number
+  state: string
+  evidence: {
+    fromBlock: number
+    toBlock: number
+    balanceBeforeWei: string | null
+    balanceAfterWei: string
+    expectedWei: string
+  }
+}
+
+function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
+  test(sentence, async () => {
+    const world = await startWorld()
+    try {
+      await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
+      await world.settle()
+      await body(world)
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+/** Value that reaches the payments wallet inside another transaction, mined; gives its block. */
+async function payInside(world: World, valueWei: bigint): Promise<number> {
+  const hash = await world.call(6, FORWARDER, `0x${world.at(3).slice(2).padStart(64, '0')}`, valueWei)
+  assert.equal(await world.succeeded(hash), true)
+  return Number((await world.chain.block()).number)
+}
+
+/** What the audit filed as payments, by block. */
+const filed = (world: World) =>
+  world.pool<Filed[]>`
+    SELECT p.id, p.ref, p.value_wei AS value, p.block_number AS block, p.state, v.evidence FROM payments p
+    LEFT JOIN payment_verdicts v ON v.payment_id = p.id AND v.decided_by = 'pass'
+    WHERE p.tx_hash IS NULL ORDER BY p.block_number`
+const places = async (world: World) => (await filed(world)).map(({ value, block, state }) => [value, block, state])
+
+/** The same context, counting the balances it reads. */
+function counting(world: World) {
+  let readings = 0
+  const chain = {
+    ...world.ctx.chain,
+    balanceAt: (...args: Parameters<typeof world.ctx.chain.balanceAt>) => {
+      readings++
+      return world.ctx.chain.balanceAt(...args)
+    },
+  }
+  return { instance: world.instance({ chain }), readings: () => readings }
+}
+
+inWorld('value that arrives by an internal call is held, unattributed, with the block it arrived in', async (world) => {
+  await world.pay(5, BASIC)
+  await world.chain.mine(7)
+  const block = await payInside(world, BASIC)
+  await world.chain.mine(20)
+  const paid = await world.pay(7, BASIC)
+  await world.chain.mine()
+  assert.equal((await world.payments()).held, 1)
+  const [row = assert.fail('nothing was filed'), ...others] = await filed(world)
+  assert.deepEqual([row.value, row.block, row.state, others.length], [BASIC, block, 'held', 0])
+  assert.deepEqual([row.evidence.fromBlock, row.evidence.toBlock], [block, block])
+  const { balanceBeforeWei, balanceAfterWei, expectedWei } = row.evidence
+  assert.equal(BigInt(balanceAfterWei ?? 0) - BigInt(balanceBeforeWei ?? 0), BASIC)
+  assert.equal(expectedWei, balanceBeforeWei)
+  assert.equal((await paymentOf(world, paid))?.state, 'minting', 'nobody else waits for it')
+  await checkInvariants(world)
+  assert.equal((await filed(world)).length, 1, 'and it is filed once')
+})
+
+inWorld(
+  'several of them in one stretch of blocks are each found in their own, ether out of nowhere too',
+  async (world) => {
+    const first = await payInside(world, 1n)
+    await world.chain.mine(5)
+    const second = await payInside(world, BASIC)
+    const third = await payInside(world, 3n)
+    await world.chain.mine(9)
+    const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
+    // A validator's withdrawal, as far as this chain can play one: it belongs to the block that is the head.
+    const { number } = await world.chain.block()
+    await world.chain.setBalance(world.at(3), balance + 4n)
+    await world.chain.mine(3)
+    await world.payments()
+    assert.deepEqual(await places(world), [
+      [1n, first, 'held'],
+      [BASIC, second, 'held'],
+      [3n, third, 'held'],
+      [4n, Number(number), 'held'],
+    ])
+    await checkInvariants(world)
+  },
+)
+
+inWorld(
+  'where nothing differs the audit takes one reading a block, and none for a block it has seen',
+  async (world) => {
+    const { instance, readings } = counting(world)
+    await instance.payments()
+    const before = readings()
+    await instance.payments()
+    assert.equal(readings() - before, 0)
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine(50)
+    await instance.payments()
+    assert.equal(readings() - before, 1)
+    assert.equal((await paymentOf(world, paid))?.state, 'minting')
+  },
+)
+
+inWorld('what the wallet sends, what failed, and what it sends itself leave no residue', async (world) => {
+  await world.pay(3, BASIC, world.at(9))
+  await world.pay(3, 0n, world.factory)
+  await world.pay(3, BASIC)
+  await world.chain.mine()
+  await world.call(3, world.factory, '0x12345678')
+  await world.settle()
+  assert.deepEqual(await places(world), [])
+  const outflows = await world.pool`SELECT FROM wallet_outflows WHERE tx_hash IS NULL`
+  assert.deepEqual([outflows.length, (await world.pool`SELECT FROM wallet_outflows`).length], [0, 4])
+})
+
+inWorld(
+  'what leaves by an internal call is an outflow without transaction, and hides nothing that arrives later',
+  async (world) => {
+    await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
+    await world.call(9, world.at(3), `0x${world.at(8).slice(2).padStart(64, '0')}`)
+    const { number } = await world.chain.block()
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+    await world.settle()
+    const block = await payInside(world, 7n)
+    await world.settle()
+    const outflows = await world.pool`SELECT value_wei, block_number FROM wallet_outflows WHERE tx_hash IS NULL`
+    assert.deepEqual([...outflows], [{ value_wei: 5n, block_number: Number(number) }])
+    assert.deepEqual(await places(world), [[7n, block, 'held']])
+    const told = await world.pool`SELECT action FROM audit WHERE action LIKE 'unattributed%' ORDER BY id`
+    assert.deepEqual(
+      told.map((row) => row.action),
+      ['unattributedOutflow', 'unattributed'],
+    )
+  },
+)
+
+inWorld('one that a reorganisation drops is orphaned; in another block it is filed anew', async (world) => {
+  await payInside(world, BASIC)
+  await world.settle()
+  const depth = Number((await world.chain.block()).number) - ((await filed(world))[0]?.block ?? 0) + 1
+  await world.chain.reorg(depth)
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await places(world), [[BASIC, null, 'orphaned']])
+  const block = await payInside(world, BASIC)
+  await world.settle()
+  assert.deepEqual(await places(world), [
+    [BASIC, block, 'held'],
+    [BASIC, null, 'orphaned'],
+  ])
+  await checkInvariants(world)
+})
+
+inWorld('one that comes back with its very block stands as the operator decided it', async (world) => {
+  await world.chain.mine()
+  await world.payments()
+  await payInside(world, BASIC)
+  await world.payments()
+  const before = (await filed(world))[0] ?? assert.fail()
+  await world.pool`UPDATE payments SET state = 'dismissed' WHERE id = ${before.id}`
+  await world.pool`INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+    VALUES (${before.id}, 'dismissed', 'unattributed', '{}', 'operator')`
+  // The ledger is taken back below the block and follows it again: what a reorganisation to and fro does.
+  const cursor = (await readCursor(world.pool)) ?? assert.fail()
+  await rewindTo(world.ctx, (await readBlock(world.pool, before.block - 1)) ?? assert.fail(), cursor)
+  assert.deepEqual(await places(world), [[BASIC, null, 'orphaned']])
+  await world.payments()
+  assert.deepEqual(await places(world), [[BASIC, before.block, 'dismissed']])
+  assert.equal((await filed(world))[0]?.ref, before.ref)
+})
+
+inWorld(
+  'where the states in between are gone, it is filed in the oldest block there is, with the range',
+  async (world) => {
+    await world.payments()
+    const audited = Number((await world.chain.block()).number)
+    await payInside(world, BASIC)
+    await world.chain.mine(30)
+    const head = Number((await world.chain.block()).number)
+    const oldest = head - 10
+    const chain: typeof world.ctx.chain = {
+      ...world.ctx.chain,
+      balanceAt: async (owner, at) => (at.number < oldest ? null : world.ctx.chain.balanceAt(owner, at)),
+    }
+    await world.instance({ chain }).payments()
+    assert.deepEqual(await places(world), [[BASIC, oldest, 'held']])
+    const { evidence } = (await filed(world))[0] ?? assert.fail()
+    assert.deepEqual([evidence.fromBlock, evidence.toBlock, evidence.balanceBeforeWei], [audited + 1, oldest, null])
+    await checkInvariants(world)
+  },
+)
+
+test('where the chain has no state from before the first block, the books begin with the first it has', async () => {
+  const world = await startWorld()
+  try {
+    await world.pay(5, BASIC)
+    await world.chain.mine(4)
+    const head = Number((await world.chain.block()).number)
+    const chain: typeof world.ctx.chain = {
+      ...world.ctx.chain,
+      balanceAt: async (owner, at) => (at.number < head ? null : world.ctx.chain.balanceAt(owner, at)),
+    }
+    await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
+    await world.instance({ chain }).payments()
+    const block = await payInside(world, 9n)
+    await world.instance({ chain }).payments()
+    assert.deepEqual(await places(world), [[9n, block, 'held']])
+  } finally {
+    await world.close()
+  }
+})
+
+inWorld('a provider that will not tell a balance holds up nobody’s payment', async (world) => {
+  const chain: typeof world.ctx.chain = {
+    ...world.ctx.chain,
+    balanceAt: () => Promise.reject(new Error('out of order')),
+  }
+  await payInside(world, BASIC)
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ chain }).payments()
+  assert.equal((await paymentOf(world, paid))?.state, 'minting')
+  assert.deepEqual(await places(world), [])
+  await world.settle()
+  assert.equal((await filed(world)).length, 1)
+})
