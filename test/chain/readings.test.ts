@@ -103,13 +103,19 @@ test('requests for nodes are 50 ms apart, however the callers arrive', async () 
   const { rpc, provider } = await stage.behind()
   const readings = createReadings({ rpc, factory: stage.factory, distributor: null })
   const asked: Promise<unknown>[] = []
+  const began = performance.now()
   for (let index = 0; index < 30; index++) {
     asked.push(readings.node(BigInt(index + 1), block))
     await new Promise((resolve) => setTimeout(resolve, 4))
   }
   const found = await Promise.all(asked)
   assert.ok(found.slice(0, 3).every((node) => node !== null))
-  assert.ok(provider.requests >= 2 && provider.requests <= 6, `${provider.requests} requests`)
+  // One at once, then one for each 50 ms that the callers took to arrive, however long that was.
+  const most = Math.floor((performance.now() - began) / 50) + 2
+  assert.ok(
+    provider.requests >= 2 && provider.requests <= most && provider.requests < 30,
+    `${provider.requests} requests`,
+  )
 })
 
 test('a node that the contract does not know is null, and no fault of the provider', async () => {

@@ -27,8 +27,17 @@ async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
   const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined })
   stdin.write(`${typed ?? ''}\n`)
   const [stdout, stderr] = [collector(), collector()]
-  const mining = setInterval(() => void chain.mine(), 50)
-  const code = await runDeploy(argv, env, { stdin, stdout, stderr }).finally(() => clearInterval(mining))
+  let done = false
+  const mining = (async () => {
+    while (!done) {
+      await chain.mine()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  })()
+  const code = await runDeploy(argv, env, { stdin, stdout, stderr }).finally(() => {
+    done = true
+  })
+  await mining
   return { code, out: stdout.text(), err: stderr.text() }
 }
 
