@@ -1,0 +1,116 @@
+// Two and three instances of the service at once, as processes, on one database and one chain: killed, stopped in the middle,
+// robbed of their locks. Whoever is left does what is to be done, and nobody does it twice.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import { SEND } from '../support/fault-proxy.ts'
+import { INTERVAL_SEC } from '../support/world.ts'
+import { type Outside, startOutside } from './outside.ts'
+import { attemptsOf, endWell, isOneNode, openStage, paid, type Stage, stateOf } from './stage.ts'
+
+let stage: Stage
+let instances: Outside[]
+before(async () => {
+  stage = await openStage()
+  await stage.world.settle()
+  instances = await Promise.all([0, 1, 2].map(() => startOutside(stage)))
+})
+after(async () => {
+  // One that is stopped by a signal does not hear another one.
+  for (const { service } of instances ?? []) service.kill('SIGCONT')
+  for (const { service } of instances ?? []) await service.stop()
+  await endWell(stage).finally(() => stage.world.close())
+})
+const [first, second, third] = [0, 1, 2].map((i) => () => instances[i] ?? assert.fail()) as [
+  () => Outside,
+  () => Outside,
+  () => Outside,
+]
+
+/** What this test wants of the next send on its way to the chain. */
+function onNextSend(react: () => Promise<void> | void): Promise<void> {
+  return new Promise((resolve) => {
+    stage.proxy.onCall = async ({ method }) => {
+      if (method !== SEND) return
+      stage.proxy.onCall = () => {}
+      await react()
+      resolve()
+    }
+  })
+}
+
+async function runUntilMinted(instance: Outside, payment: Hash): Promise<void> {
+  for (let i = 0; i < 4 && (await stateOf(stage.world, payment)) !== 'minted'; i++) {
+    assert.equal((await instance.pass('payments'))?.status, 200)
+    await stage.world.chain.mine()
+  }
+  await isOneNode(stage.world, payment)
+}
+
+test('three instances run their passes at once, tick after tick: each payment one node, each turn paid once', async () => {
+  const { world } = stage
+  const payments: Hash[] = []
+  for (let tick = 0; tick < 4; tick++) {
+    payments.push(await paid(world))
+    if (tick === 2) await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    await Promise.all(instances.flatMap((instance) => [instance.pass('payments'), instance.pass('credit')]))
+  }
+  await world.rest()
+  for (const payment of payments) await isOneNode(world, payment)
+  const turns = await world.pool`SELECT FROM turns`
+  assert.ok(turns.count > 0)
+})
+
+test('an instance is stopped while it holds the lock: the others say so, and go on when its lock is taken from it', async () => {
+  const { world } = stage
+  const payment = await paid(world)
+  const stopped = onNextSend(() => first().service.kill('SIGSTOP'))
+  const asked = first().pass('payments')
+  await stopped
+  assert.equal((await second().pass('payments'))?.body.ran, false)
+  const before = (await attemptsOf(world)).length
+  // As a server does with a client that no longer answers its keep-alive.
+  await world.pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'node-ledger lock payments' AND datname = current_database()`
+  await runUntilMinted(second(), payment)
+  first().service.kill('SIGCONT')
+  await asked
+  assert.equal((await attemptsOf(world)).length, before)
+  assert.equal((await first().pass('payments'))?.status, 200, 'it is well again')
+})
+
+test('an instance loses its lock while it signs: it stores no second intent for what another one minted', async () => {
+  const { world, proxy } = stage
+  const payment = await paid(world)
+  let robbed = false
+  proxy.onAnswered = async ({ method }) => {
+    // Fees are the last thing asked before signing.
+    if (robbed || method !== 'eth_maxPriorityFeePerGas') return
+    robbed = true
+    await world.pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'node-ledger lock payments' AND datname = current_database()`
+    await second().pass('payments')
+  }
+  await first().pass('payments')
+  proxy.onAnswered = () => {}
+  assert.ok(robbed)
+  await world.settle()
+  await isOneNode(world, payment)
+  const intents = await world.pool`SELECT FROM outbox WHERE kind = 'mint' AND call::text LIKE ${`%${payment}%`}`
+  assert.equal(intents.count, 1)
+})
+
+test('the instance that sends is killed, the next one as well, and the third finishes', async () => {
+  const { world } = stage
+  const payment = await paid(world)
+  for (const instance of [first(), second()]) {
+    const killed = onNextSend(() => instance.service.kill('SIGKILL'))
+    await instance.pass('payments')
+    await killed
+    assert.equal((await instance.service.exited).signal, 'SIGKILL')
+  }
+  await runUntilMinted(third(), payment)
+  const intents = await world.pool`SELECT FROM outbox WHERE kind = 'mint' AND call::text LIKE ${`%${payment}%`}`
+  assert.equal(intents.count, 1)
+})
