@@ -254,7 +254,7 @@ test('totals, owners, nodes and cohort are exact after any acts, blocks and rewi
           if (error !== done) throw error
         })
     }),
-    { numRuns: 20 },
+    { numRuns: 12 },
   )
 })
 

@@ -114,7 +114,8 @@ test('a node bought while its phase waits to be paid joins another cohort, and w
   const [row] = await world.pool`
     SELECT c.next_due - extract(epoch FROM n.minted_at)::bigint AS wait, c.size FROM nodes n JOIN cohorts c USING (cohort)
     WHERE n.ref = ${paid}`
-  assert.ok(row?.wait > INTERVAL_SEC - SLOT_SEC - 5 && row?.wait <= INTERVAL_SEC, `waits ${row?.wait} s`)
+  // The choice is made at the followed head; the mint's block comes later by as long as the test takes.
+  assert.ok(row?.wait > INTERVAL_SEC - SLOT_SEC - 30 && row?.wait <= INTERVAL_SEC, `waits ${row?.wait} s`)
   assert.equal(row?.size, 1)
   await world.rest()
   assert.equal((await world.read<bigint[]>('nodeInfo', [await nodeOf(paid)]))[2], 0n)
@@ -135,7 +136,8 @@ test('turns that were missed are paid one a pass, each at the terms of its own t
     await enterCreditTerms(sql, { fromTime: next + 1, ...range(7_000n) })
     await enterCreditTerms(sql, { fromTime: next + 2 * INTERVAL_SEC, ...range(9_000n) })
   })
-  await world.chain.setNextTime(next + 3 * INTERVAL_SEC - 1)
+  // Long before the fourth, however slowly the test runs.
+  await world.chain.setNextTime(next + 2 * INTERVAL_SEC + 1)
   await world.chain.mine()
   const late = await world.pay(9, BASIC)
   await world.settle()
