@@ -5,7 +5,7 @@ import { findPayment } from '../db/payments.ts'
 import type { Hash } from '../domain/units.ts'
 import type { PassContext } from './context.ts'
 import type { ClaimOutcome, PaymentsOutcome } from './outcomes.ts'
-import { reachBlock } from './steps/reach.ts'
+import { nudge, reachBlock } from './steps/reach.ts'
 
 /** Builds the claim (POST /api/payments/claim) on the payments pass it nudges. */
 export function claimer(
@@ -48,6 +48,8 @@ async function reach(
     const payment = await findPayment(ctx.pool, tx.txHash)
     return payment !== null && payment.state !== 'seen' && payment.state !== 'orphaned'
   }
+  // Judged already and not on its way: its mint may start now.
+  if ((await findPayment(ctx.pool, tx.txHash))?.state === 'accepted') await nudge(ctx, runPayments)
   await reachBlock(ctx, blockNumber, runPayments, judged)
   if (await findPayment(ctx.pool, tx.txHash)) return { kind: 'known' }
   return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber }

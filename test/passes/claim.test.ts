@@ -47,6 +47,16 @@ test('a claimed payment is followed to, judged, and its mint is on its way at on
   assert.equal(await stateOf(paid), 'minted')
 })
 
+test('a claim of a payment that was accepted already starts its mint', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  assert.equal(await stateOf(paid), 'accepted')
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
 test('what pays somebody else, failed, came from the payments wallet or from before the sale is no sale', async () => {
   const whyOf = async (txHash: Hash) => {
     const outcome = await claim(txHash)

@@ -25,15 +25,20 @@ export async function reachBlock(
   }
   while (Date.now() < deadline) {
     if (await reached()) return true
-    // Its faults are on record, and what counts here is where the ledger stands.
-    const pass = runPayments().catch((error: unknown) =>
-      ctx.log.warn({ err: error }, 'a pass that a request started stopped'),
-    )
-    await Promise.race([pass, sleep(WAIT_MS)])
+    await nudge(ctx, runPayments)
     if (await reached()) return true
     await sleep(POLL_MS)
   }
   return false
+}
+
+/** Starts the payments pass once, and waits for it no longer than a request may. */
+export async function nudge(ctx: PassContext, runPayments: () => Promise<PaymentsOutcome>): Promise<void> {
+  // Its faults are on record, and what counts here is where the ledger stands.
+  const pass = runPayments().catch((error: unknown) =>
+    ctx.log.warn({ err: error }, 'a pass that a request started stopped'),
+  )
+  await Promise.race([pass, sleep(WAIT_MS)])
 }
 
 function sleep(ms: number): Promise<void> {
