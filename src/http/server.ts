@@ -20,6 +20,8 @@ const SLOW_CHECK_MS = 1_000
 const KEEP_ALIVE_MS = 75_000
 /** The request line and the headers together. */
 const HEADER_BYTES_MAX = 16 * 1024
+/** How long a connection that is being closed is still read from. */
+const LINGER_MS = 500
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** Builds the service's HTTP surface from what it is given. It does not listen yet. */
@@ -71,10 +73,8 @@ export function createServer(deps: HttpDeps): FastifyInstance {
     deps.log.error({ err: error, requestId: request.id }, 'request failed outside of any route')
     return sendRefusal(reply, 'unexpected', carriesSession(request, tools))
   })
-  const refuseOnSocket = (refused: RefusalName) => (request: IncomingMessage) =>
-    request.socket.end(rawRefusal(refused, requestId(request)))
-  app.server.on('checkExpectation', refuseOnSocket('badRequest'))
-  app.server.on('connect', refuseOnSocket('wrongMethod'))
+  app.server.on('checkExpectation', (request) => hangUp(request.socket, 'badRequest', requestId(request)))
+  app.server.on('connect', (request) => hangUp(request.socket, 'wrongMethod', requestId(request)))
   return app
 }
 
@@ -93,11 +93,24 @@ function answerPlainly(request: FastifyRequest, reply: FastifyReply, refused: Re
 }
 
 /** What could not be read as a request at all, or came too slowly. */
-function answerRawError(error: Error & { code?: string; bytesParsed?: number }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const slow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-  // Closed for good once the refusal is out; nothing that follows on this connection can be trusted to be a request.
-  socket.end(rawRefusal(slow ? 'tooSlow' : 'badRequest', randomUUID()), () => socket.destroy())
+function answerRawError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else hangUp(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
+}
+
+const hungUp = new WeakSet<Socket>()
+
+/**
+ * Refuses on the bare socket and closes it: nothing that follows on this connection can be trusted to be a request. What still
+ * comes is let pass by for a moment, since closing on it would reset the connection before the refusal is read.
+ */
+function hangUp(socket: Socket, refused: RefusalName, id: string): void {
+  // What comes after is an error each time.
+  if (hungUp.has(socket)) return
+  hungUp.add(socket)
+  if (socket.writable) socket.end(rawRefusal(refused, id))
+  socket.resume()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
 function logRequest({ log }: HttpDeps, request: FastifyRequest, reply: FastifyReply): void {

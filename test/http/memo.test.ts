@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LedgerChanges } from '../../src/db/changes.ts'
-import type { Sql } from '../../src/db/sql.ts'
+import { type LedgerChanges, listenForChanges } from '../../src/db/changes.ts'
+import { connect, type Sql } from '../../src/db/sql.ts'
 import { Memo } from '../../src/http/memo.ts'
+import { silentLog } from '../../src/log.ts'
 import { startService } from '../support/http.ts'
 import { insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
+import { createDatabase } from '../support/postgres.ts'
 
 /** Changes that a test announces by hand. */
 function handMade(): LedgerChanges & { announce(): void; set(live: boolean): void } {
@@ -105,6 +107,41 @@ describe('the memo', () => {
     assert.equal(built(), 4)
     await memo.get('b', 5, build)
     assert.equal(built(), 5)
+  })
+})
+
+describe('the listener', () => {
+  it('tells of changes, of its loss at once, and of its return', async () => {
+    const database = await createDatabase()
+    const sql = connect(database.url, { max: 1, prepare: true, applicationName: 'test changes' })
+    const changes = listenForChanges(database.url, silentLog)
+    const told: boolean[] = []
+    changes.subscribe(() => told.push(changes.live()))
+    const until = async (expected: boolean[]) => {
+      for (let i = 0; i < 500 && told.length < expected.length; i++) await sleep(20)
+      assert.deepEqual(told, expected)
+    }
+    await until([true])
+    await sql`NOTIFY ledger`
+    await until([true, true])
+    await sql`NOTIFY other`
+    await sql`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'node-ledger listen' AND datname = current_database()`
+    await until([true, true, false, true])
+    await sql`NOTIFY ledger`
+    await until([true, true, false, true, true])
+    await changes.close()
+    assert.equal(changes.live(), false)
+    await sql.end()
+    await database.drop()
+  })
+
+  it('is not live while there is nobody to listen to, and ends when told', async () => {
+    const changes = listenForChanges('postgres://127.0.0.1:1/none', silentLog)
+    await sleep(1_500)
+    assert.equal(changes.live(), false)
+    await changes.close()
   })
 })
 

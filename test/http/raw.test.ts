@@ -1,6 +1,7 @@
 // Requests that no HTTP client would send, byte by byte: malformed, smuggled, endless, slow. Each is answered in the
 // envelope or cut off, in time, in bounded memory, and never at another caller's cost.
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Service, startService } from '../support/http.ts'
@@ -151,6 +152,25 @@ describe('raw requests', { concurrency: 8 }, () => {
       assert.ok(last, `${i}: no answer`)
       if (i < 3) assertRefused(`slow ${i}`, exchanged, [408])
     }
+  })
+
+  it('lets go of every connection it refused, also when the caller does not', async () => {
+    const alone = await startService()
+    const open = () =>
+      new Promise<number>((resolve) => alone.app.server.getConnections((_error, count) => resolve(count)))
+    const kinds = ['CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', `${STATS}Expect: x\r\n\r\n`, 'nonsense\r\n\r\n']
+    const sockets = kinds.map((bytes) => {
+      const socket = connect({ port: alone.port, host: '127.0.0.1', allowHalfOpen: true })
+      socket.on('error', () => {})
+      socket.resume().write(bytes)
+      return socket
+    })
+    await sleep(100)
+    for (const socket of sockets) socket.write('more and more')
+    await sleep(1_500)
+    assert.equal(await open(), 0)
+    for (const socket of sockets) socket.destroy()
+    await alone.close()
   })
 
   it('keeps a connection for the next request after a refused body that was sent whole', async () => {
