@@ -1,20 +1,6 @@
 // Cohorts as the ledger followed them, and each one's state after every recent block, for taking blocks back.
 import type { LedgerCohort } from '../domain/replay.ts'
-import type { Wei } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
-
-interface CohortRow {
-  cohort: number
-  tierNo: number
-  intervalSec: number
-  nextDue: number
-  size: number
-  perNodeWei: Wei
-  turnCount: number
-  lastTurnAt: number | null
-  openedBlock: number
-  openedHash: `0x${string}`
-}
 
 function columns(sql: Sql) {
   return sql`cohort, tier_no AS "tierNo", interval_sec AS "intervalSec", next_due AS "nextDue", size,
@@ -24,7 +10,7 @@ function columns(sql: Sql) {
 
 /** All cohorts, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
 export async function readCohorts(sql: Sql): Promise<LedgerCohort[]> {
-  return await sql<CohortRow[]>`SELECT ${columns(sql)} FROM cohorts ORDER BY cohort`
+  return await sql<LedgerCohort[]>`SELECT ${columns(sql)} FROM cohorts ORDER BY cohort`
 }
 
 /** Writes cohorts as a range of blocks left them, and their states after each block in which they changed. */

@@ -16,6 +16,7 @@ import type { PassContext, Rules } from '../../src/passes/context.ts'
 import { creditPass } from '../../src/passes/credit.ts'
 import type { CreditOutcome, PaymentsOutcome } from '../../src/passes/outcomes.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
+import { seedTiers } from '../../src/seed.ts'
 import { startTestChain, type TestChain } from './anvil.ts'
 import { createDatabase } from './postgres.ts'
 
@@ -139,8 +140,8 @@ export async function startWorld(
   }
   const fromBlock = Number(head.number)
   const fromTime = Number(head.timestamp)
+  await seedTiers(pool, token, { block: fromBlock, time: fromTime })
   await inTransaction(pool, async (sql) => {
-    for (const tier of tiers(token, fromBlock, fromTime)) await insertTierVersion(sql, tier, 'test')
     const terms = {
       minWei: wei(ETHER / 2000n),
       maxWei: wei((ETHER * 3n) / 2000n),
@@ -226,51 +227,6 @@ async function deploy(chain: TestChain, from: Address, data: `0x${string}`): Pro
   const receipt = await chain.rpc<{ contractAddress: string; status: string }>('eth_getTransactionReceipt', [hash])
   if (receipt.status !== '0x1') fail('a deployment failed')
   return address(receipt.contractAddress)
-}
-
-function tiers(token: Address, fromBlock: number, fromTime: number): TierInput[] {
-  const common = {
-    onSale: true,
-    fromBlock,
-    fromTime,
-    holdingWei: wei(0n),
-    holdingToken: null,
-    holdingSymbol: null,
-    holdingDecimals: null,
-  }
-  return [
-    {
-      ...common,
-      tierId: 'basic',
-      tierNo: 1,
-      label: 'Basic',
-      priceWei: wei(ETHER / 100n),
-      maxPerWallet: 10,
-      payoutBps: 10_000,
-    },
-    {
-      ...common,
-      tierId: 'plus',
-      tierNo: 2,
-      label: 'Plus',
-      priceWei: wei(ETHER / 40n),
-      maxPerWallet: 5,
-      payoutBps: 15_000,
-    },
-    {
-      ...common,
-      tierId: 'founder',
-      tierNo: 3,
-      label: 'Founder',
-      priceWei: wei(ETHER / 20n),
-      maxPerWallet: 2,
-      payoutBps: 20_000,
-      holdingWei: wei(1000n * ETHER),
-      holdingToken: token,
-      holdingSymbol: 'DEMO',
-      holdingDecimals: 18,
-    },
-  ]
 }
 
 /** Enters a tier, or its next version, from the next block on. Fields not given are those of a tier open to anyone. */
