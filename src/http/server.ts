@@ -120,8 +120,8 @@ function logRequest({ log }: HttpDeps, request: FastifyRequest, reply: FastifyRe
     {
       requestId: request.id,
       method: request.method,
-      // Nothing of a path may reach a terminal raw.
-      path: request.url.slice(0, 200).replace(/[^!-~]/g, (c) => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`),
+      // Without its query, which may hold what nobody should have put there. The parser lets only printable ASCII through.
+      path: request.url.split('?', 1)[0]?.slice(0, 200),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     },

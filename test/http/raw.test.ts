@@ -49,6 +49,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     '17 KB of headers': `${STATS}X-A: ${'a'.repeat(17 * 1024)}\r\n\r\n`,
     'a 17 KB path': `GET /${'a'.repeat(17 * 1024)} HTTP/1.1\r\nHost: x\r\n\r\n`,
     '2,000 headers': `${STATS}${Array.from({ length: 2000 }, (_, i) => `a${i}:\r\n`).join('')}\r\n`,
+    '150 short headers': `${STATS}${Array.from({ length: 150 }, (_, i) => `a${i}:\r\n`).join('')}\r\n`,
     'no host': 'GET /api/stats HTTP/1.1\r\n\r\n',
     'two hosts': `${STATS}Host: y\r\n\r\n`,
     'an unknown method': 'FROB /api/stats HTTP/1.1\r\nHost: x\r\n\r\n',
