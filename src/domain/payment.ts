@@ -91,7 +91,6 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     evidence: { rule: reason, ...seen, ...evidence },
   })
 
-  if (facts.beforeRestore) return held('recheck', {})
   if (facts.senderDenied) return held('senderDenied', {})
   if (selection.kind === 'none') return held('wrongAmount', {})
   if (selection.kind === 'offSale') return held('saleClosed', {})
@@ -102,6 +101,9 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     inFlightOfTier: facts.tierInFlight,
   }
   if (facts.tierNodes + facts.tierInFlight >= selection.tier.maxPerWallet) return held('tierAllowance', allowance)
+
+  // What would be held for good anyway says why. From here on it would be minted, now or once there is room.
+  if (facts.beforeRestore) return held('recheck', allowance)
 
   const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
   if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)

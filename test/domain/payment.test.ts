@@ -55,11 +55,11 @@ const column: [string, Partial<PaymentFacts>][] = [
   ['ignored zero', { valueWei: 0n }],
   ['ignored self', { from: WALLET }],
   ['ignored operator', { operators: [BUYER, WALLET] }],
-  ['held recheck', { beforeRestore: true }],
   ['held senderDenied', { senderDenied: true }],
   ['held wrongAmount', { selection: { kind: 'none' } }],
   ['held saleClosed', { selection: { kind: 'offSale', tier } }],
   ['held tierAllowance', { tierNodes: 1, tierInFlight: 1 }],
+  ['held recheck', { beforeRestore: true }],
   ['held walletLimit', { walletNodes: 19, walletInFlight: 1 }],
   ['held holding', { holding: { kind: 'read', amountWei: 999n } }],
 ]

@@ -37,7 +37,7 @@ export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_
     if (from > target) break
     const range = await ctx.chain.observe(from, Math.min(target, from + RANGE_MAX - 1), result.cursor?.hash ?? null)
     failpoint('follow.observed')
-    const stored = await storeRange(ctx, range, result.cursor)
+    const stored = await storeRange(ctx, range, result.cursor, head.number)
     failpoint('follow.stored')
     if (!stored) {
       // Another instance followed in between; go on from where it stands.

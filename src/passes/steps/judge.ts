@@ -2,6 +2,8 @@
 // stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, nobody else's.
 import type { Cursor } from '../../db/blocks.ts'
 import * as payments from '../../db/payments.ts'
+import { hasOperatorVerdict, holdForRecheck, readRecheck } from '../../db/recheck.ts'
+import { isDenied } from '../../db/senders.ts'
 import { inTransaction } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
@@ -23,6 +25,8 @@ export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise
   const { paymentAddress } = ctx.rules
   const judged: Judged = { accepted: 0, held: 0 }
   if (!paymentAddress) return judged
+  const recheckUpTo = await readRecheck(ctx.pool)
+  if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
   const upToBlock = await settledHeight(ctx, cursor)
   const waiting = [
     ...(await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, limit: JUDGED_MAX })),
@@ -42,6 +46,7 @@ export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise
     walletMax: await ctx.contract.maxPerWallet(),
     operators: [ctx.minter, ctx.distributor].flatMap((sender) => (sender ? [sender.address] : [])),
     now: cursor.time,
+    recheckUpTo,
   }
   const undecidedWallets = new Set<Address>()
   for (const payment of waiting) {
@@ -62,6 +67,8 @@ interface Bench {
   walletMax: number
   operators: Address[]
   now: number
+  /** Up to here what is not minted is the operator's to decide: the ledger was restored or rebuilt. */
+  recheckUpTo: number | null
 }
 
 /** Height up to which blocks count as settled. */
@@ -113,14 +120,15 @@ async function decide(
     // Somebody else decided, or a reorganisation took it, since it was read.
     if (current?.state !== payment.state || current.blockHash !== payment.blockHash) return 'unchanged'
     const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
+    const restored = bench.recheckUpTo !== null && payment.blockNumber <= bench.recheckUpTo
     const facts: PaymentFacts = {
       from: payment.from,
       valueWei: payment.valueWei,
       succeeded: payment.succeeded,
       paymentAddress: bench.paymentAddress,
       operators: bench.operators,
-      senderDenied: false,
-      beforeRestore: false,
+      senderDenied: await isDenied(sql, payment.from),
+      beforeRestore: restored && !(await hasOperatorVerdict(sql, payment.id)),
       selection,
       ...(await payments.readWalletUse(sql, payment.from, tierNo)),
       walletMax: bench.walletMax,

@@ -18,6 +18,7 @@ import { type LedgerChanges, replay } from '../../domain/replay.ts'
 import type { Hash } from '../../domain/units.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { PassContext } from '../context.ts'
+import { noteRestore } from './restored.ts'
 import { termsReader } from './seeds.ts'
 
 /** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
@@ -33,11 +34,15 @@ export interface Stored {
   minted: number
 }
 
-/** Stores a range that continues `expected`. Null when the cursor has moved since: nothing was stored. */
+/**
+ * Stores a range that continues `expected`. Null when the cursor has moved since: nothing was stored. `headBlock` is the provider's
+ * head: how far a ledger that turns out to be a restored one lags behind what it was.
+ */
 export async function storeRange(
   ctx: PassContext,
   range: ObservedRange,
   expected: Cursor | null,
+  headBlock: number,
 ): Promise<Stored | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
@@ -62,7 +67,7 @@ export async function storeRange(
     await insertRounds(sql, changes.rounds, turns)
     await insertWithdrawals(sql, changes.withdrawals)
     await insertFailedWithdrawals(sql, range.failedWithdrawals)
-    await settlePayments(ctx, sql, range, changes)
+    await settlePayments(ctx, sql, range, changes, headBlock)
     await writeCursor(sql, cursor)
     await pruneBlocks(sql, cursor.number - HEADERS_KEPT)
     await pruneCohortStates(sql, cursor.number - HEADERS_KEPT)
@@ -77,7 +82,18 @@ function changesAnything(range: ObservedRange): boolean {
 }
 
 /** What the range means for payments on their way: minted, passed over by the contract, or to be sent anew. */
-async function settlePayments(ctx: PassContext, sql: Sql, range: ObservedRange, changes: LedgerChanges): Promise<void> {
+async function settlePayments(
+  ctx: PassContext,
+  sql: Sql,
+  range: ObservedRange,
+  changes: LedgerChanges,
+  headBlock: number,
+): Promise<void> {
+  const { settled, foreign } = await settleIntents(sql, range.sent)
+  const displacing = new Set(settled.map((intent) => intent.txHash))
+  const unknown = new Set(foreign.filter((txHash) => !displacing.has(txHash)))
+  const restored = await noteRestore(ctx, sql, unknown, range.events, headBlock)
+
   const surprises = await payments.markMinted(sql, changes.nodes)
   for (const ref of surprises) await alarm(ctx, sql, 'mintedThoughNotAccepted', ref, {})
 
@@ -90,13 +106,13 @@ async function settlePayments(ctx: PassContext, sql: Sql, range: ObservedRange, 
     if (skip.reason > SKIPPED_COHORT) await alarm(ctx, sql, 'mintSkipped', skip.ref, { reason: skip.reason })
   }
 
-  const { settled, foreign } = await settleIntents(sql, range.sent)
   await payments.releaseUnminted(
     sql,
     settled.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
   )
   for (const intent of settled) await noteSettled(ctx, sql, intent)
-  for (const txHash of foreign) await alarm(ctx, sql, 'foreignTransaction', txHash, {})
+  // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
+  if (!restored) for (const txHash of foreign) await alarm(ctx, sql, 'foreignTransaction', txHash, {})
 }
 
 async function noteSettled(ctx: PassContext, sql: Sql, intent: Settled): Promise<void> {

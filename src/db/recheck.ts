@@ -1,0 +1,55 @@
+// What a ledger that came from a backup, or from nothing, must not do by itself: mint a payment that may have been refunded
+// in what was lost. Up to the block noted here, what is not minted is the operator's to decide.
+import type { Hash } from '../domain/units.ts'
+import { jsonRows, type Sql } from './sql.ts'
+
+const NAME = 'recheckUpTo'
+
+/** Up to which block payments without a node are the operator's to decide; null when the ledger was never restored. */
+export async function readRecheck(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ block: number }[]>`
+    SELECT (value ->> 'block')::bigint AS block FROM settings WHERE name = ${NAME}`
+  return row?.block ?? null
+}
+
+/** Raises that block; it never goes down by itself. @returns false when it stood there, or higher, already. */
+export async function raiseRecheck(sql: Sql, block: number, by: string): Promise<boolean> {
+  const raised = await sql`
+    INSERT INTO settings (name, value, updated_by) VALUES (${NAME}, ${jsonRows([{ block }])}::text::jsonb -> 0, ${by})
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by
+      WHERE (settings.value ->> 'block')::bigint < ${block}`
+  return raised.count > 0
+}
+
+/** Whether the operator has decided about a payment: then it stands, restored or not. */
+export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
+  const [row] = await sql<{ decided: boolean }[]>`
+    SELECT EXISTS (SELECT FROM payment_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass') AS decided`
+  return row?.decided ?? false
+}
+
+/**
+ * Holds what a pass had accepted at or below the block and nobody minted. Those on their way stay: what carries them is stored,
+ * may be on chain, and is settled by following. @returns how many.
+ */
+export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
+  const evidence = JSON.stringify({ rule: 'recheck', recheckUpTo: upToBlock })
+  const held = await sql`
+    WITH held AS (
+      UPDATE payments p SET state = 'held', reason = 'recheck', updated_at = now()
+      WHERE p.state = 'accepted' AND p.block_number <= ${upToBlock}
+        AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')
+      RETURNING p.id
+    )
+    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+    SELECT id, 'held', 'recheck', ${evidence}::text::jsonb, 'pass' FROM held`
+  return held.count
+}
+
+/** How many of these refs are payments that the ledger has seen and not judged yet. */
+export async function countUnjudged(sql: Sql, refs: readonly Hash[]): Promise<number> {
+  if (refs.length === 0) return 0
+  const [row] = await sql<{ unjudged: number }[]>`
+    SELECT count(*) AS unjudged FROM payments WHERE ref = ANY(${[...refs]}) AND state = 'seen'`
+  return row?.unjudged ?? 0
+}

@@ -1,0 +1,37 @@
+// Notices that the ledger was restored from a backup, or begun anew on a chain with a past: blocks then hold work of our own
+// senders that the outbox never stored. It can only notice what left a trace on chain; it must never undo anything.
+import { countUnjudged, raiseRecheck } from '../../db/recheck.ts'
+import { writeAudit } from '../../db/settings.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { FactoryEvent } from '../../domain/observed.ts'
+import type { Hash } from '../../domain/units.ts'
+import type { PassContext } from '../context.ts'
+
+/**
+ * Looks at transactions of our senders whose nonces the outbox never gave out. A round, an opened cohort, or the mint of a payment
+ * that was not judged yet is the service's own work: only it does these. Then what is unminted up to the provider's head is held
+ * `recheck`. Anything else (ether moved with the key, a node nobody paid for) says nothing about the ledger.
+ * Runs before payments are marked minted. @returns whether the ledger was restored.
+ */
+export async function noteRestore(
+  ctx: PassContext,
+  sql: Sql,
+  unknown: ReadonlySet<Hash>,
+  events: readonly FactoryEvent[],
+  headBlock: number,
+): Promise<boolean> {
+  if (unknown.size === 0) return false
+  const theirs = events.filter((event) => unknown.has(event.txHash))
+  const ours = theirs.some((event) => event.kind === 'credited' || event.kind === 'cohortOpened')
+  const refs = theirs.flatMap((event) => (event.kind === 'nodeMinted' ? [event.ref] : []))
+  if (!ours && (await countUnjudged(sql, refs)) === 0) return false
+  if (await raiseRecheck(sql, headBlock, 'pass')) {
+    const detail = { transactions: unknown.size, recheckUpTo: headBlock }
+    ctx.log.error(
+      detail,
+      'the chain holds work of this service that the ledger does not know: it was restored from a backup or begun anew; payments that were not minted are held until an operator has looked',
+    )
+    await writeAudit(sql, { actor: 'pass', action: 'restored', detail })
+  }
+  return true
+}

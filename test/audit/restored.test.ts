@@ -1,0 +1,139 @@
+// A ledger that comes from a backup, or from nothing, knows less than it once did: what may have been refunded meanwhile is
+// never minted without the operator. And wallets that the operator wants to see first.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
+import { allowSender, denySender } from '../../src/db/senders.ts'
+import { connect, jsonRows, type Pool } from '../../src/db/sql.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+/** A second database with the first one's terms: what a backup was taken of, or what begins with nothing. */
+async function inWorld(body: (world: World, other: Instance, otherPool: Pool) => Promise<void>): Promise<void> {
+  const world = await startWorld()
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  try {
+    const tiers = await world.pool`SELECT * FROM tiers`
+    await pool`INSERT INTO tiers SELECT * FROM jsonb_populate_recordset(NULL::tiers, ${jsonRows(tiers)}::text::jsonb)`
+    const terms = await world.pool`SELECT from_time, min_wei, max_wei, interval_sec, slot_sec FROM credit_terms`
+    await pool`
+      INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec)
+      SELECT from_time, min_wei, max_wei, interval_sec, slot_sec
+      FROM jsonb_populate_recordset(NULL::credit_terms, ${jsonRows(terms)}::text::jsonb)`
+    await body(world, world.instance({ pool, directUrl: database.url }), pool)
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+    await world.close()
+  }
+}
+
+const told = async (pool: Pool, txHash: Hash) => {
+  const [row] = await pool`SELECT concat_ws(' ', state, reason) AS told FROM payments WHERE tx_hash = ${txHash}`
+  return row?.told
+}
+
+/** Blocks and payments passes of an instance until a mint has had the time to come through. */
+async function ticks(world: World, instance: Instance): Promise<void> {
+  for (let i = 0; i < 4; i++) {
+    await world.chain.mine()
+    await instance.payments()
+  }
+}
+
+test('a ledger restored from a backup mints nothing from before, and goes on with what is paid from then on', () =>
+  inWorld(async (world, restored, pool) => {
+    // The backup: the payment is accepted, and not minted yet.
+    const refunded = await world.pay(6, BASIC)
+    await world.chain.mine()
+    await world.instance({ ...restored.ctx, minter: null }).payments()
+    assert.equal(await told(pool, refunded), 'accepted')
+    // What happened after it: that payment was refunded by the operator, another one was refunded, a third one minted.
+    for (const account of [6, 7])
+      await denySender(world.pool, { address: world.at(account), label: 'x', reason: 'y', addedBy: 'operator' })
+    const alsoRefunded = await world.pay(7, BASIC)
+    const minted = await world.pay(5, BASIC)
+    const wrong = await world.pay(8, BASIC + 1n)
+    await world.settle()
+    assert.equal((await paymentOf(world, minted))?.state, 'minted')
+    assert.deepEqual(await paymentOf(world, refunded), {
+      state: 'held',
+      reason: 'senderDenied',
+      nodeId: null,
+      tierId: 'basic',
+    })
+
+    await ticks(world, restored)
+    assert.deepEqual(await Promise.all([refunded, alsoRefunded, minted, wrong].map((hash) => told(pool, hash))), [
+      'held recheck',
+      'held recheck',
+      'minted',
+      'held wrongAmount',
+    ])
+    const [audit] = await pool`SELECT count(*) AS lines FROM audit WHERE action = 'restored'`
+    assert.equal(audit?.lines, 1)
+    const fresh = await world.pay(7, BASIC)
+    await ticks(world, restored)
+    assert.equal(await told(pool, fresh), 'minted')
+    assert.equal(await world.read('lastId'), 2n)
+
+    // The operator looked, and lets one of them through.
+    await pool`UPDATE payments SET state = 'accepted', reason = NULL WHERE tx_hash = ${refunded}`
+    await pool`
+      INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
+      SELECT id, 'accepted', '{}', 'operator' FROM payments WHERE tx_hash = ${refunded}`
+    await ticks(world, restored)
+    assert.equal(await told(pool, refunded), 'minted')
+    assert.equal(await world.read('lastId'), 3n)
+  }))
+
+test('a ledger begun anew on a chain where nodes were sold holds what is not minted', () =>
+  inWorld(async (world, anew, pool) => {
+    await denySender(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
+    const [held, minted] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
+    await world.settle()
+    await ticks(world, anew)
+    assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
+    assert.equal(await world.read('lastId'), 1n)
+    assert.equal((await pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 0)
+  }))
+
+test('ether that is moved with the minter’s key does not make a restored ledger of a whole one', () =>
+  inWorld(async (world) => {
+    await world.settle()
+    const paid = await world.pay(5, BASIC)
+    await world.pay(1, 1n, world.at(9))
+    await world.settle()
+    assert.equal((await paymentOf(world, paid))?.state, 'minted')
+    assert.equal(await readRecheck(world.pool), null)
+  }))
+
+test('the block up to which payments are looked at again never goes down by itself', () =>
+  inWorld(async (world) => {
+    assert.equal(await raiseRecheck(world.pool, 10, 'test'), true)
+    assert.equal(await raiseRecheck(world.pool, 9, 'test'), false)
+    assert.equal(await raiseRecheck(world.pool, 11, 'test'), true)
+    assert.equal(await readRecheck(world.pool), 11)
+  }))
+
+test('payments from a wallet on the deny list are held, and stay held once it is taken off', () =>
+  inWorld(async (world) => {
+    await denySender(world.pool, {
+      address: world.at(6),
+      label: 'exchange',
+      reason: 'many people',
+      addedBy: 'operator',
+    })
+    const [denied, other] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
+    await world.settle()
+    assert.deepEqual([await told(world.pool, denied), await told(world.pool, other)], ['held senderDenied', 'minted'])
+    assert.equal(await allowSender(world.pool, world.at(6)), true)
+    assert.equal(await allowSender(world.pool, world.at(6)), false)
+    const later = await world.pay(6, BASIC)
+    await world.settle()
+    assert.deepEqual([await told(world.pool, denied), await told(world.pool, later)], ['held senderDenied', 'minted'])
+  }))
