@@ -79,7 +79,49 @@ export function jsonRows(rows: readonly object[]): string {
   return JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
-/** Runs `body` in a transaction on a pool. */
+/** Client codes and server codes with which the connection itself is gone, or goes at once. */
+const CONNECTION_LOST = /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-5])$/
+
+function isConnectionLost(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && CONNECTION_LOST.test(code)
+}
+
+/**
+ * Runs `body` in a transaction on a pool. Rejects when the connection is lost on the way; whether what was under way was committed
+ * is then unknown.
+ */
 export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
-  return pool.begin((sql) => body(sql)) as Promise<T>
+  // postgres 3.4 writes ROLLBACK, or whatever else it is given, to a socket that is gone, and the process dies of the
+  // TypeError. It does reject `begin` as soon as the connection closes; from then on it must be given nothing more.
+  let lost = false
+  const silence = () => new Promise<never>(() => {})
+  const running = pool.begin(async (sql) => {
+    try {
+      const result = await body(refusing(sql, () => lost))
+      return lost ? await silence() : result
+    } catch (error) {
+      if (lost || isConnectionLost(error)) return await silence()
+      throw error
+    }
+  }) as Promise<T>
+  return running.catch((error: unknown) => {
+    lost = true
+    throw error
+  })
+}
+
+/** The transaction's handle, which rejects statements once the connection is lost. */
+function refusing<T extends Sql>(sql: T, isLost: () => boolean): T {
+  return new Proxy(sql, {
+    apply(target, self, given: unknown[]) {
+      const [first] = given
+      const isStatement = Array.isArray(first) && 'raw' in first
+      if (!isStatement || !isLost()) return Reflect.apply(target as never, self, given)
+      const refusal = Promise.reject(Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' }))
+      // A fragment of a statement is awaited by nobody.
+      refusal.catch(() => {})
+      return refusal
+    },
+  })
 }
