@@ -153,6 +153,23 @@ describe('headers', () => {
     }
   })
 
+  it('lets no header or parameter that it does not know change what others are given', async () => {
+    const { text, headers } = await service.get('/api/distributions')
+    const unkeyed = {
+      'x-forwarded-host': 'evil.example',
+      'x-original-url': '/api/admin',
+      'x-rewrite-url': '/api/admin',
+      accept: 'text/html',
+      'accept-language': 'de',
+      'accept-version': '2',
+      origin: 'https://evil.example',
+      range: 'bytes=0-1',
+    }
+    const again = await service.get('/api/distributions?callback=x&_method=DELETE&utm=1', { headers: unkeyed })
+    assert.deepEqual([again.status, again.text, again.headers.etag], [200, text, headers.etag])
+    assert.equal(again.headers['set-cookie'], undefined)
+  })
+
   it('says nothing of what it is built with', async () => {
     const { headers } = await service.get('/api/stats')
     assert.equal(headers.server, undefined)

@@ -432,6 +432,25 @@ it('answers 503 on every read while the database is down, and says nothing of it
   await service.close()
 })
 
+it('answers 503 in time while every connection is taken, and 200 when one is free again', async () => {
+  const service = await startService()
+  const narrow = connect(service.databaseUrl, { max: 1, prepare: true, applicationName: 'narrow' })
+  const starved = await startService({ sql: narrow, readSql: narrow })
+  const taken = narrow`SELECT pg_sleep(5)`.execute()
+  const started = performance.now()
+  assert.equal((await starved.get('/api/stats')).status, 503)
+  assert.ok(performance.now() - started < 4_500)
+  const again = performance.now()
+  assert.equal((await starved.get('/api/tiers')).status, 503)
+  assert.ok(performance.now() - again < 1_000, 'who comes after is told at once')
+  await taken
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  assert.equal((await starved.get('/api/stats')).status, 200)
+  await starved.close()
+  await narrow.end()
+  await service.close()
+})
+
 it('never lets a slow, broken or absent chain slow or fail a node’s page', async () => {
   const never = new Promise<never>(() => {})
   for (const node of [() => never, () => Promise.reject(new Error('boom'))]) {

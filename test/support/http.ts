@@ -33,6 +33,7 @@ export interface AskOptions {
 export interface Service {
   app: FastifyInstance
   sql: Pool
+  databaseUrl: string
   port: number
   /** The server's clock, milliseconds; tests move it. */
   clock: { now: number }
@@ -68,6 +69,7 @@ export async function startService(overrides: Overrides = {}): Promise<Service> 
   return {
     app,
     sql,
+    databaseUrl: database.url,
     port,
     clock,
     ask,
