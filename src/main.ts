@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, StartError, startApp } from './app.ts'
 import { runDeploy } from './cli/deploy.ts'
+import { runResume } from './cli/resume.ts'
 import { type Config, ConfigError, type GeneratedSecrets, loadConfig } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { EmbedError } from './embed/errors.ts'
@@ -23,6 +24,7 @@ const USAGE = `Usage: node-ledger <command>
   start      run the service; with nothing configured, on an embedded database and chain
   deploy     put the factory on a chain of your own and print the settings for it
   migrate    bring the database of DATABASE_URL to the current schema
+  resume     let the passes go on after a halt, once you have looked at why
 
 Settings come from the environment; .env.example documents each of them.`
 
@@ -36,6 +38,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await runDeploy(rest, process.env, process)
     case 'migrate':
       return await migrateOnly()
+    case 'resume':
+      return await resume()
     case 'help':
     case '--help':
       console.log(USAGE)
@@ -140,6 +144,13 @@ async function migrateOnly(): Promise<number> {
   const applied = await migrate(database.directUrl)
   console.log(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The schema is current.')
   return 0
+}
+
+async function resume(): Promise<number> {
+  const { database } = loadConfig(process.env, { readFile })
+  if (!database.directUrl)
+    throw new StartError('DATABASE_URL is not set: an embedded ledger that halts is begun anew by removing DATA_DIR.')
+  return await runResume(database.directUrl, 'operator', console.log)
 }
 
 function isExpected(error: unknown): error is Error {

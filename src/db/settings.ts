@@ -17,6 +17,11 @@ export async function writeSetting(sql: Sql, name: string, value: unknown, by: s
   return changed.count > 0
 }
 
+/** Removes a setting. */
+export async function clearSetting(sql: Sql, name: string): Promise<void> {
+  await sql`DELETE FROM settings WHERE name = ${name}`
+}
+
 /** What a ledger belongs to: it can never be pointed at another chain or another factory. */
 export interface Identity {
   chainId: number

@@ -10,7 +10,7 @@ import { readSetting } from '../db/settings.ts'
 import { type DueTurn, planRound, type RoundPlan, turnAmountWei } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
-import { type Hash, wei } from '../domain/units.ts'
+import { type Hash, sumWei, wei } from '../domain/units.ts'
 import type { PassContext, Run } from './context.ts'
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
@@ -20,7 +20,8 @@ import { reviveCall, send, settleOutstanding } from './steps/send.ts'
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
 export function creditPass(ctx: PassContext): () => Promise<CreditOutcome> {
-  const run = passRunner(ctx, 'credit', (run) => credit(ctx, run))
+  const halted = async () => outcome({ reason: 'paused' })
+  const run = passRunner(ctx, 'credit', (run) => credit(ctx, run), halted)
   return async () => (await run()) ?? outcome({ ran: false })
 }
 
@@ -118,12 +119,20 @@ async function surplusSuffices(ctx: PassContext, cursor: Cursor, plan: RoundPlan
   return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 
-/** The round that is on its way, as it was planned. */
+/** The round that is on its way, as it was planned: a due cohort does not grow, so its size is still that of the plan. */
 async function outstandingRound(ctx: PassContext, distributor: Sender): Promise<CreditOutcome> {
   const [pending] = await readPending(ctx.pool, distributor.address)
   const call = pending ? reviveCall(pending.call) : null
   if (!pending || call?.kind !== 'credit') return outcome({ reason: 'pending' })
-  return outcome({ reason: 'pending', distributionId: call.round, txHash: pending.txHash, totalWei: call.valueWei })
+  const sizes = new Map((await readCohorts(ctx.pool)).map(({ cohort, size }) => [cohort, size]))
+  const paid = call.credits.map(({ cohort, amountPerNodeWei }) => ({ amountPerNodeWei, nodes: sizes.get(cohort) ?? 0 }))
+  return outcome({
+    reason: 'pending',
+    distributionId: call.round,
+    txHash: pending.txHash,
+    nodeCount: paid.reduce((nodes, turn) => nodes + turn.nodes, 0),
+    totalWei: sumWei(paid.map((turn) => turn.amountPerNodeWei * BigInt(turn.nodes))),
+  })
 }
 
 function outcome(known: {

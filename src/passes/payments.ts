@@ -13,7 +13,8 @@ import { settleOutstanding } from './steps/send.ts'
 
 /** Builds the pass (GET|POST /api/cron/payments). Concurrent calls answer `ran: false`. */
 export function paymentsPass(ctx: PassContext): () => Promise<PaymentsOutcome> {
-  const run = passRunner(ctx, 'payments', (run) => payments(ctx, run))
+  const halted = async () => ({ ...notRun(), ran: true, pending: await countOpenPayments(ctx.pool) })
+  const run = passRunner(ctx, 'payments', (run) => payments(ctx, run), halted)
   return async () => (await run()) ?? notRun()
 }
 

@@ -2,25 +2,27 @@
 import { type LockName, withLock } from '../db/locks.ts'
 import { passFinished, passStarted } from '../db/passes.ts'
 import type { PassContext, Run } from './context.ts'
+import { HaltFault, raiseHalt } from './steps/halt.ts'
 
 /** A run starts nothing new after this long, so that the next one, with fresh eyes, goes on where it stopped. */
 const BUDGET_MS = 20_000
 
 /**
- * Wraps a pass.
+ * Wraps a pass. Where the passes are halted it answers what `halted` says, and has sent nothing.
  * @returns a function that runs it, or answers null when another run holds the lock. Faults are recorded, then thrown on.
  */
 export function passRunner<T extends object>(
   ctx: PassContext,
   name: LockName,
   body: (run: Run) => Promise<T>,
+  halted: () => Promise<T>,
 ): () => Promise<T | null> {
   let running = false
   return async () => {
     if (running) return null
     running = true
     try {
-      return await withLock(ctx.directUrl, name, (signal) => recorded(ctx, name, body, signal))
+      return await withLock(ctx.directUrl, name, (signal) => recorded(ctx, name, body, halted, signal))
     } finally {
       running = false
     }
@@ -31,6 +33,7 @@ async function recorded<T extends object>(
   ctx: PassContext,
   name: LockName,
   body: (run: Run) => Promise<T>,
+  halted: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const deadline = Date.now() + BUDGET_MS
@@ -44,6 +47,11 @@ async function recorded<T extends object>(
     return outcome
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof HaltFault) {
+      await raiseHalt(ctx, error)
+      await passFinished(ctx.pool, name, { error: message })
+      return await halted()
+    }
     ctx.log.warn({ pass: name, err: error }, 'pass stopped: the next run goes on from here')
     await passFinished(ctx.pool, name, { error: message }).catch(() => {})
     throw error

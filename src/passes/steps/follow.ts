@@ -5,6 +5,7 @@ import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
+import { allIsWell, mayBegin, noteFinalized, partedTooDeep, refuseOtherHistory, refusePastFinalized } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 
@@ -24,13 +25,15 @@ export interface Followed {
 
 /**
  * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
- * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; fatal where the chain has left the
- * ledger behind for good.
+ * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where the chain is not the
+ * one the ledger followed.
  */
 export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_INTEGER): Promise<Followed> {
+  const halt = await mayBegin(ctx)
   const head = await ctx.chain.head()
   const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
   result.cursor = await canonicalCursor(ctx, head)
+  await allIsWell(ctx, halt, head, result.cursor)
   const target = Math.min(head.number, upTo)
   while (!run.outOfTime()) {
     const from = result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
@@ -50,6 +53,7 @@ export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_
     result.detected += stored.detected
     result.minted += stored.minted
   }
+  if (result.cursor && result.toBlock !== null) await noteFinalized(ctx, result.cursor)
   return result
 }
 
@@ -58,7 +62,10 @@ async function canonicalCursor(ctx: PassContext, head: Block): Promise<Cursor | 
   const cursor = await readCursor(ctx.pool)
   if (!cursor || head.hash === cursor.hash || head.parentHash === cursor.hash) return cursor
   const shorter = head.number < cursor.number
-  if (shorter && !ctx.rules.rewindsToShorterChain) return cursor
+  if (shorter && !ctx.rules.rewindsToShorterChain) {
+    await refuseOtherHistory(ctx, head)
+    return cursor
+  }
   if (!shorter) {
     const canonical = await ctx.chain.block(cursor.number)
     if (!canonical)
@@ -66,6 +73,7 @@ async function canonicalCursor(ctx: PassContext, head: Block): Promise<Cursor | 
     if (canonical.hash === cursor.hash) return cursor
   }
   const fork = await findFork(ctx, Math.min(head.number, cursor.number))
+  await refusePastFinalized(ctx, fork)
   await rewindTo(ctx, fork, cursor)
   return readCursor(ctx.pool)
 }
@@ -90,11 +98,5 @@ async function findFork(ctx: PassContext, top: number): Promise<Block> {
       high = middle - 1
     }
   }
-  if (!fork) {
-    throw new ChainFault(
-      `the chain parted from the ledger before block ${oldest}, the oldest header stored: nothing is sent and nothing rewound until an operator has looked`,
-      { retryable: false },
-    )
-  }
-  return fork
+  return fork ?? partedTooDeep(ctx, oldest)
 }

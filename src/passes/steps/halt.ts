@@ -1,0 +1,107 @@
+// Refuses to go on where the chain is not the one that the ledger followed. What it must never do is guess: nothing is taken
+// back and nothing sent until the chain is the old one again, or an operator has looked.
+import { ChainFault } from '../../chain/faults.ts'
+import { type Cursor, oldestBlockNumber, readBlock } from '../../db/blocks.ts'
+import { type HaltReason, type HaltState, noteHalt, readFinalized, readHalt, withdrawHalt } from '../../db/halts.ts'
+import { type Identity, readSetting, writeSetting } from '../../db/settings.ts'
+import type { Block } from '../../domain/observed.ts'
+import type { PassContext } from '../context.ts'
+
+const WORDS: Record<HaltReason, string> = {
+  otherChain: 'the provider is on another chain than this ledger',
+  tooDeep: 'the chain parted from the ledger before the oldest header stored',
+  pastFinalized: 'the chain took back blocks that it had called final',
+}
+
+/** Ends a run: the chain is not the one the ledger followed. `noted` where the halt is sealed already. */
+export class HaltFault extends ChainFault {
+  readonly reason: HaltReason
+  readonly detail: object
+  readonly noted: boolean
+
+  constructor(reason: HaltReason, detail: object, options: { noted: boolean } = { noted: false }) {
+    super(
+      `halted: ${WORDS[reason]}. Nothing is sent and nothing taken back; reads go on. See docs/ARCHITECTURE.md, "Halting"`,
+      { retryable: false },
+    )
+    this.name = 'HaltFault'
+    this.reason = reason
+    this.detail = detail
+    this.noted = options.noted
+  }
+}
+
+/** Asks whether a run may begin. @returns the halt that stands unsealed, to be withdrawn once all is seen to be well. */
+export async function mayBegin(ctx: PassContext): Promise<HaltState | null> {
+  const halt = await readHalt(ctx.pool)
+  if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
+  const identity = await readIdentity(ctx)
+  if (identity) {
+    const chainId = await ctx.chain.chainId()
+    if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
+  }
+  return halt
+}
+
+/** Withdraws an unsealed halt, where the provider's head stands on what the ledger followed. */
+export async function allIsWell(ctx: PassContext, halt: HaltState | null, head: Block, cursor: Cursor | null) {
+  if (!halt || (cursor && head.number < cursor.number)) return
+  if (await withdrawHalt(ctx.pool)) ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
+}
+
+/** Writes a halt down, loudly: the reason and the evidence are in the settings, the health report and the audit log. */
+export async function raiseHalt(ctx: PassContext, fault: HaltFault): Promise<void> {
+  if (fault.noted) return
+  const halt = await noteHalt(ctx.pool, fault.reason, fault.detail)
+  const remedy = halt.sealed ? '"node-ledger resume" clears it' : 'it is withdrawn if the next runs find all well'
+  ctx.log.error({ ...halt }, `${fault.message}; ${remedy}`)
+}
+
+/** A head below the cursor: a provider that lags, unless what it has there shares nothing with what the ledger stored. */
+export async function refuseOtherHistory(ctx: PassContext, head: Block): Promise<void> {
+  const stored = await readBlock(ctx.pool, head.number)
+  if (stored?.hash === head.hash) return
+  const oldest = await oldestBlockNumber(ctx.pool)
+  if (oldest === null) return
+  if (oldest > head.number) return refuseOtherGenesis(ctx)
+  const [ours, theirs] = [await readBlock(ctx.pool, oldest), await ctx.chain.block(oldest)]
+  if (ours && theirs && ours.hash !== theirs.hash) await partedTooDeep(ctx, oldest)
+}
+
+/** Throws the halt of a chain that agrees with no stored header. */
+export async function partedTooDeep(ctx: PassContext, oldest: number): Promise<never> {
+  await refuseOtherGenesis(ctx)
+  throw new HaltFault('tooDeep', { oldestHeader: oldest })
+}
+
+/** Refuses to take back what the chain had called final. The embedded chain is restarted from its last dump and may. */
+export async function refusePastFinalized(ctx: PassContext, fork: Block): Promise<void> {
+  if (ctx.rules.rewindsToShorterChain) return
+  const finalized = await readFinalized(ctx.pool)
+  if (finalized && fork.number < finalized.number)
+    throw new HaltFault('pastFinalized', { forkBlock: fork.number, forkHash: fork.hash, finalized })
+}
+
+/** Notes how far the followed chain is final: what is taken back from below that is no ordinary reorganisation. */
+export async function noteFinalized(ctx: PassContext, cursor: Cursor): Promise<void> {
+  if (ctx.rules.rewindsToShorterChain) return
+  // Not to know it now costs nothing: the next run notes it.
+  const final = await ctx.chain.finalized().catch(() => null)
+  if (!final || final.number > cursor.number) return
+  const [stored, noted] = [await readBlock(ctx.pool, final.number), await readFinalized(ctx.pool)]
+  if (stored?.hash !== final.hash || (noted && noted.number >= final.number)) return
+  await writeSetting(ctx.pool, 'finalized', { number: final.number, hash: final.hash }, 'pass')
+}
+
+async function refuseOtherGenesis(ctx: PassContext): Promise<void> {
+  const identity = await readIdentity(ctx)
+  // The embedded chain makes a new first block at every start.
+  if (!identity?.genesisHash.startsWith('0x')) return
+  const genesis = await ctx.chain.block(0)
+  if (genesis && genesis.hash !== identity.genesisHash)
+    throw new HaltFault('otherChain', { genesisHash: genesis.hash, genesisHashOfLedger: identity.genesisHash })
+}
+
+async function readIdentity(ctx: PassContext): Promise<Identity | null> {
+  return (await readSetting(ctx.pool, 'identity')) as Identity | null
+}

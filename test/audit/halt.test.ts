@@ -1,0 +1,153 @@
+// Where the chain is not the one the ledger followed, the passes halt: nothing is sent, nothing taken back, reads go on. A
+// provider's passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runResume } from '../../src/cli/resume.ts'
+import { readHealth } from '../../src/db/reads.ts'
+import { claimIdentity } from '../../src/db/settings.ts'
+import type { PassContext } from '../../src/passes/context.ts'
+import { startTestChain } from '../support/anvil.ts'
+import { fingerprint } from '../support/invariants.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
+  test(sentence, async () => {
+    const world = await startWorld()
+    try {
+      const genesis = await world.chain.block(0)
+      const { chainId } = world.chain
+      await claimIdentity(world.pool, { chainId, genesisHash: genesis.hash, factory: world.factory, startBlock: 1 })
+      await world.settle()
+      await body(world)
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+const halted = async (world: World) => (await readHealth(world.pool)).halted?.reason ?? null
+const lines = async (world: World, action: string) =>
+  (await world.pool`SELECT FROM audit WHERE action = ${action}`).length
+const on = (world: World, chain: Partial<PassContext['chain']>) =>
+  world.instance({ chain: { ...world.ctx.chain, ...chain } })
+
+/** As if the halt had been seen for longer than a passing lie lasts. */
+const olden = (world: World) => world.pool`
+  UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
+
+inWorld(
+  'a provider on another chain halts both passes, and is forgotten when it is on the right one again',
+  async (world) => {
+    await world.pay(5, BASIC)
+    await world.chain.mine()
+    const before = { ...(await fingerprint(world)), audit: '' }
+    const wrong = on(world, { chainId: async () => 1 })
+    const outcome = await wrong.payments()
+    assert.deepEqual([outcome.ran, outcome.fromBlock, outcome.detected], [true, null, 0])
+    assert.equal((await wrong.credit()).reason, 'paused')
+    assert.equal(await halted(world), 'otherChain')
+    assert.deepEqual({ ...(await fingerprint(world)), audit: '' }, before)
+    assert.equal(await lines(world, 'halted'), 1)
+    assert.equal((await world.payments()).detected, 1)
+    assert.equal(await halted(world), null)
+    assert.equal(await lines(world, 'haltWithdrawn'), 1)
+  },
+)
+
+inWorld(
+  'a halt that lasts is sealed: nothing moves, though all be well again, until the operator clears it',
+  async (world) => {
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine()
+    const wrong = on(world, { chainId: async () => 1 })
+    await wrong.payments()
+    await olden(world)
+    await wrong.payments()
+    assert.deepEqual([(await world.payments()).detected, (await world.credit()).reason], [0, 'paused'])
+    assert.equal(await halted(world), 'otherChain')
+    const said: string[] = []
+    assert.equal(await runResume(world.ctx.directUrl, 'operator', (line) => said.push(line)), 0)
+    assert.match(said.join(), /otherChain/)
+    assert.equal(await runResume(world.ctx.directUrl, 'operator', (line) => said.push(line)), 0)
+    assert.match(said.at(-1) ?? '', /not halted/)
+    assert.deepEqual([await halted(world), await lines(world, 'resumed')], [null, 1])
+    await world.settle()
+    assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  },
+)
+
+inWorld(
+  'a reorganisation below the oldest header that is stored halts the passes and takes nothing back',
+  async (world) => {
+    const paid = await world.pay(5, BASIC)
+    await world.settle()
+    await world.chain.mine(5)
+    await world.payments()
+    const head = Number((await world.chain.block()).number)
+    await world.pool`DELETE FROM blocks WHERE number < ${head - 2}`
+    await world.chain.reorg(4)
+    await world.chain.mine()
+    const before = { ...(await fingerprint(world)), audit: '' }
+    await world.payments()
+    assert.equal((await world.credit()).reason, 'paused')
+    assert.equal(await halted(world), 'tooDeep')
+    assert.deepEqual({ ...(await fingerprint(world)), audit: '' }, before)
+    assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  },
+)
+
+inWorld(
+  'a chain that takes back what it called final halts the passes, until the operator accepts it',
+  async (world) => {
+    const paid = await world.pay(5, BASIC)
+    await world.settle()
+    await world.chain.mine(3)
+    const final = await world.ctx.chain.head()
+    const early = on(world, { finalized: async () => final })
+    await world.chain.mine()
+    await early.payments()
+    const [row] = await world.pool`SELECT block_number AS number FROM payments WHERE tx_hash = ${paid}`
+    await world.chain.reorg(Number((await world.chain.block()).number) - (row?.number ?? 0) + 1)
+    await world.chain.mine()
+    await world.payments()
+    assert.equal(await halted(world), 'pastFinalized')
+    assert.equal((await paymentOf(world, paid))?.state, 'minted')
+    await runResume(world.ctx.directUrl, 'operator', () => {})
+    await world.payments()
+    assert.deepEqual([await halted(world), (await paymentOf(world, paid))?.state], [null, 'orphaned'])
+  },
+)
+
+inWorld('a shorter chain with the same id and another past is no provider that merely lags', async (world) => {
+  await world.chain.mine(20)
+  await world.payments()
+  const other = await startTestChain()
+  try {
+    await other.mine(5)
+    const blockOf = async (number?: number) => {
+      const block = await other.block(number)
+      const { hash, parentHash } = block
+      return { number: Number(block.number), time: Number(block.timestamp), hash, parentHash, prevrandao: hash }
+    }
+    const away = on(world, { head: () => blockOf(), block: (number) => blockOf(number) })
+    await away.payments()
+    assert.equal(await halted(world), 'otherChain', 'a stored header tells')
+    await world.pool`DELETE FROM blocks WHERE number < 10`
+    await world.payments()
+    assert.equal(await halted(world), null)
+    await away.payments()
+    assert.equal(await halted(world), 'otherChain', 'below the stored headers, the first block tells')
+  } finally {
+    await other.stop()
+  }
+})
+
+inWorld('a provider that lags on the ledger’s own chain halts nothing', async (world) => {
+  await world.chain.mine(5)
+  await world.payments()
+  const late = await world.ctx.chain.block(Number((await world.chain.block()).number) - 3)
+  await on(world, { head: async () => late ?? assert.fail() }).payments()
+  assert.equal(await halted(world), null)
+})
