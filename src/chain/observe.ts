@@ -51,7 +51,7 @@ export function createObserver(rpc: Rpc, watched: Watched): Observer {
       const blocks = await fetchBlocks(rpc, watched, from, to)
       checkParents(blocks, parent)
       const logs = await completeLogs(rpc, watched, bloomCheck, blocks, ranged)
-      const receipts = await fetchReceipts(rpc, watched, blocks, logs)
+      const receipts = await fetchReceipts(rpc, watched, blocks)
       checkReceiptLogs(watched, receipts, logs)
       return assemble(watched, blocks, logs, receipts)
     },
@@ -189,17 +189,15 @@ function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, l
   }
 }
 
-/** Receipts of the transactions whose outcome matters and is not yet proven by a log of theirs. */
+/** Receipts of the transactions whose outcome or whose logs matter. */
 async function fetchReceipts(
   rpc: Rpc,
   watched: Watched,
   blocks: readonly SeenBlock[],
-  logs: ReadonlyMap<Hash, WireLog[]>,
 ): Promise<Map<Hash, WireReceipt>> {
   const wanted: { tx: WireTransaction; head: WireHeader }[] = []
   for (const { header: head, relevant } of blocks) {
-    const logged = new Set((logs.get(head.hash) ?? []).map((entry) => entry.txHash))
-    for (const tx of relevant) if (needsReceipt(watched, tx, logged)) wanted.push({ tx, head })
+    for (const tx of relevant) if (needsReceipt(watched, tx)) wanted.push({ tx, head })
   }
   const receipts = new Map<Hash, WireReceipt>()
   await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
@@ -218,12 +216,11 @@ async function fetchReceipts(
   return receipts
 }
 
-function needsReceipt(watched: Watched, tx: WireTransaction, logged: ReadonlySet<Hash>): boolean {
+function needsReceipt(watched: Watched, tx: WireTransaction): boolean {
   const { paymentAddress, senders } = watched
   if (paymentAddress !== null && (tx.to === paymentAddress || tx.from === paymentAddress)) return true
-  if (senders.includes(tx.from)) return true
-  // A withdraw that left a log succeeded; one that left none reverted, or its log was kept from us.
-  return tx.to === watched.factory && isWithdrawCall(tx.input) && !logged.has(tx.hash)
+  // What an owner called on the factory: a bloom does not count logs, so that only the receipt says whether one is kept from us.
+  return senders.includes(tx.from) || tx.to === watched.factory
 }
 
 /** Every receipt read names its own logs: the factory's must be those we have, neither more nor fewer. */

@@ -1,9 +1,10 @@
 // Providers that lie about what they have read, or cannot answer: the ledger waits, asks again, and never believes that
 // something is not there because somebody could not show it.
 import assert from 'node:assert/strict'
+import { encodeFunctionData } from 'viem'
 import type { Hash } from '../../src/domain/units.ts'
 import type { Call, Fault } from '../support/faults/names.ts'
-import { ETHER, INTERVAL_SEC } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, ownerAbi } from '../support/world.ts'
 import { attempt, attemptsOf, BASIC, cursorOf, isOneNode, nextPayer, paid, play, stateOf } from './stage.ts'
 
 const { act } = play({ rpcTimeoutMs: 2_000 })
@@ -253,6 +254,34 @@ act(
     const [round] = await world.pool`SELECT tx_hash AS hash FROM rounds ORDER BY round DESC LIMIT 1`
     assert.equal(round?.hash, txHash)
     await world.rest()
+  },
+)
+
+act(
+  'F32: the log of an owner’s transfer is kept from us beside those of a mint: it is asked for, not believed away',
+  ['partialLogs'],
+  async ({ world, proxy }) => {
+    const [giver, heir] = [nextPayer(), nextPayer()]
+    const given = await paid(world, giver)
+    await world.settle()
+    await isOneNode(world, given)
+    const nodeId = await world.read<bigint>('nodeOfRef', [given])
+    await paid(world)
+    await world.payments()
+    // In one block with the mint, and after it.
+    const data = encodeFunctionData({
+      abi: ownerAbi,
+      functionName: 'transferFrom',
+      args: [world.at(giver), world.at(heir), nodeId],
+    })
+    await world.chain.send({ from: world.at(giver), to: world.factory, data, gas: '0x200000' })
+    await world.chain.mine(2)
+    proxy.inject('partialLogs', { times: 1_000 })
+    await attempt(world.payments)
+    proxy.calm()
+    await world.settle()
+    const [row] = await world.pool`SELECT owner FROM nodes WHERE node_id = ${Number(nodeId)}`
+    assert.equal(row?.owner, world.at(heir))
   },
 )
 
