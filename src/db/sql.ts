@@ -8,6 +8,8 @@ export type Sql = postgres.Sql<ValueTypes> | postgres.TransactionSql<ValueTypes>
 export type Pool = postgres.Sql<ValueTypes>
 type ValueTypes = { int8: number; numeric: bigint }
 
+type ValueTypeDefinitions = Record<keyof ValueTypes, postgres.PostgresType>
+
 const types = {
   int8: {
     to: 20,
@@ -25,6 +27,19 @@ const types = {
     serialize: (value: bigint) => value.toString(),
     parse: (text: string) => BigInt(text),
   },
+  // int2[], int4[], int8[], text[], numeric[] as parameters. The driver would else ask each new connection for all array types,
+  // and a connection that goes while it asks ends the process: nobody awaits that question.
+  ...Object.fromEntries([1005, 1007, 1016, 1009, 1231].map((oid) => [`array${oid}`, arrayType(oid)])),
+}
+
+function arrayType(oid: number) {
+  const quoted = (item: unknown) => (item === null ? 'NULL' : `"${String(item).replace(/["\\]/g, '\\$&')}"`)
+  return {
+    to: oid,
+    from: [],
+    serialize: (items: readonly unknown[]) => `{${items.map(quoted).join(',')}}`,
+    parse: (text: string) => text,
+  }
 }
 
 export interface PoolOptions {
@@ -41,7 +56,8 @@ export function connect(url: string, options: PoolOptions): Pool {
   return postgres(url, {
     max: options.max,
     prepare: options.prepare,
-    types,
+    types: types as unknown as ValueTypeDefinitions,
+    fetch_types: false,
     onnotice: () => {},
     connect_timeout: 5,
     connection: { application_name: options.applicationName, TimeZone: 'UTC' },
