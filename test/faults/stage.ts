@@ -24,13 +24,20 @@ export interface StageOptions {
   /** Providers before the same chain; one unless told. */
   providers?: number
   rpcTimeoutMs?: number
+  maxPerWallet?: bigint
   onPurpose?: OnPurpose
 }
 
-export async function openStage({ rules, providers = 1, rpcTimeoutMs }: StageOptions = {}): Promise<Stage> {
+export async function openStage({
+  rules,
+  providers = 1,
+  rpcTimeoutMs,
+  maxPerWallet,
+}: StageOptions = {}): Promise<Stage> {
   const proxies: FaultProxy[] = []
   const world = await startWorld(rules, {
     ...(rpcTimeoutMs === undefined ? {} : { rpcTimeoutMs }),
+    ...(maxPerWallet === undefined ? {} : { maxPerWallet }),
     async between(target, databaseUrl) {
       for (let i = 0; i < providers; i++) proxies.push(await startFaultProxy({ target, databaseUrl, seed: i + 1 }))
       const close = async () => {
