@@ -68,7 +68,9 @@ export async function startService(dataDir: string, env: Record<string, string> 
       reject(new Error(`it ended:\n${output}`))
     })
   })
-  process.once('exit', () => child.kill('SIGKILL'))
+  const killIt = () => child.kill('SIGKILL')
+  process.once('exit', killIt)
+  exited.then(() => process.off('exit', killIt))
   return {
     url,
     pid: child.pid ?? 0,
