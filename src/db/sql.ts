@@ -60,6 +60,8 @@ export function connect(url: string, options: PoolOptions): Pool {
     fetch_types: false,
     onnotice: () => {},
     connect_timeout: 5,
+    // The default grows to 20 s, which an outage would outlast by as much.
+    backoff: () => 0.25,
     connection: { application_name: options.applicationName, TimeZone: 'UTC' },
   }) as unknown as Pool
 }
