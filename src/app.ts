@@ -148,7 +148,7 @@ async function build(
 }
 
 /** Holds the settings against the chain. Throws a StartError that lists every problem with its remedy. */
-async function checkChain(
+export async function checkChain(
   chain: ChainPart,
   rpc: Rpc,
   reader: ChainReader,
@@ -164,7 +164,7 @@ async function checkChain(
 }
 
 /** A ledger belongs to one factory on one chain: pointing it at another would mix two histories. */
-async function claimLedger(pool: Pool, chain: ChainPart, chainId: number, reader: ChainReader): Promise<void> {
+export async function claimLedger(pool: Pool, chain: ChainPart, chainId: number, reader: ChainReader): Promise<void> {
   // The embedded chain makes a new first block at every start; its factory's address is all there is to know it by.
   const genesisHash = chain.demoToken ? 'embedded' : ((await reader.block(0))?.hash ?? 'unknown')
   const wanted = { chainId, genesisHash, factory: chain.factory, startBlock: chain.startBlock }
@@ -198,7 +198,8 @@ async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: 
   )
 }
 
-function passContext(
+/** What the passes work with, from the settings and the parts that are open. */
+export function passContext(
   config: Config,
   log: Log,
   given: {

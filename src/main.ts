@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, StartError, startApp } from './app.ts'
 import { runDeploy } from './cli/deploy.ts'
+import { RebuildError, runRebuild } from './cli/rebuild.ts'
 import { runResume } from './cli/resume.ts'
 import { type Config, ConfigError, type GeneratedSecrets, loadConfig } from './config.ts'
 import { migrate } from './db/migrate.ts'
@@ -24,6 +25,7 @@ const USAGE = `Usage: node-ledger <command>
   start      run the service; with nothing configured, on an embedded database and chain
   deploy     put the factory on a chain of your own and print the settings for it
   migrate    bring the database of DATABASE_URL to the current schema
+  rebuild    follow the chain anew into an empty database (REBUILD_DATABASE_URL, or --into <url>), and tell what differs
   resume     let the passes go on after a halt, once you have looked at why
 
 Settings come from the environment; .env.example documents each of them.`
@@ -38,6 +40,8 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
       return await runDeploy(rest, process.env, process)
     case 'migrate':
       return await migrateOnly()
+    case 'rebuild':
+      return await rebuildLedger(rest)
     case 'resume':
       return await resume()
     case 'help':
@@ -146,6 +150,18 @@ async function migrateOnly(): Promise<number> {
   return 0
 }
 
+async function rebuildLedger(argv: readonly string[]): Promise<number> {
+  const { REBUILD_DATABASE_URL } = process.env
+  const into = argv[0] === '--into' ? argv[1] : REBUILD_DATABASE_URL
+  if (!into) throw new RebuildError('Name an empty database: set REBUILD_DATABASE_URL, or add --into <url>.')
+  const { config, lock } = await prepare()
+  try {
+    return await runRebuild(config, into, (line) => console.error(`  ${line}`))
+  } finally {
+    lock?.release()
+  }
+}
+
 async function resume(): Promise<number> {
   const { database } = loadConfig(process.env, { readFile })
   if (!database.directUrl)
@@ -154,7 +170,7 @@ async function resume(): Promise<number> {
 }
 
 function isExpected(error: unknown): error is Error {
-  return [ConfigError, EmbedError, StartError, FailpointError].some((kind) => error instanceof kind)
+  return [ConfigError, EmbedError, StartError, RebuildError, FailpointError].some((kind) => error instanceof kind)
 }
 
 try {

@@ -34,14 +34,13 @@ export async function auditWallet(ctx: PassContext, cursor: Cursor, run: Run): P
   return filed
 }
 
-/** Files one residue. @returns its value, negative where it left; null when there is none, or it cannot be told now. */
+/** Files one residue, or begins the books. @returns its value, negative where it left; null when there is no more to be done now. */
 async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Promise<bigint | null> {
   const books = await wallet.readBooks(ctx.pool)
   // Somebody followed on meanwhile: his run audits.
   if (books?.cursor.hash !== cursor.hash) return null
   if (books.base?.wallet !== address || books.auditedBlock === null) {
-    await beginBooks(ctx, cursor, books, address)
-    return null
+    return (await beginBooks(ctx, cursor, books, address)) ? 0n : null
   }
   if (books.auditedBlock === cursor.number) return null
   const balanceWei = await ctx.chain.balanceAt(address, cursor)
@@ -56,16 +55,16 @@ async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Pr
 }
 
 /** The books begin before the first block the ledger follows; where that state is gone, or the wallet is a new one, at the cursor. */
-async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<void> {
+async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<boolean> {
   const before = books.base ? null : await ctx.chain.block(Math.max(0, ctx.rules.startBlock - 1))
   const firstWei = before && (await ctx.chain.balanceAt(address, before))
   if (before && firstWei !== null) {
     await wallet.writeBase(ctx.pool, address, before.number, firstWei)
-    return
+    return true
   }
   const balanceWei = await ctx.chain.balanceAt(address, cursor)
-  if (balanceWei === null) return
-  await underCursor(ctx, books, async (sql) => {
+  if (balanceWei === null) return false
+  return underCursor(ctx, books, async (sql) => {
     await wallet.writeBase(sql, address, cursor.number, balanceWei - books.inWei + books.outWei)
     ctx.log.info({ block: cursor.number }, 'the payments wallet is audited from here: earlier state is not to be had')
   })

@@ -1,0 +1,96 @@
+// The command `node-ledger rebuild`: wires the settings' chain and current ledger to a rebuild in another database, shows how
+// it goes, and says what differs. It holds no key that could sign: nothing can be sent from here.
+import { checkChain, claimLedger, passContext } from '../app.ts'
+import { readView, viewCall } from '../chain/calls.ts'
+import { createChainReader } from '../chain/follow.ts'
+import type { Sender } from '../chain/port.ts'
+import { createRpc, type Rpc } from '../chain/rpc.ts'
+import type { Config } from '../config.ts'
+import { readCursor } from '../db/blocks.ts'
+import { isMigrated, migrate } from '../db/migrate.ts'
+import { connect, type Pool } from '../db/sql.ts'
+import { type Address, address } from '../domain/units.ts'
+import { silentLog } from '../log.ts'
+import { type ChainPart, openParts, sendersOf } from '../parts.ts'
+import type { Comparison } from '../rebuild/compare.ts'
+import { RebuildError, rebuild } from '../rebuild/rebuild.ts'
+import { seedTiers } from '../seed.ts'
+
+export { RebuildError } from '../rebuild/rebuild.ts'
+
+/** A rebuild reads and writes one thing at a time; a comparison holds a cursor on each side. */
+const POOL_MAX = 4
+
+/** Runs the command. Resolves with the exit code: 0 when nothing that must be equal differs, 1 else. */
+export async function runRebuild(config: Config, into: string, say: (line: string) => void): Promise<number> {
+  await using stack = new AsyncDisposableStack()
+  const { database, chain, stop } = await openParts(config, silentLog, say)
+  stack.defer(stop)
+  if (into === database.url || into === database.directUrl)
+    throw new RebuildError('The database to rebuild into is the current one: give an empty one.')
+  const applied = await migrate(into)
+  if (applied.length > 0) say(`the schema is in place: ${applied.join(', ')}`)
+  const open = (url: string): Pool => {
+    const pool = connect(url, { max: POOL_MAX, prepare: false, applicationName: 'node-ledger rebuild' })
+    stack.defer(() => pool.end({ timeout: 5 }))
+    return pool
+  }
+  const [pool, current] = [open(into), open(database.directUrl)]
+  const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })
+  stack.defer(() => rpc.close())
+  const senders = await sendersOnRecord(chain, rpc)
+  const watched = { factory: chain.factory, paymentAddress: chain.paymentAddress, senders: Object.values(senders) }
+  const reader = createChainReader(rpc, watched)
+  const { chainId, guardUsable } = await checkChain(chain, rpc, reader)
+  await claimLedger(pool, chain, chainId, reader)
+  const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
+  if (!source) {
+    say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered anew')
+    if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 })
+  }
+  const parts = { pool, directUrl: into, chain, rpc, reader, chainId, guardUsable }
+  const ctx = {
+    ...passContext(config, silentLog, parts),
+    minter: mute(senders.minter),
+    distributor: mute(senders.distributor),
+  }
+  const { block, waiting, comparison } = await rebuild(ctx, source, say)
+  say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless he had decided them`)
+  return comparison === null ? 0 : report(comparison, say)
+}
+
+function report({ rows, decidedAnew, differences }: Comparison, say: (line: string) => void): number {
+  say(`${rows} rows compared`)
+  if (decidedAnew > 0)
+    say(`${decidedAnew} payments without a node wait for another reason than before: to be looked at`)
+  for (const { table, missing, extra, differing, examples } of differences) {
+    say(`${table}: ${missing} rows are gone, ${extra} are new, ${differing} differ`)
+    for (const example of examples) say(`    ${example}`)
+  }
+  say(differences.length === 0 ? 'The ledgers are equal.' : 'The ledgers differ.')
+  return differences.length === 0 ? 0 : 1
+}
+
+/** Who sends for this factory: the keys' addresses, or those the factory names where a key is not configured. */
+async function sendersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
+  const known = sendersOf(chain)
+  const ask = async (role: 'minter' | 'distributor') => {
+    const { method, params } = viewCall(chain.factory, 'latest', role, [])
+    return address(readView(role, await rpc.request(method, params)))
+  }
+  return { minter: known.minter ?? (await ask('minter')), distributor: known.distributor ?? (await ask('distributor')) }
+}
+
+/** A sender by name only: the judge must know our wallets, and nothing may be signed. */
+function mute(of: Address): Sender {
+  const refuse = () => Promise.reject(new RebuildError('a rebuild never sends'))
+  return {
+    address: of,
+    nonce: refuse,
+    balance: refuse,
+    fees: refuse,
+    estimate: refuse,
+    sign: refuse,
+    broadcast: refuse,
+  }
+}

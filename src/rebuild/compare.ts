@@ -1,0 +1,150 @@
+// Compares two ledgers that stand at the same block, row by row, in as little memory for a large ledger as for a small one.
+// What must be equal is what came from the chain; what the passes decided about payments that are not minted may be decided
+// anew, and is only told.
+import type { Sql } from '../db/sql.ts'
+
+/** Rows fetched at once from each side. */
+const FETCH = 1_000
+/** Differing rows shown of each table. */
+const EXAMPLES_MAX = 5
+
+export interface Difference {
+  table: string
+  /** Rows that only the old ledger has, only the new one has, and that differ. */
+  missing: number
+  extra: number
+  differing: number
+  examples: string[]
+}
+
+export interface Comparison {
+  /** What must be equal and is not. */
+  differences: Difference[]
+  /** Payments that wait, in both ledgers, for different reasons. */
+  decidedAnew: number
+  rows: number
+}
+
+interface Projection {
+  table: string
+  key: string
+  columns: string
+  where?: string
+}
+
+/** What of each table comes from the chain, or was copied; ids of rows and the times at which they were written do not. */
+const PROJECTIONS: readonly Projection[] = [
+  { table: 'cursors', key: 'name', columns: '*' },
+  { table: 'blocks', key: 'number', columns: '*' },
+  { table: 'tiers', key: 'tier_id, version', columns: '*' },
+  { table: 'credit_terms', key: 'from_time', columns: 'from_time, min_wei, max_wei, interval_sec, slot_sec' },
+  { table: 'grants', key: 'node_id', columns: '*' },
+  { table: 'senders', key: 'address', columns: '*' },
+  { table: 'cohorts', key: 'cohort', columns: '*' },
+  { table: 'cohort_states', key: 'cohort, block_number', columns: '*' },
+  {
+    table: 'nodes',
+    key: 'node_id',
+    columns: `node_id, owner, cohort, ref, payment_id IS NOT NULL AS paid, per_node_at_mint_wei, turns_at_mint, withdrawn_wei,
+      mint_tx_hash, minted_at, block_number, block_hash`,
+  },
+  { table: 'node_transfers', key: 'block_number, log_index', columns: '*' },
+  { table: 'owners', key: 'owner', columns: '*' },
+  { table: 'rounds', key: 'round', columns: '*' },
+  { table: 'turns', key: 'round, cohort', columns: '*' },
+  {
+    table: 'withdrawals',
+    key: `tx_hash, coalesce(log_index, -1), node_id`,
+    columns: `node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
+      block_number, block_hash`,
+  },
+  {
+    table: 'payments',
+    key: 'ref',
+    columns: `tx_hash, inner_index, ref, from_address, value_wei, succeeded, node_id, block_number, block_hash, tx_index, block_time,
+      CASE WHEN state IN ('seen', 'accepted', 'minting', 'held') THEN 'waiting' ELSE state END AS stands,
+      CASE WHEN state = 'ignored' THEN reason END AS ignored_for, CASE WHEN state = 'minted' THEN tier_id END AS sold_as`,
+    where: `state <> 'orphaned'`,
+  },
+  {
+    table: 'payment_verdicts',
+    key: `(SELECT ref FROM payments p WHERE p.id = t.payment_id), decided_at`,
+    columns: 'verdict, reason, evidence, decided_by, decided_at',
+    where: `decided_by <> 'pass' AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
+  },
+  { table: 'wallet_outflows', key: 'ref', columns: '*' },
+  { table: 'wallet_books', key: 'single', columns: 'in_wei, out_wei' },
+  { table: 'totals', key: 'single', columns: '*' },
+]
+
+const WAITING: Projection = {
+  table: 'payments',
+  key: 'ref',
+  columns: 'ref, state, reason',
+  where: `state IN ('seen', 'accepted', 'minting', 'held')`,
+}
+
+/** Compares. Both should be read from a snapshot, at the same cursor. `onTable` is told before each table. */
+export async function compareLedgers(before: Sql, after: Sql, onTable: (table: string) => void): Promise<Comparison> {
+  const comparison: Comparison = { differences: [], decidedAnew: 0, rows: 0 }
+  for (const projection of PROJECTIONS) {
+    onTable(projection.table)
+    const { rows, ...difference } = await compareTable(before, after, projection)
+    comparison.rows += rows
+    if (difference.missing + difference.extra + difference.differing > 0) comparison.differences.push(difference)
+  }
+  comparison.decidedAnew = (await compareTable(before, after, WAITING)).differing
+  return comparison
+}
+
+interface Row {
+  key: string
+  row: string
+}
+
+/** Walks both sides in the order of their keys, side by side. */
+async function compareTable(before: Sql, after: Sql, projection: Projection): Promise<Difference & { rows: number }> {
+  const result = { table: projection.table, missing: 0, extra: 0, differing: 0, examples: [] as string[], rows: 0 }
+  const show = (text: string) => {
+    if (result.examples.length < EXAMPLES_MAX) result.examples.push(text)
+  }
+  const [left, right] = [rowsOf(before, projection), rowsOf(after, projection)]
+  let [ours, theirs] = [await next(left), await next(right)]
+  while (ours || theirs) {
+    if (theirs === null || (ours !== null && ours.key < theirs.key)) {
+      result.missing++
+      show(`only in the old one: ${ours?.row}`)
+      ours = await next(left)
+    } else if (ours === null || theirs.key < ours.key) {
+      result.extra++
+      show(`only in the new one: ${theirs.row}`)
+      theirs = await next(right)
+    } else {
+      result.rows++
+      if (ours.row !== theirs.row) {
+        result.differing++
+        show(`${ours.row} is now ${theirs.row}`)
+      }
+      ours = await next(left)
+      theirs = await next(right)
+    }
+  }
+  return result
+}
+
+/** Rows in the order of their keys' bytes: the order in which JavaScript compares plain text. */
+async function* rowsOf(sql: Sql, { table, key, columns, where }: Projection): AsyncGenerator<Row> {
+  const query = `SELECT keyed.key, keyed.row FROM (
+      SELECT array_to_string(ARRAY[${key
+        .split(/,(?![^(]*\))/)
+        .map((part) => `(${part})::text`)
+        .join(', ')}], '/') AS key,
+        ${columns === '*' ? 'to_jsonb(t)::text' : `(SELECT to_jsonb(picked)::text FROM (SELECT ${columns}) picked)`} AS row
+      FROM ${table} t WHERE ${where ?? 'true'}) keyed ORDER BY keyed.key COLLATE "C"`
+  for await (const batch of sql.unsafe<Row[]>(query).cursor(FETCH)) yield* batch
+}
+
+async function next(rows: AsyncGenerator<Row>): Promise<Row | null> {
+  const { value, done } = await rows.next()
+  return done ? null : value
+}

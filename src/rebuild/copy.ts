@@ -1,0 +1,66 @@
+// What a rebuilt ledger takes from the old one, since no chain tells it: the operator's terms and decisions. Nothing else is
+// ever copied; a rebuild that copied what it should prove would prove nothing.
+import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
+
+/** The operator's own tables, with the columns that are his. */
+const COPIED = {
+  tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
+    holding_decimals, payout_bps, on_sale, live, from_block, from_time, entered_at, entered_by`,
+  credit_terms: 'from_time, min_wei, max_wei, interval_sec, slot_sec, entered_at',
+  grants: 'node_id, reason, granted_by, granted_at',
+  senders: 'address, label, reason, added_by, added_at',
+} as const
+/** Switches of his; the other settings are facts about one database. */
+const SWITCHES = ['paused']
+
+/** Copies tiers, credit terms, grants, the deny list and the pause. Does nothing twice. */
+export async function copyTerms(from: Sql, into: Pool): Promise<void> {
+  await inTransaction(into, async (sql) => {
+    for (const [table, columns] of Object.entries(COPIED)) {
+      const rows = await asJson(from, `SELECT ${columns} FROM ${table}`)
+      const query = `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
+        ON CONFLICT DO NOTHING`
+      await sql.unsafe(query, [rows])
+    }
+    const names = SWITCHES.map((name) => `'${name}'`).join(', ')
+    const switches = await asJson(from, `SELECT * FROM settings WHERE name IN (${names})`)
+    await sql`
+      INSERT INTO settings SELECT * FROM jsonb_populate_recordset(NULL::settings, ${switches}::text::jsonb)
+      ON CONFLICT DO NOTHING`
+  })
+}
+
+/**
+ * Copies the operator's verdicts to the payments of the same ref, and lets those stand that no node contradicts. The payments must
+ * have been followed. Does nothing twice.
+ */
+export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
+  const verdicts = await asJson(
+    from,
+    `SELECT v.id AS place, p.ref, p.tier_id, p.tier_version, v.verdict, v.reason, v.evidence, v.decided_by, v.decided_at
+      FROM payment_verdicts v JOIN payments p ON p.id = v.payment_id WHERE v.decided_by <> 'pass'`,
+  )
+  await inTransaction(into, async (sql) => {
+    const rows = sql`
+      jsonb_to_recordset(${verdicts}::text::jsonb) AS r(place bigint, ref text, tier_id text, tier_version int, verdict text,
+        reason text, evidence jsonb, decided_by text, decided_at timestamptz)`
+    await sql`
+      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by, decided_at)
+      SELECT p.id, r.verdict, r.reason, r.evidence, r.decided_by, r.decided_at FROM ${rows} JOIN payments p ON p.ref = r.ref
+      WHERE NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_at = r.decided_at)
+      ORDER BY r.place`
+    await sql`
+      UPDATE payments p SET state = r.verdict, reason = CASE WHEN r.verdict = 'accepted' THEN NULL ELSE r.reason END,
+        tier_id = r.tier_id, tier_version = r.tier_version, updated_at = now()
+      FROM (SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC) r
+      WHERE p.ref = r.ref AND p.state IN ('seen', 'held')`
+  })
+}
+
+/** Rows as JSON text, made and read by PostgreSQL alone, so that no number passes through JavaScript's. */
+async function asJson(sql: Sql, query: string): Promise<string> {
+  const [row] = await sql.unsafe<{ rows: string }[]>(
+    `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (${query}) t`,
+  )
+  return row?.rows ?? '[]'
+}

@@ -1,0 +1,124 @@
+// Rebuilds a ledger from the chain alone, into a database of its own, and holds it against the current one. It never sends,
+// and never writes to the current ledger.
+import { readCursor } from '../db/blocks.ts'
+import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/settings.ts'
+import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
+import { readBooks } from '../db/wallet.ts'
+import type { PassContext, Run } from '../passes/context.ts'
+import { auditWallet } from '../passes/steps/audit.ts'
+import { follow } from '../passes/steps/follow.ts'
+import { judge } from '../passes/steps/judge.ts'
+import { type Comparison, compareLedgers } from './compare.ts'
+import { copyTerms, copyVerdicts } from './copy.ts'
+
+/** Blocks between two audits of the payments wallet: few enough that what came and went is seldom netted. */
+const BLOCKS_PER_STEP = 200
+/** Progress is told this often. */
+const TELL_MS = 2_000
+/** Rounds of judging at most: a thousand payments each. */
+const JUDGING_MAX = 10_000
+const run: Run = { checkLock: () => {}, outOfTime: () => false }
+
+/** A rebuild that cannot begin or go on; the message says what to do. */
+export class RebuildError extends Error {
+  override readonly name = 'RebuildError'
+}
+
+export interface Rebuilt {
+  /** Up to where. */
+  block: number
+  /** Payments that are not minted and wait for the operator. */
+  waiting: number
+  /** Null where there was no ledger to compare with. */
+  comparison: Comparison | null
+}
+
+/**
+ * Follows the chain into the database of `ctx`, which must be empty or hold an unfinished rebuild, takes the operator's decisions
+ * from `source`, judges what is left, and compares. Payments without a node are held `recheck`, but for those the operator decided.
+ */
+export async function rebuild(ctx: PassContext, source: Pool | null, say: (line: string) => void): Promise<Rebuilt> {
+  await begin(ctx.pool)
+  if (source) await copyTerms(source, ctx.pool)
+  await followTo(ctx, source, say)
+  if (!source) return { ...(await finish(ctx)), comparison: null }
+  // What the current ledger is now: it may be followed and decided upon all the while.
+  return (await source.begin('isolation level repeatable read read only', async (snapshot) => {
+    const old = snapshot as unknown as Sql
+    await followTo(ctx, old, say)
+    await copyVerdicts(old, ctx.pool)
+    const finished = await finish(ctx)
+    const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
+    return { ...finished, comparison }
+  })) as Rebuilt
+}
+
+async function begin(pool: Pool): Promise<void> {
+  const [row] = await pool<{ used: boolean }[]>`
+    SELECT EXISTS (SELECT FROM cursors) OR EXISTS (SELECT FROM payments) OR EXISTS (SELECT FROM outbox) AS used`
+  if (row?.used && (await readSetting(pool, 'rebuilding')) !== true)
+    throw new RebuildError('The database to rebuild into holds a ledger already: give an empty one.')
+  await writeSetting(pool, 'rebuilding', true, 'rebuild')
+}
+
+/** Follows in steps to where the current ledger stands, or to the head, auditing the payments wallet after each. */
+async function followTo(ctx: PassContext, source: Sql | null, say: (line: string) => void): Promise<void> {
+  const goalOf = async () => {
+    if (!source) return (await ctx.chain.head()).number
+    return (await readCursor(source))?.number ?? ctx.rules.startBlock - 1
+  }
+  let told = 0
+  for (;;) {
+    const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
+    const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
+    if (from > goal) return
+    const followed = await follow(ctx, run, Math.min(goal, from + BLOCKS_PER_STEP - 1))
+    if (followed.toBlock === null)
+      throw new RebuildError(
+        `The provider's head is ${followed.head.number}; the current ledger is at ${goal}. Wait, and run it again.`,
+      )
+    if (followed.cursor) await auditThoroughly(ctx, followed.cursor)
+    if (Date.now() - told < TELL_MS && followed.toBlock < goal) continue
+    told = Date.now()
+    say(`followed to block ${followed.toBlock} of ${goal}`)
+  }
+}
+
+async function auditThoroughly(
+  ctx: PassContext,
+  cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
+): Promise<void> {
+  // A block has at most one residue, in or out, so this ends with the step's blocks; a balance that cannot be read is left.
+  let before: string | null = null
+  for (let i = 0; i < BLOCKS_PER_STEP; i++) {
+    await auditWallet(ctx, cursor, run)
+    const books = await readBooks(ctx.pool)
+    const stand = `${books?.auditedBlock} ${books?.inWei} ${books?.outWei}`
+    if (books?.auditedBlock === cursor.number || stand === before) return
+    before = stand
+  }
+}
+
+/** Holds what is not minted, judges the rest, and lets the ledger be used. */
+async function finish(ctx: PassContext): Promise<{ block: number; waiting: number }> {
+  const cursor = await readCursor(ctx.pool)
+  if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
+  await writeSetting(ctx.pool, 'recheckUpTo', { block: cursor.number }, 'rebuild')
+  const seen = async () =>
+    (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
+  let left = await seen()
+  for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
+    await judge(ctx, cursor, run)
+    const now = await seen()
+    if (now === left) break
+    left = now
+  }
+  return inTransaction(ctx.pool, async (sql) => {
+    const [row] = await sql<{ waiting: number }[]>`
+      SELECT count(*) AS waiting FROM payments WHERE state IN ('seen', 'accepted', 'minting', 'held')`
+    await sql`DELETE FROM settings WHERE name = 'rebuilding'`
+    await writeAudit(sql, { actor: 'rebuild', action: 'rebuilt', detail: { block: cursor.number } })
+    await notifyLedgerChanged(sql)
+    return { block: cursor.number, waiting: row?.waiting ?? 0 }
+  })
+}

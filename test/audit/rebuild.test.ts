@@ -1,0 +1,100 @@
+// A ledger rebuilt from nothing equals the old one but for what the operator decided, and what differs is told.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { denySender } from '../../src/db/senders.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+/** Rebuilds a world's ledger into a database of its own; `body` sees both. */
+async function rebuilt(
+  world: World,
+  body: (outcome: Rebuilt, pool: Pool, again: () => Promise<Rebuilt>) => Promise<void>,
+) {
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  try {
+    const { ctx } = world.instance({ pool, directUrl: database.url })
+    const go = () => rebuild(ctx, world.pool, () => {})
+    await body(await go(), pool, go)
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+}
+
+const tables = ({ comparison }: Rebuilt) => comparison?.differences.map(({ table }) => table)
+
+/** A ledger with a past: nodes, rounds, withdrawals, a gift, payments that wait, and what the operator decided about some. */
+async function pastOf(world: World): Promise<void> {
+  await world.chain.rpc('anvil_setCode', [world.at(18), '0x6000600060006000346000355af100'])
+  await world.settle()
+  await denySender(world.pool, { address: world.at(7), label: 'exchange', reason: 'many people', addedBy: 'operator' })
+  const refunded = await world.pay(6, BASIC + 1n)
+  for (const [account, value] of [
+    [5, BASIC],
+    [5, BASIC + 2n],
+    [7, BASIC],
+    [3, 1n],
+    [1, BASIC],
+    [8, 0n],
+  ] as const)
+    await world.pay(account, value)
+  await world.call(9, world.at(18), `0x${world.at(3).slice(2).padStart(64, '0')}`, 77n)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await world.act(5, 'withdraw', [1n, world.at(9), 1000n])
+  await world.act(5, 'transferFrom', [world.at(5), world.at(8), 1n])
+  await world.rest()
+  await world.pool`UPDATE payments SET state = 'refunded', reason = NULL WHERE tx_hash = ${refunded}`
+  await world.pool`
+    INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
+    SELECT id, 'refunded', '{}', 'operator' FROM payments WHERE tx_hash = ${refunded}`
+  await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (9, 'a gift to come', 'operator')`
+}
+
+test('a rebuilt ledger equals the old one, takes over what the operator decided, and says what does not agree', async () => {
+  const world = await startWorld()
+  try {
+    await pastOf(world)
+    const sent = (await world.pool`SELECT FROM outbox_attempts`).length
+    await rebuilt(world, async (outcome, pool, again) => {
+      assert.deepEqual(outcome.comparison?.differences, [])
+      assert.ok((outcome.comparison?.rows ?? 0) > 50, 'there was something to compare')
+      assert.equal((await pool`SELECT FROM nodes`).length, 1)
+      const states = await pool`SELECT concat_ws(' ', state, reason) AS told FROM payments ORDER BY 1`
+      assert.deepEqual(
+        states.map((row) => row.told),
+        [
+          'held senderDenied',
+          'held unattributed',
+          'held wrongAmount',
+          'ignored operator',
+          'ignored self',
+          'ignored zero',
+          'minted',
+          'refunded',
+        ],
+      )
+      assert.equal((await pool`SELECT FROM grants`).length, 1)
+      assert.equal((await pool`SELECT FROM outbox_attempts`).length, 0, 'a rebuild sends nothing')
+      await assert.rejects(again(), /holds a ledger already/)
+    })
+    await world.pool`UPDATE cohorts SET size = size + 1 WHERE size > 0`
+    await world.pool`DELETE FROM withdrawals`
+    await world.pool`UPDATE payments SET state = 'dismissed' WHERE reason = 'wrongAmount'`
+    await rebuilt(world, async (outcome) => {
+      assert.deepEqual(tables(outcome), ['cohorts', 'withdrawals', 'payments'])
+      const withdrawals = outcome.comparison?.differences[1]
+      assert.deepEqual([withdrawals?.missing, withdrawals?.extra, withdrawals?.differing], [0, 1, 0])
+      assert.match(withdrawals?.examples[0] ?? '', /only in the new one/)
+    })
+    assert.equal((await world.pool`SELECT FROM outbox_attempts`).length, sent)
+  } finally {
+    await world.close()
+  }
+})
