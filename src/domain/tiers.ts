@@ -64,15 +64,6 @@ export function selectTier(
   return { kind: 'none' }
 }
 
-/** True when a transfer of `valueWei` at this block or before it could be the price of any tier, on sale or not. */
-export function isTierPrice(
-  versions: readonly TierVersion[],
-  payment: { valueWei: bigint; blockNumber: number; blockTime: number },
-  graceSec: number,
-): boolean {
-  return selectTier(versions, payment, graceSec).kind !== 'none'
-}
-
 /** The payout of a tier number in force at a time; null when no version had begun (nothing can be owed then). */
 export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
   let best: TierVersion | undefined

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  isTierPrice,
   payoutBpsAt,
   refuseTierVersion,
   selectTier,
@@ -99,7 +98,6 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
 for (const [sentence, versions, payment, expected] of selections) {
   test(sentence, () => {
     assert.equal(told(selectTier(versions, payment, GRACE_SEC)), expected)
-    assert.equal(isTierPrice(versions, payment, GRACE_SEC), expected !== 'none')
     // The order in which versions were read decides nothing.
     assert.equal(told(selectTier([...versions].reverse(), payment, GRACE_SEC)), expected)
   })
