@@ -29,14 +29,19 @@ const SEND = 'src/passes/steps/send.ts'
 const OBSERVE = 'src/chain/observe.ts'
 
 export const BUGS: readonly PlantedBug[] = [
-  one(
-    'two intents may be stored for one nonce',
-    'migrations/0001_ledger.sql',
-    'CREATE UNIQUE INDEX outbox_nonce',
-    'CREATE INDEX outbox_nonce',
-    INSTANCES,
-    PROCESSES,
-  ),
+  {
+    name: 'two intents may be stored for one nonce',
+    edits: [
+      {
+        file: 'migrations/0001_ledger.sql',
+        find: 'CREATE UNIQUE INDEX outbox_nonce',
+        put: 'CREATE INDEX outbox_nonce',
+      },
+      // Which asks for that key by name, so that without it nothing would work at all.
+      { file: 'src/db/outbox.ts', find: 'ON CONFLICT (sender, nonce) DO NOTHING', put: 'ON CONFLICT DO NOTHING' },
+    ],
+    tests: [PROCESSES],
+  },
   one('the nonce is the provider’s, whatever is stored', SEND, 'if (nonce < expected) {', 'if (nonce < 0) {', READS),
   one(
     'a transaction is sent before it is stored',

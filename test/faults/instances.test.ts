@@ -101,6 +101,32 @@ test('an instance loses its lock while it signs: it stores no second intent for 
   assert.equal(intents.count, 1)
 })
 
+test('an instance loses its lock while it signs a round: of the two that were signed for one nonce, one is stored', async () => {
+  const { world, proxy } = stage
+  await paid(world)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  let robbed = false
+  proxy.onAnswered = async ({ method }) => {
+    if (robbed || method !== 'eth_maxPriorityFeePerGas') return
+    robbed = true
+    await world.pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'node-ledger lock credit' AND datname = current_database()`
+    // On another block, so that the other one's bytes differ.
+    await world.chain.mine()
+    assert.equal((await second().pass('credit'))?.body.ran, true)
+  }
+  await first().pass('credit')
+  proxy.onAnswered = () => {}
+  assert.ok(robbed)
+  const doubled = await world.pool`SELECT FROM outbox GROUP BY sender, nonce HAVING count(*) > 1`
+  assert.equal(doubled.count, 0)
+  const unsettled = await world.pool`SELECT FROM outbox WHERE state = 'pending'`
+  assert.equal(unsettled.count, 1)
+  await world.rest()
+})
+
 test('the instance that sends is killed, the next one as well, and the third finishes', async () => {
   const { world } = stage
   const payment = await paid(world)

@@ -28,8 +28,8 @@ const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
 const START_ATTEMPTS_MAX = 12
 /** By itself, after the last fault: the longest time in which everything must be at rest. */
 const REST_MS = 60_000
-/** A provider of another chain is refused at start, which is no weather. A hang costs 15 s each. */
-const UNFIT: readonly Fault[] = ['wrongChainId', 'hang']
+/** A provider of another chain is refused at start, which is no weather; a hang costs 15 s each; only claims ask for a transaction. */
+const UNFIT: readonly Fault[] = ['wrongChainId', 'hang', 'nullTransaction']
 
 export interface SoakCounts {
   eras: number
