@@ -4,6 +4,9 @@ import type { SenderTransaction } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
+/** How far back a contract sees block hashes: a guard beyond that reverts. */
+const BLOCK_HASHES_REACH = 256
+
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
 
 /** An intent that is not in a followed block yet, with its last attempt. */
@@ -134,12 +137,24 @@ export async function settleIntents(
   return { settled, foreign: foreign.map((tx) => tx.txHash) }
 }
 
-/** Consecutive mint or credit intents of a sender that reverted last: what the circuit breaker counts. */
-export async function countRecentReverts(sql: Sql, sender: Address, look: number): Promise<number> {
-  const rows = await sql<{ state: string }[]>`
-    SELECT state FROM outbox WHERE sender = ${sender} AND state IN ('mined', 'reverted') ORDER BY nonce DESC LIMIT ${look}`
-  const firstMined = rows.findIndex((row) => row.state === 'mined')
-  return firstMined === -1 ? rows.length : firstMined
+/**
+ * How often in a row a sender's last intents reverted, counted up to `look`, and the block time of the last one. One that reverted
+ * on its fork guard does not count: its block was on another fork than the one it was mined on, or too far behind it.
+ */
+export async function readReverts(
+  sql: Sql,
+  sender: Address,
+  look: number,
+): Promise<{ inARow: number; lastTime: number | null }> {
+  const rows = await sql<{ state: string; time: number | null }[]>`
+    SELECT o.state, at.time FROM outbox o
+    LEFT JOIN blocks at ON at.number = o.block_number
+    LEFT JOIN blocks guard ON guard.number = o.guard_block
+    WHERE o.sender = ${sender} AND (o.state = 'mined' OR o.state = 'reverted' AND (o.guard_block IS NULL
+      OR guard.hash = o.call -> 'guard' ->> 'hash' AND o.block_number - o.guard_block BETWEEN 1 AND ${BLOCK_HASHES_REACH}))
+    ORDER BY o.nonce DESC LIMIT ${look}`
+  const mined = rows.findIndex((row) => row.state === 'mined')
+  return { inARow: mined === -1 ? rows.length : mined, lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null }
 }
 
 /** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. Foreign ones are forgotten. */

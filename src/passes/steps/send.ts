@@ -3,18 +3,24 @@
 import type { FactoryCall, Fees, Sender, SendOutcome } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks.ts'
 import * as outbox from '../../db/outbox.ts'
+import { writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import { decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
 
+/** Reverts in a row, of calls that a simulation had let through, after which a sender rests: something is wrong that costs gas. */
+const REVERTS_MAX = 3
+/** How long it rests, in block time from the last one; then it tries once, and rests again should that revert. */
+const REST_SEC = 900
+
 export type Sent =
   | { kind: 'sent'; txHash: Hash }
   /** Nothing was signed; the next run tries again. */
   | {
       kind: 'refused'
-      why: 'insufficientFunds' | 'overGasCap' | 'reverts' | 'providerBehind' | 'feeCapped'
+      why: 'insufficientFunds' | 'overGasCap' | 'reverts' | 'providerBehind' | 'feeCapped' | 'resting'
       detail: string
     }
 
@@ -30,6 +36,8 @@ export async function send(
   cursor: Cursor,
   claim: (sql: Sql, outboxId: number) => Promise<void>,
 ): Promise<Sent> {
+  const rest = await restOf(ctx, sender, cursor)
+  if (rest) return { kind: 'refused', why: 'resting', detail: rest }
   const estimate = await sender.estimate(call)
   if (estimate.kind === 'reverts') return { kind: 'refused', why: 'reverts', detail: estimate.error }
   if (estimate.kind !== 'ok') return { kind: 'refused', why: estimate.kind, detail: '' }
@@ -63,6 +71,19 @@ export async function send(
   failpoint(`${call.kind}.stored`)
   await handOver(ctx, run, sender, signed, `${call.kind}.sent`)
   return { kind: 'sent', txHash: signed.txHash }
+}
+
+/** Why a sender must not send now: its last transactions reverted one after the other. Null when it may. */
+async function restOf(ctx: PassContext, sender: Sender, cursor: Cursor): Promise<string | null> {
+  const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
+  // A last one whose header is pruned was long ago.
+  if (inARow < REVERTS_MAX || lastTime === null || cursor.time - lastTime >= REST_SEC) return null
+  const detail = `its last ${inARow} transactions reverted; it tries again at block time ${lastTime + REST_SEC}`
+  ctx.log.error({ sender: sender.address }, `nothing is sent by this sender for now: ${detail}`)
+  // Said once for each rest, by the revert that began it.
+  if (await writeSetting(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
+    await writeAudit(ctx.pool, { actor: 'pass', action: 'senderRests', subject: sender.address, detail: { detail } })
+  return detail
 }
 
 /**
