@@ -28,6 +28,13 @@ test('there is no such point: refused, with those there are', async () => {
   await assert.rejects(startOutside(stage, { NODE_LEDGER_FAILPOINT: 'mint.nowhere' }), /no point mint\.nowhere/)
 })
 
+test('a provider of another chain is refused at start, with what to look at', async () => {
+  stage.proxy.inject('wrongChainId', { times: 100 })
+  await assert.rejects(startOutside(stage), /CHAIN_ID|RPC_URL/)
+  stage.proxy.calm()
+  assert.ok((stage.proxy.fired.get('wrongChainId') ?? 0) > 0)
+})
+
 test('in production no point can be armed', async () => {
   const secret = 'k7Jq2mXw9ZrT4vBn8LcY5hGd3sFpA6eU'
   const env = { NODE_ENV: 'production', SESSION_SECRET: secret, NODE_LEDGER_FAILPOINT: 'mint.stored' }
