@@ -98,3 +98,45 @@ test('a rebuilt ledger equals the old one, takes over what the operator decided,
     await world.close()
   }
 })
+
+test('a rebuild that is interrupted goes on where it stopped; one with no ledger to copy from leaves nothing to be minted', async () => {
+  const world = await startWorld()
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  try {
+    await pastOf(world)
+    // Longer than one step of a rebuild.
+    await world.chain.mine(250)
+    await world.payments()
+    const { chain } = world.ctx
+    let left = 1
+    const cut: typeof chain.observe = (...range) =>
+      left-- > 0 ? chain.observe(...range) : Promise.reject(new Error('cut'))
+    const on = (parts: Partial<typeof world.ctx>) => world.instance({ pool, directUrl: database.url, ...parts }).ctx
+    await assert.rejects(
+      rebuild(on({ chain: { ...chain, observe: cut } }), world.pool, () => {}),
+      /cut/,
+    )
+    const [stopped] = await pool`SELECT block_number FROM cursors`
+    assert.ok(stopped?.block_number > 0)
+    const { comparison } = await rebuild(on({}), world.pool, () => {})
+    assert.deepEqual(comparison?.differences, [])
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+  const empty = await createDatabase()
+  const bare = connect(empty.url, { max: 5, prepare: true, applicationName: 'test' })
+  try {
+    const { ctx } = world.instance({ pool: bare, directUrl: empty.url })
+    const outcome = await rebuild(ctx, null, () => {})
+    assert.equal(outcome.comparison, null)
+    assert.equal((await bare`SELECT FROM payments WHERE state IN ('seen', 'accepted', 'minting')`).length, 0)
+    const minted = await bare`SELECT tier_id FROM payments WHERE state = 'minted'`
+    assert.deepEqual([...minted], [{ tier_id: null }], 'the chain’s word is taken though the tiers are not entered yet')
+  } finally {
+    await bare.end({ timeout: 1 })
+    await empty.drop()
+    await world.close()
+  }
+})

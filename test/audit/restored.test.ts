@@ -89,6 +89,13 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     await ticks(world, restored)
     assert.equal(await told(pool, refunded), 'minted')
     assert.equal(await world.read('lastId'), 3n)
+    // He had let another one through, and the contract then had no room for it: judged again, his word still stands.
+    await pool`UPDATE payments SET state = 'held', reason = 'walletLimit' WHERE tx_hash = ${alsoRefunded}`
+    await pool`
+      INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
+      SELECT id, 'accepted', '{}', 'operator' FROM payments WHERE tx_hash = ${alsoRefunded}`
+    await ticks(world, restored)
+    assert.equal(await told(pool, alsoRefunded), 'minted')
   }))
 
 test('a ledger begun anew on a chain where nodes were sold holds what is not minted', () =>
