@@ -178,8 +178,8 @@ export const BUGS: readonly PlantedBug[] = [
   one(
     'a provider that lags takes the ledger back',
     'src/passes/steps/follow.ts',
-    'if (shorter && !ctx.rules.rewindsToShorterChain) return cursor',
-    'if (shorter && ctx.rules.startBlock < 0) return cursor',
+    'if (shorter && !ctx.rules.rewindsToShorterChain) {',
+    'if (shorter && ctx.rules.startBlock < 0) {',
     READS,
   ),
   one(
@@ -229,7 +229,7 @@ export const BUGS: readonly PlantedBug[] = [
     'payments of a mint that reverted are forgotten',
     'src/db/payments.ts',
     "WHERE outbox_id = ANY(${[...outboxIds]}) AND state = 'minting'`",
-    "WHERE outbox_id = ANY(${[...outboxIds]}) AND state = 'minted'`",
+    "WHERE outbox_id = ANY(${[...outboxIds]}) AND state = 'minting' AND false`",
     SENDING,
   ),
   one(
@@ -237,7 +237,7 @@ export const BUGS: readonly PlantedBug[] = [
     'src/passes/credit.ts',
     'isDue(cohort, cursor.time)',
     'isDue(cohort, cursor.time + 86_400)',
-    'test/passes/main-job.test.ts',
+    'test/passes/credit.test.ts',
   ),
   one(
     'a range is stored without a transaction around it',
@@ -257,8 +257,8 @@ export const BUGS: readonly PlantedBug[] = [
   one(
     'a point where the process is killed can be armed in production',
     'src/failpoint.ts',
-    '  if (production) throw',
-    '  if (production && name === armed) throw',
+    '  if (production)\n    throw',
+    '  if (production && name === armed)\n    throw',
     CRASHES,
   ),
 ]

@@ -61,6 +61,13 @@ async function provoke(point: Failpoint, tick: number): Promise<Hash | null> {
     await world.chain.mine()
     return paid(world, nextPayer(), priceWei)
   }
+  if (place === 'follow' && tick === 0) {
+    // So that the range it dies of holds a mint.
+    const payment = await paid(world)
+    await world.payments()
+    await world.chain.mine()
+    return payment
+  }
   if (place === 'credit' && tick === 0) await world.chain.increaseTime(INTERVAL_SEC)
   if ((place === 'bump' || place === 'resend') && tick === 0) proxy.inject('swallowed', { times: 2 })
   if (place === 'bump') await world.chain.mine(12)

@@ -68,11 +68,11 @@ export async function storeRange(
     await insertWithdrawals(sql, changes.withdrawals)
     await insertFailedWithdrawals(sql, range.failedWithdrawals)
     await settlePayments(ctx, sql, range, changes, headBlock)
+    failpoint('follow.storing')
     await writeCursor(sql, cursor)
     await pruneBlocks(sql, cursor.number - HEADERS_KEPT)
     await pruneCohortStates(sql, cursor.number - HEADERS_KEPT)
     if (changesAnything(range)) await notifyLedgerChanged(sql)
-    failpoint('follow.storing')
     return { cursor, detected, minted: changes.nodes.length }
   })
 }
