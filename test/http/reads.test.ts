@@ -82,6 +82,7 @@ describe('a fresh deployment', () => {
       contractBalanceWei: null,
       outstandingWei: null,
       isSolvent: null,
+      halted: null,
     })
   })
   it('answers the cover with nulls when there is no chain to ask', async () => {
@@ -339,6 +340,14 @@ describe('a small ledger', () => {
     await service.sql`UPDATE cursors SET block_time = ${1750000000 + 100}`
   })
 
+  it('says why the passes are halted, and since when', async () => {
+    const halt = { reason: 'another chain', since: '2026-01-02T03:04:05.000Z', sealed: true, looks: 5 }
+    await service.sql`INSERT INTO settings (name, value, updated_by) VALUES ('halted', ${JSON.stringify(halt)}::text::jsonb, 'test')`
+    const { reason, since } = halt
+    assert.deepEqual((await service.get('/api/cron/health')).json.halted, { reason, since })
+    await service.sql`DELETE FROM settings WHERE name = 'halted'`
+    assert.equal((await service.get('/api/cron/health')).json.halted, null)
+  })
   it('is paused by the operator’s switch', async () => {
     await service.sql`INSERT INTO settings (name, value, updated_by) VALUES ('paused', 'true', 'test')`
     assert.equal((await service.get('/api/cron/health')).json.paused, true)

@@ -19,7 +19,7 @@ export const cronHealth = ({ deps, ask, glance }: Tools): Route => ({
       glance.distributorBalanceWei(),
       glance.paused(),
     ])
-    const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes } = ledger
+    const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted } = ledger
     return {
       json: toJson({
         lastTickAt,
@@ -36,6 +36,7 @@ export const cronHealth = ({ deps, ask, glance }: Tools): Route => ({
         contractBalanceWei: cover?.contractBalanceWei ?? null,
         outstandingWei: cover?.outstandingWei ?? null,
         isSolvent: cover?.isSolvent ?? null,
+        halted,
       }),
     }
   },
