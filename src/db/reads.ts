@@ -57,7 +57,7 @@ export interface NodePage {
 }
 
 /**
- * GET /api/node/:id. The id is sought among the chain ids first, then among the row ids (decisions: ids). A node's credits are its
+ * GET /api/node/:id. The id is sought among the chain ids first, then among the row ids. A node's credits are its
  * cohort's turns after its mint. @returns null where neither has it.
  */
 export async function readNode(sql: Sql, id: bigint, limit: number): Promise<NodePage | null> {
@@ -206,7 +206,7 @@ function nodeTables(sql: Sql) {
   return sql`nodes n JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id`
 }
 
-/** The fields of a node, in the order in which they are shown (decisions: node). */
+/** The fields of a node, in the order in which they are shown. */
 function nodeColumns(sql: Sql) {
   return sql`n.id, n.node_id::text AS "nodeId", n.owner, p.tier_id AS "tierId", p.value_wei::text AS "priceWei",
     (c.per_node_wei - n.per_node_at_mint_wei)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, refuse } from './refusals.ts'
 
-/** Decisions: bodies. */
+/** The largest body of ours has a few hundred bytes. */
 const BODY_BYTES_MAX = 16 * 1024
 /** No body of ours nests at all; unknown fields may, within reason. */
 const DEPTH_MAX = 32

@@ -1,4 +1,4 @@
-// The chain's word on the contract as a whole, read at most every five seconds for all callers (decisions: health). Null
+// The chain's word on the contract as a whole, read at most every five seconds for all callers. Null
 // is "could not check"; a reading that fails or hangs is null, and never fails an answer.
 import type { Readings } from '../chain/port.ts'
 import type { Wei } from '../domain/units.ts'

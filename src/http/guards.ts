@@ -8,7 +8,7 @@ const ID_DIGITS_MAX = UINT256_MAX.toString().length
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 200
 
-/** An address in any one case, or in mixed case with the right EIP-55 checksum (decisions: addresses and hashes in). */
+/** An address in any one case, or in mixed case with the right EIP-55 checksum. */
 export function parseAddress(value: unknown, checksum: (address: Address) => string): Address | Refusal {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) return refuse('badAddress')
   const digits = value.slice(2)
@@ -17,7 +17,7 @@ export function parseAddress(value: unknown, checksum: (address: Address) => str
   return mixed && checksum(lower) !== value ? refuse('badAddress') : lower
 }
 
-/** A positive whole number up to 2^256 - 1, in its one canonical spelling (decisions: whole numbers). */
+/** A positive whole number up to 2^256 - 1, in its one canonical spelling. */
 export function parseId(value: unknown): bigint | Refusal {
   return parsePositive(value) ?? refuse('badId')
 }

@@ -1,4 +1,4 @@
-// The order in which every request is looked at (decisions: order of checks): configured, limit, method, key or session,
+// The order in which every request is looked at: configured, limit, method, key or session,
 // input, and only then the handler. Catches every fault; what it says stays in the log.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'

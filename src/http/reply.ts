@@ -5,7 +5,7 @@ import type { LimitState } from './limits.ts'
 import { envelope, isRefusal, type RefusalName, statusOf } from './refusals.ts'
 import type { Outcome, Route } from './route.ts'
 
-/** Decisions: security headers. */
+/** On every answer: nobody guesses types, nobody learns where a caller came from. */
 export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const
 const JSON_TYPE = 'application/json'
 /** A page loads from this service alone, runs none but its scripts, and stands in no other page. Styles are set by scripts, too. */

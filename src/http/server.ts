@@ -11,7 +11,7 @@ import { rawRefusal, SECURITY_HEADERS, sendRefusal } from './reply.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools } from './tools.ts'
 
-/** A request, headers and body, must have arrived by then; whoever is slower is cut off (security: slow requests). */
+/** A request, headers and body, must have arrived by then; whoever is slower is cut off. */
 const REQUEST_MS_MAX = 8_000
 const HEADERS_MS_MAX = 5_000
 /** Node looks for slow requests this often: the two together stay under ten seconds. */

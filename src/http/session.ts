@@ -8,7 +8,7 @@ import { sameSecret } from './secrets.ts'
 
 /** Seven days from sign-in (specification, section 5). */
 const SESSION_SEC = 7 * 24 * 60 * 60
-/** Decisions: auth. */
+/** Long enough to find the wallet, short enough that a stolen one is stale; 128 bits of it. */
 const NONCE_SEC = 10 * 60
 const NONCE_BYTES = 16
 /** Stands in a nonce cookie for "no address": the message names none. */

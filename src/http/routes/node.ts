@@ -7,7 +7,7 @@ import { isRefusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** The chain's word must never slow the answer (decisions: node); later than this it is null. */
+/** The chain's word must never slow the answer; later than this it is null. */
 const CHAIN_MS_MAX = 300
 
 export const node = (tools: Tools): Route => ({
