@@ -56,7 +56,7 @@ async function isPaused(ctx: PassContext, cursor: Cursor): Promise<boolean> {
 
 /** Plans the round that is due: every due cohort's owed turn, at the terms and the seed of its own time. */
 async function planDueRound(ctx: PassContext, cursor: Cursor, due: readonly LedgerCohort[]): Promise<RoundPlan> {
-  const reader = await termsReader(ctx, cursor.number)
+  const reader = termsReader(ctx, cursor.number)
   const unbacked = await countUnbackedNodes(
     ctx.pool,
     due.map((cohort) => cohort.cohort),

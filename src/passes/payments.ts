@@ -1,5 +1,7 @@
 // The payments pass: follow, reconcile now and then, audit the wallet, judge, settle, mint. Safe to kill at any instruction and to run
 // from any instance; what it did not finish the next run goes on with.
+import type { Sender } from '../chain/port.ts'
+import type { Cursor } from '../db/blocks.ts'
 import { countOpenPayments } from '../db/payments.ts'
 import type { PassContext, Run } from './context.ts'
 import type { PaymentsOutcome } from './outcomes.ts'
@@ -46,12 +48,7 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
 }
 
 /** Nothing is sent before the ledger has followed to the head: what was already done must be known first. */
-async function settleAndMint(
-  ctx: PassContext,
-  run: Run,
-  cursor: NonNullable<Awaited<ReturnType<typeof follow>>['cursor']>,
-  minter: NonNullable<PassContext['minter']>,
-): Promise<void> {
+async function settleAndMint(ctx: PassContext, run: Run, cursor: Cursor, minter: Sender): Promise<void> {
   if (await settleOutstanding(ctx, run, minter, cursor)) return
   const sent = await mint(ctx, run, minter, cursor)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')

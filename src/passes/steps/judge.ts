@@ -85,11 +85,10 @@ async function judgeOne(
   payment: payments.Payment,
 ): Promise<Verdict['kind'] | 'unchanged'> {
   const selection = selectTier(bench.versions, payment, ctx.rules.priceGraceSec)
-  // The holding is a reading of the chain: taken before the lock, and only where everything else already passes.
-  const dry = await decide(ctx, bench, payment, selection, { kind: 'notNeeded' }, { write: false })
-  if (dry !== 'undecided') return decide(ctx, bench, payment, selection, { kind: 'notNeeded' }, { write: true })
-  const holding = await readHolding(ctx, bench, payment, selection)
-  return decide(ctx, bench, payment, selection, holding, { write: true })
+  const verdict = await decide(ctx, bench, payment, selection, { kind: 'notNeeded' })
+  if (verdict !== 'undecided') return verdict
+  // The holding is a reading of the chain: taken outside the lock, and only where everything else passes.
+  return decide(ctx, bench, payment, selection, await readHolding(ctx, bench, payment, selection))
 }
 
 async function readHolding(
@@ -105,14 +104,13 @@ async function readHolding(
   return { kind: 'read', amountWei }
 }
 
-/** Counts under the wallet's lock, decides, and stores the verdict; with `write: false` only says what it would be. */
+/** Counts under the wallet's lock, decides, and stores the verdict, unless it is undecided. */
 async function decide(
   ctx: PassContext,
   bench: Bench,
   payment: payments.Payment,
   selection: TierSelection,
   holding: HoldingReading,
-  options: { write: boolean },
 ): Promise<Verdict['kind'] | 'unchanged'> {
   return inTransaction(ctx.pool, async (sql) => {
     await payments.lockWallet(sql, payment.from)
@@ -136,7 +134,7 @@ async function decide(
       holdingRetrySec: ctx.rules.holdingRetrySec,
     }
     const verdict = judgePayment(facts)
-    if (verdict.kind === 'undecided' || !options.write) return verdict.kind
+    if (verdict.kind === 'undecided') return verdict.kind
     if (verdict.kind === 'held' && verdict.reason === payment.reason) return 'unchanged'
     const evidence = {
       ...verdict.evidence,

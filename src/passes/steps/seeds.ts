@@ -21,8 +21,9 @@ export interface TermsReader {
 }
 
 /** `upTo` is the followed height; `fresh` are observed blocks that are not stored yet. */
-export async function termsReader(ctx: PassContext, upTo: number, fresh: readonly Block[] = []): Promise<TermsReader> {
-  const [terms, tiers] = await Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
+export function termsReader(ctx: PassContext, upTo: number, fresh: readonly Block[] = []): TermsReader {
+  // Read when first asked for: most ranges of blocks hold no turn.
+  let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<Seed | null>>()
   return {
     async termsOf(tierNo, due) {
@@ -31,7 +32,9 @@ export async function termsReader(ctx: PassContext, upTo: number, fresh: readonl
         seed = findSeed(ctx, due, upTo, fresh)
         seeds.set(due, seed)
       }
-      return { ...describe(terms, tiers, tierNo, due), ...((await seed) ?? { seedBlock: null, seed: null }) }
+      entered ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
+      const [[terms, tiers], found] = await Promise.all([entered, seed])
+      return { ...describe(terms, tiers, tierNo, due), ...(found ?? { seedBlock: null, seed: null }) }
     },
   }
 }

@@ -47,9 +47,10 @@ export async function storeRange(
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
   // Cohorts change with the cursor only, which is compared under its lock below.
-  const cohorts = new Map((await readCohorts(ctx.pool)).map((cohort) => [cohort.cohort, cohort]))
+  const known = range.events.length > 0 ? await readCohorts(ctx.pool) : []
+  const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
-  const reader = await termsReader(ctx, last.number, range.blocks)
+  const reader = termsReader(ctx, last.number, range.blocks)
   const turns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.termsOf(turn.tierNo, turn.due)) })),
   )
