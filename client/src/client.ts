@@ -1,0 +1,116 @@
+// One method for each endpoint of the public API, named as the OpenAPI document names its operations.
+import { createTransport, type TransportOptions } from './transport.ts'
+import type {
+  Cover,
+  Deployment,
+  Distribution,
+  Health,
+  Hex,
+  Node,
+  NodeDetail,
+  Payment,
+  Quote,
+  Stats,
+  SyncedNodes,
+  Tier,
+  Wallet,
+} from './types.ts'
+
+export type ClientOptions = TransportOptions
+
+export interface CallOptions {
+  /** Cancels the request, and the waits between attempts. */
+  signal?: AbortSignal
+  /** Overrides the client's own number of attempts. */
+  attempts?: number
+}
+
+export interface ListOptions extends CallOptions {
+  /** How many at most, 1 to 200; the service's default is 50. */
+  limit?: number
+}
+
+/** A chain node id or a ledger row id, in any notation that holds it exactly. */
+export type NodeId = string | number | bigint
+
+export interface LedgerClient {
+  /** Totals of the whole ledger. */
+  getStats(options?: CallOptions): Promise<Stats>
+  /** Every tier as it is now, those off sale too. */
+  getTiers(options?: CallOptions): Promise<Tier[]>
+  /** How far the contract's balance covers what it owes; readings are `null` while the chain cannot be reached. */
+  getCover(options?: CallOptions): Promise<Cover>
+  /** The nodes a wallet owns, oldest first. */
+  getNodesOfAddress(address: string, options?: CallOptions): Promise<Node[]>
+  /** One node with its credits and withdrawals, newest first. Throws 404 when there is none. */
+  getNode(id: NodeId, options?: ListOptions): Promise<NodeDetail>
+  /** The newest rounds first. */
+  getDistributions(options?: ListOptions): Promise<Distribution[]>
+  /** What to pay for a tier (without one: the default tier), and where to. Throws 503 when nothing can be bought. */
+  getDeployQuote(tierId?: string, options?: CallOptions): Promise<Quote>
+  /** US dollars per ether, for display; `null` when unknown. */
+  getPrice(options?: CallOptions): Promise<number | null>
+  /** The OpenAPI document. */
+  getOpenapi(options?: CallOptions): Promise<Record<string, unknown>>
+  /** Has a transfer looked at now; the payment's present state. Asked again while the service's node has not seen it (409). */
+  claimPayment(txHash: string, options?: CallOptions): Promise<Payment>
+  /** Begins to sign in; `message` is what the wallet signs, exactly as it is. */
+  getNonce(address?: string, options?: CallOptions): Promise<{ nonce: string; message: string }>
+  /** Signs in with the signature of the message. Not repeated when its answer is lost: a nonce is good for one attempt. */
+  verifySignature(signed: { address: string; signature: string }, options?: CallOptions): Promise<{ address: Hex }>
+  /** Signs out. */
+  logout(options?: CallOptions): Promise<void>
+  /** The signed-in wallet; `null` when nobody is signed in. */
+  getMe(options?: CallOptions): Promise<Wallet | null>
+  /** Records a node of the signed-in wallet that the ledger does not have yet. */
+  syncNode(which: { txHash: string } | { nodeId: NodeId }, options?: CallOptions): Promise<SyncedNodes>
+  /** Health of the credit worker; readings that could not be taken are `null`. */
+  getHealth(options?: CallOptions): Promise<Health>
+  /** Where chain, contract and payments wallet are. */
+  getWellKnown(options?: CallOptions): Promise<Deployment>
+}
+
+/**
+ * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}; what is worth asking again has been by then.
+ * Outside of browsers the client itself keeps the session cookie.
+ */
+export function createClient(options: ClientOptions): LedgerClient {
+  const request = createTransport(options)
+  // What the service answers is held to the OpenAPI document by the service's own tests.
+  const get = async <T>(path: string, options?: CallOptions, query: Record<string, string | number | undefined> = {}) =>
+    (await request({ method: 'GET', path, query, ...options })) as T
+  const post = async <T>(path: string, body: object, options?: CallOptions, repeatable = true) =>
+    (await request({ method: 'POST', path, body, repeatable, ...options })) as T
+
+  return {
+    getStats: (options) => get<Stats>('/api/stats', options),
+    getTiers: async (options) => (await get<{ tiers: Tier[] }>('/api/tiers', options)).tiers,
+    getCover: (options) => get<Cover>('/api/cover', options),
+    getNodesOfAddress: (address, options) => get<Node[]>(`/api/nodes/${encodeURIComponent(address)}`, options),
+    getNode: (id, options) =>
+      get<NodeDetail>(`/api/node/${encodeURIComponent(String(id))}`, options, { limit: options?.limit }),
+    getDistributions: (options) => get<Distribution[]>('/api/distributions', options, { limit: options?.limit }),
+    getDeployQuote: (tier, options) => get<Quote>('/api/deploy-quote', options, { tier }),
+    getPrice: async (options) => (await get<{ usd: number | null }>('/api/price', options)).usd,
+    getOpenapi: (options) => get<Record<string, unknown>>('/api/openapi.json', options),
+    claimPayment: (txHash, options) => post<Payment>('/api/payments/claim', { txHash }, options),
+    getNonce: (address, options) => get<{ nonce: string; message: string }>('/api/auth/nonce', options, { address }),
+    verifySignature: ({ address, signature }, options) =>
+      post<{ address: Hex }>('/api/auth/verify', { address, signature }, options, false),
+    logout: async (options) => void (await post('/api/auth/logout', {}, options)),
+    getMe: (options) => get<Wallet>('/api/me', options).catch(nullWhenSignedOut),
+    syncNode: (which, options) => post<SyncedNodes>('/api/nodes/sync', syncBody(which), options),
+    getHealth: (options) => get<Health>('/api/cron/health', options),
+    getWellKnown: (options) => get<Deployment>('/.well-known/node-ledger.json', options),
+  }
+}
+
+/** For `/api/me`, 401 is the normal answer to a visitor who is not signed in. */
+function nullWhenSignedOut(error: unknown): null {
+  if (error instanceof Error && 'status' in error && error.status === 401) return null
+  throw error
+}
+
+function syncBody(which: { txHash: string } | { nodeId: NodeId }): object {
+  return 'txHash' in which ? { txHash: which.txHash } : { nodeId: String(which.nodeId) }
+}

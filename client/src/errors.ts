@@ -1,0 +1,41 @@
+// What a method throws. Go by `status` and `retryable`; the text is for people.
+
+export interface LedgerErrorDetails {
+  status: number | null
+  retryable: boolean
+  retryAfter: number | null
+  cause?: unknown
+}
+
+/** A request that did not end in an answer of success. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError'
+  /** The HTTP status; `null` when no answer came (network, time-out, or one that is not the API's). */
+  readonly status: number | null
+  /** Whether the same request may succeed later. The client has already tried again as often as its settings say. */
+  readonly retryable: boolean
+  /** Seconds the service asks to wait; `null` when it does not say. */
+  readonly retryAfter: number | null
+
+  constructor(message: string, { status, retryable, retryAfter, cause }: LedgerErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.status = status
+    this.retryable = retryable
+    this.retryAfter = retryAfter
+  }
+}
+
+/** Statuses that the API asks to repeat: 409 once things have settled, the others with exponential back-off. */
+const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
+
+/** The error for an answer that is not a success. */
+export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null): LedgerError {
+  const said = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
+  const message = typeof said === 'string' ? said : `The service answered ${status}.`
+  return new LedgerError(message, { status, retryable: RETRYABLE.has(status), retryAfter })
+}
+
+/** The error for a request without an answer. */
+export function errorWithoutAnswer(message: string, cause?: unknown): LedgerError {
+  return new LedgerError(message, { status: null, retryable: true, retryAfter: null, cause })
+}

@@ -1,0 +1,13 @@
+// The package's main entry: no dependency, nothing that runs at import.
+export {
+  type CallOptions,
+  type ClientOptions,
+  createClient,
+  type LedgerClient,
+  type ListOptions,
+  type NodeId,
+} from './client.ts'
+export { LedgerError } from './errors.ts'
+export { type FollowedPayment, type FollowOptions, followPayment } from './follow.ts'
+export type { RetryOptions } from './transport.ts'
+export type * from './types.ts'

@@ -1,0 +1,19 @@
+// From JSON to the types of types.ts, by the API's own naming rule: what ends in Wei is an amount, what ends in At is a time.
+
+const TIME = /(At|^due|^since)$/
+const AMOUNT = /Wei$/
+
+/** Turns amounts into bigint and times into Date, in place of the strings, however deep. Everything else stays as it is. */
+export function revive(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(revive)
+  if (typeof value !== 'object' || value === null) return value
+  const revived: Record<string, unknown> = {}
+  for (const [key, field] of Object.entries(value)) revived[key] = reviveField(key, field)
+  return revived
+}
+
+function reviveField(key: string, field: unknown): unknown {
+  if (typeof field !== 'string') return revive(field)
+  if (AMOUNT.test(key)) return BigInt(field)
+  return TIME.test(key) ? new Date(field) : field
+}

@@ -1,0 +1,162 @@
+// One HTTP request with its time limit, its retries and its cookies. Knows no route.
+import { errorOfAnswer, errorWithoutAnswer, type LedgerError } from './errors.ts'
+import { revive } from './revive.ts'
+
+export interface RetryOptions {
+  /** How often a request is made at most, the first time included; 1: never again. Default 4. */
+  attempts?: number
+  /** Wait before the second attempt, doubled each time, in milliseconds. Default 300. */
+  baseMs?: number
+  /** Longest wait, also where the service asks for longer: then the error is thrown. Default 65,000 (a limit's window is a minute). */
+  maxMs?: number
+  /** Wait before a 409 is asked again: a chain needs a block or so to settle. Doubled each time. Default 1,500. */
+  settleMs?: number
+}
+
+export interface TransportOptions {
+  baseUrl: string | URL
+  fetch?: typeof globalThis.fetch
+  /** How long one attempt may take, in milliseconds. Default 15,000. */
+  timeoutMs?: number
+  retry?: RetryOptions
+}
+
+export interface Sent {
+  method: 'GET' | 'POST'
+  path: string
+  query?: Record<string, string | number | undefined>
+  body?: object
+  signal?: AbortSignal
+  /** How often at most; without it the client's own setting. */
+  attempts?: number
+  /** False for what must not be asked twice when the answer was lost: a nonce is good for one attempt. */
+  repeatable?: boolean
+}
+
+export type Request = (sent: Sent) => Promise<unknown>
+
+/** Builds the function that makes requests to one service. */
+export function createTransport(options: TransportOptions): Request {
+  const base = baseOf(options.baseUrl)
+  const fetch = options.fetch ?? globalThis.fetch.bind(globalThis)
+  const timeoutMs = options.timeoutMs ?? 15_000
+  const retry = { attempts: 4, baseMs: 300, maxMs: 65_000, settleMs: 1_500, ...options.retry }
+  const cookies = new Cookies()
+
+  async function attempt({ method, path, query, body, signal }: Sent): Promise<unknown> {
+    const url = new URL(base + path)
+    for (const [name, value] of Object.entries(query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, String(value))
+    const limit = AbortSignal.timeout(timeoutMs)
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(url, {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...cookies.header(),
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      })
+      text = await response.text()
+    } catch (cause) {
+      // Whoever cancels wants his own reason, not ours.
+      signal?.throwIfAborted()
+      const why = limit.aborted ? `No answer within ${timeoutMs} ms` : 'The service could not be reached'
+      throw errorWithoutAnswer(`${why}: ${method} ${url.origin}${url.pathname}`, cause)
+    }
+    cookies.keep(response.headers)
+    const json = parse(text)
+    if (!response.ok) throw errorOfAnswer(response.status, json, secondsToWait(response.headers))
+    if (json === undefined)
+      throw errorWithoutAnswer(`What answers at ${url.origin} is not a Node Ledger: no JSON came.`)
+    return revive(json)
+  }
+
+  return async (sent) => {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await attempt(sent)
+      } catch (error) {
+        const waitMs = waitBefore(tried, error as LedgerError, sent, retry)
+        if (waitMs === null) throw error
+        await sleep(waitMs, sent.signal)
+      }
+    }
+  }
+}
+
+/** How long to wait before attempt `tried + 1`; null: give up. */
+function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Required<RetryOptions>): number | null {
+  if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
+  // Answered "too many" means not looked at; anything else may have used up what can be used once.
+  if (sent.repeatable === false && error.status !== 429) return null
+  const first = error.status === 409 ? retry.settleMs : retry.baseMs
+  const backoffMs = Math.min(first * 2 ** (tried - 1), retry.maxMs)
+  // Half of it drawn, so that many clients do not come back as one.
+  const drawnMs = backoffMs / 2 + (Math.random() * backoffMs) / 2
+  const askedMs = (error.retryAfter ?? 0) * 1000
+  return askedMs > retry.maxMs ? null : Math.max(drawnMs, askedMs)
+}
+
+/** Waits; rejects with the signal's reason as soon as it is aborted. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+function baseOf(given: string | URL): string {
+  let url: URL
+  try {
+    url = new URL(given)
+  } catch {
+    throw new TypeError(`baseUrl must be an absolute URL such as https://ledger.example, not ${JSON.stringify(given)}.`)
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function secondsToWait(headers: Headers): number | null {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null
+}
+
+/** The session outside of browsers. In a browser these headers are its own affair: it hides the one and ignores the other. */
+class Cookies {
+  readonly #kept = new Map<string, string>()
+
+  keep(headers: Headers): void {
+    for (const line of headers.getSetCookie?.() ?? []) {
+      const [pair = '', ...attributes] = line.split(';')
+      const [name = '', value = ''] = pair.split('=', 2).map((part) => part.trim())
+      const gone = value === '' || attributes.some((attribute) => /^\s*max-age=0$/i.test(attribute))
+      if (gone) this.#kept.delete(name)
+      else this.#kept.set(name, value)
+    }
+  }
+
+  header(): { cookie?: string } {
+    if (this.#kept.size === 0) return {}
+    return { cookie: [...this.#kept].map(([name, value]) => `${name}=${value}`).join('; ') }
+  }
+}

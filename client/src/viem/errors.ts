@@ -1,0 +1,47 @@
+// What can go wrong between a wallet, its chain and this package, told apart.
+import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
+import { inWords } from './factory.ts'
+
+export type WalletErrorCode =
+  /** The wallet's owner said no. Nothing was sent. */
+  | 'rejected'
+  /** The wallet is on another chain. Nothing was sent. */
+  | 'wrongChain'
+  /** A contract wallet: its ether would arrive by an internal call, which buys nothing. Nothing was sent. */
+  | 'contractWallet'
+  /** The contract would refuse, or has refused; the message says why. */
+  | 'reverted'
+  /** The service names no contract, or no address of what is needed. */
+  | 'notDeployed'
+
+export class WalletError extends Error {
+  override readonly name = 'WalletError'
+  readonly code: WalletErrorCode
+  /** The transaction, where one was sent. */
+  readonly txHash: `0x${string}` | null
+
+  constructor(code: WalletErrorCode, message: string, more: { txHash?: `0x${string}`; cause?: unknown } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.code = code
+    this.txHash = more.txHash ?? null
+  }
+}
+
+/** Runs what asks the wallet or the contract; tells a refusal by either as a WalletError, everything else as it came. */
+export async function explained<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    throw explain(error)
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (!(error instanceof BaseError)) return error
+  if (error.walk((cause) => cause instanceof UserRejectedRequestError))
+    return new WalletError('rejected', 'The wallet refused. Nothing was sent.', { cause: error })
+  const revert = error.walk((cause) => cause instanceof ContractFunctionRevertedError)
+  if (!(revert instanceof ContractFunctionRevertedError)) return error
+  const name = revert.data?.errorName ?? revert.signature ?? 'without a reason'
+  return new WalletError('reverted', inWords(name) ?? `The contract refuses (${name}).`, { cause: error })
+}

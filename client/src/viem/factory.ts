@@ -1,0 +1,31 @@
+// What this package reads of the NodeFactory and calls on it, and the contract's refusals in words.
+import { parseAbi } from 'viem'
+
+/** The part of the contract's interface that owners and verifiers need. */
+export const factoryAbi = parseAbi([
+  'function nodesOf(address wallet) view returns (uint256[] ids)',
+  'function nodeInfo(uint256 id) view returns (address nodeOwner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)',
+  'function outstanding() view returns (uint256)',
+  'function isSolvent() view returns (bool)',
+  'function withdraw(uint256 id, address to, uint256 amount)',
+  'function withdrawAll(uint256[] ids, address to)',
+  'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 amountPerNode, uint256 nodeCount)',
+  'error BalanceExceeded()',
+  'error ImpossibleRecipient()',
+  'error NotNodeOwner()',
+  'error SendFailed()',
+  'error TokenDoesNotExist()',
+  'error ZeroAmount()',
+])
+
+const IN_WORDS: Readonly<Record<string, string>> = {
+  BalanceExceeded: 'The node does not hold that much.',
+  ImpossibleRecipient: 'Withdrawals cannot go to the zero address or to the contract itself.',
+  NotNodeOwner: 'The wallet does not own this node.',
+  SendFailed: 'The recipient refused the ether.',
+  TokenDoesNotExist: 'There is no such node.',
+  ZeroAmount: 'There is nothing to withdraw.',
+}
+
+/** A contract error's name in words; null for one that no call of this package can meet. */
+export const inWords = (errorName: string): string | null => IN_WORDS[errorName] ?? null
