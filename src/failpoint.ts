@@ -46,7 +46,18 @@ export function armFailpoint(name: string | undefined, { production }: { product
   armed = name
 }
 
+let watch: ((name: Failpoint) => void) | null = null
+
+/**
+ * Has `hit` called at every point instead of anything else, for a simulation whose instances die and whose process does not: it
+ * throws where the instance should. Null ends it.
+ */
+export function watchFailpoints(hit: ((name: Failpoint) => void) | null): void {
+  watch = hit
+}
+
 /** Kills this very process where the point is armed: no cleanup runs, no connection says goodbye. */
 export function failpoint(name: Failpoint): void {
   if (name === armed) process.kill(process.pid, 'SIGKILL')
+  watch?.(name)
 }

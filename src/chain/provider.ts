@@ -24,6 +24,8 @@ export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcEr
 export interface ProviderOptions {
   url: string
   replyBytesMax: number
+  /** What carries requests to the URL's origin; a pool of connections unless given (the simulation has no sockets). */
+  dispatcher?: Dispatcher
 }
 
 export interface Provider {
@@ -60,10 +62,13 @@ export function revertData(error: RpcError): `0x${string}` | null {
 /** Builds a provider. Throws TypeError on a URL that is not http or https (without repeating it). */
 export function createProvider(options: ProviderOptions): Provider {
   const url = parseUrl(options.url)
-  const pool = new Pool(url.origin, { connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+  const pool =
+    options.dispatcher ??
+    new Pool(url.origin, { connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
   const lane = createLane(IN_FLIGHT_MAX, WAITING_MAX)
   const link: Link = {
     host: url.host,
+    origin: url.origin,
     path: url.pathname + url.search,
     headers: headersFor(url),
     secrets: secretsOf(url),
@@ -95,11 +100,12 @@ export function createProvider(options: ProviderOptions): Provider {
 
 interface Link {
   host: string
+  origin: string
   path: string
   headers: Record<string, string>
   secrets: string[]
   replyBytesMax: number
-  pool: Pool
+  pool: Dispatcher
   lane: Lane
 }
 
@@ -149,6 +155,7 @@ async function post(link: Link, payload: string, timeoutMs: number): Promise<unk
     leave = await link.lane.enter(signal)
     const response = await link.pool.request({
       method: 'POST',
+      origin: link.origin,
       path: link.path,
       headers: link.headers,
       body: payload,

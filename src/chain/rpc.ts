@@ -2,6 +2,7 @@
 // to every one exactly once. It must never retry a send, never take an error for "not there", and never log or throw
 // more of a provider's URL than its host.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Dispatcher } from 'undici'
 import type { Log } from '../log.ts'
 import { RpcFault } from './faults.ts'
 import { chunks } from './parallel.ts'
@@ -58,6 +59,10 @@ export interface RpcOptions {
   log: Log
   timeoutMs?: number
   replyBytesMax?: number
+  /** Between two attempts at a read of the same provider, milliseconds. */
+  retryPauseMs?: number
+  /** What carries requests to a URL; a pool of connections each unless given. */
+  dispatcherFor?: (url: string) => Dispatcher
 }
 
 /** Splits what `RPC_URL` may hold: one URL or several, separated by commas. */
@@ -72,7 +77,11 @@ export function splitRpcUrls(text: string): string[] {
 export function createRpc(options: RpcOptions): Rpc {
   if (options.urls.length === 0) throw new TypeError('no RPC URL')
   const replyBytesMax = options.replyBytesMax ?? REPLY_BYTES_MAX
-  const providers = options.urls.map((url) => createProvider({ url, replyBytesMax }))
+  const retryPauseMs = options.retryPauseMs ?? RETRY_PAUSE_MS
+  const providers = options.urls.map((url) => {
+    const dispatcher = options.dispatcherFor?.(url)
+    return createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) })
+  })
   const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
   const restUntil = new Map<Provider, number>()
   let batchMax = BATCH_MAX
@@ -103,7 +112,7 @@ export function createRpc(options: RpcOptions): Rpc {
       if (attempt >= providers.length) {
         // An answer that was no fault is not asked for twice.
         if (answers.length > 0) break
-        await sleep(RETRY_PAUSE_MS)
+        await sleep(retryPauseMs)
       }
       try {
         const answer = await question(provider, read.timeoutMs ?? usualTimeoutMs)

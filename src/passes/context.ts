@@ -1,5 +1,6 @@
 // What every pass and step is given: the ledger, the chain, the keys and the rules. Built once by the composition root.
 import type { ChainReader, ContractReader, NodeHistory, Sender } from '../chain/port.ts'
+import type { LockName } from '../db/locks.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../log.ts'
@@ -28,10 +29,15 @@ export interface Rules {
   reconcileEverySec: number
 }
 
+/** Runs `body` where nobody else runs under that name, else answers null. Its signal aborts when the lock is lost. */
+export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
+
 export interface PassContext {
   pool: Pool
   /** Connections for locks, past any pooler. */
   directUrl: string
+  /** What keeps runs apart; an advisory lock over `directUrl` unless given. */
+  lock?: Lock
   chain: ChainReader
   contract: ContractReader
   history: NodeHistory
@@ -39,6 +45,8 @@ export interface PassContext {
   minter: Sender | null
   distributor: Sender | null
   rules: Rules
+  /** Begins every run: throws for as long as the chain could not be held against the settings. Left out: it has been. */
+  ready?: () => Promise<void>
   log: Log
 }
 

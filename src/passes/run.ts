@@ -1,7 +1,7 @@
 // Around every pass: one run at a time (in this process and across instances), a time budget, its outcome on record.
 import { type LockName, withLock } from '../db/locks.ts'
 import { passFinished, passStarted } from '../db/passes.ts'
-import type { PassContext, Run } from './context.ts'
+import type { Lock, PassContext, Run } from './context.ts'
 import { HaltFault, raiseHalt } from './steps/halt.ts'
 
 /** A run starts nothing new after this long, so that the next one, with fresh eyes, goes on where it stopped. */
@@ -18,11 +18,12 @@ export function passRunner<T extends object>(
   halted: () => Promise<T>,
 ): () => Promise<T | null> {
   let running = false
+  const lock: Lock = ctx.lock ?? ((lockName, run) => withLock(ctx.directUrl, lockName, run))
   return async () => {
     if (running) return null
     running = true
     try {
-      return await withLock(ctx.directUrl, name, (signal) => recorded(ctx, name, body, halted, signal))
+      return await lock(name, (signal) => recorded(ctx, name, body, halted, signal))
     } finally {
       running = false
     }
@@ -39,6 +40,7 @@ async function recorded<T extends object>(
   const deadline = Date.now() + BUDGET_MS
   await passStarted(ctx.pool, name)
   try {
+    await ctx.ready?.()
     const outcome = await body({
       checkLock: () => signal.throwIfAborted(),
       outOfTime: () => Date.now() > deadline || signal.aborted,
