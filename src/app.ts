@@ -1,7 +1,7 @@
 // The composition root: builds everything from the configuration and wires it. Nothing here decides anything about
 // money. What was started is stopped in reverse, also when a later step fails.
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
-import { checkDeployment } from './chain/check-deployment.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createContractReader } from './chain/contract.ts'
 import { createChainReader } from './chain/follow.ts'
 import { createNodeHistory } from './chain/history.ts'
@@ -11,14 +11,8 @@ import { createRpc, type Rpc } from './chain/rpc.ts'
 import { createSender } from './chain/sender.ts'
 import { checksum, createWalletVerifier, recoverSigner } from './chain/wallets.ts'
 import type { Config } from './config.ts'
-import { readCursor } from './db/blocks.ts'
 import { listenForChanges } from './db/changes.ts'
-import { migrate } from './db/migrate.ts'
-import { claimIdentity } from './db/settings.ts'
-import { connect, inTransaction, type Pool } from './db/sql.ts'
-import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
-import { creditMaxWei } from './domain/credit.ts'
-import { wei } from './domain/units.ts'
+import { connect, isDatabaseDown, type Pool } from './db/sql.ts'
 import { fetchEthUsd } from './feeds/eth-usd.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { createServer } from './http/server.ts'
@@ -31,19 +25,18 @@ import type { Passes } from './passes/outcomes.ts'
 import { paymentsPass } from './passes/payments.ts'
 import { startScheduler } from './passes/scheduler.ts'
 import { createSyncer } from './passes/sync.ts'
-import { seedTiers } from './seed.ts'
+import { chainSettler, migrateWhenUp, refuseOtherLedger, StartError, settleChainId } from './settle.ts'
+
+export { StartError } from './settle.ts'
 
 /** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
 const POOL_MAX = 10
 /** Most that is offered per gas: a price that ordinary traffic has never had to pay for long. */
 const FEE_CAP_WEI = 500n * 10n ** 9n
+/** A start waits so long for its chain before it serves the ledger without. */
+const CHAIN_WAIT_MS = 15_000
 /** How often ledger and contract are compared. */
 const RECONCILE_EVERY_SEC = 300
-
-/** A start that cannot succeed as things are set; the message says what to do. */
-export class StartError extends Error {
-  override readonly name = 'StartError'
-}
 
 export interface App {
   /** Where the service answers. */
@@ -79,7 +72,7 @@ async function build(
   stack: AsyncDisposableStack,
 ): Promise<Pick<App, 'url' | 'chain' | 'chainId'>> {
   onProgress('migrating the database')
-  await migrate(database.directUrl)
+  await migrateWhenUp(database.directUrl, onProgress)
   const open = (url: string, name: string): Pool => {
     const pool = connect(url, { max: POOL_MAX, prepare: config.database.prepare, applicationName: name })
     stack.defer(() => pool.end({ timeout: 5 }))
@@ -102,19 +95,17 @@ async function build(
     senders: [senders.minter, senders.distributor].filter((sender) => sender !== null),
   }
   const reader = createChainReader(rpc, watched)
-  const { chainId, guardUsable } = await checkChain(chain, rpc, reader)
-  await claimLedger(pool, chain, chainId, reader)
-  await enterTerms(config, pool, chain, reader)
+  const chainId = await settleChainId(pool, chain, reader)
+  await refuseOtherLedger(pool, chain, chainId)
+  const parts = { pool, directUrl: database.directUrl, chain, rpc, reader, chainId, guardUsable: false }
+  const ctx = passContext(config, log, parts)
+  const onSettled = ({ guardUsable }: { guardUsable: boolean }) => {
+    ctx.rules.guardUsable = guardUsable
+  }
+  // Each run of a pass begins with it until it has succeeded once.
+  ctx.ready = chainSettler({ config, pool, chain, chainId, rpc, reader, onSettled })
+  await settleOrServe(ctx.ready, onProgress)
 
-  const ctx = passContext(config, log, {
-    pool,
-    directUrl: database.directUrl,
-    chain,
-    rpc,
-    reader,
-    chainId,
-    guardUsable,
-  })
   const runPayments = paymentsPass(ctx)
   const passes: Passes = { payments: runPayments, credit: creditPass(ctx), claim: claimer(ctx, runPayments) }
   const changes = listenForChanges(database.directUrl, log)
@@ -147,55 +138,21 @@ async function build(
   return { url: `http://${config.http.host}:${port}`, chain, chainId }
 }
 
-/** Holds the settings against the chain. Throws a StartError that lists every problem with its remedy. */
-export async function checkChain(
-  chain: ChainPart,
-  rpc: Rpc,
-  reader: ChainReader,
-): Promise<{ chainId: number; guardUsable: boolean }> {
-  const chainId = chain.chainId ?? (await reader.chainId())
-  const { factory, paymentAddress } = chain
-  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, ...sendersOf(chain) })
-  if (check.problems.length > 0) {
-    const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
-    throw new StartError(`Node Ledger cannot start on this chain:\n${lines.join('\n')}`)
-  }
-  return { chainId, guardUsable: check.guardUsable }
-}
-
-/** A ledger belongs to one factory on one chain: pointing it at another would mix two histories. */
-export async function claimLedger(pool: Pool, chain: ChainPart, chainId: number, reader: ChainReader): Promise<void> {
-  // The embedded chain makes a new first block at every start; its factory's address is all there is to know it by.
-  const genesisHash = chain.demoToken ? 'embedded' : ((await reader.block(0))?.hash ?? 'unknown')
-  const wanted = { chainId, genesisHash, factory: chain.factory, startBlock: chain.startBlock }
-  const stored = await claimIdentity(pool, wanted)
-  const differing = (['chainId', 'genesisHash', 'factory', 'startBlock'] as const).filter(
-    (key) => stored[key] !== wanted[key],
-  )
-  if (differing.length === 0) return
-  const lines = differing.map((key) => `  ${key}: the database has ${stored[key]}, the settings lead to ${wanted[key]}`)
-  throw new StartError(
-    `This database holds the ledger of another factory or chain:\n${lines.join('\n')}\nPoint DATABASE_URL at an empty database, or RPC_URL and FACTORY_ADDRESS back at the old ones.`,
-  )
-}
-
-/** Puts the demo tiers of a demo chain on sale, and enters the credit terms the settings ask for, from the followed head's time on. */
-async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: ChainReader): Promise<void> {
-  const cursor = await readCursor(pool)
-  const from = cursor ?? (await reader.head())
-  const { range, intervalSec, slotSec } = config.credit
-  const zero = { minWei: wei(0n), maxWei: wei(0n) }
-  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: from.number, time: from.time })
-  const payoutBps = Math.max(0, ...(await readTierVersions(pool)).map((tier) => tier.payoutBps))
-  const mostWei = creditMaxWei(intervalSec, payoutBps)
-  if (range && range.maxWei > mostWei) {
-    throw new StartError(
-      `CREDIT_MAX_WEI is ${range.maxWei}: at ${payoutBps} basis points, the highest of your tiers, a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most.`,
-    )
-  }
-  await inTransaction(pool, (sql) =>
-    enterCreditTerms(sql, { fromTime: from.time, ...(range ?? zero), intervalSec, slotSec }),
-  )
+/** Tries to settle things with the chain; a chain that does not answer must not keep the ledger from being read. */
+async function settleOrServe(settle: () => Promise<void>, onProgress: (step: string) => void): Promise<void> {
+  const silence = sleep(CHAIN_WAIT_MS, new StartError('no answer yet', { retryable: true }), { ref: false })
+  const failure: unknown = await Promise.race([
+    settle().then(
+      () => null,
+      (error: unknown) => error,
+    ),
+    silence,
+  ])
+  if (failure === null) return
+  const { retryable, message } = failure as { retryable?: boolean; message: string }
+  if (retryable !== true && !isDatabaseDown(failure)) throw failure
+  onProgress(`the chain could not be asked yet: ${message.split('\n').at(-1)?.trim()}`)
+  onProgress('serving what the ledger holds; the passes begin by themselves once the chain answers')
 }
 
 /** What the passes work with, from the settings and the parts that are open. */

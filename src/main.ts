@@ -7,13 +7,13 @@ import { runDeploy } from './cli/deploy.ts'
 import { RebuildError, runRebuild } from './cli/rebuild.ts'
 import { runResume } from './cli/resume.ts'
 import { type Config, ConfigError, type GeneratedSecrets, loadConfig } from './config.ts'
-import { migrate } from './db/migrate.ts'
 import { EmbedError } from './embed/errors.ts'
 import { type DataDirLock, lockDataDir } from './embed/lock.ts'
 import { onParentGone } from './embed/parent.ts'
 import { loadOrCreateSecrets } from './embed/secrets.ts'
 import { armFailpoint, FailpointError } from './failpoint.ts'
 import { createLog } from './log.ts'
+import { migrateWhenUp } from './settle.ts'
 
 /** A stop that takes longer than this ends hard: whoever asked for it would do so anyway. */
 const STOP_MS = 30_000
@@ -145,7 +145,7 @@ async function migrateOnly(): Promise<number> {
   const { database } = loadConfig(process.env, { readFile })
   if (!database.directUrl)
     throw new StartError('DATABASE_URL is not set: the embedded database migrates itself at start.')
-  const applied = await migrate(database.directUrl)
+  const applied = await migrateWhenUp(database.directUrl, (step) => console.error(`  ${step}`))
   console.log(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The schema is current.')
   return 0
 }

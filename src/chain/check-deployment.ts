@@ -7,7 +7,8 @@ import { type Address, address } from '../domain/units.ts'
 import { readView, type ViewName, viewCall } from './calls.ts'
 import { factoryImmutables, factoryRuntimeHash } from './factory.bytecode.ts'
 import { ChainFault } from './faults.ts'
-import type { Rpc } from './rpc.ts'
+import { isRevert } from './provider.ts'
+import { type Rpc, resultOf } from './rpc.ts'
 import { bytes, count, header, safeNumber } from './wire.ts'
 
 /** Tries at the fork guard's check, and the pause between them: the head may move, or the chain have only just begun. */
@@ -47,6 +48,8 @@ export interface CheckDeploymentOptions {
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
+  /** Before this block there is no factory yet, for a provider that lags. Left out: it is there at every block. */
+  startBlock?: number
   /** Between tries at the fork guard's check, for chains whose blocks come faster than usual. */
   guardPauseMs?: number
 }
@@ -86,6 +89,12 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   checkPaymentAddress(options, report)
   const code = bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code')
   if (code === '0x') {
+    const { startBlock = 0 } = options
+    const head = count(await rpc.request('eth_blockNumber', []), 'block number')
+    if (head < startBlock)
+      throw new ChainFault(`the provider lags: it is at block ${head}, the factory is from ${startBlock}`, {
+        retryable: true,
+      })
     report(
       'FACTORY_ADDRESS',
       `there is no contract at ${factory} on chain ${chainId}`,
@@ -117,7 +126,12 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   const [maxPerWallet, minter, distributor] = await rpc.batch(
     names.map((name) => viewCall(factory, 'latest', name, [])),
   )
-  if (!maxPerWallet?.ok || !minter?.ok || !distributor?.ok) {
+  for (const reply of [maxPerWallet, minter, distributor]) {
+    // Only the contract itself can say that it is none: a limit or an internal error is the provider's.
+    if (reply?.ok === false && !isRevert(reply.error)) resultOf('eth_call', reply)
+  }
+  const silent = [maxPerWallet, minter, distributor].some((reply) => reply?.ok && reply.result === '0x')
+  if (!maxPerWallet?.ok || !minter?.ok || !distributor?.ok || silent) {
     report(
       'FACTORY_ADDRESS',
       `the contract at ${factory} is not a node factory`,

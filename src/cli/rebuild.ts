@@ -1,6 +1,6 @@
 // The command `node-ledger rebuild`: wires the settings' chain and current ledger to a rebuild in another database, shows how
 // it goes, and says what differs. It holds no key that could sign: nothing can be sent from here.
-import { checkChain, claimLedger, passContext } from '../app.ts'
+import { passContext } from '../app.ts'
 import { readView, viewCall } from '../chain/calls.ts'
 import { createChainReader } from '../chain/follow.ts'
 import type { Sender } from '../chain/port.ts'
@@ -15,6 +15,7 @@ import { type ChainPart, openParts, sendersOf } from '../parts.ts'
 import type { Comparison } from '../rebuild/compare.ts'
 import { RebuildError, rebuild } from '../rebuild/rebuild.ts'
 import { seedTiers } from '../seed.ts'
+import { checkChain, claimLedger, settleChainId } from '../settle.ts'
 
 export { RebuildError } from '../rebuild/rebuild.ts'
 
@@ -41,7 +42,8 @@ export async function runRebuild(config: Config, into: string, say: (line: strin
   const senders = await sendersOnRecord(chain, rpc)
   const watched = { factory: chain.factory, paymentAddress: chain.paymentAddress, senders: Object.values(senders) }
   const reader = createChainReader(rpc, watched)
-  const { chainId, guardUsable } = await checkChain(chain, rpc, reader)
+  const chainId = await settleChainId(pool, chain, reader)
+  const { guardUsable } = await checkChain(chain, rpc, chainId)
   await claimLedger(pool, chain, chainId, reader)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {

@@ -83,6 +83,8 @@ export function isDatabaseDown(error: unknown): boolean {
       'EPIPE',
       'ENOENT',
       'ETIMEDOUT',
+      'EHOSTUNREACH',
+      'ENETUNREACH',
       'ENOTFOUND',
       'EAI_AGAIN',
     ].includes(code)

@@ -1,0 +1,182 @@
+// Holds the settings against database and chain before anything is done with them. A definite no ends the start with what
+// to do; whoever merely does not answer is waited for: a database for a minute, a chain for as long as it takes, while the
+// ledger is served without it. It never decides anything about money.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { checkDeployment } from './chain/check-deployment.ts'
+import { ChainFault } from './chain/faults.ts'
+import type { ChainReader } from './chain/port.ts'
+import type { Rpc } from './chain/rpc.ts'
+import type { Config } from './config.ts'
+import { readCursor } from './db/blocks.ts'
+import { migrate } from './db/migrate.ts'
+import { claimIdentity, type Identity, readSetting } from './db/settings.ts'
+import { inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
+import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
+import { creditMaxWei } from './domain/credit.ts'
+import { wei } from './domain/units.ts'
+import { type ChainPart, sendersOf } from './parts.ts'
+import { seedTiers } from './seed.ts'
+
+/** How long a start waits for its database: a server that replays its log after a crash takes about that long. */
+const DATABASE_WAIT_MS = 60_000
+const DATABASE_RETRY_MS = 1_000
+/** The database answers, and will not let us in: invalid authorization, no such database, no right to do this. */
+const LOCKED_OUT = /^(28|3D|42501)/
+
+/** A start that cannot succeed as things are, or, where `retryable`, not yet. The message says what to do. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+  readonly retryable: boolean
+
+  constructor(message: string, { retryable = false }: { retryable?: boolean } = {}) {
+    super(message)
+    this.retryable = retryable
+  }
+}
+
+/**
+ * Brings a database to the current schema, once it is there.
+ * @returns the names of the migrations applied now. Throws a StartError when nobody answers within `waitMs`, or somebody refuses us.
+ */
+export async function migrateWhenUp(
+  url: string,
+  onProgress: (step: string) => void,
+  waitMs = DATABASE_WAIT_MS,
+): Promise<string[]> {
+  const { host } = new URL(url)
+  const deadline = Date.now() + waitMs
+  for (let told = false; ; told = true) {
+    try {
+      return await migrate(url)
+    } catch (error) {
+      const { code, message } = error as { code?: unknown; message: string }
+      const reason = message || String(code)
+      if (typeof code === 'string' && LOCKED_OUT.test(code))
+        throw new StartError(
+          `The database at ${host} refuses: ${reason}. Set DATABASE_URL to one this service may use.`,
+        )
+      if (!isDatabaseDown(error)) throw error
+      if (Date.now() >= deadline) {
+        throw new StartError(
+          `The database at ${host} did not answer within ${Math.round(waitMs / 1000)} s: ${reason}. Start PostgreSQL there, or set DATABASE_URL to where it is.`,
+        )
+      }
+      if (!told) onProgress(`the database at ${host} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
+      await sleep(DATABASE_RETRY_MS)
+    }
+  }
+}
+
+/**
+ * Holds the settings against the chain.
+ * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
+ */
+export async function checkChain(
+  chain: ChainPart,
+  rpc: Rpc,
+  chainId: number,
+): Promise<{ chainId: number; guardUsable: boolean }> {
+  const { factory, paymentAddress, startBlock } = chain
+  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...sendersOf(chain) })
+  if (check.problems.length > 0) {
+    const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
+    const retryable = check.problems.every((problem) => problem.transient)
+    throw new StartError(`Node Ledger cannot start on this chain:\n${lines.join('\n')}`, { retryable })
+  }
+  return { chainId, guardUsable: check.guardUsable }
+}
+
+/** The chain id the settings name, else the ledger's own, else the provider's. Throws a StartError when nobody knows. */
+export async function settleChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
+  if (chain.chainId !== null) return chain.chainId
+  const stored = await readIdentity(pool)
+  if (stored) return stored.chainId
+  return reader.chainId().catch((error: unknown) => {
+    if (!(error instanceof ChainFault)) throw error
+    throw new StartError(
+      `The chain could not be asked for its id: ${error.message}. Set CHAIN_ID, or see that RPC_URL is up.`,
+    )
+  })
+}
+
+/** Refuses settings that name another chain, factory or beginning than the ledger has: no provider is needed to see that. */
+export async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
+  const stored = await readIdentity(pool)
+  if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), chainId })
+}
+
+/** A ledger belongs to one factory on one chain: pointing it at another would mix two histories. */
+export async function claimLedger(pool: Pool, chain: ChainPart, chainId: number, reader: ChainReader): Promise<void> {
+  const wanted = { ...namedBy(chain), chainId, genesisHash: await genesisHash(chain, reader) }
+  refuseDifference(await claimIdentity(pool, wanted), wanted)
+}
+
+/** What to do with the chain before the first run, on every instance: resolves once, and then at once. */
+export function chainSettler(options: {
+  config: Config
+  pool: Pool
+  chain: ChainPart
+  chainId: number
+  rpc: Rpc
+  reader: ChainReader
+  onSettled: (check: { guardUsable: boolean }) => void
+}): () => Promise<void> {
+  const { config, pool, chain, chainId, rpc, reader, onSettled } = options
+  let settling: Promise<void> | null = null
+  const settle = async () => {
+    const check = await checkChain(chain, rpc, chainId)
+    await claimLedger(pool, chain, chainId, reader)
+    await enterTerms(config, pool, chain, reader)
+    onSettled(check)
+  }
+  return () => {
+    settling ??= settle().catch((error: unknown) => {
+      settling = null
+      throw error
+    })
+    return settling
+  }
+}
+
+/** Puts the demo tiers of a demo chain on sale, and enters the credit terms the settings ask for, from the followed head's time on. */
+async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: ChainReader): Promise<void> {
+  const cursor = await readCursor(pool)
+  const from = cursor ?? (await reader.head())
+  const { range, intervalSec, slotSec } = config.credit
+  const zero = { minWei: wei(0n), maxWei: wei(0n) }
+  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: from.number, time: from.time })
+  const payoutBps = Math.max(0, ...(await readTierVersions(pool)).map((tier) => tier.payoutBps))
+  const mostWei = creditMaxWei(intervalSec, payoutBps)
+  if (range && range.maxWei > mostWei) {
+    throw new StartError(
+      `CREDIT_MAX_WEI is ${range.maxWei}: at ${payoutBps} basis points, the highest of your tiers, a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most.`,
+    )
+  }
+  await inTransaction(pool, (sql) =>
+    enterCreditTerms(sql, { fromTime: from.time, ...(range ?? zero), intervalSec, slotSec }),
+  )
+}
+
+const readIdentity = async (pool: Pool) => (await readSetting(pool, 'identity')) as Identity | null
+
+const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
+
+async function genesisHash(chain: ChainPart, reader: ChainReader): Promise<string> {
+  // The embedded chain makes a new first block at every start; its factory's address is all there is to know it by.
+  if (chain.demoToken) return 'embedded'
+  const genesis = await reader.block(0)
+  // Every provider has it: one that says otherwise is not well, and what is stored now is for good.
+  if (!genesis) throw new StartError('The provider says that there is no block 0.', { retryable: true })
+  return genesis.hash
+}
+
+function refuseDifference(stored: Identity, wanted: Identity): void {
+  const differing = (['chainId', 'genesisHash', 'factory', 'startBlock'] as const).filter(
+    (key) => stored[key] !== wanted[key],
+  )
+  if (differing.length === 0) return
+  const lines = differing.map((key) => `  ${key}: the database has ${stored[key]}, the settings lead to ${wanted[key]}`)
+  throw new StartError(
+    `This database holds the ledger of another factory or chain:\n${lines.join('\n')}\nPoint DATABASE_URL at an empty database, or RPC_URL and FACTORY_ADDRESS back at the old ones.`,
+  )
+}

@@ -1,0 +1,143 @@
+// The service is started while its provider or its database is not well. What merely does not answer is waited for, and the
+// ledger is served meanwhile; a definite no ends the start with what to do.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
+import { silentLog } from '../../src/log.ts'
+import { migrateWhenUp, StartError } from '../../src/settle.ts'
+import type { Fault } from '../support/faults/names.ts'
+import { SERVER_VARIABLE } from '../support/postgres.ts'
+import { until } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { type Outside, startOutside } from './outside.ts'
+import { endWell, isOneNode, openStage, paid, type Stage, stateOf } from './stage.ts'
+
+// A server of this file's own, which can be away when a service starts.
+const dataDir = temporaryDirectory()
+let server: Postgres = await startPostgres({ dataDir, log: silentLog })
+process.env[SERVER_VARIABLE] = server.url
+
+let stage: Stage
+before(async () => {
+  stage = await openStage()
+  await stage.world.settle()
+})
+after(async () => {
+  await endWell(stage).finally(() => stage.world.close())
+  await server.stop()
+})
+
+const everything = (fault: Fault) => stage.proxy.storm({ seed: 1, rate: 1, faults: [fault] })
+const statusOf = async ({ service }: Outside, path: string) => (await fetch(service.url + path)).status
+
+/** Serves what the ledger holds, makes up nothing, and says that its passes cannot run. */
+async function servesWithoutChain(instance: Outside, nodes: number): Promise<void> {
+  assert.deepEqual(
+    [await statusOf(instance, '/healthz'), await statusOf(instance, '/readyz'), await statusOf(instance, '/api/tiers')],
+    [200, 200, 200],
+  )
+  assert.equal((await instance.service.get<{ totalNodes: number }>('/api/stats')).totalNodes, nodes)
+  const cover = await instance.service.get<Record<string, unknown>>('/api/cover')
+  assert.deepEqual([cover.contractBalanceWei, cover.outstandingWei, cover.isSolvent], [null, null, null])
+  // Its own timer may be at it just then, which answers 200 and `ran: false`.
+  for (const name of ['payments', 'credit'] as const)
+    await until(`${name} to answer 503`, async () => ((await instance.pass(name))?.status === 503 ? true : null))
+  const [credit] = await stage.world.pool<{ error: string }[]>`SELECT error FROM passes WHERE name = 'credit'`
+  assert.match(credit?.error ?? '', /chain|provider/, 'the reason is on record')
+}
+
+for (const fault of ['reset', 'unavailable', 'html', 'tooMany', 'internalError', 'rateLimit', 'truncated'] as const) {
+  test(`started while its provider answers everything with ${fault}: it serves the ledger, and begins by itself`, async () => {
+    const { world, proxy } = stage
+    const payment = await paid(world)
+    const [nodes] = await world.pool<{ count: number }[]>`SELECT count(*) AS count FROM nodes`
+    everything(fault)
+    const instance = await startOutside(stage, { SCHEDULER: 'on', TICK_SEC: '1' })
+    try {
+      assert.match(instance.service.output(), /the passes begin by themselves once the chain answers/)
+      await servesWithoutChain(instance, nodes?.count ?? -1)
+      proxy.calm()
+      await until('the mint', async () => {
+        await world.chain.mine()
+        return (await stateOf(world, payment)) === 'minted' ? true : null
+      })
+      await isOneNode(world, payment)
+    } finally {
+      proxy.calm()
+      await instance.service.stop()
+    }
+  })
+}
+
+test('started while nobody listens where its provider is said to be: it serves the ledger', async () => {
+  const instance = await startOutside(stage, { RPC_URL: 'http://127.0.0.1:9' })
+  const [nodes] = await stage.world.pool<{ count: number }[]>`SELECT count(*) AS count FROM nodes`
+  await servesWithoutChain(instance, nodes?.count ?? -1)
+  await instance.service.stop()
+})
+
+test('settings that name another factory than the ledger are refused, whether the chain answers or not', async () => {
+  everything('unavailable')
+  await assert.rejects(startOutside(stage, { FACTORY_ADDRESS: stage.world.token }), /factory: the database has/)
+  stage.proxy.calm()
+})
+
+test('a definite answer ends the start: no contract, a contract that is no factory, a key without its role', async () => {
+  const other = await openStage()
+  try {
+    await assert.rejects(startOutside(other, { FACTORY_ADDRESS: other.world.at(9) }), /there is no contract at/)
+    await assert.rejects(startOutside(other, { FACTORY_ADDRESS: other.world.token }), /is not a node factory/)
+    const MINTER_PRIVATE_KEY = `0x${'11'.repeat(32)}`
+    await assert.rejects(startOutside(other, { MINTER_PRIVATE_KEY }), /is not the factory's minter/)
+    // The same answer from a provider that has not come so far yet says nothing.
+    const instance = await startOutside(other, { FACTORY_ADDRESS: other.world.at(9), START_BLOCK: '1000' })
+    assert.match(instance.service.output(), /the provider lags/)
+    await instance.service.stop()
+  } finally {
+    await other.world.close()
+  }
+})
+
+test('a provider that hides the first block is asked again: nothing wrong is remembered of it', async () => {
+  const other = await openStage()
+  try {
+    const where = ({ params }: { params: unknown[] }) => params[0] === '0x0'
+    other.proxy.inject('missingBlock', { where, times: 2 })
+    const instance = await startOutside(other)
+    const statuses = [await instance.pass('payments'), await instance.pass('payments')].map((answer) => answer?.status)
+    assert.deepEqual(statuses, [503, 200])
+    const [row] = await other.world.pool<{ value: { genesisHash: string } }[]>`
+      SELECT value FROM settings WHERE name = 'identity'`
+    assert.equal(row?.value.genesisHash, (await other.world.chain.block(0)).hash)
+    await instance.service.stop()
+  } finally {
+    await other.world.close()
+  }
+})
+
+test('started before its database: it says so, and serves once that is there', async () => {
+  await server.stop()
+  const starting = startOutside(stage)
+  setTimeout(async () => {
+    server = await startPostgres({ dataDir, log: silentLog })
+  }, 2_500)
+  const instance = await starting
+  assert.match(instance.service.output(), /the database at \S+ does not answer yet/)
+  assert.equal((await instance.pass('payments'))?.status, 200)
+  await instance.service.stop()
+})
+
+test('a database that stays away, or refuses, ends the start with what to do', async () => {
+  const silence = migrateWhenUp('postgres://nobody:secret-word@127.0.0.1:9/ledger', () => {}, 100)
+  await assert.rejects(silence, (error: Error) => {
+    assert.ok(error instanceof StartError)
+    assert.match(error.message, /at 127\.0\.0\.1:9 did not answer .* Start PostgreSQL there, or set DATABASE_URL/)
+    assert.doesNotMatch(error.message, /secret-word/)
+    return true
+  })
+  const url = new URL(stage.world.ctx.directUrl)
+  url.pathname = '/no_such_database'
+  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses: .*no_such_database.*Set DATABASE_URL/)
+  url.password = 'not-the-password'
+  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses: password authentication failed/)
+})
