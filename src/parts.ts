@@ -5,8 +5,9 @@ import type { Config } from './config.ts'
 import { type Address, address } from './domain/units.ts'
 import { embedAccount } from './embed/accounts.ts'
 import { EMBED_CHAIN_ID } from './embed/anvil.ts'
-import { EMBED_PARTS, startEmbeddedChain } from './embed/chain.ts'
+import { type Deployment, EMBED_PARTS, startEmbeddedChain } from './embed/chain.ts'
 import { startPostgres } from './embed/postgres.ts'
+import { findRunning } from './embed/running.ts'
 import type { Log } from './log.ts'
 
 type Hex = `0x${string}`
@@ -100,10 +101,15 @@ async function embeddedChain(
   onProgress('starting the chain')
   const port = config.chain.embeddedPort
   const { anvil, ...deployment } = await startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
+  const part = embeddedChainPart(config, anvil.rpcUrl, deployment)
+  return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
+}
+
+function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deployment): ChainPart {
   const { minter, distributor, payments } = EMBED_PARTS
-  const part: ChainPart = {
-    rpcUrls: [anvil.rpcUrl],
-    publicRpcUrl: config.chain.publicRpcUrl ?? anvil.rpcUrl,
+  return {
+    rpcUrls: [rpcUrl],
+    publicRpcUrl: config.chain.publicRpcUrl ?? rpcUrl,
     chainId: EMBED_CHAIN_ID,
     factory: address(deployment.factory),
     startBlock: deployment.startBlock,
@@ -112,7 +118,28 @@ async function embeddedChain(
     distributorKey: config.secrets.distributorPrivateKey ?? embedAccount(distributor).privateKey,
     demoToken: address(deployment.token),
   }
-  return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
+}
+
+/**
+ * The parts without starting any: the operator's own, and in place of those not configured the ones that a service running on the
+ * same data directory has started. Null for a part that nobody runs.
+ */
+export async function attachParts(config: Config): Promise<{ database: DatabasePart | null; chain: ChainPart | null }> {
+  const { embedded, dataDir } = config
+  const running = embedded.database || embedded.chain ? findRunning(dataDir) : null
+  const url = running?.databaseUrl
+  const theirs = running?.chain
+  const database = embedded.database
+    ? url
+      ? { url, directUrl: url, readUrl: url }
+      : null
+    : (await ownDatabase(config)).part
+  const chain = embedded.chain
+    ? theirs
+      ? embeddedChainPart(config, theirs.rpcUrl, theirs)
+      : null
+    : (await ownChain(config)).part
+  return { database, chain }
 }
 
 async function ownChain({ chain, payments, secrets }: Config): Promise<Started<ChainPart>> {

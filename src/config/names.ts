@@ -76,7 +76,7 @@ export function likelyMeant(name: string): SettingName | null {
 }
 
 /** How many letters must be added, dropped or changed to get from one word to the other. */
-function editsBetween(from: string, to: string): number {
+export function editsBetween(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, j) => j)
   for (let i = 1; i <= from.length; i++) {
     const row = [i]

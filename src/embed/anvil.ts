@@ -93,6 +93,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { chain, loaded } = launched
   if (loaded !== null) adopt(files, loaded)
   writeFileAtomic(recordFile, JSON.stringify(recordOf(chain.child.pid)))
+  // For whoever looks for the running chain (running.ts): CHAIN_PORT may have been 0.
+  writeFileAtomic(join(directory, 'port'), String(chain.port))
   const rpcUrl = `http://${LOOPBACK}:${chain.port}`
   const firstTrustedBlock = await begin(rpcUrl, loaded !== null, options.blockTimeSec ?? 1)
   const saver = persist

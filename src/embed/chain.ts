@@ -27,10 +27,17 @@ export interface EmbeddedChain {
   startBlock: number
 }
 
-interface Deployment {
+/** What was deployed at the chain's first start. */
+export interface Deployment {
   factory: Hex
   token: Hex
   startBlock: number
+}
+
+/** What `dataDir` says was deployed on its chain; null before the first start was through. */
+export function readDeployment(dataDir: string): Deployment | null {
+  const stored = readIfExists(recordPath(dataDir))
+  return stored === null ? null : (JSON.parse(stored) as Deployment)
 }
 
 /** Starts the chain in `dataDir`; deploys factory and token at its first start. Throws an EmbedError with what to do. */
@@ -52,9 +59,8 @@ export async function startEmbeddedChain(options: {
 }
 
 async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployment | null> {
-  const stored = readIfExists(recordPath(dataDir))
-  if (stored === null) return null
-  const deployment = JSON.parse(stored) as Deployment
+  const deployment = readDeployment(dataDir)
+  if (deployment === null) return null
   if ((await callRpc<string>(anvil.rpcUrl, 'eth_getCode', [deployment.factory, 'latest'])) !== '0x') return deployment
   throw new EmbedError(
     `The embedded chain has lost the factory at ${deployment.factory}, which the ledger belongs to. Remove DATA_DIR (${dataDir}) to begin anew.`,

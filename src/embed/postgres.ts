@@ -80,9 +80,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
   const { child, port } = await startServer(place, programs, runAs, options)
   let stopping: Promise<void> | undefined
-  const password = encodeURIComponent(readIfExists(place.passwordFile) ?? '')
   return {
-    url: `postgres://${USER}:${password}@${LOOPBACK}:${port}/postgres`,
+    url: urlOf(readIfExists(place.passwordFile), port),
     port,
     pid: child.pid,
     stop: () => {
@@ -98,10 +97,25 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 }
 
+/** Connection string of the server that runs on `dataDir`; null when none does. */
+export function runningPostgresUrl(dataDir: string): string | null {
+  const { data, passwordFile, portFile } = placeIn(resolve(dataDir, 'postgres'))
+  const [pid, ...lines] = (readIfExists(join(data, 'postmaster.pid')) ?? '').split('\n')
+  if (!(Number(pid) > 0) || !isAlive(Number(pid)) || lines[STATUS_LINE - 1]?.trim() !== 'ready') return null
+  return urlOf(readIfExists(passwordFile), Number(readIfExists(portFile)))
+}
+
+function urlOf(password: string | null, port: number): string {
+  return `postgres://${USER}:${encodeURIComponent(password ?? '')}@${LOOPBACK}:${port}/postgres`
+}
+
 function preparePlace(dataDir: string): Place {
   const made = resolve(dataDir, 'postgres')
   mkdirSync(made, { recursive: true, mode: PRIVATE_DIR_MODE })
-  const root = realpathSync(made)
+  return placeIn(realpathSync(made))
+}
+
+function placeIn(root: string): Place {
   return { root, data: join(root, 'data'), passwordFile: join(root, 'password'), portFile: join(root, 'port') }
 }
 

@@ -1,0 +1,33 @@
+// Finds the embedded parts that a running service has started from the same data directory, for a command that wants to talk to
+// them. Only reads; it must never start a second database or chain over the same files.
+import { join, resolve } from 'node:path'
+import { EMBED_CHAIN_ID } from './anvil.ts'
+import { type Deployment, readDeployment } from './chain.ts'
+import { readIfExists } from './files.ts'
+import { LOOPBACK } from './port.ts'
+import { runningPostgresUrl } from './postgres.ts'
+import { parseRecord, stillRuns } from './process.ts'
+
+export interface RunningParts {
+  /** Process of the service. */
+  readonly pid: number
+  /** Null where the service uses a database of the operator's, or is only starting. */
+  readonly databaseUrl: string | null
+  readonly chain: ({ readonly rpcUrl: string; readonly chainId: number } & Deployment) | null
+}
+
+/** The parts of the service that runs on this data directory; null when none does. */
+export function findRunning(dataDir: string): RunningParts | null {
+  const directory = resolve(dataDir)
+  const holder = parseRecord(readIfExists(join(directory, 'service.lock')))
+  if (holder === null || !stillRuns(holder)) return null
+  return { pid: holder.pid, databaseUrl: runningPostgresUrl(directory), chain: runningChain(directory) }
+}
+
+function runningChain(directory: string): RunningParts['chain'] {
+  const record = parseRecord(readIfExists(join(directory, 'chain', 'process.json')))
+  const port = Number(readIfExists(join(directory, 'chain', 'port')) ?? 0)
+  const deployment = readDeployment(directory)
+  if (record === null || !stillRuns(record) || !(port > 0) || deployment === null) return null
+  return { rpcUrl: `http://${LOOPBACK}:${port}`, chainId: EMBED_CHAIN_ID, ...deployment }
+}
