@@ -139,6 +139,7 @@ CREATE TABLE audit (
   at timestamp with time zone NOT NULL DEFAULT now(),
   detail jsonb NOT NULL DEFAULT '{}'::jsonb,
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  request_id text,
   subject text,
   CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
@@ -219,6 +220,17 @@ CREATE TABLE grants (
   CONSTRAINT grants_node_id_check CHECK ((node_id > 0)),
   CONSTRAINT grants_pkey PRIMARY KEY (node_id)
 );
+
+CREATE TABLE idempotency_keys (
+  actor text NOT NULL,
+  answer text,
+  digest text NOT NULL,
+  key text NOT NULL,
+  started_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 128))),
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (actor, key)
+);
+CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (started_at);
 
 CREATE TABLE migrations (
   applied_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -381,8 +393,11 @@ CREATE TABLE payments (
 );
 CREATE INDEX payments_block ON public.payments USING btree (block_number);
 CREATE INDEX payments_held ON public.payments USING btree (block_number) WHERE (state = 'held'::text);
+CREATE INDEX payments_held_value ON public.payments USING btree (value_wei) WHERE (state = 'held'::text);
 CREATE INDEX payments_open ON public.payments USING btree (block_number, tx_index, inner_index) WHERE (state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text]));
 CREATE INDEX payments_outbox ON public.payments USING btree (outbox_id) WHERE (outbox_id IS NOT NULL);
+CREATE INDEX payments_reason ON public.payments USING btree (reason, id DESC) WHERE (reason IS NOT NULL);
+CREATE INDEX payments_state ON public.payments USING btree (state, id DESC);
 CREATE INDEX payments_wallet ON public.payments USING btree (from_address, tier_id) WHERE (state = ANY (ARRAY['accepted'::text, 'minting'::text]));
 
 CREATE TABLE price (
@@ -391,6 +406,20 @@ CREATE TABLE price (
   usd double precision,
   CONSTRAINT price_pkey PRIMARY KEY (single),
   CONSTRAINT price_single_check CHECK (single)
+);
+
+CREATE TABLE refunds (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  from_address address NOT NULL,
+  payment_ref hash NOT NULL,
+  recorded_at timestamp with time zone NOT NULL DEFAULT now(),
+  recorded_by text NOT NULL,
+  to_address address NOT NULL,
+  tx_hash hash NOT NULL,
+  value_wei wei NOT NULL,
+  CONSTRAINT refunds_pkey PRIMARY KEY (payment_ref),
+  CONSTRAINT refunds_tx_hash_key UNIQUE (tx_hash)
 );
 
 CREATE TABLE rounds (

@@ -17,6 +17,7 @@ import { fetchEthUsd } from './feeds/eth-usd.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { createServer } from './http/server.ts'
 import type { Log } from './log.ts'
+import type { OperatorDeps } from './operator/act.ts'
 import { type ChainPart, openParts, type Parts, sendersOf } from './parts.ts'
 import { claimer } from './passes/claim.ts'
 import type { PassContext } from './passes/context.ts'
@@ -121,6 +122,7 @@ async function build(
     readings: createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor }),
     passes,
     syncer: createSyncer(ctx, runPayments),
+    operator: operatorDeps(ctx, readPool),
     verifyContractWallet: config.http.smartWalletLogin ? createWalletVerifier(rpc) : null,
     chainIdMatches: () =>
       reader.chainId().then(
@@ -195,6 +197,12 @@ export function passContext(
     },
     log,
   }
+}
+
+/** What the operator's acts and readings are given: all that a pass has, but for its keys. */
+export function operatorDeps(ctx: PassContext, readPool: Pool): OperatorDeps {
+  const senders = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
+  return { ...ctx, minter: null, distributor: null, senders, readPool }
 }
 
 /** What the HTTP surface needs of the settings. */

@@ -41,11 +41,12 @@ export async function claimIdentity(sql: Sql, identity: Identity): Promise<Ident
 /** Adds a line to the audit log. */
 export async function writeAudit(
   sql: Sql,
-  entry: { actor: string; action: string; subject?: string; detail: object },
+  entry: { actor: string; action: string; subject?: string; detail: object; requestId?: string | null },
 ): Promise<void> {
   await sql`
-    INSERT INTO audit (actor, action, subject, detail)
-    VALUES (${entry.actor}, ${entry.action}, ${entry.subject ?? null}, ${jsonRows([entry.detail])}::text::jsonb -> 0)`
+    INSERT INTO audit (actor, action, subject, detail, request_id)
+    VALUES (${entry.actor}, ${entry.action}, ${entry.subject ?? null}, ${jsonRows([entry.detail])}::text::jsonb -> 0,
+      ${entry.requestId ?? null})`
 }
 
 /** Tells every instance, once this transaction commits, that what they have memoised of the ledger is stale. */

@@ -18,10 +18,14 @@ export interface JsonObject {
   signature?: unknown
 }
 
-/** Reads the body as a JSON object (400 otherwise). */
-export async function readJsonBody(request: IncomingMessage): Promise<JsonObject | Refusal> {
+/** Reads the body as a JSON object (400 otherwise). With `orNothing`, no body at all is an empty object. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  { orNothing }: { orNothing: boolean },
+): Promise<JsonObject | Refusal> {
   const bytes = await readBytes(request)
   if (!Buffer.isBuffer(bytes)) return bytes
+  if (orNothing && bytes.length === 0) return {}
   if (!isPlainJson(request)) return refuse('badBody')
   let value: unknown
   try {

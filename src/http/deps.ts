@@ -5,6 +5,7 @@ import type { LedgerChanges } from '../db/changes.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../log.ts'
+import type { OperatorDeps } from '../operator/act.ts'
 import type { Passes, Syncer } from '../passes/outcomes.ts'
 
 export interface HttpDeps {
@@ -20,6 +21,8 @@ export interface HttpDeps {
   passes: Passes | null
   /** Looks minted nodes up on chain. Null when there is no chain: sync answers 503 then. */
   syncer: Syncer | null
+  /** What the operator's acts and readings are given. Null when there is no chain: they answer 503 then. */
+  operator: OperatorDeps | null
   /**
    * Asks the upstream for the ether price once; null when it said nothing usable. Called at most once a minute over all
    * instances. Null when no upstream is configured.

@@ -62,7 +62,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   async function outcomeOf(route: Route, call: Call): Promise<Outcome> {
     if (route.takesJson) {
-      const body = await readJsonBody(call.raw)
+      const body = await readJsonBody(call.raw, { orNothing: route.takesJson === 'orNothing' })
       if (isRefusal(body)) return body
       call.body = body
     } else {

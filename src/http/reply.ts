@@ -32,7 +32,11 @@ export function sendOutcome(reply: FastifyReply, route: Route, asked: Asked, out
   const isPrivate = asked.hasSession || route.session === true
   if (isRefusal(outcome)) return sendRefusal(reply, outcome.refused, isPrivate)
   reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
-  if (!('body' in outcome)) return sendJson(reply, 200, Buffer.from(outcome.json))
+  if ('stream' in outcome) {
+    reply.header('content-disposition', `attachment; filename="${outcome.filename}"`)
+    return reply.code(200).header('content-type', outcome.contentType).send(outcome.stream)
+  }
+  if (!('body' in outcome)) return sendJson(reply, outcome.status ?? 200, Buffer.from(outcome.json))
   if (!isPrivate && route.cache !== NO_STORE) {
     reply.header('etag', outcome.etag)
     if (matches(asked.ifNoneMatch, outcome.etag)) return reply.code(304).send()

@@ -1,6 +1,7 @@
 // What an endpoint is: a path, its rules as data, and a handler that parses, calls and maps. The pipeline applies the
 // rules in one order for all, so that no handler can forget one.
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Address } from '../domain/units.ts'
 import type { JsonObject } from './body.ts'
 import type { Cookies } from './cookies.ts'
@@ -29,8 +30,8 @@ export interface Route {
   authorize?: (call: Call) => Refusal | null
   /** True: only with a session, whose address the call carries. */
   session?: boolean
-  /** True: the body must be a JSON object. Otherwise any body up to 16 KiB is ignored. */
-  takesJson?: boolean
+  /** The body must be a JSON object (`orNothing`: or absent). Without, any body up to 16 KiB is ignored. */
+  takesJson?: true | 'orNothing'
   /** Milliseconds after which a caller is told to come back; null for what may take as long as it takes. */
   deadlineMs: number | null
   handle(call: Call): Promise<Outcome> | Outcome
@@ -50,8 +51,19 @@ export interface Call {
   requestId: string
 }
 
-/** A page of ready bytes, a text of JSON made for this caller, or a refusal; never a cookie with a page. */
-export type Outcome = Page | { json: string; cookies?: string[] } | Refusal
+/**
+ * A page of ready bytes, a text of JSON made for this caller (with another status than 200 where told), a file that is sent as it
+ * is made, or a refusal; never a cookie with a page.
+ */
+export type Outcome = Page | { json: string; status?: number; cookies?: string[] } | Download | Refusal
+
+/** A file of any length, sent as it is read. A stream that fails breaks the connection off, so that nobody takes a part for the whole. */
+export interface Download {
+  stream: Readable
+  /** What a browser saves it as. */
+  filename: string
+  contentType: string
+}
 
 /** Reads may take this long: a database that needs longer is not answering. */
 export const READ_DEADLINE_MS = 5_000

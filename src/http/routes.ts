@@ -1,6 +1,6 @@
 // Every endpoint there is, in the order of the specification. One line here is what makes a route exist.
 import type { Route } from './route.ts'
-import { admin } from './routes/admin.ts'
+import { adminRoutes } from './routes/admin/index.ts'
 import { authLogout } from './routes/auth-logout.ts'
 import { authNonce } from './routes/auth-nonce.ts'
 import { authVerify } from './routes/auth-verify.ts'
@@ -43,8 +43,7 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   cronHealth,
   cronPayments,
   cronCredit,
-  admin('/api/admin'),
-  admin('/api/admin/*'),
+  ...adminRoutes,
   wellKnown,
   healthz,
   readyz,

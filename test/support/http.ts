@@ -111,6 +111,7 @@ function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock'> 
     readings: null,
     passes: null,
     syncer: null,
+    operator: null,
     priceFeed: null,
     checksum: (address) => getAddress(address),
     recoverSigner: async (message, signature) =>

@@ -1,0 +1,36 @@
+-- What the operator's acts need: where an act came from, answers that are given again, and which refund proves which payment.
+
+-- The request an act came with; null for what a pass or the command line did.
+ALTER TABLE audit ADD COLUMN request_id text;
+
+-- An answer under the key its caller gave: the same request again gets the same answer. Rows go after two days.
+CREATE TABLE idempotency_keys (
+  actor text NOT NULL,
+  key text NOT NULL CHECK (length(key) BETWEEN 1 AND 128),
+  -- Of method, path and body.
+  digest text NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  -- Null while the act is under way. One that a crash left so is taken over after a while.
+  answer text,
+  PRIMARY KEY (actor, key)
+);
+CREATE INDEX idempotency_keys_age ON idempotency_keys (started_at);
+
+-- What proves that a payment was paid back. One transaction proves one payment only.
+CREATE TABLE refunds (
+  payment_ref hash PRIMARY KEY,
+  tx_hash hash NOT NULL UNIQUE,
+  from_address address NOT NULL,
+  to_address address NOT NULL,
+  value_wei wei NOT NULL,
+  block_number bigint NOT NULL,
+  block_hash hash NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  recorded_by text NOT NULL
+);
+
+-- Payments are listed newest first, by id, and by state or reason.
+CREATE INDEX payments_state ON payments (state, id DESC);
+CREATE INDEX payments_reason ON payments (reason, id DESC) WHERE reason IS NOT NULL;
+-- Bulk dismissal looks at small held payments only.
+CREATE INDEX payments_held_value ON payments (value_wei) WHERE state = 'held';

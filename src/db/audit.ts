@@ -1,0 +1,33 @@
+// The audit log as the operator reads it, newest first. Rows are only ever added (settings.ts writes them).
+import type { Sql } from './sql.ts'
+
+/** What to look for; null: anything. */
+export interface AuditFilter {
+  actor: string | null
+  action: string | null
+  subject: string | null
+  /** Rows older than this one. */
+  before: number | null
+  limit: number
+}
+
+export interface AuditRow {
+  id: number
+  at: string
+  actor: string
+  action: string
+  subject: string | null
+  requestId: string | null
+  detail: unknown
+}
+
+/** Reads a page of the log. Bounded by the limit where nothing or the subject is asked for; else by how rare the row is. */
+export async function readAudit(sql: Sql, { actor, action, subject, before, limit }: AuditFilter): Promise<AuditRow[]> {
+  return await sql<AuditRow[]>`
+    SELECT id, iso(at) AS at, actor, action, subject, request_id AS "requestId", detail FROM audit
+    WHERE true ${before === null ? sql`` : sql`AND id < ${before}`}
+      ${actor === null ? sql`` : sql`AND actor = ${actor}`}
+      ${action === null ? sql`` : sql`AND action = ${action}`}
+      ${subject === null ? sql`` : sql`AND subject = ${subject}`}
+    ORDER BY id DESC LIMIT ${limit}`
+}

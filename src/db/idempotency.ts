@@ -1,0 +1,49 @@
+// Answers kept under the key their caller gave, so that a request sent again is answered as it was and nothing is done twice.
+import type { Sql } from './sql.ts'
+
+/** Kept for two days: longer than anybody retries. */
+const KEPT_HOURS = 48
+/** Lapsed rows removed with each new key: more than come in, so that the table stays as large as two days' acts. */
+const PRUNED_MAX = 100
+/** An act is answered within seconds; one that was not was cut off by a crash, and may be tried again. */
+const TAKEN_OVER_SEC = 60
+
+export type KeyState =
+  /** The caller runs the act, and finishes or frees the key. */
+  | { kind: 'ours' }
+  | { kind: 'answered'; answer: string }
+  /** Somebody else runs it now. */
+  | { kind: 'underWay' }
+  /** The key came with another request. */
+  | { kind: 'otherRequest' }
+
+/** Takes a key for a request, whose digest names method, path and body. */
+export async function takeKey(sql: Sql, actor: string, key: string, digest: string): Promise<KeyState> {
+  await sql`
+    DELETE FROM idempotency_keys WHERE (actor, key) IN (SELECT actor, key FROM idempotency_keys
+      WHERE started_at < now() - make_interval(hours => ${KEPT_HOURS}) ORDER BY started_at LIMIT ${PRUNED_MAX}
+      FOR UPDATE SKIP LOCKED)`
+  const taken = await sql`
+    INSERT INTO idempotency_keys AS k (actor, key, digest) VALUES (${actor}, ${key}, ${digest})
+    ON CONFLICT (actor, key) DO UPDATE SET started_at = now()
+      WHERE k.answer IS NULL AND k.digest = excluded.digest
+        AND k.started_at < now() - make_interval(secs => ${TAKEN_OVER_SEC})
+    RETURNING key`
+  if (taken.count > 0) return { kind: 'ours' }
+  const [row] = await sql<{ digest: string; answer: string | null }[]>`
+    SELECT digest, answer FROM idempotency_keys WHERE actor = ${actor} AND key = ${key}`
+  // Freed in between: whoever comes again finds it free.
+  if (!row) return { kind: 'underWay' }
+  if (row.digest !== digest) return { kind: 'otherRequest' }
+  return row.answer === null ? { kind: 'underWay' } : { kind: 'answered', answer: row.answer }
+}
+
+/** Keeps the answer of an act that was done. */
+export async function finishKey(sql: Sql, actor: string, key: string, answer: string): Promise<void> {
+  await sql`UPDATE idempotency_keys SET answer = ${answer} WHERE actor = ${actor} AND key = ${key}`
+}
+
+/** Frees a key whose act was refused or failed: the same request may be sent again, and is looked at anew. */
+export async function freeKey(sql: Sql, actor: string, key: string): Promise<void> {
+  await sql`DELETE FROM idempotency_keys WHERE actor = ${actor} AND key = ${key} AND answer IS NULL`
+}

@@ -1,0 +1,46 @@
+// The door of /api/admin: 404 for everything beneath it while no key is configured, 401 without the right one. The label of the
+// key that opens it is the actor in the audit log. What is not routed elsewhere ends here.
+import { type Refusal, refuse } from '../../refusals.ts'
+import type { Call, Route } from '../../route.ts'
+import { headerOnce, sameSecret } from '../../secrets.ts'
+import type { Tools } from '../../tools.ts'
+
+/** What every route under /api/admin has in common. */
+export function door({ deps, isOwnOrigin }: Tools) {
+  const keys = deps.settings.adminKeys
+  return {
+    // Who holds a key is no stranger, and wrong keys of 32 characters are guessed by nobody.
+    limitPerMinute: null,
+    cache: 'private, no-store',
+    cors: false,
+    configured: () => (keys.length === 0 ? refuse('unknownRoute') : null),
+    authorize: (call: Call) => {
+      // A page of another origin must not act with a key that a browser was made to send.
+      const foreign = call.method === 'POST' && !isOwnOrigin(call.raw.headers.origin)
+      return foreign || labelOf(call, keys) === null ? refuse('wrongKey') : null
+    },
+  } satisfies Partial<Route>
+}
+
+/** Whose key the call carries; null: nobody's. Compares with every key, so that the time does not tell which one matched. */
+export function labelOf({ raw }: Call, keys: Tools['deps']['settings']['adminKeys']): string | null {
+  const given = headerOnce(raw, 'x-admin-key') ?? ''
+  let label: string | null = null
+  for (const key of keys) {
+    if (sameSecret(given, key.key)) label = key.label
+  }
+  return label
+}
+
+/** Whatever is under /api/admin and no route. */
+const nowhere =
+  (path: string) =>
+  (tools: Tools): Route => ({
+    ...door(tools),
+    path,
+    methods: 'any',
+    deadlineMs: null,
+    handle: (): Refusal => refuse('unknownRoute'),
+  })
+
+export const nowhereElse = [nowhere('/api/admin'), nowhere('/api/admin/*')]

@@ -1,0 +1,127 @@
+// Makes routes of the operator's acts and readings (src/operator): what the caller sent goes in as plain fields, a result comes
+// back as JSON, a refusal with its status and its own words. An act is done once for one `Idempotency-Key`.
+import { createHash } from 'node:crypto'
+import { finishKey, freeKey, takeKey } from '../../../db/idempotency.ts'
+import {
+  type Act,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorDeps,
+  type OperatorRefusal,
+  type RefusedBecause,
+} from '../../../operator/act.ts'
+import { refuse } from '../../refusals.ts'
+import { type Call, type Download, type Outcome, type Route, toJson } from '../../route.ts'
+import type { Tools } from '../../tools.ts'
+import { door, labelOf } from './door.ts'
+
+const STATUS: Record<RefusedBecause, number> = {
+  invalid: 400,
+  notFound: 404,
+  conflict: 409,
+  notYet: 409,
+  unavailable: 503,
+}
+/** A reading may look at much, an act asks the chain a few things. */
+const DEADLINE_MS = 30_000
+const KEY_FORM = /^[\x21-\x7e]{1,128}$/
+
+/** What a route answers: an object that becomes JSON, a file, or a refusal. */
+type Answer = object | Download | OperatorRefusal
+
+/** GET of a reading. Fields are the path's parameters and the query's, the former first. */
+export const readingRoute =
+  (path: string, read: (deps: OperatorDeps, input: Fields) => Promise<Answer>) =>
+  (tools: Tools): Route => ({
+    ...door(tools),
+    path: `/api/admin/${path}`,
+    methods: ['GET'],
+    deadlineMs: DEADLINE_MS,
+    handle: async (call) => {
+      const { operator } = tools.deps
+      if (operator === null) return refuse('noChain')
+      return outcomeOf(await read(operator, { ...call.query, ...call.params }))
+    },
+  })
+
+/** POST of an act. Fields are the path's parameters and those of the JSON body, which may be left out where none is needed. */
+export const actRoute =
+  (path: string, act: Act) =>
+  (tools: Tools): Route => ({
+    ...door(tools),
+    path: `/api/admin/${path}`,
+    methods: ['POST'],
+    takesJson: 'orNothing',
+    deadlineMs: DEADLINE_MS,
+    handle: (call) => once(tools, call, act),
+  })
+
+/** GET and POST of one path. */
+export const bothRoute = (path: string, read: Parameters<typeof readingRoute>[1], act: Act) => (tools: Tools) => {
+  const [reading, acting] = [readingRoute(path, read)(tools), actRoute(path, act)(tools)]
+  return {
+    ...acting,
+    methods: ['GET', 'POST'],
+    handle: (call) => (call.method === 'POST' ? acting.handle(call) : reading.handle(call)),
+  } satisfies Route
+}
+
+function outcomeOf(answer: Answer): Outcome {
+  if (isOperatorRefusal(answer)) return refusalOf(answer.because, answer.message)
+  return 'stream' in answer ? (answer as Download) : { json: toJson(answer) }
+}
+
+const refusalOf = (because: RefusedBecause, message: string): Outcome => said(STATUS[because], message)
+const said = (status: number, error: string): Outcome => ({ status, json: toJson({ error }) })
+
+/** Does an act; under an `Idempotency-Key` only once, and the same request is answered the same again. */
+async function once({ deps }: Tools, call: Call, act: Act): Promise<Outcome> {
+  const { operator } = deps
+  const name = labelOf(call, deps.settings.adminKeys)
+  if (operator === null) return refuse('noChain')
+  if (name === null) return refuse('wrongKey')
+  const run = async () =>
+    outcomeOf(
+      await act(
+        operator,
+        { name, requestId: call.requestId },
+        { ...(call.body as Fields), ...(call.params as Fields) },
+      ),
+    )
+  const given = call.raw.headersDistinct['idempotency-key']
+  if (given === undefined) return run()
+  const [key = ''] = given
+  if (given.length !== 1 || !KEY_FORM.test(key))
+    return said(400, 'Idempotency-Key must be 1 to 128 visible ASCII characters, sent once.')
+  const state = await takeKey(operator.pool, name, key, digestOf(call))
+  switch (state.kind) {
+    case 'answered':
+      return { json: state.answer }
+    case 'underWay':
+      return said(409, 'A request with this Idempotency-Key is being worked on: send it again shortly.')
+    case 'otherRequest':
+      return said(422, 'This Idempotency-Key was used for another request: use a new key for a new act.')
+    case 'ours':
+      return keep(operator, name, key, run)
+  }
+}
+
+/** Keeps what was done; what was refused or failed may be sent again under the same key, and is looked at anew. */
+async function keep(operator: OperatorDeps, name: string, key: string, run: () => Promise<Outcome>): Promise<Outcome> {
+  let done = false
+  try {
+    const outcome = await run()
+    done = 'json' in outcome && outcome.status === undefined
+    if (done && 'json' in outcome) await finishKey(operator.pool, name, key, outcome.json)
+    return outcome
+  } finally {
+    // Where even this fails the key is taken over after a minute.
+    if (!done) await freeKey(operator.pool, name, key).catch(() => {})
+  }
+}
+
+function digestOf({ method, raw, body }: Call): string {
+  return createHash('sha256')
+    .update(JSON.stringify([method, raw.url?.split('?', 1)[0], body]))
+    .digest('hex')
+}

@@ -1,0 +1,19 @@
+// The audit log as the operator reads it: who did what to what, when, and how it stood before and after.
+import { readAudit } from '../db/audit.ts'
+import type { Fields, OperatorDeps, OperatorRefusal } from './act.ts'
+import { readFields } from './input.ts'
+import { type PageOf, pageOf, readPageFields } from './page.ts'
+
+/** GET audit: newest first; `actor`, `action`, `subject`, `cursor`, `limit`. */
+export async function listAudit(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+  const fields = readFields(input)
+  const { limit, before } = readPageFields(fields)
+  const filter = {
+    actor: fields.textOrNull('actor', { max: 100 }),
+    action: fields.textOrNull('action', { max: 100 }),
+    subject: fields.textOrNull('subject', { max: 100 }),
+    before,
+  }
+  if (fields.refusal) return fields.refusal
+  return pageOf('entries', await readAudit(deps.pool, { ...filter, limit: limit + 1 }), limit)
+}

@@ -1,0 +1,45 @@
+// The operator's switch: while it is on no round is credited. Payments are still followed, judged and minted; the contract's own
+// pause is the owner's wallet's. And the word by which passes go on that had halted.
+import { clearHalt } from '../db/halts.ts'
+import { notifyLedgerChanged, readSetting, writeSetting } from '../db/settings.ts'
+import { inTransaction } from '../db/sql.ts'
+import { type Actor, type Fields, type OperatorDeps, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { readFields } from './input.ts'
+
+/** `changed` is false where the switch stood there already. */
+export interface Paused {
+  paused: boolean
+  changed: boolean
+}
+
+/** POST pause `{reason?}`: stops crediting from the next pass on, until `resume`. A round that is sent already is settled. */
+export const pause = (deps: OperatorDeps, actor: Actor, input: Fields) => setPaused(deps, actor, input, true)
+
+/** POST resume `{reason?}`: lets rounds be credited again. Turns that were missed are paid one after the other. */
+export const resume = (deps: OperatorDeps, actor: Actor, input: Fields) => setPaused(deps, actor, input, false)
+
+async function setPaused(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+  paused: boolean,
+): Promise<Paused | OperatorRefusal> {
+  const fields = readFields(input)
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const before = (await readSetting(sql, 'paused')) === true
+    if (before === paused || !(await writeSetting(sql, 'paused', paused, actor.name))) return { paused, changed: false }
+    await recordAct(sql, actor, { action: paused ? 'paused' : 'unpaused', before, after: paused, reason })
+    await notifyLedgerChanged(sql)
+    return { paused, changed: true }
+  })
+}
+
+/** POST halt/clear: lets halted passes look at the chain again; they halt anew where nothing has changed. */
+export async function clearHaltByHand(deps: OperatorDeps, actor: Actor): Promise<object | OperatorRefusal> {
+  return inTransaction(deps.pool, async (sql) => {
+    const halt = await clearHalt(sql, actor.name)
+    return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
+  })
+}

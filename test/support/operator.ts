@@ -1,0 +1,50 @@
+// An operator's desk for tests: a whole ledger on real parts (world.ts), and the service's HTTP surface on it, asked with an
+// admin key.
+import { operatorDeps } from '../../src/app.ts'
+import type { Rules } from '../../src/passes/context.ts'
+import { type AskOptions, type Overrides, type Service, startService } from './http.ts'
+import type { Answer } from './http-contract.ts'
+import { startWorld, type World, type WorldOptions } from './world.ts'
+
+export const KEYS = [
+  { label: 'ada', key: 'admin-key-of-ada-0123456789abcdefg' },
+  { label: 'grace', key: 'admin-key-of-grace-0123456789abcde' },
+]
+
+export interface Desk {
+  world: World
+  service: Service
+  /** Asks under /api/admin with ada's key. */
+  get(path: string, options?: AskOptions): Promise<Answer>
+  post(path: string, body?: unknown, options?: AskOptions): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** Starts one. */
+export async function startDesk(
+  rules: Partial<Rules> = {},
+  options: WorldOptions & { http?: Overrides } = {},
+): Promise<Desk> {
+  const world = await startWorld(rules, options)
+  const service = await startService({
+    sql: world.pool,
+    readSql: world.pool,
+    operator: operatorDeps(world.ctx, world.pool),
+    ...options.http,
+    settings: { adminKeys: KEYS, ...options.http?.settings },
+  })
+  const withKey = (given: AskOptions = {}): AskOptions => ({
+    ...given,
+    headers: { 'x-admin-key': KEYS[0]?.key, ...given.headers },
+  })
+  return {
+    world,
+    service,
+    get: (path, given) => service.get(`/api/admin/${path}`, withKey(given)),
+    post: (path, body, given) => service.post(`/api/admin/${path}`, body, withKey(given)),
+    async close() {
+      await service.close()
+      await world.close()
+    },
+  }
+}
