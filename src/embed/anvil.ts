@@ -36,6 +36,8 @@ export interface AnvilOptions {
   readonly blockTimeSec?: number
   /** False keeps nothing on disk: tests. */
   readonly persist?: boolean
+  /** The chain calls final what is two of these below its head; anvil's 32 unless told. */
+  readonly slotsInEpoch?: number
   readonly log: Log
   /** Told in a few words what takes long. */
   readonly onProgress?: (text: string) => void
@@ -80,7 +82,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   mkdirSync(cache, { mode: PRIVATE_DIR_MODE })
 
   const persist = options.persist !== false
-  const base = [...(persist ? ['--dump-state', files.final] : []), '--cache-path', cache]
+  const epoch = options.slotsInEpoch === undefined ? [] : ['--slots-in-an-epoch', String(options.slotsInEpoch)]
+  const base = [...(persist ? ['--dump-state', files.final] : []), '--cache-path', cache, ...epoch]
   const candidates = persist ? loadable(files) : []
   if (candidates.length > 0) options.onProgress?.('loading the chain')
   const launched = persist && isLost(files) ? null : await launchFromFirstReadable(candidates, base, options)

@@ -25,6 +25,7 @@ export interface StageOptions {
   providers?: number
   rpcTimeoutMs?: number
   maxPerWallet?: bigint
+  slotsInEpoch?: number
   onPurpose?: OnPurpose
 }
 
@@ -33,11 +34,13 @@ export async function openStage({
   providers = 1,
   rpcTimeoutMs,
   maxPerWallet,
+  slotsInEpoch,
 }: StageOptions = {}): Promise<Stage> {
   const proxies: FaultProxy[] = []
   const world = await startWorld(rules, {
     ...(rpcTimeoutMs === undefined ? {} : { rpcTimeoutMs }),
     ...(maxPerWallet === undefined ? {} : { maxPerWallet }),
+    ...(slotsInEpoch === undefined ? {} : { slotsInEpoch }),
     async between(target, databaseUrl) {
       for (let i = 0; i < providers; i++) proxies.push(await startFaultProxy({ target, databaseUrl, seed: i + 1 }))
       const close = async () => {

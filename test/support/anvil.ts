@@ -60,14 +60,20 @@ export interface TestChain {
   stop(): Promise<void>
 }
 
+export interface TestChainOptions {
+  /** Blocks are final when two of these are on top of them; 32 unless told. */
+  slotsInEpoch?: number
+}
+
 /** Starts a new chain at block 0 on a free port; about 0.1 s. */
-export async function startTestChain(): Promise<TestChain> {
+export async function startTestChain(options: TestChainOptions = {}): Promise<TestChain> {
   const anvil = await startAnvil({
     dataDir: temporaryDirectory(),
     port: 0,
     blockTimeSec: 0,
     persist: false,
     log: silentLog,
+    ...options,
   })
   anvil.unref()
   const rpc = <T = unknown>(method: string, params: readonly unknown[] = []) => callRpc<T>(anvil.rpcUrl, method, params)

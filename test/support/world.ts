@@ -17,7 +17,7 @@ import { creditPass } from '../../src/passes/credit.ts'
 import type { CreditOutcome, PaymentsOutcome } from '../../src/passes/outcomes.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
 import { seedTiers } from '../../src/seed.ts'
-import { startTestChain, type TestChain } from './anvil.ts'
+import { startTestChain, type TestChain, type TestChainOptions } from './anvil.ts'
 import { createDatabase } from './postgres.ts'
 
 export const ETHER = 10n ** 18n
@@ -84,7 +84,7 @@ export interface Between {
   close(): Promise<void>
 }
 
-export interface WorldOptions {
+export interface WorldOptions extends TestChainOptions {
   maxPerWallet?: bigint
   /** Puts something between the service and the chain. What tests ask of `chain` itself does not go through it. */
   between?: (chainUrl: string, databaseUrl: string) => Promise<Between>
@@ -95,9 +95,9 @@ export interface WorldOptions {
 /** Starts one. About a third of a second. */
 export async function startWorld(
   rules: Partial<Rules> = {},
-  { maxPerWallet = 20n, between, rpcTimeoutMs }: WorldOptions = {},
+  { maxPerWallet = 20n, between, rpcTimeoutMs, ...chainOptions }: WorldOptions = {},
 ): Promise<World> {
-  const [database, chain] = await Promise.all([createDatabase(), startTestChain()])
+  const [database, chain] = await Promise.all([createDatabase(), startTestChain(chainOptions)])
   const accounts = chain.accounts.map((account) => address(account.address))
   const at = (index: number): Address => accounts[index] ?? fail(`there is no account ${index}`)
   const keyOf = (index: number) => (chain.accounts[index] ?? fail('no such account')).privateKey

@@ -1,0 +1,231 @@
+// The built service, watched from outside while the chain takes blocks back: from one block to two hundred, with payments,
+// mints, rounds, withdrawals and gifts in them, and past what the chain had called final, where it halts until the operator
+// has looked.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Hash } from '../../src/domain/units.ts'
+import { INTERVAL_SEC } from '../support/world.ts'
+import { FATES, type Fate, reorganise } from './fates.ts'
+import { type Outside, startOutside } from './outside.ts'
+import { BASIC, endWell, isOneNode, nextPayer, openStage, paid, type Stage, stateOf } from './stage.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const RUNS_MAX = 12
+
+interface Health {
+  halted: { reason: string; sealed: boolean } | null
+  paused: boolean
+}
+
+/** Both passes and a block, until nothing is on its way. */
+async function runUntilDone({ world }: Stage, { pass }: Outside): Promise<void> {
+  for (let i = 0; i < RUNS_MAX; i++) {
+    for (const name of ['payments', 'credit'] as const) assert.equal((await pass(name))?.status, 200)
+    await world.chain.mine()
+    const [row] = await world.pool<{ open: number }[]>`
+      SELECT (SELECT count(*) FROM payments WHERE state IN ('seen', 'accepted', 'minting'))
+        + (SELECT count(*) FROM outbox WHERE state = 'pending') AS open`
+    if (row?.open === 0 && i > 0) return
+  }
+  assert.fail(`something was still on its way after ${RUNS_MAX} runs`)
+}
+
+/** Runs `body` on a chain of its own with a service on it. */
+async function onStage(
+  slotsInEpoch: number,
+  env: Record<string, string>,
+  body: (stage: Stage, instance: Outside) => Promise<void>,
+): Promise<void> {
+  const stage = await openStage({ slotsInEpoch })
+  try {
+    await stage.world.settle()
+    const instance = await startOutside(stage, env)
+    await body(stage, instance).finally(() => instance.service.stop())
+  } finally {
+    await stage.world.close()
+  }
+}
+
+let stage: Stage
+let instance: Outside
+before(async () => {
+  // So that two hundred blocks are not final yet.
+  stage = await openStage({ slotsInEpoch: 200, maxPerWallet: 200n })
+  await stage.world.settle()
+  instance = await startOutside(stage)
+})
+after(async () => {
+  await instance?.service.stop()
+  await endWell(stage).finally(() => stage.world.close())
+})
+
+/** A block each of: payments, their mints, a round, a withdrawal and a gift; the passes run after each. */
+const BUSY_BLOCKS = 8
+for (const depth of [1, 2, 3, 4, 5, 6, 7, 8, 12, 21, 34, 55, 64, 200]) {
+  test(`${depth} blocks are taken back: what stayed is one node each, what went leaves no trace`, async () => {
+    const { world } = stage
+    const ours = [world.at(1), world.at(2)]
+    await world.chain.mine(Math.max(1, depth - BUSY_BLOCKS))
+    const payments: Hash[] = []
+    for (let block = 0; block < BUSY_BLOCKS; block++) {
+      payments.push(await world.pay(nextPayer(), BASIC))
+      if (block === 3) await world.chain.increaseTime(INTERVAL_SEC)
+      await world.chain.mine()
+      for (const name of ['payments', 'credit'] as const) assert.equal((await instance.pass(name))?.status, 200)
+      if (block === 5 || block === 6) await ownerActs(block === 5)
+    }
+    let turn = 0
+    const outcome = await reorganise(world, depth, (sender) =>
+      ours.includes(sender as never) ? null : (FATES[turn++ % FATES.length] as Fate),
+    )
+    await world.chain.mine()
+    await runUntilDone(stage, instance)
+    for (const payment of payments) {
+      const fate = outcome.get(payment) ?? 'kept'
+      if (fate === 'kept' || fate === 'moved') await isOneNode(world, payment)
+      else {
+        assert.equal(await stateOf(world, payment), 'orphaned', `${fate}: a payment that is gone is no sale`)
+        assert.equal(await world.read<bigint>('nodeOfRef', [payment]), 0n, `${fate}: and has no node`)
+      }
+    }
+    const health = await instance.service.get<Health>('/api/cron/health')
+    assert.equal(health.halted, null)
+  })
+}
+
+/** The owner of some node withdraws half of its balance, or gives it away; in the block to come. */
+async function ownerActs(withdraws: boolean): Promise<void> {
+  const { world } = stage
+  const [node] = await world.pool<{ id: number; owner: string; balance: bigint }[]>`
+    SELECT n.node_id AS id, n.owner, c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei AS balance
+    FROM nodes n JOIN cohorts c USING (cohort) ORDER BY balance DESC, n.node_id LIMIT 1`
+  const owner = [...Array(15).keys()].map((i) => i + 5).find((account) => world.at(account) === node?.owner)
+  if (!node || owner === undefined) return
+  const other = world.at(5 + ((owner - 4) % 15))
+  if (withdraws) await world.act(owner, 'withdraw', [BigInt(node.id), other, node.balance / 2n])
+  else await world.act(owner, 'transferFrom', [node.owner, other, BigInt(node.id)])
+}
+
+test('FINALITY=guarded: minted at once, and gone with the payment when its block is taken back', () =>
+  onStage(4, { FINALITY: 'guarded' }, async (own, service) => {
+    const { world } = own
+    const payment = await paid(world)
+    await service.pass('payments')
+    await world.chain.mine()
+    await service.pass('payments')
+    await isOneNode(world, payment)
+    await world.chain.reorg(2)
+    await world.chain.mine()
+    await runUntilDone(own, service)
+    assert.deepEqual([await stateOf(world, payment), await world.read('lastId')], ['orphaned', 0n])
+    await endWell(own)
+  }))
+
+for (const [finality, needed] of [
+  ['3', 3],
+  ['finalized', 8],
+] as const) {
+  test(`FINALITY=${finality}: a payment taken back before then is never minted, one that stays is`, () =>
+    onStage(4, { FINALITY: finality }, async (own, service) => {
+      const { world } = own
+      await world.chain.mine(20)
+      const gone = await paid(world)
+      for (let block = 2; block < needed; block++) {
+        assert.equal((await service.pass('payments'))?.status, 200)
+        assert.equal(await stateOf(world, gone), 'seen')
+        await world.chain.mine()
+      }
+      await world.chain.reorg(needed - 1)
+      const stays = await paid(world)
+      for (let block = 0; block < needed + 2; block++) {
+        await service.pass('payments')
+        await world.chain.mine()
+      }
+      await runUntilDone(own, service)
+      assert.deepEqual([await stateOf(world, gone), await world.read('lastId')], ['orphaned', 1n])
+      await isOneNode(world, stays)
+    }))
+}
+
+/** Runs the command against the stage's database; gives its exit code and what it said. */
+async function resume({ world }: Stage): Promise<{ code: number; said: string }> {
+  const child = spawn(process.execPath, [MAIN, 'resume'], {
+    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', DATABASE_URL: world.ctx.directUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, said }
+}
+
+/** It is halted, says so to whoever asks, moves nothing, and still serves its reads. */
+async function isHalted({ world }: Stage, { service, pass }: Outside, reason: string, node: number): Promise<void> {
+  const [before] = await world.pool`SELECT block_hash FROM cursors`
+  const sent = await world.pool`SELECT FROM outbox_attempts`
+  const outcomes = [await pass('payments'), await pass('credit')]
+  assert.deepEqual(
+    outcomes.map((answer) => answer?.status),
+    [200, 200],
+  )
+  assert.equal((outcomes[1]?.body as { reason?: string } | undefined)?.reason, 'paused')
+  assert.equal((await service.get<Health>('/api/cron/health')).halted?.reason, reason)
+  assert.equal((await service.get<{ nodeId: string }>(`/api/node/${node}`)).nodeId, String(node))
+  assert.deepEqual((await world.pool`SELECT block_hash FROM cursors`)[0], before)
+  assert.equal((await world.pool`SELECT FROM outbox_attempts`).length, sent.length)
+  const audit = await world.pool`SELECT FROM audit WHERE action = 'halted'`
+  assert.equal(audit.length, 1)
+}
+
+test('what the chain had called final is taken back: it halts, loudly; sealed after a minute, it waits for the operator, and goes on', () =>
+  onStage(4, { LOG_LEVEL: 'error' }, async (own, service) => {
+    const { world } = own
+    const payment = await paid(world)
+    await runUntilDone(own, service)
+    await world.chain.mine(12)
+    await service.pass('payments')
+    await world.chain.reorg(16)
+    await world.chain.mine()
+    for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
+    assert.match(service.service.output(), /halted: the chain took back blocks that it had called final/)
+    // Everything else about the minute is real: only its beginning is moved.
+    await world.pool`UPDATE settings SET value = jsonb_set(value, '{since}', to_jsonb(iso(now() - interval '61 seconds')))
+      WHERE name = 'halted'`
+    for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
+    const [halt] = await world.pool<{ sealed: boolean }[]>`
+      SELECT (value ->> 'sealed')::boolean AS sealed FROM settings WHERE name = 'halted'`
+    assert.equal(halt?.sealed, true)
+    const { code, said } = await resume(own)
+    assert.equal(code, 0, said)
+    assert.match(said, /pastFinalized/)
+    await runUntilDone(own, service)
+    assert.equal((await service.service.get<Health>('/api/cron/health')).halted, null)
+    assert.equal(await stateOf(world, payment), 'orphaned')
+    const next = await paid(world)
+    await runUntilDone(own, service)
+    await isOneNode(world, next)
+    await endWell(own)
+  }))
+
+test('more is taken back than headers are stored: it halts, and the way out is a rebuild, as the command says', () =>
+  onStage(4_000, {}, async (own, service) => {
+    const { world } = own
+    await paid(world)
+    await runUntilDone(own, service)
+    await world.chain.mine(5)
+    await service.pass('payments')
+    const [head] = await world.pool<{ number: number }[]>`SELECT block_number AS number FROM cursors`
+    // As if the ledger had followed thousands of blocks since.
+    await world.pool`DELETE FROM blocks WHERE number < ${(head?.number ?? 0) - 3}`
+    await world.chain.reorg(6)
+    await world.chain.mine()
+    await isHalted(own, service, 'tooDeep', 1)
+    const { code, said } = await resume(own)
+    assert.equal(code, 0, said)
+    assert.match(said, /Rebuild it with "node-ledger rebuild"/)
+    await service.pass('payments')
+    assert.equal((await service.service.get<Health>('/api/cron/health')).halted?.reason, 'tooDeep')
+  }))
