@@ -30,6 +30,7 @@ export function staticSteps({ contracts }: StepOptions): Step[] {
       run: (signal) => runProgram('@biomejs/biome', 'biome', ['ci', ...COLOURS, '.'], signal),
     },
     { name: 'types', run: (signal) => runProgram('typescript', 'tsc', ['--noEmit'], signal) },
+    { name: 'types of the client', run: checkClient },
     { name: 'generated files', run: checkGenerated },
     ...(contracts ? [{ name: 'contract tests', run: testContracts }] : []),
   ]
@@ -95,8 +96,15 @@ async function runStep(step: Step, signal: AbortSignal): Promise<boolean> {
 async function checkGenerated(): Promise<boolean> {
   const { checkContracts } = await import('./contracts.ts')
   const { checkSchema } = await import('./schema.ts')
+  const { checkClientTypes } = await import('./client.ts')
   const contractsCode = checkContracts()
-  return (await checkSchema()) && contractsCode === 0
+  const current = [await checkClientTypes(), await checkSchema(), contractsCode === 0]
+  return current.every(Boolean)
+}
+
+async function checkClient(): Promise<boolean> {
+  const { compileClient } = await import('./client.ts')
+  return compileClient()
 }
 
 async function testContracts(): Promise<boolean> {

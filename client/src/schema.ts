@@ -4,1703 +4,1693 @@
  */
 
 export interface paths {
-  '/api/stats': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Protocol totals
-     * @description Totals of the whole ledger. On a fresh deployment every total is zero.
-     */
-    get: operations['getStats']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/tiers': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Tiers on offer
-     * @description Every tier as it is now, those off sale too. The exact amount of a transfer is what selects the tier, so no two tiers
-     *     on sale have one price.
-     */
-    get: operations['getTiers']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/cover': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Solvency cover
-     * @description How far the contract's balance covers what it owes to the nodes, all read from the chain at one block. When the chain
-     *     cannot be reached every reading is `null`; that is not an error.
-     */
-    get: operations['getCover']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/nodes/{address}': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Nodes of a wallet
-     * @description The nodes that a wallet owns, oldest first; `[]` when it owns none.
-     */
-    get: operations['getNodesOfAddress']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/node/{id}': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * One node
-     * @description A node's record with its credits and withdrawals, newest first, and the contract's own word on it (`chain`).
-     *     The lists are the ledger's; the authoritative history is the contract's events.
-     */
-    get: operations['getNode']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/distributions': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Distribution rounds
-     * @description The newest rounds first, by creation time and then by id. There is no paging beyond `limit`. Each round lists its turns
-     *     with the terms and the seed from which anyone can recompute every amount.
-     */
-    get: operations['getDistributions']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/deploy-quote': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * What to pay, and where to
-     * @description The exact amount a purchase must carry and the wallet it must go to. Both are the operator's settings, not the
-     *     contract's. A price that is changed still buys its tier for a grace longer than this answer may be cached.
-     */
-    get: operations['getDeployQuote']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/price': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Market price of ether
-     * @description For display only; it has nothing to do with what a tier costs. Fetched at most once a minute for all callers, and `null`
-     *     when there is no quote: no price is ever made up. Not rate limited.
-     */
-    get: operations['getPrice']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/openapi.json': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /** This document */
-    get: operations['getOpenapi']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/payments/claim': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    get?: never
-    put?: never
-    /**
-     * Report a payment
-     * @description Asks the service to look at a transfer now rather than at its next pass. The hash is only a pointer: everything is
-     *     read from the chain, and the node is minted to the wallet the ether came from, whoever reports it. Reporting twice is
-     *     reporting once, so the answer, the payment's present state, can be polled.
-     *
-     *     409 means that the node RPC has not caught up with the transaction: try again. 400 means that it exists and is not
-     *     a transfer of a tier's price to the payments wallet; a wrong amount that did arrive is held for review.
-     */
-    post: operations['claimPayment']
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/auth/nonce': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Begin to sign in
-     * @description A one-time nonce and the exact text to sign, which names this site, its chain and the times between which it holds.
-     *     The nonce is also set in an httpOnly cookie, and that is the one the signature is verified against. Good for ten minutes.
-     */
-    get: operations['getNonce']
-    put?: never
-    /**
-     * Begin to sign in
-     * @description A one-time nonce and the exact text to sign, which names this site, its chain and the times between which it holds.
-     *     The nonce is also set in an httpOnly cookie, and that is the one the signature is verified against. Good for ten minutes.
-     */
-    post: operations['postNonce']
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/auth/verify': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    get?: never
-    put?: never
-    /**
-     * Sign in
-     * @description Signs in the wallet whose signature over this browser's nonce recovers to `address`. The nonce is used up by the attempt.
-     *     401 when it was used already or has lapsed, or when the signature is not the address's. Only the canonical 65-byte
-     *     form of a signature is accepted (`v` 27 or 28, low `s`).
-     */
-    post: operations['verifySignature']
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/auth/logout': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    get?: never
-    put?: never
-    /**
-     * Sign out
-     * @description Clears the session and any half-finished sign-in of this browser. Always succeeds, also for a session that has lapsed.
-     *     Sessions are stateless: a copy of the cookie made before stays good until it expires.
-     */
-    post: operations['logout']
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/me': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * The signed-in wallet
-     * @description The wallet, its nodes and their totals, and the nodes the chain shows as the wallet's that the ledger has not recorded.
-     *     401 is a normal answer for a visitor who is not signed in.
-     */
-    get: operations['getMe']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/nodes/sync': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    get?: never
-    put?: never
-    /**
-     * Record a node of mine
-     * @description Records a node that the chain shows and the ledger does not have yet. Its owner is read from the chain's `NodeMinted` log
-     *     and confirmed by the contract; nothing the caller says of ownership is used. A missed call does no harm: the same
-     *     nodes are found from the chain later.
-     *
-     *     - 400: neither `txHash` nor `nodeId`, or one that cannot be read; the two do not belong together; the transaction failed, or
-     *       minted no node.
-     *     - 403: the chain names another wallet as the owner.
-     *     - 404: no node with that id was minted, or the transaction has not been confirmed yet.
-     *     - 409: the node was minted to this wallet, which no longer owns it; nothing is recorded.
-     */
-    post: operations['syncNode']
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/api/cron/health': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Health of the credit worker
-     * @description 200 as long as the database answers. A reading that could not be taken is `null`, never zero. Needs no key, is not
-     *     rate limited, and names no account that holds one.
-     */
-    get: operations['getHealth']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-  '/.well-known/node-ledger.json': {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    /**
-     * Where things are
-     * @description What a wallet page or a client needs to work with this deployment.
-     */
-    get: operations['getWellKnown']
-    put?: never
-    post?: never
-    delete?: never
-    options?: never
-    head?: never
-    patch?: never
-    trace?: never
-  }
-}
-export type webhooks = Record<string, never>
-export interface components {
-  schemas: {
-    /**
-     * @example {
-     *       "error": "No such node."
-     *     }
-     */
-    Error: {
-      /** @description What is wrong */
-      error: string
-    }
-    /**
-     * @description An amount of wei, as a decimal string.
-     * @example 10000000000000000
-     */
-    Wei: string
-    /** @description An amount of wei, as a decimal string, or `null` when it is unknown. */
-    NullableWei: string | null
-    /** @description An amount of wei that may be negative, or `null` when it is unknown. */
-    SignedWei: string | null
-    /**
-     * @description An address in lower case.
-     * @example 0x70997970c51812dc3a010c7d01b50e0d17dc79c8
-     */
-    Address: string
-    NullableAddress: string | null
-    /** @description An address in lower or upper case, or in mixed case with its EIP-55 checksum. */
-    AddressInput: string
-    /** @description A hash in lower case. */
-    Hash: string
-    NullableHash: string | null
-    /** @description A transaction hash. */
-    HashInput: string
-    /**
-     * Format: date-time
-     * @description A time in UTC.
-     * @example 2026-01-02T03:04:05.000Z
-     */
-    Time: string
-    /**
-     * Format: date-time
-     * @description A time in UTC, or `null`.
-     */
-    NullableTime: string | null
-    /** @description The node's id on chain. */
-    NodeId: string
-    Stats: {
-      /** @description Nodes minted. */
-      totalNodes: number
-      /** @description Wallets that own a node. */
-      totalOwners: number
-      /** @description Rounds so far. */
-      totalDistributions: number
-      /** @description Credited to all nodes so far. */
-      totalDistributedWei: components['schemas']['Wei']
-      /** @description Withdrawn by owners so far. */
-      totalWithdrawnWei: components['schemas']['Wei']
-      /** @description Credited and not withdrawn. */
-      outstandingWei: components['schemas']['Wei']
-      /** @description Payments that became nodes. */
-      totalSalesWei: components['schemas']['Wei']
-      /** @description The newest round. */
-      lastDistributionAt: components['schemas']['NullableTime']
-    }
-    /**
-     * @example {
-     *       "id": "founder",
-     *       "label": "Founder",
-     *       "priceWei": "50000000000000000",
-     *       "maxPerWallet": 2,
-     *       "holdingWei": "1000000000000000000000",
-     *       "holdingToken": "0x5fbdb2315678afecb367f032d93f642f64180aa3",
-     *       "holdingSymbol": "DEMO",
-     *       "holdingDecimals": 18,
-     *       "payoutBps": 20000,
-     *       "onSale": true,
-     *       "enforcedBy": {
-     *         "price": "operator",
-     *         "maxPerWallet": "operator",
-     *         "holding": "operator"
-     *       }
-     *     }
-     */
-    Tier: {
-      /** @description The tier's id. */
-      id: string
-      /** @description Its name for display. */
-      label: string
-      /** @description The exact amount a transfer must carry. Any other amount is held for review. */
-      priceWei: components['schemas']['Wei']
-      /** @description How many of this tier one wallet may hold. */
-      maxPerWallet: number
-      /** @description How much of `holdingToken` must be held to buy; `"0"` means open to anyone. */
-      holdingWei: components['schemas']['Wei']
-      /** @description The ERC-20 that must be held, or `null`. */
-      holdingToken: components['schemas']['NullableAddress']
-      /** @description The token's symbol. */
-      holdingSymbol: string | null
-      /** @description The token's decimals. */
-      holdingDecimals: number | null
-      /** @description Accrual against the base rate; 10000 is the base rate. */
-      payoutBps: number
-      /** @description Whether the tier is offered now. */
-      onSale: boolean
-      /** @description Who enforces each rule. `operator`: applied before minting. `contract`: by the contract itself. `none`: there is no rule. */
-      enforcedBy: {
-        /** @enum {string} */
-        price: 'operator' | 'contract' | 'none'
-        /** @enum {string} */
-        maxPerWallet: 'operator' | 'contract' | 'none'
-        /** @enum {string} */
-        holding: 'operator' | 'contract' | 'none'
-      }
-    }
-    Quote: {
-      /** @description The exact amount to send. */
-      priceWei: components['schemas']['Wei']
-      /** @description Where to send it. */
-      paymentAddress: components['schemas']['Address']
-      /** @description The chain to send it on. */
-      chainId: number
-      /** @description The tier it buys. */
-      tierId: string
-    }
-    Cover: {
-      /** @description What the contract holds. */
-      contractBalanceWei: components['schemas']['NullableWei']
-      /** @description What it owes to the nodes. */
-      outstandingWei: components['schemas']['NullableWei']
-      /** @description The difference; negative when it does not suffice. */
-      surplusWei: components['schemas']['SignedWei']
-      /** @description floor(balance × 10000 / outstanding); `null` when nothing is owed. */
-      coverBps: number | null
-      /** @description The contract's own answer. */
-      isSolvent: boolean | null
-      /** @description The block at which all of it was read. */
-      blockNumber: number | null
-      /** @description When it was read. */
-      checkedAt: components['schemas']['NullableTime']
-    }
-    /**
-     * @example {
-     *       "id": 1000000001,
-     *       "nodeId": "1",
-     *       "owner": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-     *       "tierId": "basic",
-     *       "priceWei": "10000000000000000",
-     *       "creditedWei": "1200000000000000",
-     *       "withdrawnWei": "450000000000000",
-     *       "balanceWei": "750000000000000",
-     *       "paymentTxHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
-     *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
-     *       "mintedAt": "2026-01-01T00:00:00.000Z",
-     *       "lastCreditedAt": "2026-01-02T00:00:00.000Z",
-     *       "nextCreditAt": "2026-01-03T00:00:00.000Z",
-     *       "createdAt": "2026-01-01T00:00:00.000Z"
-     *     }
-     */
-    Node: {
-      /** @description The ledger row id: 1000000000 more than `nodeId`. */
-      id: number
-      nodeId: components['schemas']['NodeId']
-      /** @description The owner as recorded. The chain is authoritative. */
-      owner: components['schemas']['Address']
-      /** @description The tier that was paid for; `null` for a node without a payment. */
-      tierId: string | null
-      /** @description What was actually paid; `null` for a node without a payment. */
-      priceWei: components['schemas']['NullableWei']
-      /** @description Credited so far. */
-      creditedWei: components['schemas']['Wei']
-      /** @description Withdrawn so far. */
-      withdrawnWei: components['schemas']['Wei']
-      /** @description What its owner may withdraw. */
-      balanceWei: components['schemas']['Wei']
-      /** @description The payment's transaction. */
-      paymentTxHash: components['schemas']['NullableHash']
-      /** @description The mint's transaction. */
-      mintTxHash: components['schemas']['NullableHash']
-      /** @description When it was minted. */
-      mintedAt: components['schemas']['NullableTime']
-      /** @description Its newest credit; `null` before the first. */
-      lastCreditedAt: components['schemas']['NullableTime']
-      /** @description When its next credit is due. */
-      nextCreditAt: components['schemas']['NullableTime']
-      /** @description When it came to be. */
-      createdAt: components['schemas']['NullableTime']
-    }
-    /**
-     * @description A node, which of its ids was asked for, the contract's word on it, and its lists.
-     * @example {
-     *       "id": 1000000001,
-     *       "nodeId": "1",
-     *       "owner": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-     *       "tierId": "basic",
-     *       "priceWei": "10000000000000000",
-     *       "creditedWei": "1200000000000000",
-     *       "withdrawnWei": "450000000000000",
-     *       "balanceWei": "750000000000000",
-     *       "paymentTxHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
-     *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
-     *       "mintedAt": "2026-01-01T00:00:00.000Z",
-     *       "lastCreditedAt": "2026-01-02T00:00:00.000Z",
-     *       "nextCreditAt": "2026-01-03T00:00:00.000Z",
-     *       "createdAt": "2026-01-01T00:00:00.000Z",
-     *       "matchedBy": "nodeId",
-     *       "chain": {
-     *         "owner": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-     *         "balanceWei": "750000000000000",
-     *         "creditedWei": "1200000000000000",
-     *         "withdrawnWei": "450000000000000",
-     *         "blockNumber": 1234567,
-     *         "matchesLedger": true
-     *       },
-     *       "credits": [
-     *         {
-     *           "id": 2,
-     *           "distributionId": 2,
-     *           "amountWei": "500000000000000",
-     *           "createdAt": "2026-01-02T00:00:00.000Z"
-     *         },
-     *         {
-     *           "id": 1,
-     *           "distributionId": 1,
-     *           "amountWei": "700000000000000",
-     *           "createdAt": "2026-01-01T12:00:00.000Z"
-     *         }
-     *       ],
-     *       "withdrawals": [
-     *         {
-     *           "id": 1,
-     *           "amountWei": "450000000000000",
-     *           "cumulativeSignedWei": "0",
-     *           "toAddress": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-     *           "deadline": 0,
-     *           "txHash": "0x7d5a4369273c723454ac137f48a4f142b097aa2779464e6505f1b1c5e37b5382",
-     *           "status": "sent",
-     *           "createdAt": "2026-01-02T01:00:00.000Z",
-     *           "confirmedAt": "2026-01-02T01:00:00.000Z"
-     *         }
-     *       ]
-     *     }
-     */
-    NodeDetail: {
-      /** @description The ledger row id: 1000000000 more than `nodeId`. */
-      id: number
-      nodeId: components['schemas']['NodeId']
-      /** @description The owner as recorded. The chain is authoritative. */
-      owner: components['schemas']['Address']
-      /** @description The tier that was paid for; `null` for a node without a payment. */
-      tierId: string | null
-      /** @description What was actually paid; `null` for a node without a payment. */
-      priceWei: components['schemas']['NullableWei']
-      /** @description Credited so far. */
-      creditedWei: components['schemas']['Wei']
-      /** @description Withdrawn so far. */
-      withdrawnWei: components['schemas']['Wei']
-      /** @description What its owner may withdraw. */
-      balanceWei: components['schemas']['Wei']
-      /** @description The payment's transaction. */
-      paymentTxHash: components['schemas']['NullableHash']
-      /** @description The mint's transaction. */
-      mintTxHash: components['schemas']['NullableHash']
-      /** @description When it was minted. */
-      mintedAt: components['schemas']['NullableTime']
-      /** @description Its newest credit; `null` before the first. */
-      lastCreditedAt: components['schemas']['NullableTime']
-      /** @description When its next credit is due. */
-      nextCreditAt: components['schemas']['NullableTime']
-      /** @description When it came to be. */
-      createdAt: components['schemas']['NullableTime']
-      /**
-       * @description Which of the two ids the request's id was.
-       * @enum {string}
-       */
-      matchedBy: 'nodeId' | 'id'
-      /**
-       * @description What the contract says of the node, read at the block the ledger has followed to, so that a difference is drift and not
-       *     lag; `null` when it could not be read in time.
-       */
-      chain: null | components['schemas']['ChainNode']
-      /** @description Newest first, at most `limit`. */
-      credits: components['schemas']['Credit'][]
-      /** @description Newest first, at most `limit`. The ledger's record, not a permission. */
-      withdrawals: components['schemas']['Withdrawal'][]
-    }
-    ChainNode: {
-      owner: components['schemas']['Address']
-      balanceWei: components['schemas']['Wei']
-      creditedWei: components['schemas']['Wei']
-      withdrawnWei: components['schemas']['Wei']
-      /** @description The block at which it was read. */
-      blockNumber: number
-      /** @description Whether the ledger says the same. */
-      matchesLedger: boolean
-    }
-    Credit: {
-      /** @description Unique within the node. `distributionId` and `nodeId` together are unique everywhere. */
-      id: number
-      /** @description The round it belongs to. */
-      distributionId: number
-      /** @description Credited to this node in that round. */
-      amountWei: components['schemas']['Wei']
-      createdAt: components['schemas']['NullableTime']
-    }
-    Withdrawal: {
-      /** @description A ledger row id; it has no meaning on chain. */
-      id: number
-      /** @description Paid out; for one that failed, what was asked for. */
-      amountWei: components['schemas']['Wei']
-      /** @description Left over; carries no meaning. */
-      cumulativeSignedWei: string
-      /** @description Where the ether went, which need not be the owner. */
-      toAddress: components['schemas']['NullableAddress']
-      /** @description Left over; withdrawals do not expire. */
-      deadline: number
-      txHash: components['schemas']['NullableHash']
-      /**
-       * @description `sent`: it went through. `failed`: the transaction reverted and moved nothing. `signed`: no present meaning.
-       * @enum {string|null}
-       */
-      status: 'signed' | 'sent' | 'failed' | null
-      createdAt: components['schemas']['NullableTime']
-      /** @description When the receipt was seen; `null` until then. */
-      confirmedAt: components['schemas']['NullableTime']
-    }
-    /**
-     * @example {
-     *       "id": 1,
-     *       "mode": "treasury",
-     *       "totalWei": "700000000000000",
-     *       "nodeCount": 1,
-     *       "createdAt": "2026-01-01T12:00:00.000Z",
-     *       "txHash": "0x99a21b11ecdc0b4c0dd8a1e7ea6eac4d5ee8e3a4b33a2a5d8e1cba2b1e0a2f3c",
-     *       "blockNumber": 1234000,
-     *       "turns": [
-     *         {
-     *           "cohort": 1,
-     *           "tierId": "basic",
-     *           "due": "2026-01-01T12:00:00.000Z",
-     *           "dueSec": 1767268800,
-     *           "seedBlock": 1233999,
-     *           "seed": "0x3ac225168df54212a25c1c01fd35bebfea408fdac2e31ddd6f80a4bbf9a5f1cb",
-     *           "minWei": "500000000000000",
-     *           "maxWei": "1500000000000000",
-     *           "payoutBps": 10000,
-     *           "amountWei": "700000000000000",
-     *           "nodeCount": 1
-     *         }
-     *       ]
-     *     }
-     */
-    Distribution: {
-      /** @description The round's number; a credit's `distributionId`. */
-      id: number
-      /**
-       * @description `treasury`: funded by the operator. `swaps`: funded from the contract's surplus.
-       * @enum {string|null}
-       */
-      mode: 'treasury' | 'swaps' | null
-      /** @description Credited in all. */
-      totalWei: components['schemas']['Wei']
-      /** @description Nodes credited. */
-      nodeCount: number
-      createdAt: components['schemas']['NullableTime']
-      /** @description The round's transaction. */
-      txHash: components['schemas']['Hash']
-      /** @description The block it is in. */
-      blockNumber: number
-      /** @description One for each cohort of nodes credited. */
-      turns: components['schemas']['Turn'][]
-    }
-    /**
-     * @description What each node of a cohort was credited in a round. Recompute it:
-     *     `draw = minWei + uint256(keccak256(abi.encode(seed, cohort, dueSec))) % (maxWei - minWei + 1)`, and
-     *     `amountWei = draw × payoutBps / 10000`, rounded down. The terms are `null` where the ledger has none for the turn.
-     */
-    Turn: {
-      /** @description The cohort's number on the contract. */
-      cohort: number
-      /** @description Its tier. */
-      tierId: string | null
-      /** @description When the turn was due. */
-      due: components['schemas']['Time']
-      /** @description The same in unix seconds, as it enters the draw. */
-      dueSec: number
-      /** @description The first block not before `due`. */
-      seedBlock: number | null
-      /** @description That block's randomness, or its hash where that is constant. */
-      seed: components['schemas']['NullableHash']
-      /** @description Lower end of the range in force at `due`. */
-      minWei: components['schemas']['NullableWei']
-      /** @description Upper end of it. */
-      maxWei: components['schemas']['NullableWei']
-      /** @description The tier's rate in force at `due`. */
-      payoutBps: number | null
-      /** @description Credited to each node. */
-      amountWei: components['schemas']['Wei']
-      /** @description Nodes of the cohort. */
-      nodeCount: number
-    }
-    /**
-     * @example {
-     *       "txHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
-     *       "status": "minted",
-     *       "reason": null,
-     *       "from": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-     *       "tierId": "basic",
-     *       "valueWei": "10000000000000000",
-     *       "blockNumber": 1233000,
-     *       "nodeId": "1",
-     *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
-     *       "updatedAt": "2026-01-01T00:00:05.000Z"
-     *     }
-     */
-    Payment: {
-      txHash: components['schemas']['Hash']
-      /**
-       * @description `seen`: not judged yet. `accepted`, `minting`, `minted`: on its way to a node, or there. `held`: waits for the operator,
-       *     see `reason`. `refunded`, `dismissed`: the operator's decision. `orphaned`: reorganised out of the chain.
-       * @enum {string}
-       */
-      status: 'seen' | 'accepted' | 'minting' | 'minted' | 'held' | 'refunded' | 'dismissed' | 'orphaned'
-      /**
-       * @description Why it is held.
-       * @enum {string|null}
-       */
-      reason:
-        | 'wrongAmount'
-        | 'saleClosed'
-        | 'tierAllowance'
-        | 'holding'
-        | 'walletLimit'
-        | 'senderDenied'
-        | 'unattributed'
-        | 'mintReverted'
-        | 'recheck'
-        | null
-      /** @description Who paid; the node is minted to this wallet. */
-      from: components['schemas']['NullableAddress']
-      /** @description The tier it pays for. */
-      tierId: string | null
-      /** @description What was paid. */
-      valueWei: components['schemas']['Wei']
-      /** @description The block it is in. */
-      blockNumber: number | null
-      /** @description The node's id on chain, once minted. */
-      nodeId: string | null
-      /** @description The mint's transaction, once minted. */
-      mintTxHash: components['schemas']['NullableHash']
-      /** @description When its state last changed. */
-      updatedAt: components['schemas']['NullableTime']
-    }
-    Wallet: {
-      address: components['schemas']['Address']
-      nodes: components['schemas']['Node'][]
-      totals: {
-        nodeCount: number
-        creditedWei: components['schemas']['Wei']
-        withdrawnWei: components['schemas']['Wei']
-        balanceWei: components['schemas']['Wei']
-      }
-      /**
-       * @description Chain ids of nodes that the chain shows as the wallet's and the ledger does not: `[]` when none is missing, `null` when the
-       *     chain could not be read. Send them to `POST /api/nodes/sync`.
-       */
-      unrecordedNodeIds: components['schemas']['NodeId'][] | null
-    }
-    Health: {
-      /** @description The credit worker's last tick. */
-      lastTickAt: components['schemas']['NullableTime']
-      /** @description `null` when it has never ticked. */
-      secondsSinceLastTick: number | null
-      /** @description True when it has not ticked within `staleAfterSec`, or never. */
-      stale: boolean
-      staleAfterSec: number
-      /** @description How often it is meant to tick. */
-      tickSec: number
-      /** @description Whether payouts are switched on. */
-      distEnabled: boolean
-      /**
-       * @description How rounds are funded.
-       * @enum {string}
-       */
-      distMode: 'treasury' | 'swaps'
-      /** @description By the operator's switch, or by the contract's where it could be read. */
-      paused: boolean
-      /** @description Nodes due for credit now. */
-      dueNodes: number
-      /** @description Nodes that have a next credit time. */
-      scheduledNodes: number
-      /** @description Balance of the distributing account. */
-      distributorBalanceWei: components['schemas']['NullableWei']
-      /** @description Balance of the contract. */
-      contractBalanceWei: components['schemas']['NullableWei']
-      /** @description What the contract owes. */
-      outstandingWei: components['schemas']['NullableWei']
-      /** @description The contract's own answer. */
-      isSolvent: boolean | null
-      /** @description Set while the passes stand still because the chain is not the one that was followed; reads go on. */
-      halted: {
-        /** @description What was found. */
-        reason: string
-        /** Format: date-time */
-        since: string
-      } | null
-    }
-  }
-  responses: {
-    /** @description Unchanged since the `etag` in `if-none-match`. No body. */
-    NotModified: {
-      headers: {
-        [name: string]: unknown
-      }
-      content?: never
-    }
-    /** @description Malformed, or a transaction that does not say what is claimed. */
-    BadRequest: {
-      headers: {
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-    /** @description Not signed in, session expired, or a sign-in that did not verify. */
-    Unauthorized: {
-      headers: {
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-    /** @description It exists, but is not yours. */
-    Forbidden: {
-      headers: {
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-    /** @description There is no such thing, or the transaction has not been confirmed yet. */
-    NotFound: {
-      headers: {
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-    /** @description Well formed, but the chain says otherwise at present, or has not come that far. */
-    Conflict: {
-      headers: {
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-    /** @description Too many requests from this address in this minute. */
-    RateLimited: {
-      headers: {
-        'x-ratelimit-limit': components['headers']['Limit']
-        'x-ratelimit-remaining': components['headers']['Remaining']
-        'x-ratelimit-reset': components['headers']['Reset']
-        RateLimit: components['headers']['RateLimit']
-        'RateLimit-Policy': components['headers']['RateLimitPolicy']
-        'retry-after': components['headers']['RetryAfter']
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-    /** @description An unexpected failure. Details are in the server's log only. */
-    Unexpected: {
-      headers: {
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-    /** @description Something this needs is not configured or cannot be reached at present. */
-    Unavailable: {
-      headers: {
-        [name: string]: unknown
-      }
-      content: {
-        'application/json': components['schemas']['Error']
-      }
-    }
-  }
-  parameters: {
-    /** @description How many at most, of each list. A whole number from 1 to 200. */
-    limit: number
-  }
-  requestBodies: never
-  headers: {
-    /** @description Requests per minute. */
-    Limit: string
-    /** @description Requests left until the minute is over. */
-    Remaining: string
-    /** @description Unix seconds at which the minute is over. */
-    Reset: string
-    /** @description The same as an IETF RateLimit field. */
-    RateLimit: string
-    /** @description The policy as an IETF RateLimit-Policy field. */
-    RateLimitPolicy: string
-    /** @description Seconds until the minute is over. */
-    RetryAfter: string
-    /** @description Strong; absent where the request carries a session cookie. */
-    Etag: string
-    /** @description httpOnly, SameSite=Lax, Secure in production. */
-    SetCookie: string
-  }
-  pathItems: never
-}
-export type $defs = Record<string, never>
-export interface operations {
-  getStats: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The totals. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          /**
-           * @example {
-           *       "totalNodes": 3,
-           *       "totalOwners": 2,
-           *       "totalDistributions": 2,
-           *       "totalDistributedWei": "2600000000000000",
-           *       "totalWithdrawnWei": "450000000000000",
-           *       "outstandingWei": "2150000000000000",
-           *       "totalSalesWei": "35000000000000000",
-           *       "lastDistributionAt": "2026-01-02T03:04:05.000Z"
-           *     }
-           */
-          'application/json': components['schemas']['Stats']
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getTiers: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The tiers. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': {
-            tiers: components['schemas']['Tier'][]
-          }
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getCover: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The readings. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          /**
-           * @example {
-           *       "contractBalanceWei": "3000000000000000",
-           *       "outstandingWei": "2150000000000000",
-           *       "surplusWei": "850000000000000",
-           *       "coverBps": 13953,
-           *       "isSolvent": true,
-           *       "blockNumber": 1234567,
-           *       "checkedAt": "2026-01-02T03:04:05.000Z"
-           *     }
-           */
-          'application/json': components['schemas']['Cover']
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getNodesOfAddress: {
-    parameters: {
-      query?: never
-      header?: never
-      path: {
+    "/api/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
         /**
-         * @description The wallet's address.
+         * Protocol totals
+         * @description Totals of the whole ledger. On a fresh deployment every total is zero.
+         */
+        get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tiers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tiers on offer
+         * @description Every tier as it is now, those off sale too. The exact amount of a transfer is what selects the tier, so no two tiers
+         *     on sale have one price.
+         */
+        get: operations["getTiers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/cover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Solvency cover
+         * @description How far the contract's balance covers what it owes to the nodes, all read from the chain at one block. When the chain
+         *     cannot be reached every reading is `null`; that is not an error.
+         */
+        get: operations["getCover"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/nodes/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Nodes of a wallet
+         * @description The nodes that a wallet owns, oldest first; `[]` when it owns none.
+         */
+        get: operations["getNodesOfAddress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/node/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One node
+         * @description A node's record with its credits and withdrawals, newest first, and the contract's own word on it (`chain`).
+         *     The lists are the ledger's; the authoritative history is the contract's events.
+         */
+        get: operations["getNode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/distributions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Distribution rounds
+         * @description The newest rounds first, by creation time and then by id. There is no paging beyond `limit`. Each round lists its turns
+         *     with the terms and the seed from which anyone can recompute every amount.
+         */
+        get: operations["getDistributions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deploy-quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What to pay, and where to
+         * @description The exact amount a purchase must carry and the wallet it must go to. Both are the operator's settings, not the
+         *     contract's. A price that is changed still buys its tier for a grace longer than this answer may be cached.
+         */
+        get: operations["getDeployQuote"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/price": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Market price of ether
+         * @description For display only; it has nothing to do with what a tier costs. Fetched at most once a minute for all callers, and `null`
+         *     when there is no quote: no price is ever made up. Not rate limited.
+         */
+        get: operations["getPrice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getOpenapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/payments/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a payment
+         * @description Asks the service to look at a transfer now rather than at its next pass. The hash is only a pointer: everything is
+         *     read from the chain, and the node is minted to the wallet the ether came from, whoever reports it. Reporting twice is
+         *     reporting once, so the answer, the payment's present state, can be polled.
+         *
+         *     409 means that the node RPC has not caught up with the transaction: try again. 400 means that it exists and is not
+         *     a transfer of a tier's price to the payments wallet; a wrong amount that did arrive is held for review.
+         */
+        post: operations["claimPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/nonce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Begin to sign in
+         * @description A one-time nonce and the exact text to sign, which names this site, its chain and the times between which it holds.
+         *     The nonce is also set in an httpOnly cookie, and that is the one the signature is verified against. Good for ten minutes.
+         */
+        get: operations["getNonce"];
+        put?: never;
+        /**
+         * Begin to sign in
+         * @description A one-time nonce and the exact text to sign, which names this site, its chain and the times between which it holds.
+         *     The nonce is also set in an httpOnly cookie, and that is the one the signature is verified against. Good for ten minutes.
+         */
+        post: operations["postNonce"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in
+         * @description Signs in the wallet whose signature over this browser's nonce recovers to `address`. The nonce is used up by the attempt.
+         *     401 when it was used already or has lapsed, or when the signature is not the address's. Only the canonical 65-byte
+         *     form of a signature is accepted (`v` 27 or 28, low `s`).
+         */
+        post: operations["verifySignature"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out
+         * @description Clears the session and any half-finished sign-in of this browser. Always succeeds, also for a session that has lapsed.
+         *     Sessions are stateless: a copy of the cookie made before stays good until it expires.
+         */
+        post: operations["logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The signed-in wallet
+         * @description The wallet, its nodes and their totals, and the nodes the chain shows as the wallet's that the ledger has not recorded.
+         *     401 is a normal answer for a visitor who is not signed in.
+         */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/nodes/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a node of mine
+         * @description Records a node that the chain shows and the ledger does not have yet. Its owner is read from the chain's `NodeMinted` log
+         *     and confirmed by the contract; nothing the caller says of ownership is used. A missed call does no harm: the same
+         *     nodes are found from the chain later.
+         *
+         *     - 400: neither `txHash` nor `nodeId`, or one that cannot be read; the two do not belong together; the transaction failed, or
+         *       minted no node.
+         *     - 403: the chain names another wallet as the owner.
+         *     - 404: no node with that id was minted, or the transaction has not been confirmed yet.
+         *     - 409: the node was minted to this wallet, which no longer owns it; nothing is recorded.
+         */
+        post: operations["syncNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/cron/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Health of the credit worker
+         * @description 200 as long as the database answers. A reading that could not be taken is `null`, never zero. Needs no key, is not
+         *     rate limited, and names no account that holds one.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/node-ledger.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where things are
+         * @description What a wallet page or a client needs to work with this deployment.
+         */
+        get: operations["getWellKnown"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @example {
+         *       "error": "No such node."
+         *     }
+         */
+        Error: {
+            /** @description What is wrong */
+            error: string;
+        };
+        /**
+         * @description An amount of wei, as a decimal string.
+         * @example 10000000000000000
+         */
+        Wei: string;
+        /** @description An amount of wei, as a decimal string, or `null` when it is unknown. */
+        NullableWei: string | null;
+        /** @description An amount of wei that may be negative, or `null` when it is unknown. */
+        SignedWei: string | null;
+        /**
+         * @description An address in lower case.
          * @example 0x70997970c51812dc3a010c7d01b50e0d17dc79c8
          */
-        address: components['schemas']['AddressInput']
-      }
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The nodes. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': components['schemas']['Node'][]
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getNode: {
-    parameters: {
-      query?: {
-        /** @description How many at most, of each list. A whole number from 1 to 200. */
-        limit?: components['parameters']['limit']
-      }
-      header?: never
-      path: {
+        Address: string;
+        NullableAddress: string | null;
+        /** @description An address in lower or upper case, or in mixed case with its EIP-55 checksum. */
+        AddressInput: string;
+        /** @description A hash in lower case. */
+        Hash: string;
+        NullableHash: string | null;
+        /** @description A transaction hash. */
+        HashInput: string;
         /**
-         * @description The chain node id or the ledger row id. The chain id is tried first.
-         * @example 1
+         * Format: date-time
+         * @description A time in UTC.
+         * @example 2026-01-02T03:04:05.000Z
          */
-        id: string
-      }
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The node. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': components['schemas']['NodeDetail']
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      404: components['responses']['NotFound']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getDistributions: {
-    parameters: {
-      query?: {
-        /** @description How many at most, of each list. A whole number from 1 to 200. */
-        limit?: components['parameters']['limit']
-      }
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The rounds; `[]` when there are none. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': components['schemas']['Distribution'][]
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getDeployQuote: {
-    parameters: {
-      query?: {
+        Time: string;
         /**
-         * @description Id of the tier to quote. Without it the default tier is quoted.
-         * @example basic
+         * Format: date-time
+         * @description A time in UTC, or `null`.
          */
-        tier?: string
-      }
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The quote. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          /**
-           * @example {
-           *       "priceWei": "10000000000000000",
-           *       "paymentAddress": "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
-           *       "chainId": 31337,
-           *       "tierId": "basic"
-           *     }
-           */
-          'application/json': components['schemas']['Quote']
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getPrice: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The price. */
-      200: {
-        headers: {
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          /**
-           * @example {
-           *       "usd": 3120.55
-           *     }
-           */
-          'application/json': {
-            /** @description US dollars per ether, or `null` when no quote is available. */
-            usd: number | null
-          }
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getOpenapi: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The OpenAPI 3.1 document of the public surface. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': {
-            openapi: string
-            info: {
-              [key: string]: unknown
-            }
-            paths: {
-              [key: string]: unknown
-            }
-          } & {
-            [key: string]: unknown
-          }
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-    }
-  }
-  claimPayment: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody: {
-      content: {
+        NullableTime: string | null;
+        /** @description The node's id on chain. */
+        NodeId: string;
+        Stats: {
+            /** @description Nodes minted. */
+            totalNodes: number;
+            /** @description Wallets that own a node. */
+            totalOwners: number;
+            /** @description Rounds so far. */
+            totalDistributions: number;
+            /** @description Credited to all nodes so far. */
+            totalDistributedWei: components["schemas"]["Wei"];
+            /** @description Withdrawn by owners so far. */
+            totalWithdrawnWei: components["schemas"]["Wei"];
+            /** @description Credited and not withdrawn. */
+            outstandingWei: components["schemas"]["Wei"];
+            /** @description Payments that became nodes. */
+            totalSalesWei: components["schemas"]["Wei"];
+            /** @description The newest round. */
+            lastDistributionAt: components["schemas"]["NullableTime"];
+        };
         /**
          * @example {
-         *       "txHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
+         *       "id": "founder",
+         *       "label": "Founder",
+         *       "priceWei": "50000000000000000",
+         *       "maxPerWallet": 2,
+         *       "holdingWei": "1000000000000000000000",
+         *       "holdingToken": "0x5fbdb2315678afecb367f032d93f642f64180aa3",
+         *       "holdingSymbol": "DEMO",
+         *       "holdingDecimals": 18,
+         *       "payoutBps": 20000,
+         *       "onSale": true,
+         *       "enforcedBy": {
+         *         "price": "operator",
+         *         "maxPerWallet": "operator",
+         *         "holding": "operator"
+         *       }
          *     }
          */
-        'application/json': {
-          txHash: components['schemas']['HashInput']
-        }
-      }
-    }
-    responses: {
-      /** @description The payment's present state. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': components['schemas']['Payment']
-        }
-      }
-      400: components['responses']['BadRequest']
-      409: components['responses']['Conflict']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getNonce: {
-    parameters: {
-      query?: {
-        /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
-        address?: components['schemas']['AddressInput']
-      }
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The nonce and the message. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          'set-cookie': components['headers']['SetCookie']
-          [name: string]: unknown
-        }
-        content: {
-          /**
-           * @example {
-           *       "nonce": "9f86d081884c7d659a2feaa0c55ad015",
-           *       "message": "ledger.example wants you to sign in with your Ethereum account.\n\nSign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.\n\nURI: https://ledger.example\nVersion: 1\nChain ID: 1\nNonce: 9f86d081884c7d659a2feaa0c55ad015\nIssued At: 2026-01-02T03:04:05.000Z\nExpiration Time: 2026-01-02T03:14:05.000Z"
-           *     }
-           */
-          'application/json': {
-            /** @description The nonce, which the message contains. */
-            nonce: string
-            /** @description The exact text to sign. Do not rebuild it. */
-            message: string
-          }
-        }
-      }
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-    }
-  }
-  postNonce: {
-    parameters: {
-      query?: {
-        /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
-        address?: components['schemas']['AddressInput']
-      }
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The nonce and the message. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          'set-cookie': components['headers']['SetCookie']
-          [name: string]: unknown
-        }
-        content: {
-          /**
-           * @example {
-           *       "nonce": "9f86d081884c7d659a2feaa0c55ad015",
-           *       "message": "ledger.example wants you to sign in with your Ethereum account.\n\nSign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.\n\nURI: https://ledger.example\nVersion: 1\nChain ID: 1\nNonce: 9f86d081884c7d659a2feaa0c55ad015\nIssued At: 2026-01-02T03:04:05.000Z\nExpiration Time: 2026-01-02T03:14:05.000Z"
-           *     }
-           */
-          'application/json': {
-            /** @description The nonce, which the message contains. */
-            nonce: string
-            /** @description The exact text to sign. Do not rebuild it. */
-            message: string
-          }
-        }
-      }
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-    }
-  }
-  verifySignature: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody: {
-      content: {
-        'application/json': {
-          address: components['schemas']['AddressInput']
-          /** @description The signature of the message. */
-          signature: string
-        }
-      }
-    }
-    responses: {
-      /** @description Signed in. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          'set-cookie': components['headers']['SetCookie']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': {
-            address: components['schemas']['Address']
-          }
-        }
-      }
-      400: components['responses']['BadRequest']
-      401: components['responses']['Unauthorized']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  logout: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description Signed out. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': {
-            /** @constant */
-            ok: true
-          }
-        }
-      }
-      400: components['responses']['BadRequest']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-    }
-  }
-  getMe: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The wallet's record. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': components['schemas']['Wallet']
-        }
-      }
-      400: components['responses']['BadRequest']
-      401: components['responses']['Unauthorized']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  syncNode: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody: {
-      content: {
+        Tier: {
+            /** @description The tier's id. */
+            id: string;
+            /** @description Its name for display. */
+            label: string;
+            /** @description The exact amount a transfer must carry. Any other amount is held for review. */
+            priceWei: components["schemas"]["Wei"];
+            /** @description How many of this tier one wallet may hold. */
+            maxPerWallet: number;
+            /** @description How much of `holdingToken` must be held to buy; `"0"` means open to anyone. */
+            holdingWei: components["schemas"]["Wei"];
+            /** @description The ERC-20 that must be held, or `null`. */
+            holdingToken: components["schemas"]["NullableAddress"];
+            /** @description The token's symbol. */
+            holdingSymbol: string | null;
+            /** @description The token's decimals. */
+            holdingDecimals: number | null;
+            /** @description Accrual against the base rate; 10000 is the base rate. */
+            payoutBps: number;
+            /** @description Whether the tier is offered now. */
+            onSale: boolean;
+            /** @description Who enforces each rule. `operator`: applied before minting. `contract`: by the contract itself. `none`: there is no rule. */
+            enforcedBy: {
+                /** @enum {string} */
+                price: "operator" | "contract" | "none";
+                /** @enum {string} */
+                maxPerWallet: "operator" | "contract" | "none";
+                /** @enum {string} */
+                holding: "operator" | "contract" | "none";
+            };
+        };
+        Quote: {
+            /** @description The exact amount to send. */
+            priceWei: components["schemas"]["Wei"];
+            /** @description Where to send it. */
+            paymentAddress: components["schemas"]["Address"];
+            /** @description The chain to send it on. */
+            chainId: number;
+            /** @description The tier it buys. */
+            tierId: string;
+        };
+        Cover: {
+            /** @description What the contract holds. */
+            contractBalanceWei: components["schemas"]["NullableWei"];
+            /** @description What it owes to the nodes. */
+            outstandingWei: components["schemas"]["NullableWei"];
+            /** @description The difference; negative when it does not suffice. */
+            surplusWei: components["schemas"]["SignedWei"];
+            /** @description floor(balance × 10000 / outstanding); `null` when nothing is owed. */
+            coverBps: number | null;
+            /** @description The contract's own answer. */
+            isSolvent: boolean | null;
+            /** @description The block at which all of it was read. */
+            blockNumber: number | null;
+            /** @description When it was read. */
+            checkedAt: components["schemas"]["NullableTime"];
+        };
         /**
          * @example {
-         *       "nodeId": "42"
+         *       "id": 1000000001,
+         *       "nodeId": "1",
+         *       "owner": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+         *       "tierId": "basic",
+         *       "priceWei": "10000000000000000",
+         *       "creditedWei": "1200000000000000",
+         *       "withdrawnWei": "450000000000000",
+         *       "balanceWei": "750000000000000",
+         *       "paymentTxHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+         *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
+         *       "mintedAt": "2026-01-01T00:00:00.000Z",
+         *       "lastCreditedAt": "2026-01-02T00:00:00.000Z",
+         *       "nextCreditAt": "2026-01-03T00:00:00.000Z",
+         *       "createdAt": "2026-01-01T00:00:00.000Z"
          *     }
          */
-        'application/json': {
-          txHash?: components['schemas']['HashInput']
-          /** @description The chain node id, never a ledger row id. */
-          nodeId?: string | number
-        }
-      }
-    }
-    responses: {
-      /** @description Recorded. */
-      200: {
-        headers: {
-          'x-ratelimit-limit': components['headers']['Limit']
-          'x-ratelimit-remaining': components['headers']['Remaining']
-          'x-ratelimit-reset': components['headers']['Reset']
-          RateLimit: components['headers']['RateLimit']
-          'RateLimit-Policy': components['headers']['RateLimitPolicy']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': {
-            node: components['schemas']['Node']
-            /** @description Whether this call found a node that the ledger did not have. */
-            created: boolean
-            /** @description All nodes of the mint that are the caller's. */
-            nodes: components['schemas']['Node'][]
-          }
-        }
-      }
-      400: components['responses']['BadRequest']
-      401: components['responses']['Unauthorized']
-      403: components['responses']['Forbidden']
-      404: components['responses']['NotFound']
-      409: components['responses']['Conflict']
-      429: components['responses']['RateLimited']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getHealth: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The report. */
-      200: {
-        headers: {
-          [name: string]: unknown
-        }
-        content: {
-          /**
-           * @example {
-           *       "lastTickAt": "2026-01-02T03:04:05.000Z",
-           *       "secondsSinceLastTick": 12,
-           *       "stale": false,
-           *       "staleAfterSec": 300,
-           *       "tickSec": 60,
-           *       "distEnabled": true,
-           *       "distMode": "treasury",
-           *       "paused": false,
-           *       "dueNodes": 0,
-           *       "scheduledNodes": 3,
-           *       "distributorBalanceWei": "1000000000000000000",
-           *       "contractBalanceWei": "3000000000000000",
-           *       "outstandingWei": "2150000000000000",
-           *       "isSolvent": true,
-           *       "halted": null
-           *     }
-           */
-          'application/json': components['schemas']['Health']
-        }
-      }
-      400: components['responses']['BadRequest']
-      500: components['responses']['Unexpected']
-      503: components['responses']['Unavailable']
-    }
-  }
-  getWellKnown: {
-    parameters: {
-      query?: never
-      header?: never
-      path?: never
-      cookie?: never
-    }
-    requestBody?: never
-    responses: {
-      /** @description The deployment. */
-      200: {
-        headers: {
-          etag: components['headers']['Etag']
-          [name: string]: unknown
-        }
-        content: {
-          'application/json': {
-            /** @description The chain's id. */
-            chainId: number
-            /** @description A node RPC meant for everybody, or `null`. */
-            rpcUrl: string | null
-            factoryAddress: components['schemas']['NullableAddress']
-            paymentAddress: components['schemas']['NullableAddress']
+        Node: {
+            /** @description The ledger row id: 1000000000 more than `nodeId`. */
+            id: number;
+            nodeId: components["schemas"]["NodeId"];
+            /** @description The owner as recorded. The chain is authoritative. */
+            owner: components["schemas"]["Address"];
+            /** @description The tier that was paid for; `null` for a node without a payment. */
+            tierId: string | null;
+            /** @description What was actually paid; `null` for a node without a payment. */
+            priceWei: components["schemas"]["NullableWei"];
+            /** @description Credited so far. */
+            creditedWei: components["schemas"]["Wei"];
+            /** @description Withdrawn so far. */
+            withdrawnWei: components["schemas"]["Wei"];
+            /** @description What its owner may withdraw. */
+            balanceWei: components["schemas"]["Wei"];
+            /** @description The payment's transaction. */
+            paymentTxHash: components["schemas"]["NullableHash"];
+            /** @description The mint's transaction. */
+            mintTxHash: components["schemas"]["NullableHash"];
+            /** @description When it was minted. */
+            mintedAt: components["schemas"]["NullableTime"];
+            /** @description Its newest credit; `null` before the first. */
+            lastCreditedAt: components["schemas"]["NullableTime"];
+            /** @description When its next credit is due. */
+            nextCreditAt: components["schemas"]["NullableTime"];
+            /** @description When it came to be. */
+            createdAt: components["schemas"]["NullableTime"];
+        };
+        /**
+         * @description A node, which of its ids was asked for, the contract's word on it, and its lists.
+         * @example {
+         *       "id": 1000000001,
+         *       "nodeId": "1",
+         *       "owner": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+         *       "tierId": "basic",
+         *       "priceWei": "10000000000000000",
+         *       "creditedWei": "1200000000000000",
+         *       "withdrawnWei": "450000000000000",
+         *       "balanceWei": "750000000000000",
+         *       "paymentTxHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+         *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
+         *       "mintedAt": "2026-01-01T00:00:00.000Z",
+         *       "lastCreditedAt": "2026-01-02T00:00:00.000Z",
+         *       "nextCreditAt": "2026-01-03T00:00:00.000Z",
+         *       "createdAt": "2026-01-01T00:00:00.000Z",
+         *       "matchedBy": "nodeId",
+         *       "chain": {
+         *         "owner": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+         *         "balanceWei": "750000000000000",
+         *         "creditedWei": "1200000000000000",
+         *         "withdrawnWei": "450000000000000",
+         *         "blockNumber": 1234567,
+         *         "matchesLedger": true
+         *       },
+         *       "credits": [
+         *         {
+         *           "id": 2,
+         *           "distributionId": 2,
+         *           "amountWei": "500000000000000",
+         *           "createdAt": "2026-01-02T00:00:00.000Z"
+         *         },
+         *         {
+         *           "id": 1,
+         *           "distributionId": 1,
+         *           "amountWei": "700000000000000",
+         *           "createdAt": "2026-01-01T12:00:00.000Z"
+         *         }
+         *       ],
+         *       "withdrawals": [
+         *         {
+         *           "id": 1,
+         *           "amountWei": "450000000000000",
+         *           "cumulativeSignedWei": "0",
+         *           "toAddress": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+         *           "deadline": 0,
+         *           "txHash": "0x7d5a4369273c723454ac137f48a4f142b097aa2779464e6505f1b1c5e37b5382",
+         *           "status": "sent",
+         *           "createdAt": "2026-01-02T01:00:00.000Z",
+         *           "confirmedAt": "2026-01-02T01:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        NodeDetail: {
+            /** @description The ledger row id: 1000000000 more than `nodeId`. */
+            id: number;
+            nodeId: components["schemas"]["NodeId"];
+            /** @description The owner as recorded. The chain is authoritative. */
+            owner: components["schemas"]["Address"];
+            /** @description The tier that was paid for; `null` for a node without a payment. */
+            tierId: string | null;
+            /** @description What was actually paid; `null` for a node without a payment. */
+            priceWei: components["schemas"]["NullableWei"];
+            /** @description Credited so far. */
+            creditedWei: components["schemas"]["Wei"];
+            /** @description Withdrawn so far. */
+            withdrawnWei: components["schemas"]["Wei"];
+            /** @description What its owner may withdraw. */
+            balanceWei: components["schemas"]["Wei"];
+            /** @description The payment's transaction. */
+            paymentTxHash: components["schemas"]["NullableHash"];
+            /** @description The mint's transaction. */
+            mintTxHash: components["schemas"]["NullableHash"];
+            /** @description When it was minted. */
+            mintedAt: components["schemas"]["NullableTime"];
+            /** @description Its newest credit; `null` before the first. */
+            lastCreditedAt: components["schemas"]["NullableTime"];
+            /** @description When its next credit is due. */
+            nextCreditAt: components["schemas"]["NullableTime"];
+            /** @description When it came to be. */
+            createdAt: components["schemas"]["NullableTime"];
             /**
-             * Format: uri
-             * @description Where this API is.
+             * @description Which of the two ids the request's id was.
+             * @enum {string}
              */
-            apiBase: string
-            /** @description True for a demonstration on a chain of its own. */
-            embedded: boolean
-          }
-        }
-      }
-      304: components['responses']['NotModified']
-      400: components['responses']['BadRequest']
-      500: components['responses']['Unexpected']
-    }
-  }
+            matchedBy: "nodeId" | "id";
+            /**
+             * @description What the contract says of the node, read at the block the ledger has followed to, so that a difference is drift and not
+             *     lag; `null` when it could not be read in time.
+             */
+            chain: null | components["schemas"]["ChainNode"];
+            /** @description Newest first, at most `limit`. */
+            credits: components["schemas"]["Credit"][];
+            /** @description Newest first, at most `limit`. The ledger's record, not a permission. */
+            withdrawals: components["schemas"]["Withdrawal"][];
+        };
+        ChainNode: {
+            owner: components["schemas"]["Address"];
+            balanceWei: components["schemas"]["Wei"];
+            creditedWei: components["schemas"]["Wei"];
+            withdrawnWei: components["schemas"]["Wei"];
+            /** @description The block at which it was read. */
+            blockNumber: number;
+            /** @description Whether the ledger says the same. */
+            matchesLedger: boolean;
+        };
+        Credit: {
+            /** @description Unique within the node. `distributionId` and `nodeId` together are unique everywhere. */
+            id: number;
+            /** @description The round it belongs to. */
+            distributionId: number;
+            /** @description Credited to this node in that round. */
+            amountWei: components["schemas"]["Wei"];
+            createdAt: components["schemas"]["NullableTime"];
+        };
+        Withdrawal: {
+            /** @description A ledger row id; it has no meaning on chain. */
+            id: number;
+            /** @description Paid out; for one that failed, what was asked for. */
+            amountWei: components["schemas"]["Wei"];
+            /** @description Left over; carries no meaning. */
+            cumulativeSignedWei: string;
+            /** @description Where the ether went, which need not be the owner. */
+            toAddress: components["schemas"]["NullableAddress"];
+            /** @description Left over; withdrawals do not expire. */
+            deadline: number;
+            txHash: components["schemas"]["NullableHash"];
+            /**
+             * @description `sent`: it went through. `failed`: the transaction reverted and moved nothing. `signed`: no present meaning.
+             * @enum {string|null}
+             */
+            status: "signed" | "sent" | "failed" | null;
+            createdAt: components["schemas"]["NullableTime"];
+            /** @description When the receipt was seen; `null` until then. */
+            confirmedAt: components["schemas"]["NullableTime"];
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "mode": "treasury",
+         *       "totalWei": "700000000000000",
+         *       "nodeCount": 1,
+         *       "createdAt": "2026-01-01T12:00:00.000Z",
+         *       "txHash": "0x99a21b11ecdc0b4c0dd8a1e7ea6eac4d5ee8e3a4b33a2a5d8e1cba2b1e0a2f3c",
+         *       "blockNumber": 1234000,
+         *       "turns": [
+         *         {
+         *           "cohort": 1,
+         *           "tierId": "basic",
+         *           "due": "2026-01-01T12:00:00.000Z",
+         *           "dueSec": 1767268800,
+         *           "seedBlock": 1233999,
+         *           "seed": "0x3ac225168df54212a25c1c01fd35bebfea408fdac2e31ddd6f80a4bbf9a5f1cb",
+         *           "minWei": "500000000000000",
+         *           "maxWei": "1500000000000000",
+         *           "payoutBps": 10000,
+         *           "amountWei": "700000000000000",
+         *           "nodeCount": 1
+         *         }
+         *       ]
+         *     }
+         */
+        Distribution: {
+            /** @description The round's number; a credit's `distributionId`. */
+            id: number;
+            /**
+             * @description `treasury`: funded by the operator. `swaps`: funded from the contract's surplus.
+             * @enum {string|null}
+             */
+            mode: "treasury" | "swaps" | null;
+            /** @description Credited in all. */
+            totalWei: components["schemas"]["Wei"];
+            /** @description Nodes credited. */
+            nodeCount: number;
+            createdAt: components["schemas"]["NullableTime"];
+            /** @description The round's transaction. */
+            txHash: components["schemas"]["Hash"];
+            /** @description The block it is in. */
+            blockNumber: number;
+            /** @description One for each cohort of nodes credited. */
+            turns: components["schemas"]["Turn"][];
+        };
+        /**
+         * @description What each node of a cohort was credited in a round. Recompute it:
+         *     `draw = minWei + uint256(keccak256(abi.encode(seed, cohort, dueSec))) % (maxWei - minWei + 1)`, and
+         *     `amountWei = draw × payoutBps / 10000`, rounded down. The terms are `null` where the ledger has none for the turn.
+         */
+        Turn: {
+            /** @description The cohort's number on the contract. */
+            cohort: number;
+            /** @description Its tier. */
+            tierId: string | null;
+            /** @description When the turn was due. */
+            due: components["schemas"]["Time"];
+            /** @description The same in unix seconds, as it enters the draw. */
+            dueSec: number;
+            /** @description The first block not before `due`. */
+            seedBlock: number | null;
+            /** @description That block's randomness, or its hash where that is constant. */
+            seed: components["schemas"]["NullableHash"];
+            /** @description Lower end of the range in force at `due`. */
+            minWei: components["schemas"]["NullableWei"];
+            /** @description Upper end of it. */
+            maxWei: components["schemas"]["NullableWei"];
+            /** @description The tier's rate in force at `due`. */
+            payoutBps: number | null;
+            /** @description Credited to each node. */
+            amountWei: components["schemas"]["Wei"];
+            /** @description Nodes of the cohort. */
+            nodeCount: number;
+        };
+        /**
+         * @example {
+         *       "txHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+         *       "status": "minted",
+         *       "reason": null,
+         *       "from": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+         *       "tierId": "basic",
+         *       "valueWei": "10000000000000000",
+         *       "blockNumber": 1233000,
+         *       "nodeId": "1",
+         *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
+         *       "updatedAt": "2026-01-01T00:00:05.000Z"
+         *     }
+         */
+        Payment: {
+            txHash: components["schemas"]["Hash"];
+            /**
+             * @description `seen`: not judged yet. `accepted`, `minting`, `minted`: on its way to a node, or there. `held`: waits for the operator,
+             *     see `reason`. `refunded`, `dismissed`: the operator's decision. `orphaned`: reorganised out of the chain.
+             * @enum {string}
+             */
+            status: "seen" | "accepted" | "minting" | "minted" | "held" | "refunded" | "dismissed" | "orphaned";
+            /**
+             * @description Why it is held.
+             * @enum {string|null}
+             */
+            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "recheck" | null;
+            /** @description Who paid; the node is minted to this wallet. */
+            from: components["schemas"]["NullableAddress"];
+            /** @description The tier it pays for. */
+            tierId: string | null;
+            /** @description What was paid. */
+            valueWei: components["schemas"]["Wei"];
+            /** @description The block it is in. */
+            blockNumber: number | null;
+            /** @description The node's id on chain, once minted. */
+            nodeId: string | null;
+            /** @description The mint's transaction, once minted. */
+            mintTxHash: components["schemas"]["NullableHash"];
+            /** @description When its state last changed. */
+            updatedAt: components["schemas"]["NullableTime"];
+        };
+        Wallet: {
+            address: components["schemas"]["Address"];
+            nodes: components["schemas"]["Node"][];
+            totals: {
+                nodeCount: number;
+                creditedWei: components["schemas"]["Wei"];
+                withdrawnWei: components["schemas"]["Wei"];
+                balanceWei: components["schemas"]["Wei"];
+            };
+            /**
+             * @description Chain ids of nodes that the chain shows as the wallet's and the ledger does not: `[]` when none is missing, `null` when the
+             *     chain could not be read. Send them to `POST /api/nodes/sync`.
+             */
+            unrecordedNodeIds: components["schemas"]["NodeId"][] | null;
+        };
+        Health: {
+            /** @description The credit worker's last tick. */
+            lastTickAt: components["schemas"]["NullableTime"];
+            /** @description `null` when it has never ticked. */
+            secondsSinceLastTick: number | null;
+            /** @description True when it has not ticked within `staleAfterSec`, or never. */
+            stale: boolean;
+            staleAfterSec: number;
+            /** @description How often it is meant to tick. */
+            tickSec: number;
+            /** @description Whether payouts are switched on. */
+            distEnabled: boolean;
+            /**
+             * @description How rounds are funded.
+             * @enum {string}
+             */
+            distMode: "treasury" | "swaps";
+            /** @description By the operator's switch, or by the contract's where it could be read. */
+            paused: boolean;
+            /** @description Nodes due for credit now. */
+            dueNodes: number;
+            /** @description Nodes that have a next credit time. */
+            scheduledNodes: number;
+            /** @description Balance of the distributing account. */
+            distributorBalanceWei: components["schemas"]["NullableWei"];
+            /** @description Balance of the contract. */
+            contractBalanceWei: components["schemas"]["NullableWei"];
+            /** @description What the contract owes. */
+            outstandingWei: components["schemas"]["NullableWei"];
+            /** @description The contract's own answer. */
+            isSolvent: boolean | null;
+            /** @description Set while the passes stand still because the chain is not the one that was followed; reads go on. */
+            halted: {
+                /** @description What was found. */
+                reason: string;
+                /** Format: date-time */
+                since: string;
+            } | null;
+        };
+    };
+    responses: {
+        /** @description Unchanged since the `etag` in `if-none-match`. No body. */
+        NotModified: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Malformed, or a transaction that does not say what is claimed. */
+        BadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Not signed in, session expired, or a sign-in that did not verify. */
+        Unauthorized: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description It exists, but is not yours. */
+        Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such thing, or the transaction has not been confirmed yet. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Well formed, but the chain says otherwise at present, or has not come that far. */
+        Conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests from this address in this minute. */
+        RateLimited: {
+            headers: {
+                "x-ratelimit-limit": components["headers"]["Limit"];
+                "x-ratelimit-remaining": components["headers"]["Remaining"];
+                "x-ratelimit-reset": components["headers"]["Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "retry-after": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description An unexpected failure. Details are in the server's log only. */
+        Unexpected: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Something this needs is not configured or cannot be reached at present. */
+        Unavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description How many at most, of each list. A whole number from 1 to 200. */
+        limit: number;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Requests per minute. */
+        Limit: string;
+        /** @description Requests left until the minute is over. */
+        Remaining: string;
+        /** @description Unix seconds at which the minute is over. */
+        Reset: string;
+        /** @description The same as an IETF RateLimit field. */
+        RateLimit: string;
+        /** @description The policy as an IETF RateLimit-Policy field. */
+        RateLimitPolicy: string;
+        /** @description Seconds until the minute is over. */
+        RetryAfter: string;
+        /** @description Strong; absent where the request carries a session cookie. */
+        Etag: string;
+        /** @description httpOnly, SameSite=Lax, Secure in production. */
+        SetCookie: string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The totals. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "totalNodes": 3,
+                     *       "totalOwners": 2,
+                     *       "totalDistributions": 2,
+                     *       "totalDistributedWei": "2600000000000000",
+                     *       "totalWithdrawnWei": "450000000000000",
+                     *       "outstandingWei": "2150000000000000",
+                     *       "totalSalesWei": "35000000000000000",
+                     *       "lastDistributionAt": "2026-01-02T03:04:05.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTiers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tiers. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tiers: components["schemas"]["Tier"][];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The readings. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contractBalanceWei": "3000000000000000",
+                     *       "outstandingWei": "2150000000000000",
+                     *       "surplusWei": "850000000000000",
+                     *       "coverBps": 13953,
+                     *       "isSolvent": true,
+                     *       "blockNumber": 1234567,
+                     *       "checkedAt": "2026-01-02T03:04:05.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Cover"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNodesOfAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The wallet's address.
+                 * @example 0x70997970c51812dc3a010c7d01b50e0d17dc79c8
+                 */
+                address: components["schemas"]["AddressInput"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The nodes. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"][];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNode: {
+        parameters: {
+            query?: {
+                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                limit?: components["parameters"]["limit"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The chain node id or the ledger row id. The chain id is tried first.
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The node. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDetail"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDistributions: {
+        parameters: {
+            query?: {
+                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                limit?: components["parameters"]["limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rounds; `[]` when there are none. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Distribution"][];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDeployQuote: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Id of the tier to quote. Without it the default tier is quoted.
+                 * @example basic
+                 */
+                tier?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The quote. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "priceWei": "10000000000000000",
+                     *       "paymentAddress": "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
+                     *       "chainId": 31337,
+                     *       "tierId": "basic"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Quote"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPrice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The price. */
+            200: {
+                headers: {
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "usd": 3120.55
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description US dollars per ether, or `null` when no quote is available. */
+                        usd: number | null;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOpenapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The OpenAPI 3.1 document of the public surface. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        openapi: string;
+                        info: {
+                            [key: string]: unknown;
+                        };
+                        paths: {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+        };
+    };
+    claimPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "txHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
+                 *     }
+                 */
+                "application/json": {
+                    txHash: components["schemas"]["HashInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The payment's present state. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNonce: {
+        parameters: {
+            query?: {
+                /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
+                address?: components["schemas"]["AddressInput"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The nonce and the message. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "set-cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nonce": "9f86d081884c7d659a2feaa0c55ad015",
+                     *       "message": "ledger.example wants you to sign in with your Ethereum account.\n\nSign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.\n\nURI: https://ledger.example\nVersion: 1\nChain ID: 1\nNonce: 9f86d081884c7d659a2feaa0c55ad015\nIssued At: 2026-01-02T03:04:05.000Z\nExpiration Time: 2026-01-02T03:14:05.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The nonce, which the message contains. */
+                        nonce: string;
+                        /** @description The exact text to sign. Do not rebuild it. */
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+        };
+    };
+    postNonce: {
+        parameters: {
+            query?: {
+                /** @description The wallet that will sign. Given it, the message is the exact EIP-4361 (Sign-In with Ethereum) text for it. */
+                address?: components["schemas"]["AddressInput"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The nonce and the message. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "set-cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nonce": "9f86d081884c7d659a2feaa0c55ad015",
+                     *       "message": "ledger.example wants you to sign in with your Ethereum account.\n\nSign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.\n\nURI: https://ledger.example\nVersion: 1\nChain ID: 1\nNonce: 9f86d081884c7d659a2feaa0c55ad015\nIssued At: 2026-01-02T03:04:05.000Z\nExpiration Time: 2026-01-02T03:14:05.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The nonce, which the message contains. */
+                        nonce: string;
+                        /** @description The exact text to sign. Do not rebuild it. */
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+        };
+    };
+    verifySignature: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    address: components["schemas"]["AddressInput"];
+                    /** @description The signature of the message. */
+                    signature: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Signed in. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "set-cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        address: components["schemas"]["Address"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The wallet's record. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    syncNode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "nodeId": "42"
+                 *     }
+                 */
+                "application/json": {
+                    txHash?: components["schemas"]["HashInput"];
+                    /** @description The chain node id, never a ledger row id. */
+                    nodeId?: string | number;
+                };
+            };
+        };
+        responses: {
+            /** @description Recorded. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        node: components["schemas"]["Node"];
+                        /** @description Whether this call found a node that the ledger did not have. */
+                        created: boolean;
+                        /** @description All nodes of the mint that are the caller's. */
+                        nodes: components["schemas"]["Node"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "lastTickAt": "2026-01-02T03:04:05.000Z",
+                     *       "secondsSinceLastTick": 12,
+                     *       "stale": false,
+                     *       "staleAfterSec": 300,
+                     *       "tickSec": 60,
+                     *       "distEnabled": true,
+                     *       "distMode": "treasury",
+                     *       "paused": false,
+                     *       "dueNodes": 0,
+                     *       "scheduledNodes": 3,
+                     *       "distributorBalanceWei": "1000000000000000000",
+                     *       "contractBalanceWei": "3000000000000000",
+                     *       "outstandingWei": "2150000000000000",
+                     *       "isSolvent": true,
+                     *       "halted": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWellKnown: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deployment. */
+            200: {
+                headers: {
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The chain's id. */
+                        chainId: number;
+                        /** @description A node RPC meant for everybody, or `null`. */
+                        rpcUrl: string | null;
+                        factoryAddress: components["schemas"]["NullableAddress"];
+                        paymentAddress: components["schemas"]["NullableAddress"];
+                        /**
+                         * Format: uri
+                         * @description Where this API is.
+                         */
+                        apiBase: string;
+                        /** @description True for a demonstration on a chain of its own. */
+                        embedded: boolean;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["Unexpected"];
+        };
+    };
 }

@@ -148,7 +148,9 @@ class Cookies {
   keep(headers: Headers): void {
     for (const line of headers.getSetCookie?.() ?? []) {
       const [pair = '', ...attributes] = line.split(';')
-      const [name = '', value = ''] = pair.split('=', 2).map((part) => part.trim())
+      const at = pair.indexOf('=')
+      const name = pair.slice(0, at).trim()
+      const value = pair.slice(at + 1).trim()
       const gone = value === '' || attributes.some((attribute) => /^\s*max-age=0$/i.test(attribute))
       if (gone) this.#kept.delete(name)
       else this.#kept.set(name, value)

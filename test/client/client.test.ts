@@ -1,0 +1,185 @@
+// What the client does with answers, and with their lack. The server here is a plain HTTP server that says what a test
+// wants said; that real answers fit is shown by the examples, which run against the service.
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, beforeEach, test } from 'node:test'
+import { createClient, followPayment, LedgerError } from '../../client/src/index.ts'
+import { document } from '../support/http-contract.ts'
+
+interface Said {
+  status: number
+  body?: unknown
+  headers?: Record<string, string | string[]>
+}
+
+let answers: (Said | 'reset' | 'silence')[] = []
+let asked: { method: string; url: string; headers: IncomingMessage['headers']; at: number }[] = []
+const server = createServer((request, response) => {
+  asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, at: performance.now() })
+  const said = answers.length > 1 ? answers.shift() : answers[0]
+  request.resume()
+  if (said === 'reset' || said === undefined) return void request.socket.destroy()
+  if (said === 'silence') return
+  response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers })
+  response.end(
+    typeof said.body === 'string' ? said.body : JSON.stringify(said.body ?? { error: `status ${said.status}` }),
+  )
+})
+let baseUrl = ''
+const retry = { attempts: 3, baseMs: 20, settleMs: 40 }
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+after(() => server.close().closeAllConnections())
+beforeEach(() => {
+  asked = []
+})
+
+/** Makes the server say this, the last one for ever, and gives a client that asks it. */
+function told(...said: typeof answers) {
+  answers = said
+  return createClient({ baseUrl, retry, timeoutMs: 300 })
+}
+const refusal = (status: number | null, retryable: boolean) => (error: unknown) => {
+  assert.ok(error instanceof LedgerError, String(error))
+  assert.deepEqual({ status: error.status, retryable: error.retryable }, { status, retryable })
+  return true
+}
+
+test('has a method for every operation of the document', () => {
+  const methods = new Set(Object.keys(createClient({ baseUrl })))
+  const operations = Object.values(document.paths as Record<string, Record<string, { operationId: string }>>)
+    .flatMap((path) => Object.values(path))
+    .map(({ operationId }) => operationId)
+    // The same route by another method.
+    .filter((id) => id !== 'postNonce')
+  assert.deepEqual(
+    operations.filter((id) => !methods.has(id)),
+    [],
+  )
+})
+
+test('amounts are bigint, times are Date, and null stays null', async () => {
+  const node = {
+    id: 1,
+    priceWei: '10000000000000000000000',
+    mintedAt: '2026-01-02T03:04:05.000Z',
+    lastCreditedAt: null,
+  }
+  const [got] = await told({ status: 200, body: [node] }).getNodesOfAddress('0x00')
+  assert.equal(got?.priceWei, 10n ** 22n)
+  assert.equal(got?.mintedAt?.toISOString(), '2026-01-02T03:04:05.000Z')
+  assert.equal(got?.lastCreditedAt, null)
+  const cover = await told({ status: 200, body: { surplusWei: '-5', isSolvent: null, checkedAt: null } }).getCover()
+  assert.equal(cover.surplusWei, -5n)
+  assert.equal(cover.isSolvent, null)
+})
+
+for (const status of [429, 500, 502, 503, 504]) {
+  test(`${status} is asked again until it is well`, async () => {
+    const client = told({ status }, { status }, { status: 200, body: { usd: 1 } })
+    assert.equal(await client.getPrice(), 1)
+    assert.equal(asked.length, 3)
+  })
+}
+
+for (const status of [400, 401, 403, 404]) {
+  test(`${status} is never asked again`, async () => {
+    await assert.rejects(told({ status, body: { error: 'No.' } }).getStats(), refusal(status, false))
+    assert.equal(asked.length, 1)
+  })
+}
+
+test('a lost connection is asked again; when it stays lost the error has no status', async () => {
+  await assert.rejects(told('reset').getStats(), refusal(null, true))
+  assert.equal(asked.length, 3)
+  assert.equal(await told('reset', { status: 200, body: { usd: 2 } }).getPrice(), 2)
+})
+
+test('an answer that does not come is given up', async () => {
+  await assert.rejects(told('silence').getStats(), (error: Error) => /No answer within 300 ms/.test(error.message))
+})
+
+test('409 is asked again, after longer', async () => {
+  const client = told({ status: 409 }, { status: 200, body: { txHash: '0x01', status: 'seen' } })
+  assert.equal((await client.claimPayment('0x01')).status, 'seen')
+  const [first, second] = asked
+  assert.ok(second && first && second.at - first.at >= retry.settleMs / 2 - 1)
+})
+
+test('it never comes back sooner than retry-after says, and not at all when that is too long', async () => {
+  const client = told({ status: 429, headers: { 'retry-after': '1' } }, { status: 200, body: { usd: 3 } })
+  await client.getPrice()
+  const [first, second] = asked
+  assert.ok(second && first && second.at - first.at >= 990)
+  const late = told({ status: 429, headers: { 'retry-after': '3600' } })
+  await assert.rejects(late.getPrice(), (error: LedgerError) => error.retryAfter === 3600)
+  assert.equal(asked.length, 3)
+})
+
+test('a sign-in is not repeated when its answer is lost, but is when it was refused unseen', async () => {
+  const signed = { address: '0x00', signature: '0x00' }
+  await assert.rejects(told('reset').verifySignature(signed), refusal(null, true))
+  assert.equal(asked.length, 1)
+  await told({ status: 429 }, { status: 200, body: { address: '0x00' } }).verifySignature(signed)
+  assert.equal(asked.length, 3)
+})
+
+test('whoever is not signed in is null, and every other fault of me is thrown', async () => {
+  assert.equal(await told({ status: 401 }).getMe(), null)
+  await assert.rejects(told({ status: 400 }).getMe(), refusal(400, false))
+})
+
+test('what is no Node Ledger is said to be none', async () => {
+  await assert.rejects(told({ status: 200, body: '<html>' }).getStats(), (error: Error) =>
+    /no JSON/.test(error.message),
+  )
+  assert.throws(() => createClient({ baseUrl: 'ledger.example' }), /absolute URL/)
+})
+
+test('cookies are kept, sent, and dropped when cleared', async () => {
+  const set = { 'set-cookie': ['nl_session=a.b=; Path=/; HttpOnly', 'nl_nonce=; Max-Age=0'] }
+  const client = told({ status: 200, body: {}, headers: set }, { status: 200, body: {} })
+  await client.getStats()
+  await client.getStats()
+  assert.equal(asked[1]?.headers.cookie, 'nl_session=a.b=')
+  answers = [
+    { status: 200, body: {}, headers: { 'set-cookie': ['nl_session=; Max-Age=0'] } },
+    { status: 200, body: {} },
+  ]
+  await client.logout()
+  await client.getStats()
+  assert.equal(asked[3]?.headers.cookie, undefined)
+})
+
+test('a signal ends the request and the waits with its own reason', async () => {
+  const reason = new Error('enough')
+  const client = createClient({ baseUrl, retry: { ...retry, baseMs: 60_000 } })
+  answers = [{ status: 503 }]
+  const waiting = AbortSignal.timeout(50)
+  await assert.rejects(client.getStats({ signal: waiting }), { name: 'TimeoutError' })
+  await assert.rejects(client.getStats({ signal: AbortSignal.abort(reason) }), reason)
+})
+
+test('a payment is followed from unseen to its node', async () => {
+  const at = (status: string, nodeId: string | null = null) => ({ status: 200, body: { status, nodeId, reason: null } })
+  const client = told({ status: 409 }, at('seen'), at('seen'), at('minting'), at('minted', '7'), {
+    status: 200,
+    body: { nodeId: '7' },
+  })
+  const states: string[] = []
+  const { node } = await followPayment(client, '0x01', { pollMs: 5, onState: (state) => states.push(state) })
+  assert.deepEqual(states, ['waiting', 'seen', 'minting', 'minted'])
+  assert.equal(node?.nodeId, '7')
+})
+
+test('a held payment has no node and a reason; one that takes too long is given up with what to do', async () => {
+  const held = { status: 200, body: { status: 'held', nodeId: null, reason: 'wrongAmount' } }
+  const { node, payment } = await followPayment(told(held), '0x01')
+  assert.deepEqual({ node, reason: payment.reason }, { node: null, reason: 'wrongAmount' })
+  const slow = told({ status: 200, body: { status: 'accepted', nodeId: null } })
+  await assert.rejects(followPayment(slow, '0xabc', { pollMs: 5, timeoutMs: 30 }), /0xabc is still "accepted"/)
+  await assert.rejects(followPayment(told({ status: 400 }), '0x01'), refusal(400, false))
+})

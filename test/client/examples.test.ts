@@ -1,0 +1,120 @@
+// Every example of the client's README, compiled against the built package and run against the service on real parts.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { type Service, startService, until } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const run = promisify(execFile)
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const CLIENT = join(ROOT, 'client')
+const TSC = join(CLIENT, 'node_modules/typescript/bin/tsc')
+const PRICE_WEI = 10n ** 16n
+const BUYER = EMBED_ACCOUNTS[7]
+/** What an example may use without saying where it comes from; the README says it in words. */
+const GIVEN = ['ledger', 'wallet', 'chain', 'txHash', 'address']
+
+const examples = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
+  (match) => match[1] ?? '',
+)
+const project = temporaryDirectory()
+let service: Service
+
+before(async () => {
+  const building = run(process.execPath, [TSC, '--project', join(CLIENT, 'tsconfig.build.json')])
+  service = await startService(temporaryDirectory(), { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' })
+  await building
+  mkdirSync(join(project, 'node_modules/@node-ledger'), { recursive: true })
+  symlinkSync(CLIENT, join(project, 'node_modules/@node-ledger/client'))
+  symlinkSync(join(ROOT, 'node_modules/viem'), join(project, 'node_modules/viem'))
+  symlinkSync(join(ROOT, 'node_modules/@types'), join(project, 'node_modules/@types'))
+  const wellKnown = await service.get<{ rpcUrl: string; paymentAddress: string }>('/.well-known/node-ledger.json')
+  const txHash = await pay(wellKnown)
+  writeFileSync(join(project, 'setup.ts'), setup(wellKnown.rpcUrl, txHash))
+  for (const [index, example] of examples.entries()) writeFileSync(join(project, nameOf(index)), withGiven(example))
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ extends: join(CLIENT, 'tsconfig.json'), include: ['.'] }),
+  )
+  await until('the first node has been credited', async () => {
+    const nodes = await service.get<{ creditedWei: string }[]>(`/api/nodes/${BUYER?.address}`)
+    return BigInt(nodes[0]?.creditedWei ?? 0) > 0n ? true : null
+  })
+})
+after(() => service.stop())
+
+test('the README has an example for every method', async () => {
+  const { createClient } = await import('../../client/src/index.ts')
+  const wallets = await import('../../client/src/viem/wallet.ts')
+  const verifiers = await import('../../client/src/viem/verify.ts')
+  const names = [
+    ...Object.keys(createClient({ baseUrl: service.url })),
+    ...Object.keys(wallets),
+    ...Object.keys(verifiers),
+  ]
+  const missing = names.filter(
+    (name) => name !== 'recompute' && !examples.some((example) => example.includes(`${name}(`)),
+  )
+  assert.deepEqual(missing, [])
+})
+
+test('every example compiles against the built package', async () => {
+  await run(process.execPath, [TSC, '--project', project]).catch((error) => assert.fail(error.stdout))
+})
+
+for (const [index, example] of examples.entries()) {
+  const first = example.split('\n').find((line) => line !== '' && !line.startsWith('import') && !line.startsWith('//'))
+  test(`it runs: ${first}`, async () => {
+    const { stdout } = await run(process.execPath, [join(project, nameOf(index))], { timeout: 120_000 })
+    if (example.includes('buy(')) assert.match(stdout, /minted \d+/)
+    if (example.includes('verifyNode(')) assert.match(stdout, /^true \[\] \d+n\ntrue true/)
+    if (example.includes('verifyRound(')) assert.match(stdout, /recomputed/)
+    if (example.includes('error.status')) assert.match(stdout, /^404 false null No such node/)
+    if (example.includes('await ledger.getMe')) assert.match(stdout, new RegExp(`^${BUYER?.address.toLowerCase()} `))
+  })
+}
+
+/** Buys the first node without the client. */
+async function pay({ rpcUrl, paymentAddress }: { rpcUrl: string; paymentAddress: string }): Promise<string> {
+  const sent = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_sendTransaction',
+      params: [{ from: BUYER?.address, to: paymentAddress, value: `0x${PRICE_WEI.toString(16)}` }],
+    }),
+  })
+  return ((await sent.json()) as { result: string }).result
+}
+
+const setup = (rpcUrl: string, hash: string) => `
+import { createClient } from '@node-ledger/client'
+import { createPublicClient, createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+const account = privateKeyToAccount('${BUYER?.privateKey}')
+export const ledger = createClient({ baseUrl: '${service.url}' })
+export const wallet = createWalletClient({ account, transport: http('${rpcUrl}') })
+export const chain = createPublicClient({ transport: http('${rpcUrl}') })
+export const address = account.address
+export const txHash = '${hash}' as const
+`
+
+/** The example with imports of what it uses and does not say; its address is the service's that runs here. */
+function withGiven(example: string): string {
+  const declared = (name: string) => new RegExp(`const (\\{[^}]*)?\\b${name}\\b`).test(example)
+  const used = GIVEN.filter((name) => new RegExp(`\\b${name}\\b`).test(example) && !declared(name))
+  const imported = used.length > 0 ? `import { ${used.join(', ')} } from './setup.ts'\n` : ''
+  return `${imported}${example.replaceAll('http://127.0.0.1:3000', service.url)}\nexport {}\n`
+}
+
+function nameOf(index: number): string {
+  return `example-${String(index + 1).padStart(2, '0')}.ts`
+}
