@@ -5,30 +5,36 @@ import { readView, viewCall } from '../chain/calls.ts'
 import { createChainReader } from '../chain/follow.ts'
 import type { Sender } from '../chain/port.ts'
 import { createRpc, type Rpc } from '../chain/rpc.ts'
-import type { Config } from '../config.ts'
 import { readCursor } from '../db/blocks.ts'
 import { isMigrated, migrate } from '../db/migrate.ts'
 import { connect, type Pool } from '../db/sql.ts'
 import { type Address, address } from '../domain/units.ts'
 import { silentLog } from '../log.ts'
-import { type ChainPart, openParts, sendersOf } from '../parts.ts'
+import { attachParts, type ChainPart, sendersOf } from '../parts.ts'
 import type { Comparison } from '../rebuild/compare.ts'
 import { RebuildError, rebuild } from '../rebuild/rebuild.ts'
 import { seedTiers } from '../seed.ts'
 import { checkChain, claimLedger, settleChainId } from '../settle.ts'
-
-export { RebuildError } from '../rebuild/rebuild.ts'
+import { type Call, EXIT, type ExitCode } from './command.ts'
+import { RefusedError, UsageError } from './errors.ts'
+import { noService, readSettings } from './ledger.ts'
 
 /** A rebuild reads and writes one thing at a time; a comparison holds a cursor on each side. */
 const POOL_MAX = 4
 
-/** Runs the command. Resolves with the exit code: 0 when nothing that must be equal differs, 1 else. */
-export async function runRebuild(config: Config, into: string, say: (line: string) => void): Promise<number> {
+/** Runs the command: 0 when nothing that must be equal differs, 1 else. */
+export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode> {
+  const { REBUILD_DATABASE_URL } = io.env
+  const into = values.into ?? REBUILD_DATABASE_URL
+  if (!into) throw new UsageError('Name an empty database: set REBUILD_DATABASE_URL, or add --into <url>.')
+  const say = (line: string) => out.say(`  ${line}`)
+  const config = readSettings(io)
   await using stack = new AsyncDisposableStack()
-  const { database, chain, stop } = await openParts(config, silentLog, say)
-  stack.defer(stop)
+  const { database, chain } = await attachParts(config)
+  if (!database) throw noService(config, 'DATABASE_URL')
+  if (!chain) throw noService(config, 'RPC_URL')
   if (into === database.url || into === database.directUrl)
-    throw new RebuildError('The database to rebuild into is the current one: give an empty one.')
+    throw new RefusedError('The database to rebuild into is the current one: give an empty one.')
   const applied = await migrate(into)
   if (applied.length > 0) say(`the schema is in place: ${applied.join(', ')}`)
   const open = (url: string): Pool => {
@@ -58,19 +64,20 @@ export async function runRebuild(config: Config, into: string, say: (line: strin
   }
   const { block, waiting, comparison } = await rebuild(ctx, source, say)
   say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless he had decided them`)
-  return comparison === null ? 0 : report(comparison, say)
+  await out.result({ block, waiting, comparison }, () => (comparison === null ? 'Rebuilt.' : report(comparison)))
+  return comparison === null || comparison.differences.length === 0 ? EXIT.done : EXIT.not
 }
 
-function report({ rows, decidedAnew, differences }: Comparison, say: (line: string) => void): number {
-  say(`${rows} rows compared`)
+function report({ rows, decidedAnew, differences }: Comparison): string {
+  const lines = [`${rows} rows compared`]
   if (decidedAnew > 0)
-    say(`${decidedAnew} payments without a node wait for another reason than before: to be looked at`)
+    lines.push(`${decidedAnew} payments without a node wait for another reason than before: to be looked at`)
   for (const { table, missing, extra, differing, examples } of differences) {
-    say(`${table}: ${missing} rows are gone, ${extra} are new, ${differing} differ`)
-    for (const example of examples) say(`    ${example}`)
+    lines.push(`${table}: ${missing} rows are gone, ${extra} are new, ${differing} differ`)
+    lines.push(...examples.map((example) => `    ${example}`))
   }
-  say(differences.length === 0 ? 'The ledgers are equal.' : 'The ledgers differ.')
-  return differences.length === 0 ? 0 : 1
+  lines.push(differences.length === 0 ? 'The ledgers are equal.' : 'The ledgers differ.')
+  return lines.join('\n')
 }
 
 /** Who sends for this factory: the keys' addresses, or those the factory names where a key is not configured. */

@@ -66,10 +66,22 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
   return applied
 }
 
+/** What of this code's migrations a database has, what it lacks, and what it has from newer code. */
+export async function compareMigrations(
+  sql: Sql,
+): Promise<{ applied: string[]; missing: string[]; unknown: string[] }> {
+  const [row] = await sql<{ present: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS present`
+  const rows = row?.present ? await sql<{ name: string }[]>`SELECT name FROM migrations ORDER BY name` : []
+  const done = rows.map(({ name }) => name)
+  const known = (await readMigrations()).map(({ name }) => name)
+  return {
+    applied: known.filter((name) => done.includes(name)),
+    missing: known.filter((name) => !done.includes(name)),
+    unknown: done.filter((name) => !known.includes(name)),
+  }
+}
+
 /** True when every migration of this code has been applied. Newer ones do not matter: old code reads a newer schema. */
 export async function isMigrated(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ present: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS present`
-  if (!row?.present) return false
-  const done = new Set((await sql<{ name: string }[]>`SELECT name FROM migrations`).map((r) => r.name))
-  return (await readMigrations()).every((migration) => done.has(migration.name))
+  return (await compareMigrations(sql)).missing.length === 0
 }

@@ -2,11 +2,11 @@
 // provider's passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runResume } from '../../src/cli/resume.ts'
 import { readHealth } from '../../src/db/reads.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { startTestChain } from '../support/anvil.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
 import { fingerprint } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -67,11 +67,12 @@ inWorld(
     await wrong.payments()
     assert.deepEqual([(await world.payments()).detected, (await world.credit()).reason], [0, 'paused'])
     assert.equal(await halted(world), 'otherChain')
-    const said: string[] = []
-    assert.equal(await runResume(world.ctx.directUrl, 'operator', (line) => said.push(line)), 0)
-    assert.match(said.join(), /otherChain/)
-    assert.equal(await runResume(world.ctx.directUrl, 'operator', (line) => said.push(line)), 0)
-    assert.match(said.at(-1) ?? '', /not halted/)
+    const resume = () => runHere(['resume', '--halt', '--yes'], worldEnv(world))
+    const [first, second] = [await resume(), await resume()]
+    assert.equal(first.code, 0, first.err)
+    assert.match(first.err, /otherChain/)
+    assert.equal(second.code, 1)
+    assert.match(second.err, /not halted/)
     assert.deepEqual([await halted(world), await lines(world, 'resumed')], [null, 1])
     await world.settle()
     assert.equal((await paymentOf(world, paid))?.state, 'minted')
@@ -114,7 +115,7 @@ inWorld(
     await world.payments()
     assert.equal(await halted(world), 'pastFinalized')
     assert.equal((await paymentOf(world, paid))?.state, 'minted')
-    await runResume(world.ctx.directUrl, 'operator', () => {})
+    assert.equal((await runHere(['resume', '--halt', '--yes'], worldEnv(world))).code, 0)
     await world.payments()
     assert.deepEqual([await halted(world), (await paymentOf(world, paid))?.state], [null, 'orphaned'])
   },

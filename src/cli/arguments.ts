@@ -1,0 +1,109 @@
+// From words on the command line to a command and its checked arguments. Everything wrong is told at once; an unknown name is
+// answered with the nearest one there is. It must never repeat what may be a secret: values are not echoed.
+import { parseArgs } from 'node:util'
+import { editsBetween } from '../config/names.ts'
+import type { Command, OptionSpec } from './command.ts'
+import { UsageError } from './errors.ts'
+
+/** What every command takes. */
+export const COMMON: Readonly<Record<string, OptionSpec>> = {
+  json: { help: 'print the result as JSON' },
+  help: { help: 'say what the command does' },
+}
+
+export interface Parsed {
+  readonly args: Record<string, string>
+  readonly values: Record<string, string>
+  readonly flags: Set<string>
+}
+
+/** The command whose words the line begins with, and the words after them. Null when there is none. */
+export function findCommand(
+  argv: readonly string[],
+  commands: readonly Command[],
+): { command: Command; rest: string[] } | null {
+  const words = argv.slice(0, argv.findIndex((word) => word.startsWith('-')) >>> 0)
+  for (let length = Math.min(words.length, 2); length > 0; length--) {
+    const command = commands.find(({ name }) => name === words.slice(0, length).join(' '))
+    if (command) return { command, rest: argv.slice(length) }
+  }
+  return null
+}
+
+/** The name that was probably meant: within a third of its letters. */
+export function nearest(name: string, names: readonly string[]): string | null {
+  const [best] = names.map((known) => ({ known, edits: editsBetween(name, known) })).sort((a, b) => a.edits - b.edits)
+  return best && best.edits <= Math.max(1, Math.floor(best.known.length / 3)) ? best.known : null
+}
+
+/** Checks the words against what the command takes. Throws a UsageError with every mistake. */
+export function parseArguments(command: Command, words: readonly string[]): Parsed {
+  const specs = { ...command.options, ...COMMON }
+  const parsed: Parsed = { args: {}, values: {}, flags: new Set() }
+  const mistakes: string[] = []
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(specs).map(([name, { value }]) => [name, { type: value ? 'string' : 'boolean' } as const]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const positionals: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value)
+    else if (token.kind === 'option') readOption(token, specs, parsed, mistakes)
+  }
+  // After an unknown option, what looks like an argument may have been its value: more complaints would only confuse.
+  if (mistakes.length === 0 && !parsed.flags.has('help')) readPositionals(command, positionals, parsed, mistakes)
+  if (!parsed.flags.has('help')) {
+    for (const [name, spec] of Object.entries(specs)) {
+      if (spec.required && parsed.values[name] === undefined && !mistakes.some((line) => line.startsWith(`--${name}:`)))
+        mistakes.push(`--${name}: is missing (${spec.help})`)
+    }
+  }
+  if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
+  return parsed
+}
+
+interface OptionToken {
+  readonly name: string
+  readonly rawName: string
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+function readOption(
+  { name, rawName, value, inlineValue }: OptionToken,
+  specs: Readonly<Record<string, OptionSpec>>,
+  { values, flags }: Parsed,
+  mistakes: string[],
+): void {
+  const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
+  if (!spec) {
+    const meant = nearest(name, Object.keys(specs))
+    mistakes.push(`${rawName}: there is no such option${meant ? `; was --${meant} meant?` : ''}`)
+  } else if (!spec.value) {
+    if (inlineValue) mistakes.push(`--${name}: takes no value`)
+    else flags.add(name)
+  } else if (values[name] !== undefined) mistakes.push(`--${name}: is given twice`)
+  else if (value === undefined || value === '' || (!inlineValue && value.startsWith('--')))
+    mistakes.push(`--${name}: needs a value, <${spec.value}>`)
+  else values[name] = value
+}
+
+function readPositionals(command: Command, words: readonly string[], { args }: Parsed, mistakes: string[]): void {
+  const wanted = command.args ?? []
+  for (const [index, { name, help, choices, optional }] of wanted.entries()) {
+    const word = words[index]
+    if (word === undefined) {
+      if (!optional) mistakes.push(`<${name}>: is missing (${help})`)
+    } else if (choices && !choices.includes(word)) mistakes.push(`<${name}>: is one of ${choices.join(', ')}`)
+    else args[name] = word
+  }
+  if (words.length > wanted.length)
+    mistakes.push(
+      `${words.length - wanted.length} ${words.length - wanted.length === 1 ? 'word' : 'words'} too many: the command takes ${wanted.length === 0 ? 'options only' : wanted.map(({ name }) => `<${name}>`).join(' ')}`,
+    )
+}

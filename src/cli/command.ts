@@ -1,0 +1,75 @@
+// What a command is: its name, its options, its examples, and the function that runs it. The table of all commands is in
+// commands.ts; help, docs/CLI.md and the parser of arguments are made from it, so that none can say something else.
+import type { Io } from './io.ts'
+import type { Output } from './output.ts'
+
+/** What a process is left with; docs/CLI.md explains each. */
+export const EXIT = {
+  done: 0,
+  /** Refused, declined, or a difference was found. */
+  not: 1,
+  /** Called wrongly, or the settings are wrong: the same call will fail again. */
+  usage: 2,
+  /** The database, the chain or the service could not be reached: nothing is known. */
+  unavailable: 3,
+  /** An error that the program did not expect. */
+  fault: 70,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** A flag (`boolean`), or an option with a value, whose placeholder is `value`. */
+export interface OptionSpec {
+  readonly help: string
+  /** Placeholder of the value, without brackets; a flag has none. */
+  readonly value?: string
+  readonly required?: boolean
+}
+
+export interface ArgumentSpec {
+  readonly name: string
+  readonly help: string
+  /** The only values there are. */
+  readonly choices?: readonly string[]
+  readonly optional?: boolean
+}
+
+export interface Command {
+  /** Words after `node-ledger`: `payments list`. */
+  readonly name: string
+  readonly group: Group
+  /** One line without a full stop. */
+  readonly summary: string
+  /** Sentences for whoever asks for help on this command. */
+  readonly details?: string
+  readonly args?: readonly ArgumentSpec[]
+  readonly options?: Readonly<Record<string, OptionSpec>>
+  /** Whole lines that work as they stand once what is in <brackets> is filled in. Tests run them. */
+  readonly examples: readonly string[]
+  /** True for what runs until it is stopped, and looks after signals itself. */
+  readonly longRunning?: boolean
+  /** Loads the module, so that help and small commands do not wait for all of them. */
+  load(): Promise<Run>
+}
+
+export const GROUPS = {
+  run: 'Running it',
+  look: 'Looking whether all is well',
+  decide: "The operator's decisions",
+  books: 'The books',
+  tools: 'Tools',
+} as const
+export type Group = keyof typeof GROUPS
+
+/** One call of a command, its arguments checked against what the command says it takes. */
+export interface Call {
+  readonly args: Readonly<Record<string, string>>
+  readonly values: Readonly<Record<string, string>>
+  readonly flags: ReadonlySet<string>
+  readonly io: Io
+  readonly out: Output
+  /** Aborts on Ctrl-C: what is half done is put away. */
+  readonly signal: AbortSignal
+}
+export type Run = (call: Call) => Promise<ExitCode>

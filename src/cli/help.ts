@@ -1,0 +1,84 @@
+// What the command line says of itself, and the reference of docs/CLI.md, both made from the table of commands.
+import { COMMON } from './arguments.ts'
+import { type Command, GROUPS, type OptionSpec } from './command.ts'
+
+/** The overview: every command with its summary. */
+export function overview(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const sections = Object.entries(GROUPS).map(([group, title]) =>
+    [
+      `${title}:`,
+      ...commands
+        .filter((command) => command.group === group)
+        .map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ].join('\n'),
+  )
+  return [
+    'Usage: node-ledger <command> [options]',
+    ...sections,
+    `Every command takes --json and --help; "node-ledger help <command>" says more.
+Settings come from the environment (.env.example documents each). Without any, commands talk to the service that
+"npm start" runs in this directory.
+Exit codes: 0 done, 1 refused or a difference found, 2 called or set wrongly, 3 could not check.`,
+  ].join('\n\n')
+}
+
+/** The first line of a command's help. */
+export function usageLine(command: Command): string {
+  const args = (command.args ?? []).map(({ name, choices, optional }) => {
+    const text = choices ? choices.join('|') : `<${name}>`
+    return optional ? `[${text}]` : text
+  })
+  const required = Object.entries(command.options ?? {})
+    .filter(([, spec]) => spec.required)
+    .map(([name, spec]) => `--${name} <${spec.value}>`)
+  return ['node-ledger', command.name, ...args, ...required, '[options]'].join(' ')
+}
+
+/** Everything about one command. */
+export function commandHelp(command: Command): string {
+  const { summary, details, args = [], examples } = command
+  const options = Object.entries({ ...command.options, ...COMMON })
+  const width = Math.max(
+    ...options.map(([name, spec]) => optionText(name, spec).length),
+    ...args.map((a) => a.name.length + 2),
+  )
+  return [
+    `Usage: ${usageLine(command)}`,
+    `${capital(summary)}.${details ? `\n${details}` : ''}`,
+    ...(args.length > 0 ? [args.map(({ name, help }) => `  ${`<${name}>`.padEnd(width)}  ${help}`).join('\n')] : []),
+    options.map(([name, spec]) => `  ${optionText(name, spec).padEnd(width)}  ${spec.help}`).join('\n'),
+    `Examples:\n${examples.map((example) => `  ${example}`).join('\n')}`,
+  ].join('\n\n')
+}
+
+/** The reference part of docs/CLI.md. */
+export function reference(commands: readonly Command[]): string {
+  const sections = Object.entries(GROUPS).map(([group, title]) => {
+    const own = commands.filter((command) => command.group === group)
+    return [`## ${title}`, ...own.map(commandReference)].join('\n\n')
+  })
+  return `${sections.join('\n\n')}\n`
+}
+
+function commandReference(command: Command): string {
+  const { name, summary, details, args = [], options = {}, examples } = command
+  const rows = [
+    ...args.map(({ name: arg, help }) => `| \`<${arg}>\` | ${help} |`),
+    ...Object.entries(options).map(([option, spec]) => `| \`${optionText(option, spec)}\` | ${spec.help} |`),
+  ]
+  return [
+    `### ${name}`,
+    `${capital(summary)}.${details ? ` ${details.replaceAll('\n', ' ')}` : ''}`,
+    ...(rows.length > 0 ? [`| argument, option | |\n|---|---|\n${rows.join('\n')}`] : []),
+    `\`\`\`sh\n${examples.join('\n')}\n\`\`\``,
+  ].join('\n\n')
+}
+
+function optionText(name: string, { value }: OptionSpec): string {
+  return value ? `--${name} <${value}>` : `--${name}`
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

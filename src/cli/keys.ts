@@ -1,0 +1,98 @@
+// The command `node-ledger keys new`: makes a private key and writes it where nobody else can read it. The key is never printed, and
+// an existing file never overwritten.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { encryptKeystore } from '../chain/keystore.ts'
+import { addressOfKey, checksum } from '../chain/wallets.ts'
+import { parsePrivateKey } from '../config/values.ts'
+import { type Call, EXIT, type ExitCode } from './command.ts'
+import { RefusedError, UsageError } from './errors.ts'
+import type { Io } from './io.ts'
+
+/** A keystore is stolen as a file and guessed at leisure. */
+const PASSWORD_CHARS_MIN = 12
+
+/** Runs the command. */
+export async function newKey({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
+  const path = values.out ?? ''
+  const plain = flags.has('plain')
+  if (plain && values['password-file'] !== undefined) throw new UsageError('--plain: a bare key has no password')
+  const password = plain ? null : await readPassword(io, values['password-file'], signal)
+  const key = randomKey()
+  const address = checksum(addressOfKey(key))
+  await writeNew(path, password === null ? `${key}\n` : `${JSON.stringify(await encryptKeystore(key, password))}\n`)
+  await out.result({ address, file: path, encrypted: !plain }, address)
+  out.say(
+    `Written to ${path}${plain ? ', unencrypted' : ''}. Nobody can make it again: keep a copy where you keep such things.`,
+  )
+  return EXIT.done
+}
+
+function randomKey(): `0x${string}` {
+  for (;;) {
+    // All but about one in 2^128 numbers of this size are keys.
+    const key = parsePrivateKey(randomBytes(32).toString('hex'))
+    if (key !== null) return key
+  }
+}
+
+/** Makes the file, readable by its owner alone. */
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    const file = await open(path, 'wx', 0o600)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
+    throw new RefusedError(`${path} cannot be written (${code}).`)
+  }
+}
+
+async function readPassword(io: Io, path: string | undefined, signal: AbortSignal): Promise<string> {
+  const password = path === undefined ? await askTwice(io, signal) : readPasswordFile(path)
+  if (password.length < PASSWORD_CHARS_MIN)
+    throw new RefusedError(`The password has ${password.length} characters, ${PASSWORD_CHARS_MIN} are the least.`)
+  return password
+}
+
+/** Without the line break that editors leave at the end. */
+function readPasswordFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new UsageError(`--password-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
+  if (!io.stdin.isTTY) throw new UsageError('There is nobody to ask for a password: add --password-file, or --plain.')
+  const first = await askHidden(io, 'Password: ', signal)
+  const again = await askHidden(io, 'Once more: ', signal)
+  if (first !== again) throw new RefusedError('The two are not the same.')
+  return first
+}
+
+/** Asks without showing what is typed. */
+async function askHidden(io: Io, question: string, signal: AbortSignal): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true })
+  dialogue.once('SIGINT', () => dialogue.close())
+  const closed = new Promise<never>((_, reject) =>
+    dialogue.once('close', () => reject(new RefusedError('No password, no key.'))),
+  )
+  io.stderr.write(question)
+  try {
+    return await Promise.race([dialogue.question('', { signal }), closed])
+  } finally {
+    dialogue.close()
+    io.stderr.write('\n')
+  }
+}

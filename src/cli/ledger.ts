@@ -1,0 +1,120 @@
+// What commands work on: the settings, and the database and chain they lead to. With nothing configured those are the parts of the
+// service that runs in this directory; a command never starts any of its own.
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { operatorDeps, passContext } from '../app.ts'
+import { createChainReader } from '../chain/follow.ts'
+import { createRpc, type Rpc } from '../chain/rpc.ts'
+import { type Config, loadConfig } from '../config.ts'
+import { isMigrated } from '../db/migrate.ts'
+import { connect, type Pool } from '../db/sql.ts'
+import { silentLog } from '../log.ts'
+import type { Actor, OperatorDeps } from '../operator/act.ts'
+import { attachParts, type ChainPart, type DatabasePart, sendersOf } from '../parts.ts'
+import type { PassContext } from '../passes/context.ts'
+import { checkChain, claimLedger, refuseOtherLedger, settleChainId } from '../settle.ts'
+import { RefusedError, UnavailableError } from './errors.ts'
+import type { Io } from './io.ts'
+
+/** One command does one thing at a time; a streamed export and what it looks up beside it take two. */
+const POOL_MAX = 3
+
+const readFile = (path: string) => readFileSync(path, 'utf8')
+
+/** The settings. Throws a ConfigError with every mistake. */
+export function readSettings({ env }: Io): Config {
+  return loadConfig(env, { readFile })
+}
+
+/** Who acts, for the audit log. */
+export function actorHere(): Actor {
+  let user = ''
+  try {
+    user = userInfo().username
+  } catch {
+    // A container may run under a number without a name.
+  }
+  return { name: `cli:${user || (process.getuid?.() ?? 'unknown')}`, requestId: null }
+}
+
+/** What is open while a command runs; closed again whatever happens. */
+export interface Ledger {
+  readonly config: Config
+  readonly database: DatabasePart
+  readonly pool: Pool
+}
+
+/** Runs `body` on the ledger's database. Throws an UnavailableError or RefusedError where there is no ledger to work on. */
+export async function withLedger<T>(io: Io, body: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const config = readSettings(io)
+  const { database } = await attachParts(config)
+  if (!database) throw noService(config, 'DATABASE_URL')
+  await using stack = new AsyncDisposableStack()
+  const pool = openPool(database.url, stack)
+  if (!(await isMigrated(pool)))
+    throw new RefusedError(
+      'The database has no ledger of this version: run "node-ledger migrate", or start the service, which does so.',
+    )
+  return await body({ config, database, pool })
+}
+
+/** The same with the chain: for the operator's acts and readings, which can send nothing. */
+export async function withOperator<T>(io: Io, body: (deps: OperatorDeps, ledger: Ledger) => Promise<T>): Promise<T> {
+  return await withContext(io, async (ctx, ledger, _chain, stack) => {
+    const { url, readUrl } = ledger.database
+    const readPool = readUrl === url ? ledger.pool : openPool(readUrl, stack)
+    return await body(operatorDeps(ctx, readPool), ledger)
+  })
+}
+
+/** The same for a pass, with the keys; settings, database and chain are held against each other first. */
+export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ledger) => Promise<T>): Promise<T> {
+  return await withContext(io, async (ctx, ledger, chain, _stack, rpc, chainId) => {
+    const { guardUsable } = await checkChain(chain, rpc, chainId)
+    await claimLedger(ledger.pool, chain, chainId, ctx.chain)
+    ctx.rules.guardUsable = guardUsable
+    return await body(ctx, ledger)
+  })
+}
+
+async function withContext<T>(
+  io: Io,
+  body: (
+    ctx: PassContext,
+    ledger: Ledger,
+    chain: ChainPart,
+    stack: AsyncDisposableStack,
+    rpc: Rpc,
+    chainId: number,
+  ) => Promise<T>,
+): Promise<T> {
+  return await withLedger(io, async (ledger) => {
+    const { config, pool, database } = ledger
+    const { chain } = await attachParts(config)
+    if (!chain) throw noService(config, 'RPC_URL')
+    await using stack = new AsyncDisposableStack()
+    const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })
+    stack.defer(() => rpc.close())
+    const { minter, distributor } = sendersOf(chain)
+    const senders = [minter, distributor].filter((sender) => sender !== null)
+    const reader = createChainReader(rpc, { factory: chain.factory, paymentAddress: chain.paymentAddress, senders })
+    const chainId = await settleChainId(pool, chain, reader)
+    await refuseOtherLedger(pool, chain, chainId)
+    const given = { pool, directUrl: database.directUrl, chain, rpc, reader, chainId, guardUsable: false }
+    return await body(passContext(config, silentLog, given), ledger, chain, stack, rpc, chainId)
+  })
+}
+
+/** What to say where the settings name no database or chain, and no service runs that would have one. */
+export function noService({ dataDir }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {
+  return new UnavailableError(
+    `No service runs in this directory (DATA_DIR is ${dataDir}), and ${setting} is not set. Start the service with "npm start", or set ${setting}.`,
+  )
+}
+
+function openPool(url: string, stack: AsyncDisposableStack): Pool {
+  // Without prepared statements, a command works through any pooler.
+  const pool = connect(url, { max: POOL_MAX, prepare: false, applicationName: 'node-ledger command' })
+  stack.defer(() => pool.end({ timeout: 5 }))
+  return pool
+}

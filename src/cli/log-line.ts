@@ -1,0 +1,34 @@
+// A line of the JSON log as a person reads it: time, level, message, and what else it says. Only for terminals: the log itself stays
+// JSON.
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'WARN',
+  50: 'ERROR',
+  60: 'FATAL',
+}
+/** Told by the process itself, not by the line. */
+const LEFT_OUT = new Set(['level', 'time', 'msg', 'pid', 'hostname'])
+
+/** What is no line of the log is shown as it is. */
+export function readableLine(line: string): string {
+  let entry: unknown
+  try {
+    entry = JSON.parse(line)
+  } catch {
+    return line
+  }
+  if (typeof entry !== 'object' || entry === null || !('level' in entry) || !('time' in entry)) return line
+  const { level, time, msg = '' } = entry as { level: unknown; time: unknown; msg?: unknown }
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8)
+  const rest = Object.entries(entry)
+    .filter(([name]) => !LEFT_OUT.has(name))
+    .map(([name, value]) => `${name}=${shown(value)}`)
+  return [clock, (LEVELS[Number(level)] ?? String(level)).padEnd(5), msg, ...rest].join(' ').trimEnd()
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'message' in value) return JSON.stringify(value.message)
+  return typeof value === 'string' && !/\s/.test(value) ? value : JSON.stringify(value)
+}

@@ -1,0 +1,80 @@
+// What a command prints. Results go to stdout, as text for people or as JSON; everything said along the way goes to stderr, so
+// that a script can read the one and a person both.
+import { createInterface } from 'node:readline/promises'
+import { UsageError } from './errors.ts'
+import type { Io } from './io.ts'
+
+export interface Output {
+  /** True with --json. */
+  readonly json: boolean
+  /** Along the way: stderr. */
+  say(text: string): void
+  /** The result, or one line of it: `value` with --json, else the text. Resolves once the reader has taken it. */
+  result(value: unknown, text: string | (() => string)): Promise<void>
+}
+
+export function createOutput(io: Io, json: boolean): Output {
+  return {
+    json,
+    say: (text) => void io.stderr.write(`${text}\n`),
+    async result(value, text) {
+      const shown = json ? asJson(value) : typeof text === 'string' ? text : text()
+      if (!io.stdout.write(`${shown}\n`)) await new Promise((resolve) => io.stdout.once('drain', resolve))
+    },
+  }
+}
+
+/** JSON on one line. Amounts are decimal strings, times ISO 8601. */
+export function asJson(value: unknown): string {
+  return JSON.stringify(value, (_key, entry) => (typeof entry === 'bigint' ? entry.toString() : entry))
+}
+
+/** Columns of text, each as wide as its widest entry; a dash where there is nothing. */
+export function table(heads: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const lines = [heads, ...rows.map((row) => row.map(cell))]
+  const widths = heads.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines
+    .map((line) =>
+      line
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** Names and values below each other. */
+export function fields(pairs: readonly (readonly [string, unknown])[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length))
+  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`).join('\n')
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-'
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'object' ? asJson(value) : String(value)
+}
+
+/**
+ * Asks before something that cannot be taken back. `--yes` answers; without it and without a terminal there is nobody to ask,
+ * which is a UsageError: a script must say what it wants.
+ */
+export async function agrees(
+  io: Io,
+  question: string,
+  flags: ReadonlySet<string>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (flags.has('yes')) return true
+  if (!io.stdin.isTTY) throw new UsageError('There is nobody to ask: add --yes to do it all the same.')
+  const dialogue = createInterface({ input: io.stdin, output: io.stderr })
+  // Ctrl-C in a dialogue is no signal: the terminal hands it over as a key.
+  const interrupted = new Promise<string>((resolve) => dialogue.once('SIGINT', () => resolve('')))
+  const closed = new Promise<string>((resolve) => dialogue.once('close', () => resolve('')))
+  try {
+    const asked = dialogue.question(`${question} [y/N] `, signal ? { signal } : {})
+    return /^y(es)?$/i.test((await Promise.race([asked, interrupted, closed])).trim())
+  } finally {
+    dialogue.close()
+  }
+}

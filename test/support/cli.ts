@@ -1,0 +1,81 @@
+// The command line in tests: as a process of its own, as an operator runs it, or inside the test's process where a person at a
+// terminal is played.
+import { spawn } from 'node:child_process'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { runCli } from '../../src/cli/run.ts'
+import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { temporaryDirectory } from './temporary.ts'
+import type { World } from './world.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** A command on a busy machine of two cores, the key derivation of a keystore included. */
+const RUN_MS = 120_000
+
+export interface Outcome {
+  code: number | null
+  out: string
+  err: string
+}
+
+/** The settings of a service on a world's database and chain. */
+export function worldEnv(world: World): Record<string, string> {
+  return {
+    DATABASE_URL: world.ctx.directUrl,
+    RPC_URL: world.chain.rpcUrl,
+    CHAIN_ID: String(world.chain.chainId),
+    FACTORY_ADDRESS: world.factory,
+    START_BLOCK: String(world.ctx.rules.startBlock),
+    PAYMENT_ADDRESS: world.at(3),
+    MINTER_PRIVATE_KEY: EMBED_ACCOUNTS[1]?.privateKey ?? '',
+    DISTRIBUTOR_PRIVATE_KEY: EMBED_ACCOUNTS[2]?.privateKey ?? '',
+    DIST_ENABLED: 'true',
+    CREDIT_MIN_WEI: '500000000000000',
+    CREDIT_MAX_WEI: '1500000000000000',
+    CREDIT_INTERVAL_SEC: '600',
+    CREDIT_SLOT_SEC: '60',
+  }
+}
+
+/** Runs `node-ledger` with these words as a process of its own, in an empty directory, without a terminal. */
+export async function runProcess(argv: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const child = spawn(process.execPath, [MAIN, ...argv], {
+    cwd: temporaryDirectory(),
+    env: { PATH: process.env.PATH ?? '', HOME: temporaryDirectory(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: RUN_MS,
+    killSignal: 'SIGKILL',
+  })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (part) => {
+    out += part
+  })
+  child.stderr.on('data', (part) => {
+    err += part
+  })
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, out, err }
+}
+
+/** Runs it inside this process; `typed` is what a person at a terminal answers, nobody is there without it. */
+export async function runHere(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  typed?: string,
+  interrupt?: AbortController,
+): Promise<Outcome> {
+  const stdin = Object.assign(new PassThrough(), { isTTY: typed !== undefined })
+  stdin.write(`${typed ?? ''}\n`)
+  const [stdout, stderr] = [collector(), collector()]
+  const code = await runCli(argv, { env, stdin, stdout, stderr }, interrupt)
+  return { code, out: stdout.text(), err: stderr.text() }
+}
+
+function collector() {
+  const stream = new PassThrough()
+  let text = ''
+  stream.on('data', (part) => {
+    text += part
+  })
+  return Object.assign(stream, { text: () => text })
+}
