@@ -53,7 +53,9 @@ export async function allIsWell(ctx: PassContext, halt: HaltState | null, head: 
 export async function raiseHalt(ctx: PassContext, fault: HaltFault): Promise<void> {
   if (fault.noted) return
   const halt = await noteHalt(ctx.pool, fault.reason, fault.detail)
-  const remedy = halt.sealed ? '"node-ledger resume --halt" clears it' : 'it is withdrawn if the next runs find all well'
+  const remedy = halt.sealed
+    ? '"node-ledger resume --halt" clears it'
+    : 'it is withdrawn if the next runs find all well'
   ctx.log.error({ ...halt }, `${fault.message}; ${remedy}`)
 }
 
