@@ -133,6 +133,92 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.webhook_emit(event_type text, fact text, data jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  written bigint;
+BEGIN
+  IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active) THEN RETURN; END IF;
+  INSERT INTO webhook_events (id, type, body)
+    VALUES ('evt_' || left(encode(sha256(convert_to(event_type || ' ' || fact, 'UTF8')), 'hex'), 32), event_type,
+      jsonb_build_object('type', event_type, 'timestamp', iso(now()), 'data', data)::text)
+    ON CONFLICT (id) DO NOTHING RETURNING seq INTO written;
+  IF written IS NULL THEN RETURN; END IF;
+  INSERT INTO webhook_deliveries (seq, endpoint) SELECT written, endpoint FROM webhook_endpoints WHERE active;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_payment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  node record;
+  common jsonb := jsonb_build_object('txHash', NEW.tx_hash, 'from', NEW.from_address, 'valueWei', NEW.value_wei::text,
+    'tierId', NEW.tier_id);
+BEGIN
+  IF NEW.state = 'held' THEN
+    PERFORM webhook_emit('payment.held', concat_ws(' ', NEW.ref, NEW.reason, NEW.block_hash), common || jsonb_build_object(
+      'ref', NEW.ref, 'reason', NEW.reason, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash,
+      'paidAt', iso(NEW.block_time)));
+  ELSE
+    SELECT * INTO node FROM nodes WHERE node_id = NEW.node_id;
+    PERFORM webhook_emit('payment.minted', concat_ws(' ', NEW.ref, node.block_hash), common || jsonb_build_object(
+      'nodeId', NEW.node_id::text, 'mintTxHash', node.mint_tx_hash, 'blockNumber', node.block_number,
+      'blockHash', node.block_hash, 'mintedAt', iso(node.minted_at)));
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_reorganisation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM webhook_emit('chain.reorganised', NEW.id || ' ' || NEW.at, NEW.detail);
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_round()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM webhook_emit('round.credited', concat_ws(' ', NEW.round, NEW.block_hash), jsonb_build_object(
+    'distributionId', NEW.round, 'mode', NEW.mode, 'totalWei', NEW.total_wei::text, 'nodeCount', NEW.node_count,
+    'txHash', NEW.tx_hash, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash, 'createdAt', iso(NEW.created_at)));
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_setting()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NEW.name = 'drift' AND jsonb_array_length(NEW.value) > 0 THEN
+    PERFORM webhook_emit('drift.found', concat_ws(' ', NEW.value, NEW.updated_at), jsonb_build_object(
+      'count', jsonb_array_length(NEW.value), 'drifts', jsonb_path_query_array(NEW.value, '$[0 to 19]')));
+  ELSIF NEW.name LIKE 'funds %' AND NEW.value ->> 'low' = 'true' THEN
+    -- Each time they become low, not each time the figures change.
+    IF TG_OP = 'UPDATE' AND OLD.value ->> 'low' = 'true' THEN RETURN NULL; END IF;
+    PERFORM webhook_emit('funds.low', concat_ws(' ', NEW.name, NEW.updated_at), NEW.value - 'low');
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.webhook_withdrawal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM webhook_emit('withdrawal.seen', concat_ws(' ', NEW.tx_hash, NEW.log_index, NEW.node_id, NEW.block_hash),
+    jsonb_build_object('nodeId', NEW.node_id::text, 'status', NEW.status, 'amountWei', NEW.amount_wei::text,
+      'toAddress', NEW.to_address, 'txHash', NEW.tx_hash, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash,
+      'createdAt', iso(NEW.created_at)));
+  RETURN NULL;
+END $function$;
+
 CREATE TABLE audit (
   action text NOT NULL,
   actor text NOT NULL,
@@ -251,6 +337,7 @@ CREATE TABLE node_transfers (
   CONSTRAINT node_transfers_pkey PRIMARY KEY (block_number, log_index)
 );
 CREATE INDEX node_transfers_node ON public.node_transfers USING btree (node_id, block_number DESC, log_index DESC);
+CREATE INDEX node_transfers_to ON public.node_transfers USING btree (to_address, node_id);
 
 CREATE TABLE nodes (
   block_hash hash NOT NULL,
@@ -275,6 +362,7 @@ CREATE TABLE nodes (
   CONSTRAINT nodes_ref_key UNIQUE (ref)
 ) WITH (fillfactor=90);
 CREATE INDEX nodes_block ON public.nodes USING btree (block_number);
+CREATE INDEX nodes_cohort ON public.nodes USING btree (cohort, node_id);
 CREATE INDEX nodes_owner ON public.nodes USING btree (owner, node_id);
 CREATE INDEX nodes_unpaid ON public.nodes USING btree (cohort) WHERE (payment_id IS NULL);
 
@@ -292,7 +380,9 @@ CREATE TABLE outbox (
   nonce bigint NOT NULL,
   sender address NOT NULL,
   state text NOT NULL DEFAULT 'pending'::text,
+  to_address address,
   tx_hash hash,
+  value_wei wei,
   CONSTRAINT outbox_check CHECK (((state = 'pending'::text) = (block_number IS NULL))),
   CONSTRAINT outbox_check1 CHECK ((((block_number IS NULL) = (block_hash IS NULL)) AND ((block_number IS NULL) = (tx_hash IS NULL)))),
   CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['openCohorts'::text, 'mint'::text, 'credit'::text, 'foreign'::text]))),
@@ -303,6 +393,8 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_block ON public.outbox USING btree (block_number) WHERE (block_number IS NOT NULL);
 CREATE UNIQUE INDEX outbox_nonce ON public.outbox USING btree (sender, nonce);
 CREATE INDEX outbox_pending ON public.outbox USING btree (sender, nonce) WHERE (state = 'pending'::text);
+CREATE INDEX outbox_sender ON public.outbox USING btree (sender, id DESC);
+CREATE INDEX outbox_state ON public.outbox USING btree (state, id DESC);
 
 CREATE TABLE outbox_attempts (
   attempt integer NOT NULL,
@@ -336,6 +428,7 @@ CREATE TABLE passes (
   name text NOT NULL,
   outcome jsonb,
   started_at timestamp with time zone NOT NULL,
+  succeeded_at timestamp with time zone,
   CONSTRAINT passes_pkey PRIMARY KEY (name)
 ) WITH (fillfactor=50);
 
@@ -408,9 +501,19 @@ CREATE TABLE price (
   CONSTRAINT price_single_check CHECK (single)
 );
 
+CREATE TABLE price_history (
+  hour timestamp with time zone NOT NULL,
+  quoted_at timestamp with time zone NOT NULL,
+  usd double precision NOT NULL,
+  CONSTRAINT price_history_hour_check CHECK ((hour = date_trunc('hour'::text, hour, 'UTC'::text))),
+  CONSTRAINT price_history_pkey PRIMARY KEY (hour),
+  CONSTRAINT price_history_usd_check CHECK ((usd > (0)::double precision))
+);
+
 CREATE TABLE refunds (
   block_hash hash NOT NULL,
   block_number bigint NOT NULL,
+  final boolean NOT NULL DEFAULT false,
   from_address address NOT NULL,
   payment_ref hash NOT NULL,
   recorded_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -421,6 +524,8 @@ CREATE TABLE refunds (
   CONSTRAINT refunds_pkey PRIMARY KEY (payment_ref),
   CONSTRAINT refunds_tx_hash_key UNIQUE (tx_hash)
 );
+CREATE INDEX refunds_block ON public.refunds USING btree (block_number);
+CREATE INDEX refunds_open ON public.refunds USING btree (block_number) WHERE (NOT final);
 
 CREATE TABLE rounds (
   block_hash hash NOT NULL,
@@ -560,6 +665,56 @@ CREATE TABLE wallet_outflows (
 );
 CREATE INDEX wallet_outflows_block ON public.wallet_outflows USING btree (block_number);
 
+CREATE TABLE webhook_attempts (
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  delivery_id bigint NOT NULL,
+  duration_ms integer NOT NULL,
+  error text,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  status integer,
+  CONSTRAINT webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
+  CONSTRAINT webhook_attempts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX webhook_attempts_delivery ON public.webhook_attempts USING btree (delivery_id, id);
+
+CREATE TABLE webhook_deliveries (
+  attempts integer NOT NULL DEFAULT 0,
+  due_at timestamp with time zone NOT NULL DEFAULT now(),
+  endpoint text NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  seq bigint NOT NULL,
+  settled_at timestamp with time zone,
+  state text NOT NULL DEFAULT 'pending'::text,
+  CONSTRAINT webhook_deliveries_endpoint_fkey FOREIGN KEY (endpoint) REFERENCES webhook_endpoints(endpoint),
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_deliveries_seq_endpoint_key UNIQUE (seq, endpoint),
+  CONSTRAINT webhook_deliveries_seq_fkey FOREIGN KEY (seq) REFERENCES webhook_events(seq) ON DELETE CASCADE,
+  CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+) WITH (fillfactor=70);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint, due_at) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_deliveries_failed ON public.webhook_deliveries USING btree (id) WHERE (state = 'failed'::text);
+
+CREATE TABLE webhook_endpoints (
+  active boolean NOT NULL,
+  disabled_at timestamp with time zone,
+  endpoint text NOT NULL,
+  failing_since timestamp with time zone,
+  last_error text,
+  last_success_at timestamp with time zone,
+  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (endpoint)
+);
+
+CREATE TABLE webhook_events (
+  body text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  id text NOT NULL,
+  seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  type text NOT NULL,
+  CONSTRAINT webhook_events_id_key UNIQUE (id),
+  CONSTRAINT webhook_events_pkey PRIMARY KEY (seq)
+);
+CREATE INDEX webhook_events_age ON public.webhook_events USING btree (created_at);
+
 CREATE TABLE withdrawals (
   amount_wei wei NOT NULL,
   block_hash hash NOT NULL,
@@ -582,13 +737,19 @@ CREATE TABLE withdrawals (
 CREATE INDEX withdrawals_block ON public.withdrawals USING btree (block_number);
 CREATE INDEX withdrawals_node ON public.withdrawals USING btree (node_id, id DESC);
 
+CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = 'reorganisation'::text)) EXECUTE FUNCTION webhook_reorganisation();
 CREATE TRIGGER nodes_deleted AFTER DELETE ON public.nodes REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nodes_deleted();
 CREATE TRIGGER nodes_inserted AFTER INSERT ON public.nodes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
 CREATE TRIGGER nodes_updated AFTER UPDATE ON public.nodes REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'minted'::text) <> (new.state = 'minted'::text))) EXECUTE FUNCTION payments_sold();
 CREATE TRIGGER wallet_credited AFTER INSERT ON public.payments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
 CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'orphaned'::text) <> (new.state = 'orphaned'::text))) EXECUTE FUNCTION wallet_recredited();
+CREATE TRIGGER webhook_payment_inserted AFTER INSERT ON public.payments FOR EACH ROW WHEN ((new.state = 'held'::text)) EXECUTE FUNCTION webhook_payment();
+CREATE TRIGGER webhook_payment_updated AFTER UPDATE OF state, reason ON public.payments FOR EACH ROW WHEN (((new.state = ANY (ARRAY['held'::text, 'minted'::text])) AND ((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)))) EXECUTE FUNCTION webhook_payment();
 CREATE TRIGGER rounds_deleted AFTER DELETE ON public.rounds REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();
 CREATE TRIGGER rounds_inserted AFTER INSERT ON public.rounds REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION rounds_inserted();
+CREATE TRIGGER webhook_round AFTER INSERT ON public.rounds FOR EACH ROW EXECUTE FUNCTION webhook_round();
+CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON public.settings FOR EACH ROW WHEN (((new.name = 'drift'::text) OR (new.name ~~ 'funds %'::text))) EXECUTE FUNCTION webhook_setting();
 CREATE TRIGGER wallet_debited AFTER INSERT ON public.wallet_outflows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
 CREATE TRIGGER wallet_undebited AFTER DELETE ON public.wallet_outflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
+CREATE TRIGGER webhook_withdrawal AFTER INSERT ON public.withdrawals FOR EACH ROW EXECUTE FUNCTION webhook_withdrawal();

@@ -9,6 +9,7 @@ import type { ChainReader } from './chain/port.ts'
 import { createReadings } from './chain/readings.ts'
 import { createRpc, type Rpc } from './chain/rpc.ts'
 import { createSender } from './chain/sender.ts'
+import type { Signer } from './chain/signer.ts'
 import { checksum, createWalletVerifier, recoverSigner } from './chain/wallets.ts'
 import type { Config } from './config.ts'
 import { listenForChanges } from './db/changes.ts'
@@ -173,15 +174,15 @@ export function passContext(
 ): PassContext {
   const { chain, rpc, chainId } = given
   const { factory } = chain
-  const sender = (privateKey: `0x${string}` | null) => privateKey && createSender({ rpc, privateKey, chainId, factory })
+  const sender = (signer: Signer | null) => signer && createSender({ rpc, signer, chainId, factory })
   return {
     pool: given.pool,
     directUrl: given.directUrl,
     chain: given.reader,
     contract: createContractReader(rpc, factory),
     history: createNodeHistory(rpc, factory),
-    minter: sender(chain.minterKey) || null,
-    distributor: sender(chain.distributorKey) || null,
+    minter: sender(chain.minter),
+    distributor: sender(chain.distributor),
     rules: {
       startBlock: chain.startBlock,
       paymentAddress: chain.paymentAddress,

@@ -4,6 +4,7 @@
 import { readChain } from './config/chain.ts'
 import { readCredit, readSchedule } from './config/credit.ts'
 import { readHttp } from './config/http.ts'
+import { readKeys } from './config/keys.ts'
 import { isSecret, type SettingName } from './config/names.ts'
 import { readSecrets } from './config/secrets.ts'
 import type { ChainConfig, Config, DatabaseConfig, GeneratedSecrets, LogLevel, PaymentsConfig } from './config/shape.ts'
@@ -18,9 +19,10 @@ import {
   readText,
   readWhole,
 } from './config/values.ts'
+import { readWebhooks } from './config/webhooks.ts'
 
 export { describeConfig } from './config/describe.ts'
-export type { AdminKey, Config, GeneratedSecrets } from './config/shape.ts'
+export type { AdminKey, Config, GeneratedSecrets, KeyConfig, WebhooksConfig } from './config/shape.ts'
 export type { Problem, ReadFile } from './config/source.ts'
 
 export interface LoadOptions {
@@ -50,7 +52,17 @@ const LOG_LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'erro
  * Reads the settings. In development (NODE_ENV not set) `.env` is read too, and the environment wins over it.
  * @throws ConfigError with every mistake at once.
  */
-export function loadConfig(env: NodeJS.ProcessEnv, { readFile, generated }: LoadOptions): Config {
+export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config {
+  const { config, problems } = inspectConfig(env, options)
+  if (problems.length > 0) throw new ConfigError(problems, config.hints)
+  return config
+}
+
+/** The settings with what is wrong with them, for looking at: a mistaken setting has its default. Throws nothing. */
+export function inspectConfig(
+  env: NodeJS.ProcessEnv,
+  { readFile, generated }: LoadOptions,
+): { config: Config; problems: readonly Problem[] } {
   const source = openSource(env, readFile)
   const production = source.environment === 'production'
   const embedded = {
@@ -71,13 +83,14 @@ export function loadConfig(env: NodeJS.ProcessEnv, { readFile, generated }: Load
     credit: readCredit(source, embedded.chain, schedule),
     schedule,
     secrets: readSecrets(source, generated),
+    keys: readKeys(source),
+    webhooks: readWebhooks(source),
     price: readPrice(source),
     log: { level: readChoice(source, 'LOG_LEVEL', LOG_LEVELS, 'info') },
     hints: source.hints,
   }
   checkPorts(source, config)
-  if (source.problems.length > 0) throw new ConfigError(source.problems, source.hints)
-  return freeze(config)
+  return { config: freeze(config), problems: source.problems }
 }
 
 /** In production nothing is embedded, so every part must be named. */
@@ -150,10 +163,8 @@ function readPrice(source: Source): Config['price'] {
 
 /** Two parts on one port would only be noticed when the second one fails to listen. */
 function checkPorts(source: Source, { http, chain, embedded }: Config): void {
-  const ports: [SettingName, number][] = [
-    ['PORT', http.port],
-    ['METRICS_PORT', http.metricsPort],
-  ]
+  const ports: [SettingName, number][] = [['PORT', http.port]]
+  if (http.metricsPort !== null) ports.push(['METRICS_PORT', http.metricsPort])
   if (embedded.chain) ports.push(['CHAIN_PORT', chain.embeddedPort])
   for (const [i, [name, port]] of ports.entries()) {
     const other = ports.slice(0, i).find(([, taken]) => taken === port && port !== 0)

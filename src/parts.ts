@@ -1,6 +1,6 @@
 // The database and the chain that a start runs on: the operator's where they are configured, the embedded ones in place
 // of each that is not. Owns the life of the embedded parts, and of the data directory's lock.
-import { addressOfKey } from './chain/wallets.ts'
+import { localSigner, type Signer } from './chain/signer.ts'
 import type { Config } from './config.ts'
 import { type Address, address } from './domain/units.ts'
 import { embedAccount } from './embed/accounts.ts'
@@ -8,9 +8,8 @@ import { EMBED_CHAIN_ID } from './embed/anvil.ts'
 import { type Deployment, EMBED_PARTS, startEmbeddedChain } from './embed/chain.ts'
 import { startPostgres } from './embed/postgres.ts'
 import { findRunning } from './embed/running.ts'
+import { openKeys } from './keys.ts'
 import type { Log } from './log.ts'
-
-type Hex = `0x${string}`
 
 export interface DatabasePart {
   url: string
@@ -26,8 +25,9 @@ export interface ChainPart {
   factory: Address
   startBlock: number
   paymentAddress: Address | null
-  minterKey: Hex | null
-  distributorKey: Hex | null
+  /** Null where no key is configured. */
+  minter: Signer | null
+  distributor: Signer | null
   /** The embedded chain's demo token; null on a chain of the operator's. */
   demoToken: Address | null
 }
@@ -101,12 +101,13 @@ async function embeddedChain(
   onProgress('starting the chain')
   const port = config.chain.embeddedPort
   const { anvil, ...deployment } = await startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
-  const part = embeddedChainPart(config, anvil.rpcUrl, deployment)
+  const part = await embeddedChainPart(config, anvil.rpcUrl, deployment)
   return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
 }
 
-function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deployment): ChainPart {
+async function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deployment): Promise<ChainPart> {
   const { minter, distributor, payments } = EMBED_PARTS
+  const keys = await openKeys(config)
   return {
     rpcUrls: [rpcUrl],
     publicRpcUrl: config.chain.publicRpcUrl ?? rpcUrl,
@@ -114,35 +115,31 @@ function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deploymen
     factory: address(deployment.factory),
     startBlock: deployment.startBlock,
     paymentAddress: config.payments.address ?? address(embedAccount(payments).address),
-    minterKey: config.secrets.minterPrivateKey ?? embedAccount(minter).privateKey,
-    distributorKey: config.secrets.distributorPrivateKey ?? embedAccount(distributor).privateKey,
+    minter: keys.minter ?? localSigner(embedAccount(minter).privateKey),
+    distributor: keys.distributor ?? localSigner(embedAccount(distributor).privateKey),
     demoToken: address(deployment.token),
   }
 }
 
 /**
- * The parts without starting any: the operator's own, and in place of those not configured the ones that a service running on the
- * same data directory has started. Null for a part that nobody runs.
+ * The database without starting one: the operator's own, or the one that a service running on the same data directory has
+ * started. Null where there is neither.
  */
-export async function attachParts(config: Config): Promise<{ database: DatabasePart | null; chain: ChainPart | null }> {
-  const { embedded, dataDir } = config
-  const running = embedded.database || embedded.chain ? findRunning(dataDir) : null
-  const url = running?.databaseUrl
-  const theirs = running?.chain
-  const database = embedded.database
-    ? url
-      ? { url, directUrl: url, readUrl: url }
-      : null
-    : (await ownDatabase(config)).part
-  const chain = embedded.chain
-    ? theirs
-      ? embeddedChainPart(config, theirs.rpcUrl, theirs)
-      : null
-    : (await ownChain(config)).part
-  return { database, chain }
+export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
+  if (!config.embedded.database) return (await ownDatabase(config)).part
+  const url = findRunning(config.dataDir)?.databaseUrl
+  return url ? { url, directUrl: url, readUrl: url } : null
 }
 
-async function ownChain({ chain, payments, secrets }: Config): Promise<Started<ChainPart>> {
+/** The chain, in the same way. Opens the keys. */
+export async function attachChain(config: Config): Promise<ChainPart | null> {
+  if (!config.embedded.chain) return (await ownChain(config)).part
+  const running = findRunning(config.dataDir)?.chain
+  return running ? await embeddedChainPart(config, running.rpcUrl, running) : null
+}
+
+async function ownChain(config: Config): Promise<Started<ChainPart>> {
+  const { chain, payments } = config
   if (!chain.factoryAddress) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
   const part: ChainPart = {
     rpcUrls: chain.rpcUrls,
@@ -151,8 +148,7 @@ async function ownChain({ chain, payments, secrets }: Config): Promise<Started<C
     factory: chain.factoryAddress,
     startBlock: chain.startBlock ?? 0,
     paymentAddress: payments.address,
-    minterKey: secrets.minterPrivateKey,
-    distributorKey: secrets.distributorPrivateKey,
+    ...(await openKeys(config)),
     demoToken: null,
   }
   return { part, running: null }
@@ -161,7 +157,7 @@ async function ownChain({ chain, payments, secrets }: Config): Promise<Started<C
 /** The addresses of the keys that send, as far as they are configured. */
 export function sendersOf(chain: ChainPart): { minter: Address | null; distributor: Address | null } {
   return {
-    minter: chain.minterKey && addressOfKey(chain.minterKey),
-    distributor: chain.distributorKey && addressOfKey(chain.distributorKey),
+    minter: chain.minter?.address ?? null,
+    distributor: chain.distributor?.address ?? null,
   }
 }

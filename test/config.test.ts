@@ -84,12 +84,14 @@ describe('with nothing set', () => {
       intervalSec: 60,
       slotSec: 10,
     })
-    assert.deepEqual(config.schedule, { tickSec: 3, staleAfterSec: 300, timer: true })
+    assert.deepEqual(config.schedule, { tickSec: 3, staleAfterSec: 300, fundsWarnTransactions: 50, timer: true })
     assert.deepEqual(config.payments, { address: null, quoteTier: null, priceGraceSec: 900, holdingRetrySec: 3600 })
     assert.deepEqual(config.http, {
       host: '127.0.0.1',
       port: 3000,
+      metricsHost: '127.0.0.1',
       metricsPort: 9464,
+      metricsPortSet: false,
       publicUrl: 'http://127.0.0.1:3000',
       publicUrlSet: false,
       trustedProxies: [],
@@ -126,7 +128,7 @@ test('each missing URL is embedded by itself', () => {
 test('a chain that is not embedded has the careful defaults', () => {
   const { credit, schedule, chain } = load(EXTERNAL)
   assert.deepEqual(credit, { enabled: false, mode: 'treasury', range: null, intervalSec: 86_400, slotSec: 3_600 })
-  assert.deepEqual(schedule, { tickSec: 60, staleAfterSec: 300, timer: false })
+  assert.deepEqual(schedule, { tickSec: 60, staleAfterSec: 300, fundsWarnTransactions: 50, timer: false })
   assert.deepEqual([chain.startBlock, chain.chainId], [0, null])
 })
 
@@ -136,6 +138,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       ...PRODUCTION,
       HOST: '0.0.0.0',
       PORT: '8080',
+      METRICS_HOST: '10.0.0.7',
       METRICS_PORT: '9000',
       PUBLIC_URL: 'https://nodes.example.org/',
       TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 fd00::/8',
@@ -160,6 +163,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       TICK_SEC: '30',
       STALE_AFTER_SEC: '31',
       SCHEDULER: '1',
+      FUNDS_WARN_TRANSACTIONS: '0',
       MINTER_PRIVATE_KEY: KEY_A.slice(2).toUpperCase(),
       DISTRIBUTOR_PRIVATE_KEY: KEY_B,
       SESSION_SECRET_PREVIOUS: SECRET_B,
@@ -168,6 +172,8 @@ test('in production nothing is embedded, nothing generated is used, and every se
       PRICE_URL: 'https://price.example.org/?key=abc',
       PRICE_FIELD: 'result.price.0',
       LOG_LEVEL: 'warn',
+      WEBHOOK_URL: 'https://hooks.example.org/x',
+      WEBHOOK_SECRET: `whsec_${'c2Vj'.repeat(8)}`,
     },
     {},
     GENERATED,
@@ -179,7 +185,9 @@ test('in production nothing is embedded, nothing generated is used, and every se
     http: {
       host: '0.0.0.0',
       port: 8080,
+      metricsHost: '10.0.0.7',
       metricsPort: 9000,
+      metricsPortSet: true,
       publicUrl: 'https://nodes.example.org',
       publicUrlSet: true,
       trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
@@ -213,7 +221,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       intervalSec: 7200,
       slotSec: 600,
     },
-    schedule: { tickSec: 30, staleAfterSec: 31, timer: true },
+    schedule: { tickSec: 30, staleAfterSec: 31, fundsWarnTransactions: 0, timer: true },
     secrets: {
       session: SECRET_A,
       previousSession: SECRET_B,
@@ -223,8 +231,15 @@ test('in production nothing is embedded, nothing generated is used, and every se
         { label: 'admin', key: `${SECRET_A}z` },
       ],
       cronKey: SECRET_C,
-      minterPrivateKey: KEY_A,
-      distributorPrivateKey: KEY_B,
+    },
+    keys: {
+      minter: { kind: 'privateKey', privateKey: KEY_A },
+      distributor: { kind: 'privateKey', privateKey: KEY_B },
+    },
+    webhooks: {
+      urls: ['https://hooks.example.org/x'],
+      secrets: [`whsec_${'c2Vj'.repeat(8)}`],
+      allowPrivate: false,
     },
     price: { url: 'https://price.example.org/?key=abc', field: 'result.price.0' },
     log: { level: 'warn' },
@@ -461,21 +476,30 @@ describe('refused wherever it is set', () => {
 
 describe('where settings come from', () => {
   test('every secret can be read from a file, without the line ending, and no other setting can', () => {
+    const keystore = JSON.stringify({ version: 3, crypto: {} })
     for (const name of SECRET_SETTINGS) {
-      const { [name]: value = 'http://a.example', ...rest } = {
+      // A key is in one place only: the two senders have theirs where this setting belongs.
+      const [role = ''] = /^(MINTER|DISTRIBUTOR)(?=_KEYSTORE|_SIGNER)/.exec(name) ?? []
+      const keys: Env = { MINTER_PRIVATE_KEY: KEY_A, DISTRIBUTOR_PRIVATE_KEY: KEY_B }
+      if (role) delete keys[`${role}_PRIVATE_KEY`]
+      if (name.endsWith('_KEYSTORE_PASSWORD')) keys[`${role}_KEYSTORE`] = '/key'
+      if (name.endsWith('_SIGNER_URL')) keys[`${role}_ADDRESS`] = ADDRESS
+      const { [name]: value = 'https://a.example', ...rest } = {
         ...PRODUCTION,
         DATABASE_DIRECT_URL: 'postgres://h/x',
         DATABASE_READ_URL: 'postgres://h/x',
-        MINTER_PRIVATE_KEY: KEY_A,
-        DISTRIBUTOR_PRIVATE_KEY: KEY_B,
+        ...keys,
+        WEBHOOK_URL: 'https://hooks.example.org',
+        WEBHOOK_SECRET: `whsec_${'c2Vj'.repeat(8)}`,
         SESSION_SECRET_PREVIOUS: SECRET_B,
         ADMIN_KEY: `anna:${SECRET_B}x`,
         CRON_KEY: SECRET_C,
         PRICE_FIELD: 'usd',
         PRICE_URL: 'https://price.example',
       } as Env
-      const direct = load({ ...rest, [name]: value })
-      assert.deepEqual(load({ ...rest, [`${name}_FILE`]: '/run/it' }, { '/run/it': `${value}\r\n` }), direct, name)
+      const direct = load({ ...rest, [name]: value }, { '/key': keystore })
+      const files = { '/key': keystore, '/run/it': `${value}\r\n` }
+      assert.deepEqual(load({ ...rest, [`${name}_FILE`]: '/run/it' }, files), direct, name)
     }
     const { hints, http } = load({ METRICS_PORT_FILE: '/run/it' }, { '/run/it': '1' })
     assert.equal(http.metricsPort, 9464)
@@ -619,6 +643,14 @@ test('the description of a start with nothing set says what is embedded and what
   assert.deepEqual(none.map(([name]) => name).sort(), [
     'ADMIN_KEY',
     'CRON_KEY',
+    'DISTRIBUTOR_ADDRESS',
+    'DISTRIBUTOR_KEYSTORE',
+    'DISTRIBUTOR_KEYSTORE_PASSWORD',
+    'DISTRIBUTOR_SIGNER_URL',
+    'MINTER_ADDRESS',
+    'MINTER_KEYSTORE',
+    'MINTER_KEYSTORE_PASSWORD',
+    'MINTER_SIGNER_URL',
     'PRICE_FIELD',
     'PRICE_URL',
     'PUBLIC_RPC_URL',
@@ -626,6 +658,9 @@ test('the description of a start with nothing set says what is embedded and what
     'SESSION_SECRET',
     'SESSION_SECRET_PREVIOUS',
     'TRUSTED_PROXIES',
+    'WEBHOOK_ALLOW_PRIVATE',
+    'WEBHOOK_SECRET',
+    'WEBHOOK_URL',
   ])
   assert.equal(describeConfig(load({ ...EXTERNAL, RPC_URL: 'http://h:1/' })).RPC_URL, 'http://h:1')
 })
@@ -642,13 +677,16 @@ test('no secret is printed, neither by the description nor by a complaint', () =
     ADMIN_KEY: `anna:${marker}${SECRET_B},${marker}${SECRET_C}`,
     CRON_KEY: `${marker}cron${SECRET_C}`,
     PRICE_URL: `https://price.example/${marker}`,
+    MINTER_SIGNER_URL: `https://u:${marker}@signer.example/${marker}`,
+    MINTER_ADDRESS: ADDRESS,
+    WEBHOOK_URL: `https://hooks.example/${marker}`,
+    WEBHOOK_SECRET: `whsec_${Buffer.from(`${marker}${marker}`).toString('base64')}`,
     PRICE_FIELD: 'usd',
-    MINTER_PRIVATE_KEY: KEY_A,
     DISTRIBUTOR_PRIVATE_KEY: KEY_B,
   }
   const described = describeConfig(load(env))
   const text = JSON.stringify(described)
-  for (const secret of [marker, KEY_A.slice(2), KEY_B.slice(2)]) assert.ok(!text.includes(secret), text)
+  for (const secret of [marker, KEY_B.slice(2)]) assert.ok(!text.includes(secret), text)
   assert.equal(described.DATABASE_URL, 'postgres://***@db.example:5432/***')
   assert.equal(described.RPC_URL, 'https://***@rpc.example/***,https://rpc2.example/***')
   assert.equal(described.ADMIN_KEY, 'anna:***,admin:***')
@@ -674,8 +712,8 @@ describe('the lists of settings agree', () => {
     const all = example.replaceAll(/^# ([A-Z][A-Z_]+=)/gm, '$1')
     const { trustedProxies, ...http } = load({}, { '.env': all }).http
     assert.deepEqual(trustedProxies, ['10.0.0.0/8', 'fd00::/8'])
-    const { trustedProxies: _, publicUrlSet: __, ...usual } = load({}).http
-    assert.deepEqual({ ...http, publicUrlSet: false }, { ...usual, publicUrlSet: false })
+    const { trustedProxies: _, ...usual } = load({}).http
+    assert.deepEqual({ ...http, publicUrlSet: false, metricsPortSet: false }, usual)
     assert.deepEqual(load({}, { '.env': all }).credit, load({}).credit)
   })
 

@@ -44,7 +44,7 @@ export interface CheckDeploymentOptions {
   rpc: Rpc
   chainId: number
   factory: Address
-  /** Address of MINTER_PRIVATE_KEY; null when the setting is missing. */
+  /** Addresses of the keys that send; null where none is configured. */
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
@@ -155,7 +155,7 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
     report(
       setting,
       `the key's address ${ours} is not the factory's ${role}, ${address(onChain)}`,
-      `Set ${setting} to the ${role}'s key, or have the factory's owner call ${setter}(${ours}).`,
+      `Set ${setting} (or its key file or signer) to the ${role}'s key, or have the factory's owner call ${setter}(${ours}).`,
     )
   }
   return true

@@ -1,9 +1,8 @@
-// One key's hand on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the
-// bytes can be stored in between. It must never retry, never log the key, never encode a call that moves a node's money
+// One account's hand on the chain: estimates, has signed, broadcasts. Signing sends nothing and broadcasting signs nothing, so the
+// bytes can be stored in between. It must never retry, never encode a call that moves a node's money
 // (factoryAbi has none), and never call a send failed that may have been heard.
 import { encodeFunctionData, keccak256 } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { type Address, address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.ts'
+import { type Address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.ts'
 import { revertName } from './calls.ts'
 import { factoryAbi } from './factory.abi.ts'
 import { ChainFault } from './faults.ts'
@@ -11,6 +10,7 @@ import type { EstimateOutcome, FactoryCall, Sender, SendOutcome } from './port.t
 import { isLimit, isRevert, revertData } from './provider.ts'
 import { type Rpc, resultOf, type SendReply } from './rpc.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
+import type { Signer } from './signer.ts'
 import { count, header, quantity } from './wire.ts'
 
 /** EIP-7825: no transaction may ask for more, whatever the block holds. */
@@ -24,15 +24,14 @@ const TIP_FALLBACK_WEI = 1_000_000_000n
 
 export interface SenderOptions {
   rpc: Rpc
-  privateKey: `0x${string}`
+  signer: Signer
   chainId: number
   factory: Address
 }
 
-/** Builds the sender of one key. Throws when the key is not a private key (its text is not repeated). */
-export function createSender({ rpc, privateKey, chainId, factory }: SenderOptions): Sender {
-  const account = accountOf(privateKey)
-  const self = address(account.address)
+/** Builds the sender of one account. */
+export function createSender({ rpc, signer, chainId, factory }: SenderOptions): Sender {
+  const self = signer.address
   return {
     address: self,
 
@@ -62,30 +61,11 @@ export function createSender({ rpc, privateKey, chainId, factory }: SenderOption
     async sign(call, { nonce, gasLimit, fees }) {
       if (gasLimit > TX_GAS_MAX) throw new RangeError(`gas limit ${gasLimit} is over the cap of ${TX_GAS_MAX}`)
       const { data, valueWei } = encodeCall(call, { guarded: true })
-      const raw = await account.signTransaction({
-        type: 'eip1559',
-        chainId,
-        nonce,
-        to: factory,
-        data,
-        value: valueWei,
-        gas: gasLimit,
-        maxFeePerGas: fees.maxFeeWei,
-        maxPriorityFeePerGas: fees.maxPriorityFeeWei,
-      })
+      const raw = await signer.sign({ chainId, nonce, to: factory, data, valueWei, gasLimit, ...fees })
       return { txHash: hash(keccak256(raw)), raw, nonce, fees }
     },
 
     broadcast: (raw) => broadcast(rpc, raw),
-  }
-}
-
-function accountOf(privateKey: `0x${string}`) {
-  try {
-    return privateKeyToAccount(privateKey)
-  } catch {
-    // What viem throws may quote the key.
-    throw new TypeError('not a private key: 0x and 64 hex digits are wanted')
   }
 }
 

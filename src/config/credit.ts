@@ -95,5 +95,11 @@ export function readSchedule(source: Source, embedded: boolean): ScheduleConfig 
       `is ${staleAfterSec}, not more than TICK_SEC, ${tickSec}: every tick would count as late`,
     )
   }
-  return { tickSec, staleAfterSec, timer: readSwitch(source, 'SCHEDULER', embedded) }
+  const fundsWarnTransactions = readWhole(
+    source,
+    'FUNDS_WARN_TRANSACTIONS',
+    { min: 0, max: 100_000, why: '0 never warns' },
+    50,
+  )
+  return { tickSec, staleAfterSec, fundsWarnTransactions, timer: readSwitch(source, 'SCHEDULER', embedded) }
 }

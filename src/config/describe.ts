@@ -1,18 +1,19 @@
 // The configuration in a form that may be printed and shown to operators: by setting, secrets masked. It must never let
 // through a secret, or the part of a URL that may be one.
 import type { SettingName } from './names.ts'
-import type { Config } from './shape.ts'
+import type { Config, KeyConfig } from './shape.ts'
 
 /** Every setting (but its NAME_FILE forms) with its effective value as text; null where there is none. */
 export function describeConfig(config: Config): Record<SettingName, string | null> {
-  const { http, database, chain, payments, credit, schedule, secrets, price } = config
+  const { http, database, chain, payments, credit, schedule, secrets, keys, webhooks, price } = config
   const part = (embedded: boolean, text: string | null) => (embedded ? 'embedded' : text)
   return {
     NODE_ENV: config.production ? 'production' : 'development',
     LOG_LEVEL: config.log.level,
     HOST: http.host,
     PORT: String(http.port),
-    METRICS_PORT: String(http.metricsPort),
+    METRICS_HOST: http.metricsPort === null ? null : http.metricsHost,
+    METRICS_PORT: http.metricsPort === null ? 'off' : String(http.metricsPort),
     PUBLIC_URL: http.publicUrl,
     TRUSTED_PROXIES: http.trustedProxies.length > 0 ? http.trustedProxies.join(',') : null,
     SMART_WALLET_LOGIN: String(http.smartWalletLogin),
@@ -41,15 +42,33 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     TICK_SEC: String(schedule.tickSec),
     STALE_AFTER_SEC: String(schedule.staleAfterSec),
     SCHEDULER: schedule.timer ? 'on' : 'off',
-    MINTER_PRIVATE_KEY: mask(secrets.minterPrivateKey) ?? part(config.embedded.chain, null),
-    DISTRIBUTOR_PRIVATE_KEY: mask(secrets.distributorPrivateKey) ?? part(config.embedded.chain, null),
+    ...describeKey('MINTER', keys.minter, config.embedded.chain),
+    ...describeKey('DISTRIBUTOR', keys.distributor, config.embedded.chain),
+    FUNDS_WARN_TRANSACTIONS: String(schedule.fundsWarnTransactions),
     SESSION_SECRET: mask(secrets.session),
     SESSION_SECRET_PREVIOUS: mask(secrets.previousSession),
     ADMIN_KEY: secrets.adminKeys.length > 0 ? secrets.adminKeys.map(({ label }) => `${label}:***`).join(',') : null,
     CRON_KEY: mask(secrets.cronKey),
     PRICE_URL: maskUrl(price?.url ?? null),
     PRICE_FIELD: price?.field ?? null,
+    WEBHOOK_URL: webhooks?.urls.map(maskUrl).join(',') ?? null,
+    WEBHOOK_SECRET: webhooks?.secrets.map(mask).join(',') ?? null,
+    WEBHOOK_ALLOW_PRIVATE: webhooks && String(webhooks.allowPrivate),
   }
+}
+
+function describeKey<Role extends 'MINTER' | 'DISTRIBUTOR'>(role: Role, key: KeyConfig | null, embedded: boolean) {
+  const shown = {
+    [`${role}_PRIVATE_KEY`]: key?.kind === 'privateKey' ? '***' : key === null && embedded ? 'embedded' : null,
+    [`${role}_KEYSTORE`]: key?.kind === 'keystore' ? key.path : null,
+    [`${role}_KEYSTORE_PASSWORD`]: key?.kind === 'keystore' ? '***' : null,
+    [`${role}_SIGNER_URL`]: key?.kind === 'signer' ? maskUrl(key.url) : null,
+    [`${role}_ADDRESS`]: key?.kind === 'signer' ? key.address : null,
+  }
+  return shown as Record<
+    `${Role}_${'PRIVATE_KEY' | 'KEYSTORE' | 'KEYSTORE_PASSWORD' | 'SIGNER_URL' | 'ADDRESS'}`,
+    string | null
+  >
 }
 
 function numberText(value: number | bigint | null): string | null {

@@ -8,12 +8,14 @@ import { PORTS, parseUrl, readNetworks, readSwitch, readWhole } from './values.t
 const WILDCARD_HOSTS = ['0.0.0.0', '::']
 
 export function readHttp(source: Source): HttpConfig {
-  const host = readHost(source)
+  const host = readHost(source, 'HOST')
   const port = readWhole(source, 'PORT', PORTS, 3000)
   return {
     host,
     port,
-    metricsPort: readWhole(source, 'METRICS_PORT', PORTS, 9464),
+    metricsHost: readHost(source, 'METRICS_HOST'),
+    metricsPort: readMetricsPort(source),
+    metricsPortSet: source.isSet('METRICS_PORT'),
     publicUrl: readPublicUrl(source, host, port),
     publicUrlSet: source.isSet('PUBLIC_URL'),
     trustedProxies: readNetworks(source, 'TRUSTED_PROXIES'),
@@ -21,12 +23,18 @@ export function readHttp(source: Source): HttpConfig {
   }
 }
 
-function readHost(source: Source): string {
-  const text = source.get('HOST')
+/** `off` for none. */
+function readMetricsPort(source: Source): number | null {
+  if (source.get('METRICS_PORT')?.toLowerCase() === 'off') return null
+  return readWhole(source, 'METRICS_PORT', { ...PORTS, why: `${PORTS.why}; off serves no metrics` }, 9464)
+}
+
+function readHost(source: Source, name: 'HOST' | 'METRICS_HOST'): string {
+  const text = source.get(name)
   if (text === null) return '127.0.0.1'
   if (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)) return text
   source.refuse(
-    'HOST',
+    name,
     `is ${shown(text)}: set it to the address to listen on, 127.0.0.1 or 0.0.0.0 for all, without a port`,
   )
   return '127.0.0.1'

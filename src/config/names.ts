@@ -7,6 +7,7 @@ export const PLAIN_SETTINGS = [
   'LOG_LEVEL',
   'HOST',
   'PORT',
+  'METRICS_HOST',
   'METRICS_PORT',
   'PUBLIC_URL',
   'TRUSTED_PROXIES',
@@ -23,6 +24,11 @@ export const PLAIN_SETTINGS = [
   'QUOTE_TIER',
   'PRICE_GRACE_SEC',
   'HOLDING_RETRY_SEC',
+  'MINTER_KEYSTORE',
+  'MINTER_ADDRESS',
+  'DISTRIBUTOR_KEYSTORE',
+  'DISTRIBUTOR_ADDRESS',
+  'FUNDS_WARN_TRANSACTIONS',
   'DIST_ENABLED',
   'DIST_MODE',
   'CREDIT_MIN_WEI',
@@ -33,6 +39,7 @@ export const PLAIN_SETTINGS = [
   'STALE_AFTER_SEC',
   'SCHEDULER',
   'PRICE_FIELD',
+  'WEBHOOK_ALLOW_PRIVATE',
 ] as const
 
 /** Settings that are or may hold a secret (a URL may carry a password or a key): never shown, and read from NAME_FILE too. */
@@ -42,12 +49,18 @@ export const SECRET_SETTINGS = [
   'DATABASE_READ_URL',
   'RPC_URL',
   'MINTER_PRIVATE_KEY',
+  'MINTER_KEYSTORE_PASSWORD',
+  'MINTER_SIGNER_URL',
   'DISTRIBUTOR_PRIVATE_KEY',
+  'DISTRIBUTOR_KEYSTORE_PASSWORD',
+  'DISTRIBUTOR_SIGNER_URL',
   'SESSION_SECRET',
   'SESSION_SECRET_PREVIOUS',
   'ADMIN_KEY',
   'CRON_KEY',
   'PRICE_URL',
+  'WEBHOOK_URL',
+  'WEBHOOK_SECRET',
 ] as const
 
 export type PlainSetting = (typeof PLAIN_SETTINGS)[number]

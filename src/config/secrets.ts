@@ -3,8 +3,7 @@
 import type { SecretSetting } from './names.ts'
 import type { AdminKey, GeneratedSecrets, SecretsConfig } from './shape.ts'
 import type { Source } from './source.ts'
-import { readPrivateKey } from './values.ts'
-import { isWellKnownKey, weaknessOf } from './weak.ts'
+import { weaknessOf } from './weak.ts'
 
 /** As many bits as the HMAC key it becomes, even when each character carries only one hex digit's worth. */
 const SESSION_CHARS_MIN = 32
@@ -24,8 +23,6 @@ export function readSecrets(source: Source, generated: GeneratedSecrets | undefi
     previousSession: readSession(source, 'SESSION_SECRET_PREVIOUS'),
     adminKeys: readAdminKeys(source) ?? (spare ? [{ label: 'admin', key: spare.ADMIN_KEY }] : []),
     cronKey: readCronKey(source) ?? spare?.CRON_KEY ?? null,
-    minterPrivateKey: readSigner(source, 'MINTER_PRIVATE_KEY'),
-    distributorPrivateKey: readSigner(source, 'DISTRIBUTOR_PRIVATE_KEY'),
   }
   if (production && !source.isSet('SESSION_SECRET')) {
     source.refuse(
@@ -87,17 +84,9 @@ function refuseWeak(source: Source, name: SecretSetting, secret: string, lengthM
   if (weakness !== null) source.refuse(name, weakness)
 }
 
-function readSigner(source: Source, name: 'MINTER_PRIVATE_KEY' | 'DISTRIBUTOR_PRIVATE_KEY'): `0x${string}` | null {
-  const key = readPrivateKey(source, name)
-  if (key !== null && source.environment === 'production' && isWellKnownKey(key)) {
-    source.refuse(name, 'is a well-known development key, whose money anybody can take: make a new one')
-  }
-  return key
-}
-
-/** What is leaked by one must not open the other; two senders that share a nonce sequence block each other. */
+/** What is leaked by one must not open the other. */
 function checkDistinct(source: Source, secrets: SecretsConfig): void {
-  const { session, previousSession, adminKeys, cronKey, minterPrivateKey, distributorPrivateKey } = secrets
+  const { session, previousSession, adminKeys, cronKey } = secrets
   if (session !== null && session === previousSession) {
     source.refuse('SESSION_SECRET_PREVIOUS', 'is SESSION_SECRET itself: remove it, or set it to the secret before')
   }
@@ -106,8 +95,5 @@ function checkDistinct(source: Source, secrets: SecretsConfig): void {
   }
   if (adminKeys.some(({ key }) => key === session)) {
     source.refuse('ADMIN_KEY', 'is SESSION_SECRET too: whoever operates the service could sign in as anybody')
-  }
-  if (minterPrivateKey !== null && minterPrivateKey === distributorPrivateKey) {
-    source.refuse('DISTRIBUTOR_PRIVATE_KEY', 'is MINTER_PRIVATE_KEY too: both send on their own, so use two accounts')
   }
 }

@@ -16,6 +16,9 @@ export interface Config {
   readonly credit: CreditConfig
   readonly schedule: ScheduleConfig
   readonly secrets: SecretsConfig
+  readonly keys: KeysConfig
+  /** Null: nobody is told of events. */
+  readonly webhooks: WebhooksConfig | null
   /** Null: no upstream, `usd` is null. */
   readonly price: { readonly url: string; readonly field: string } | null
   readonly log: { readonly level: LogLevel }
@@ -29,7 +32,11 @@ export interface HttpConfig {
   readonly host: string
   /** 0 takes any free port, as metricsPort does. */
   readonly port: number
-  readonly metricsPort: number
+  readonly metricsHost: string
+  /** Null: metrics are not served. */
+  readonly metricsPort: number | null
+  /** True when METRICS_PORT itself was set: then a taken port is a mistake to be told, and no accident. */
+  readonly metricsPortSet: boolean
   /** Origin that callers reach the service at, without a slash at the end. */
   readonly publicUrl: string
   /** True when PUBLIC_URL itself was set: then the port in publicUrl is not ours to correct. */
@@ -84,6 +91,8 @@ export interface CreditConfig {
 }
 
 export interface ScheduleConfig {
+  /** A sender's funds are low when they pay for fewer transactions than this; 0: never. */
+  readonly fundsWarnTransactions: number
   /** Time between two runs of the passes. */
   readonly tickSec: number
   readonly staleAfterSec: number
@@ -104,10 +113,27 @@ export interface SecretsConfig {
   /** Empty: the operator's routes are not there. */
   readonly adminKeys: readonly AdminKey[]
   readonly cronKey: string | null
+}
+
+/** Where a key that sends is. The keystore's text and password, and the private key, are secret. */
+export type KeyConfig =
+  | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
+  | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
+  | { readonly kind: 'signer'; readonly url: string; readonly address: Address }
+
+export interface KeysConfig {
   /** Null: the service follows and reads, but mints nothing (when the chain is embedded, its own key is used). */
-  readonly minterPrivateKey: `0x${string}` | null
+  readonly minter: KeyConfig | null
   /** Null: no round is sent (when the chain is embedded, its own key is used). */
-  readonly distributorPrivateKey: `0x${string}` | null
+  readonly distributor: KeyConfig | null
+}
+
+export interface WebhooksConfig {
+  readonly urls: readonly string[]
+  /** `whsec_…`, the newest first; events carry a signature of each. */
+  readonly secrets: readonly string[]
+  /** Whether receivers may be in private networks, and spoken to without TLS. */
+  readonly allowPrivate: boolean
 }
 
 /** What a service in development makes for itself when it is not set. */

@@ -22,6 +22,8 @@ export interface Source {
   readonly hints: readonly Problem[]
   /** The text of a setting; null when it is not set or empty. */
   get(name: SettingName): string | null
+  /** The text of the file that a setting names; null when it is not set, or cannot be read, which is noted. */
+  file(name: SettingName): string | null
   /** True when there is something under that name, even where it could not be read. */
   isSet(name: SettingName): boolean
   /** Notes a mistake. `message` goes on after the setting's name. */
@@ -56,6 +58,16 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
     problems,
     hints: findHints(merged),
     get: (name) => values.get(name) ?? null,
+    file(name) {
+      const path = values.get(name)
+      if (path === undefined) return null
+      try {
+        return readFile(path)
+      } catch (error) {
+        refuse(name, `is ${shown(path)}, a file that cannot be read (${codeOf(error)})`)
+        return null
+      }
+    },
     isSet: (name) => given.has(name),
     refuse,
     isFine: (...names) => !problems.some(({ setting }) => (names as string[]).includes(setting)),

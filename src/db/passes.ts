@@ -18,7 +18,8 @@ export async function passFinished(
   const outcome = 'outcome' in result ? jsonRows([result.outcome]) : null
   const error = 'error' in result ? result.error.slice(0, 2000) : null
   await sql`
-    UPDATE passes SET finished_at = clock_timestamp(), outcome = coalesce(${outcome}::text::jsonb -> 0, outcome), error = ${error}
+    UPDATE passes SET finished_at = clock_timestamp(), outcome = coalesce(${outcome}::text::jsonb -> 0, outcome), error = ${error},
+      succeeded_at = CASE WHEN ${error}::text IS NULL THEN clock_timestamp() ELSE succeeded_at END
     WHERE name = ${name}`
 }
 

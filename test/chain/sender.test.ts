@@ -7,6 +7,7 @@ import type { FactoryCall, SendOutcome } from '../../src/chain/port.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { classifySendError } from '../../src/chain/send-errors.ts'
 import { createSender, TX_GAS_MAX } from '../../src/chain/sender.ts'
+import { localSigner } from '../../src/chain/signer.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/log.ts'
 import { startFalseProvider } from './false-provider.ts'
@@ -149,7 +150,7 @@ test('an estimate says when the money is short and when no transaction may be th
 test('an estimate leaves room for the guard and for a colder block, within the cap', async () => {
   const provider = await startFalseProvider()
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
-  const sender = createSender({ rpc, privateKey: stage.keyOf(1), chainId: 1, factory: stage.factory })
+  const sender = createSender({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
   const guard = { number: 5, hash: ref('7') }
   const estimate = async (gas: bigint) => {
     provider.rule = () => ({ result: `0x${gas.toString(16)}` })
@@ -169,7 +170,7 @@ test('an estimate leaves room for the guard and for a colder block, within the c
 test('accepted by one provider is accepted; one that may have it outranks refusals that would give the nonce up', async () => {
   const providers = await Promise.all([startFalseProvider(), startFalseProvider()])
   const rpc = createRpc({ urls: providers.map(({ url }) => url), log: silentLog, timeoutMs: 500 })
-  const sender = createSender({ rpc, privateKey: stage.keyOf(1), chainId: 1, factory: stage.factory })
+  const sender = createSender({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
   const { raw, txHash } = await sender.sign(mint('9'), {
     nonce: 0,
     gasLimit: 90_000n,
@@ -251,10 +252,9 @@ test('a refusal is named by its code where that is clear, by its text where it i
 })
 
 test('a key that is none is refused without being shown', () => {
-  const options = { rpc: stage.rpc, chainId: 1, factory: stage.factory }
   for (const key of ['0x1234secret', `0x${'0'.repeat(64)}`, `0x${'f'.repeat(64)}`] as `0x${string}`[]) {
     assert.throws(
-      () => createSender({ ...options, privateKey: key }),
+      () => localSigner(key),
       (error: Error) => !String(error.stack).includes(key.slice(2)),
     )
   }
@@ -267,7 +267,7 @@ test('without EIP-1559 there are no fees to offer, and that is no passing fault'
     const { baseFeePerGas, ...block } = ((await forward()) as { result: Record<string, unknown> }).result
     return { result: block }
   }
-  const sender = createSender({ rpc, privateKey: stage.keyOf(1), chainId: 1, factory: stage.factory })
+  const sender = createSender({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
   await assert.rejects(sender.fees(), { retryable: false })
   provider.rule = ({ method }) =>
     method === 'eth_maxPriorityFeePerGas' ? { error: { code: -32601, message: 'not here' } } : undefined

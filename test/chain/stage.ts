@@ -6,6 +6,7 @@ import { factoryAbi } from '../../src/chain/factory.abi.ts'
 import type { FactoryCall, Sender, Watched } from '../../src/chain/port.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createSender } from '../../src/chain/sender.ts'
+import { localSigner } from '../../src/chain/signer.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/log.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
@@ -61,7 +62,8 @@ export async function startStage(): Promise<Stage> {
   ])
   clearInterval(mining)
 
-  const sender = (account: number) => createSender({ rpc, privateKey: keyOf(account), chainId: chain.chainId, factory })
+  const sender = (account: number) =>
+    createSender({ rpc, signer: localSigner(keyOf(account)), chainId: chain.chainId, factory })
   const [minter, distributor] = [sender(1), sender(2)]
   return {
     chain,

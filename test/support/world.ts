@@ -8,6 +8,7 @@ import { createChainReader } from '../../src/chain/follow.ts'
 import { createNodeHistory } from '../../src/chain/history.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createSender } from '../../src/chain/sender.ts'
+import { localSigner } from '../../src/chain/signer.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
 import { enterCreditTerms, insertTierVersion, type TierInput } from '../../src/db/tiers.ts'
 import { type Address, address, type Hash, wei } from '../../src/domain/units.ts'
@@ -120,8 +121,8 @@ export async function startWorld(
     chain: createChainReader(rpc, { factory, paymentAddress, senders: [at(1), at(2)] }),
     contract: createContractReader(rpc, factory),
     history: createNodeHistory(rpc, factory),
-    minter: createSender({ rpc, privateKey: keyOf(1), chainId: chain.chainId, factory }),
-    distributor: createSender({ rpc, privateKey: keyOf(2), chainId: chain.chainId, factory }),
+    minter: createSender({ rpc, signer: localSigner(keyOf(1)), chainId: chain.chainId, factory }),
+    distributor: createSender({ rpc, signer: localSigner(keyOf(2)), chainId: chain.chainId, factory }),
     rules: {
       startBlock: 1,
       paymentAddress,

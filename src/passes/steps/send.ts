@@ -1,6 +1,7 @@
 // The one place where a transaction of ours is made: simulate, sign, store, then send. What was stored is what is sent,
 // now and after any crash; a new one is made only when none of the same sender is outstanding.
 import type { FactoryCall, Fees, Sender, SendOutcome } from '../../chain/port.ts'
+import { SignerFault } from '../../chain/signer.ts'
 import type { Cursor } from '../../db/blocks.ts'
 import * as outbox from '../../db/outbox.ts'
 import { writeAudit, writeSetting } from '../../db/settings.ts'
@@ -20,7 +21,7 @@ export type Sent =
   /** Nothing was signed; the next run tries again. */
   | {
       kind: 'refused'
-      why: 'insufficientFunds' | 'overGasCap' | 'reverts' | 'providerBehind' | 'feeCapped' | 'resting'
+      why: 'insufficientFunds' | 'overGasCap' | 'reverts' | 'providerBehind' | 'feeCapped' | 'resting' | 'notSigned'
       detail: string
     }
 
@@ -59,7 +60,8 @@ export async function send(
   if (balance < needed)
     return { kind: 'refused', why: 'insufficientFunds', detail: `has ${balance} wei, needs ${needed}` }
 
-  const signed = await sender.sign(call, { nonce, gasLimit: estimate.gas, fees })
+  const signed = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: estimate.gas, fees }))
+  if (signed instanceof SignerFault) return { kind: 'refused', why: 'notSigned', detail: signed.message }
   failpoint(`${call.kind}.signed`)
   await inTransaction(ctx.pool, async (sql) => {
     const guardBlock = call.kind === 'openCohorts' ? null : (call.guard?.number ?? null)
@@ -137,7 +139,8 @@ async function fillNonce(
   cursor: Cursor,
 ): Promise<void> {
   const call: FactoryCall = { kind: 'mint', orders: [], guard: null }
-  const signed = await sender.sign(call, { nonce, gasLimit: FILL_GAS, fees })
+  const signed = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: FILL_GAS, fees }))
+  if (signed instanceof SignerFault) return
   const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: FILL_GAS, guardBlock: null }
   await inTransaction(ctx.pool, (sql) =>
     outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor)),
@@ -156,11 +159,27 @@ async function bump(
   cursor: Cursor,
 ): Promise<void> {
   const call = reviveCall(intent.call)
-  const signed = await sender.sign(call, { nonce: intent.nonce, gasLimit: BigInt(intent.gasLimit), fees })
+  const signed = await signedOrNot(
+    ctx,
+    sender.sign(call, { nonce: intent.nonce, gasLimit: BigInt(intent.gasLimit), fees }),
+  )
+  // What is signed already may yet be mined.
+  if (signed instanceof SignerFault) return void (await handOver(ctx, run, sender, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
   ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, 'fee raised')
   failpoint('bump.stored')
   await handOver(ctx, run, sender, signed, 'resend.sent')
+}
+
+/** A signer that does not sign now is no reason to stop the pass: whatever waits for it waits until the next run. */
+async function signedOrNot<T>(ctx: PassContext, signing: Promise<T>): Promise<T | SignerFault> {
+  try {
+    return await signing
+  } catch (error) {
+    if (!(error instanceof SignerFault)) throw error
+    ctx.log.error({ err: error }, 'not signed: nothing was stored or sent, and no nonce is taken')
+    return error
+  }
 }
 
 async function handOver(

@@ -1,0 +1,73 @@
+// Where the minter's and the distributor's keys are: in the settings, in an encrypted key file, or with a signer elsewhere.
+// One place each. It opens nothing: a key file is read here, so that a missing one is reported with all other mistakes, and
+// decrypted at start. It must never repeat a key, a password or a URL.
+import { KeystoreError, keystoreAddress } from '../chain/keystore.ts'
+import type { KeyConfig, KeysConfig } from './shape.ts'
+import type { Source } from './source.ts'
+import { readAddress, readHttpUrls, readPrivateKey } from './values.ts'
+import { isWellKnownKey } from './weak.ts'
+
+type Role = 'MINTER' | 'DISTRIBUTOR'
+
+export function readKeys(source: Source): KeysConfig {
+  const keys = { minter: readKey(source, 'MINTER'), distributor: readKey(source, 'DISTRIBUTOR') }
+  const { minter, distributor } = keys
+  // Opened key files are compared again at start.
+  if (minter && distributor && sameKey(minter, distributor)) {
+    const setting = distributor.kind === 'privateKey' ? 'DISTRIBUTOR_PRIVATE_KEY' : 'DISTRIBUTOR_ADDRESS'
+    source.refuse(
+      setting,
+      `is ${setting.replace('DISTRIBUTOR', 'MINTER')} too: both send on their own, so use two accounts`,
+    )
+  }
+  return keys
+}
+
+function readKey(source: Source, role: Role): KeyConfig | null {
+  const places = [`${role}_PRIVATE_KEY`, `${role}_KEYSTORE`, `${role}_SIGNER_URL`] as const
+  const [first, second] = places.filter((name) => source.isSet(name))
+  if (first && second) source.refuse(second, `and ${first} are both set: a key is in one place, so keep one of them`)
+  const belongings = [
+    [`${role}_KEYSTORE_PASSWORD`, `${role}_KEYSTORE`],
+    [`${role}_ADDRESS`, `${role}_SIGNER_URL`],
+  ] as const
+  for (const [name, owner] of belongings) {
+    if (source.isSet(owner) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${owner}`)
+    if (source.isSet(name) && !source.isSet(owner)) source.refuse(name, `is set but ${owner} is not: it belongs to it`)
+  }
+  return readPrivateKeyOf(source, role) ?? readKeystore(source, role) ?? readSigner(source, role)
+}
+
+function readPrivateKeyOf(source: Source, role: Role): KeyConfig | null {
+  const name = `${role}_PRIVATE_KEY` as const
+  const privateKey = readPrivateKey(source, name)
+  if (privateKey === null) return null
+  if (source.environment === 'production' && isWellKnownKey(privateKey)) {
+    source.refuse(name, 'is a well-known development key, whose money anybody can take: make a new one')
+  }
+  return { kind: 'privateKey', privateKey }
+}
+
+function readKeystore(source: Source, role: Role): KeyConfig | null {
+  const name = `${role}_KEYSTORE` as const
+  const [text, password] = [source.file(name), source.get(`${role}_KEYSTORE_PASSWORD`)]
+  if (text === null) return null
+  try {
+    keystoreAddress(text)
+  } catch (error) {
+    if (!(error instanceof KeystoreError)) throw error
+    source.refuse(name, `names a file that ${error.message}. "node-ledger keys new" makes one`)
+  }
+  return password === null ? null : { kind: 'keystore', path: source.get(name) ?? '', text, password }
+}
+
+function readSigner(source: Source, role: Role): KeyConfig | null {
+  const [url = null] = readHttpUrls(source, `${role}_SIGNER_URL`, 1)
+  const address = readAddress(source, `${role}_ADDRESS`)
+  return url === null || address === null ? null : { kind: 'signer', url, address }
+}
+
+function sameKey(one: KeyConfig, other: KeyConfig): boolean {
+  if (one.kind === 'privateKey') return other.kind === 'privateKey' && one.privateKey === other.privateKey
+  return one.kind === 'signer' && other.kind === 'signer' && one.address === other.address
+}

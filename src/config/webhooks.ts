@@ -1,0 +1,52 @@
+// Whom events are sent to, and what they are signed with (Standard Webhooks). It must never repeat a URL, which is often a
+// secret itself, or a signing secret.
+import type { WebhooksConfig } from './shape.ts'
+import type { Source } from './source.ts'
+import { readHttpUrls, readSwitch } from './values.ts'
+
+/** More are better served by one endpoint that hands events on. */
+const URLS_MAX = 4
+/** The new one and, while receivers change over, the one before. */
+const SECRETS_MAX = 2
+/** What the convention asks of a secret. */
+const SECRET_BYTES_MIN = 24
+const SECRET_BYTES_MAX = 64
+const REMEDY =
+  'set it to whsec_ and the base64 of 24 to 64 random bytes, for example of "echo whsec_$(openssl rand -base64 32)"'
+
+/** Null: nobody is told anything. */
+export function readWebhooks(source: Source): WebhooksConfig | null {
+  const urls = readHttpUrls(source, 'WEBHOOK_URL', URLS_MAX)
+  const allowPrivate = readSwitch(source, 'WEBHOOK_ALLOW_PRIVATE', false)
+  const secrets = readWebhookSecrets(source)
+  if (source.isSet('WEBHOOK_URL') && !source.isSet('WEBHOOK_SECRET'))
+    source.refuse('WEBHOOK_SECRET', `is missing: receivers know by it that an event is yours. To have one, ${REMEDY}`)
+  if (source.isSet('WEBHOOK_SECRET') && !source.isSet('WEBHOOK_URL'))
+    source.refuse('WEBHOOK_URL', 'is missing: it belongs to WEBHOOK_SECRET')
+  if (!allowPrivate && urls.some((url) => !url.startsWith('https:'))) {
+    source.refuse(
+      'WEBHOOK_URL',
+      'is not https: use https://…, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network',
+    )
+  }
+  if (new Set(urls).size < urls.length) source.refuse('WEBHOOK_URL', 'names a URL twice')
+  return urls.length === 0 ? null : { urls, secrets, allowPrivate }
+}
+
+function readWebhookSecrets(source: Source): string[] {
+  const secrets = (source.get('WEBHOOK_SECRET') ?? '').split(/[\s,]+/).filter((text) => text !== '')
+  if (secrets.length > SECRETS_MAX)
+    source.refuse(
+      'WEBHOOK_SECRET',
+      `holds ${secrets.length} secrets, ${SECRETS_MAX} are the most: the new one and the one before`,
+    )
+  else if (secrets.some((secret) => !isSigningSecret(secret)))
+    source.refuse('WEBHOOK_SECRET', `is no signing secret: ${REMEDY}`)
+  return secrets
+}
+
+function isSigningSecret(text: string): boolean {
+  const base64 = text.startsWith('whsec_') ? text.slice('whsec_'.length) : ''
+  const bytes = Buffer.from(base64, 'base64')
+  return bytes.toString('base64') === base64 && bytes.length >= SECRET_BYTES_MIN && bytes.length <= SECRET_BYTES_MAX
+}

@@ -1,0 +1,228 @@
+// Where the keys that send come from: settings, an encrypted file, a signer elsewhere. The remote ones are asked over
+// JSON-RPC for real: anvil signs with its own accounts, and a false signer in between shows what is not taken.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { parseTransaction, recoverTransactionAddress } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { encryptKeystore } from '../../src/chain/keystore.ts'
+import { localSigner, remoteSigner, SignerFault, type UnsignedTransaction } from '../../src/chain/signer.ts'
+import { ConfigError, describeConfig, loadConfig } from '../../src/config.ts'
+import { type Address, address } from '../../src/domain/units.ts'
+import { openKeys } from '../../src/keys.ts'
+import { startFalseProvider } from './false-provider.ts'
+import { type Stage, startStage } from './stage.ts'
+
+const KEY_A = `0x${'8f3c21d5e6b7a904'.repeat(4)}` as const
+const KEY_B = `0x${'1d5e6b7a9048f3c2'.repeat(4)}` as const
+const ADDRESS_A = address(privateKeyToAccount(KEY_A).address)
+const WELL_KNOWN = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://ledger:pa55@db.internal:5432/ledger',
+  RPC_URL: 'https://rpc.example.org/v1/apikey-1234',
+  CHAIN_ID: '1',
+  FACTORY_ADDRESS: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  START_BLOCK: '19000000',
+  SESSION_SECRET: 'f1d3e5a7c9b8064215738a9c0bde4f62',
+}
+
+function configOf(env: Record<string, string>, files: Record<string, string> = {}) {
+  const readFile = (path: string) => {
+    const text = files[path]
+    if (text === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' })
+    return text
+  }
+  return loadConfig({ ...PRODUCTION, ...env }, { readFile })
+}
+
+function refused(
+  env: Record<string, string>,
+  setting: string,
+  words: RegExp,
+  files: Record<string, string> = {},
+): void {
+  assert.throws(
+    () => configOf(env, files),
+    (error: Error) => {
+      assert.ok(error instanceof ConfigError, String(error))
+      assert.ok(
+        error.problems.some((problem) => problem.setting === setting && words.test(problem.message)),
+        error.message,
+      )
+      return true
+    },
+  )
+}
+
+describe('settings', () => {
+  test('a key in an encrypted file is opened with its password, which may be in a file itself', async () => {
+    const file = JSON.stringify(await encryptKeystore(KEY_A, 'correct horse', { scryptN: 1024 }))
+    const env = { MINTER_KEYSTORE: '/keys/minter.json', MINTER_KEYSTORE_PASSWORD_FILE: '/keys/password' }
+    const config = configOf(env, { '/keys/minter.json': file, '/keys/password': 'correct horse\n' })
+    const { minter, distributor } = await openKeys(config)
+    assert.equal(minter?.address, ADDRESS_A)
+    assert.equal(distributor, null)
+    const described = describeConfig(config)
+    assert.equal(described.MINTER_KEYSTORE, '/keys/minter.json')
+    assert.equal(described.MINTER_KEYSTORE_PASSWORD, '***')
+  })
+
+  test('a wrong password ends the start with the setting to look at, and neither password nor key', async () => {
+    const file = JSON.stringify(await encryptKeystore(KEY_A, 'correct horse', { scryptN: 1024 }))
+    const config = configOf({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'battery staple' }, { '/k': file })
+    await assert.rejects(openKeys(config), (error: Error) => {
+      assert.ok(error instanceof ConfigError)
+      assert.match(error.message, /MINTER_KEYSTORE names a file that does not open with this password/)
+      assert.ok(!error.message.includes('battery') && !error.message.includes(KEY_A.slice(2)))
+      return true
+    })
+  })
+
+  test('production refuses a well-known key in an encrypted file, too', async () => {
+    const file = JSON.stringify(await encryptKeystore(WELL_KNOWN, 'p', { scryptN: 2 }))
+    const config = configOf({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }, { '/k': file })
+    await assert.rejects(openKeys(config), /well-known development key/)
+  })
+
+  test('one account for both is refused wherever its key is', async () => {
+    const file = JSON.stringify(await encryptKeystore(KEY_A, 'p', { scryptN: 2 }))
+    const keystore = { MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }
+    const config = configOf({ ...keystore, DISTRIBUTOR_PRIVATE_KEY: KEY_A }, { '/k': file })
+    await assert.rejects(openKeys(config), /use two accounts/)
+    const signers = { MINTER_SIGNER_URL: 'https://s.example', DISTRIBUTOR_SIGNER_URL: 'https://s.example' }
+    refused(
+      { ...signers, MINTER_ADDRESS: ADDRESS_A, DISTRIBUTOR_ADDRESS: ADDRESS_A },
+      'DISTRIBUTOR_ADDRESS',
+      /two accounts/,
+    )
+  })
+
+  test('a key in two places, half a place, or a file that is none is told by name', () => {
+    const signer = { MINTER_SIGNER_URL: 'https://s.example', MINTER_ADDRESS: ADDRESS_A }
+    refused({ MINTER_PRIVATE_KEY: KEY_A, ...signer }, 'MINTER_SIGNER_URL', /and MINTER_PRIVATE_KEY are both set/)
+    refused({ MINTER_SIGNER_URL: 'https://s.example' }, 'MINTER_ADDRESS', /belongs to MINTER_SIGNER_URL/)
+    refused({ MINTER_ADDRESS: ADDRESS_A }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL is not/)
+    refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE_PASSWORD', /belongs to MINTER_KEYSTORE/, { '/k': '{}' })
+    refused({ MINTER_KEYSTORE: '/gone', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /ENOENT/)
+    refused({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /is no key file/, {
+      '/k': KEY_A,
+    })
+    refused({ ...signer, MINTER_SIGNER_URL: 'ftp://s.example' }, 'MINTER_SIGNER_URL', /is no URL/)
+  })
+})
+
+describe('a remote signer', () => {
+  let stage: Stage
+  let tx: UnsignedTransaction
+  let minter: Address
+  before(async () => {
+    stage = await startStage()
+    minter = stage.at(1)
+    tx = {
+      chainId: stage.chain.chainId,
+      nonce: 7,
+      to: stage.factory,
+      data: '0x1234',
+      valueWei: 5n,
+      gasLimit: 100_000n,
+      maxFeeWei: 30_000_000_000n,
+      maxPriorityFeeWei: 1_000_000_000n,
+    }
+  })
+  after(() => stage.close())
+
+  /** A signer that hands requests to anvil and has a say in the answer. */
+  async function behind(answer: (raw: string) => unknown) {
+    const provider = await startFalseProvider(stage.chain.rpcUrl)
+    provider.rule = async (_call, forward) => {
+      const { result } = (await forward()) as { result: string }
+      return { result: answer(result) }
+    }
+    return { provider, signer: remoteSigner({ url: provider.url, address: minter, timeoutMs: 2_000 }) }
+  }
+
+  test('signs the very bytes that the key itself would have', async () => {
+    const raw = await remoteSigner({ url: stage.chain.rpcUrl, address: minter }).sign(tx)
+    assert.equal(address(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })), minter)
+    assert.equal(raw, await localSigner(stage.keyOf(1)).sign(tx))
+    // Zero fields are not left out of what is compared.
+    const bare = { ...tx, nonce: 0, valueWei: 0n, data: '0x' as const }
+    assert.equal(
+      await remoteSigner({ url: stage.chain.rpcUrl, address: minter }).sign(bare),
+      await localSigner(stage.keyOf(1)).sign(bare),
+    )
+  })
+
+  test('may answer as geth and Clef do, with an object around the bytes', async () => {
+    const { provider, signer } = await behind((raw: string) => ({ raw, tx: {} }))
+    assert.equal(await signer.sign(tx), await localSigner(stage.keyOf(1)).sign(tx))
+    await provider.close()
+  })
+
+  const lies: [string, (other: UnsignedTransaction) => UnsignedTransaction, RegExp][] = [
+    ['another recipient', (t) => ({ ...t, to: minter }), /\(to\)/],
+    ['another value', (t) => ({ ...t, valueWei: t.valueWei + 1n }), /\(value\)/],
+    ['other data', (t) => ({ ...t, data: '0x1235' }), /\(data\)/],
+    ['another nonce', (t) => ({ ...t, nonce: 8 }), /\(nonce\)/],
+    ['another chain', (t) => ({ ...t, chainId: 1 }), /\(chainId\)/],
+    ['more gas', (t) => ({ ...t, gasLimit: t.gasLimit + 1n }), /\(gas\)/],
+    ['a higher fee', (t) => ({ ...t, maxFeeWei: t.maxFeeWei * 2n }), /\(maxFeePerGas\)/],
+    ['a higher tip', (t) => ({ ...t, maxPriorityFeeWei: t.maxFeeWei }), /\(maxPriorityFeePerGas\)/],
+  ]
+  for (const [what, change, words] of lies) {
+    test(`that signs ${what} is not believed`, async () => {
+      const lie = await localSigner(stage.keyOf(1)).sign(change(tx))
+      const { provider, signer } = await behind(() => lie)
+      await assert.rejects(signer.sign(tx), (error: Error) => error instanceof SignerFault && words.test(error.message))
+      await provider.close()
+    })
+  }
+
+  test('that signs with another key, malleably, not at all, or nonsense is not believed', async () => {
+    const right = await localSigner(stage.keyOf(1)).sign(tx)
+    const { s, yParity } = parseTransaction(right as `0x02${string}`)
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+    const high = (order - BigInt(s ?? 0)).toString(16).padStart(64, '0')
+    const malleable = right.replace(String(s).slice(2).padStart(64, '0'), high)
+    assert.notEqual(malleable, right)
+    assert.ok(yParity === 0 || yParity === 1)
+    const answers: [unknown, RegExp][] = [
+      [await localSigner(KEY_B).sign(tx), /signed by 0x/],
+      [malleable, /high s/],
+      [`${right}00`, /no signed transaction|another transaction/],
+      [right.slice(0, -2), /no signed transaction|another transaction/],
+      ['0x', /no serialized/],
+      [null, /no serialized/],
+      [{ raw: 7 }, /no serialized/],
+      ['0xdeadbeef', /no signed transaction/],
+    ]
+    for (const [answer, words] of answers) {
+      const { provider, signer } = await behind(() => answer)
+      await assert.rejects(signer.sign(tx), (error: Error) => {
+        assert.ok(error instanceof SignerFault, String(error))
+        assert.match(error.message, words)
+        return true
+      })
+      await provider.close()
+    }
+  })
+
+  test('that is down, slow, or does not know the account is a fault that says whose signer it is, and no more of its URL than the host', async () => {
+    const provider = await startFalseProvider(stage.chain.rpcUrl)
+    const url = provider.url.replace('http://', 'http://user:hunter2hunter2@')
+    provider.rule = () => new Promise(() => {})
+    await assert.rejects(remoteSigner({ url, address: minter, timeoutMs: 200 }).sign(tx), (error: Error) => {
+      assert.ok(error instanceof SignerFault && error.retryable)
+      assert.match(error.message, new RegExp(`signer of ${minter} does not answer`))
+      assert.ok(!error.message.includes('hunter2'))
+      return true
+    })
+    await provider.close()
+    await assert.rejects(remoteSigner({ url, address: minter }).sign(tx), SignerFault)
+    const stranger = remoteSigner({ url: stage.chain.rpcUrl, address: ADDRESS_A })
+    await assert.rejects(
+      stranger.sign(tx),
+      (error: Error) => error instanceof SignerFault && /refuses/.test(error.message),
+    )
+  })
+})
