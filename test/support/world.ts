@@ -99,30 +99,68 @@ export async function startWorld(
   { maxPerWallet = 20n, between, rpcTimeoutMs, ...chainOptions }: WorldOptions = {},
 ): Promise<World> {
   const [database, chain] = await Promise.all([createDatabase(), startTestChain(chainOptions)])
-  const accounts = chain.accounts.map((account) => address(account.address))
-  const at = (index: number): Address => accounts[index] ?? fail(`there is no account ${index}`)
-  const keyOf = (index: number) => (chain.accounts[index] ?? fail('no such account')).privateKey
   const path = await between?.(chain.rpcUrl, database.url)
   const urls = path?.urls ?? [chain.rpcUrl]
   const rpc = createRpc({ urls, log: silentLog, ...(rpcTimeoutMs === undefined ? {} : { timeoutMs: rpcTimeoutMs }) })
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
 
-  const factory = await deploy(
-    chain,
-    at(0),
-    encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args: [at(0), at(1), at(2), maxPerWallet] }),
-  )
-  const token = await deploy(chain, at(4), demoTokenBytecode)
+  const contracts = await deployContracts(chain, maxPerWallet)
+  const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts }, rules)
+  await enterTerms(pool, chain, contracts.token)
+  return worldOn({
+    ...{ chain, rpc, pool, ctx, ...contracts },
+    async close() {
+      await pool.end({ timeout: 1 })
+      await rpc.close()
+      await path?.close()
+      await chain.stop()
+      await database.drop()
+    },
+  })
+}
+
+/** Deploys the factory, with account 0 its owner, 1 its minter, 2 its distributor, and the demo token. */
+export async function deployContracts(
+  chain: TestChain,
+  maxPerWallet: bigint,
+): Promise<{ factory: Address; token: Address }> {
+  const at = accountOf(chain)
+  const args = [at(0), at(1), at(2), maxPerWallet] as const
+  const data = encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args })
+  return { factory: await deploy(chain, at(0), data), token: await deploy(chain, at(4), demoTokenBytecode) }
+}
+
+/** Enters three tiers and the credit terms, from the chain's head on. */
+export async function enterTerms(
+  pool: Pool,
+  chain: TestChain,
+  token: Address,
+  { intervalSec = INTERVAL_SEC, slotSec = SLOT_SEC } = {},
+): Promise<void> {
   const head = await chain.block()
+  const fromTime = Number(head.timestamp)
+  await seedTiers(pool, token, { block: Number(head.number), time: fromTime })
+  const terms = { minWei: wei(ETHER / 2000n), maxWei: wei((ETHER * 3n) / 2000n), intervalSec, slotSec }
+  await inTransaction(pool, (sql) => enterCreditTerms(sql, { fromTime, ...terms }))
+}
+
+/** What the passes are given: the keys of accounts 1 and 2, and the usual rules with some of them replaced. */
+export function contextOf(
+  parts: { chain: TestChain; rpc: Rpc; pool: Pool; directUrl: string; factory: Address },
+  rules: Partial<Rules> = {},
+): PassContext {
+  const { chain, rpc, pool, directUrl, factory } = parts
+  const at = accountOf(chain)
+  const signerOf = (index: number) => localSigner((chain.accounts[index] ?? fail('no such account')).privateKey)
   const paymentAddress = at(3)
-  const ctx: PassContext = {
+  return {
     pool,
-    directUrl: database.url,
+    directUrl,
     chain: createChainReader(rpc, { factory, paymentAddress, senders: [at(1), at(2)] }),
     contract: createContractReader(rpc, factory),
     history: createNodeHistory(rpc, factory),
-    minter: createSender({ rpc, signer: localSigner(keyOf(1)), chainId: chain.chainId, factory }),
-    distributor: createSender({ rpc, signer: localSigner(keyOf(2)), chainId: chain.chainId, factory }),
+    minter: createSender({ rpc, signer: signerOf(1), chainId: chain.chainId, factory }),
+    distributor: createSender({ rpc, signer: signerOf(2), chainId: chain.chainId, factory }),
     rules: {
       startBlock: 1,
       paymentAddress,
@@ -139,18 +177,18 @@ export async function startWorld(
     },
     log: silentLog,
   }
-  const fromBlock = Number(head.number)
-  const fromTime = Number(head.timestamp)
-  await seedTiers(pool, token, { block: fromBlock, time: fromTime })
-  await inTransaction(pool, async (sql) => {
-    const terms = {
-      minWei: wei(ETHER / 2000n),
-      maxWei: wei((ETHER * 3n) / 2000n),
-      intervalSec: INTERVAL_SEC,
-      slotSec: SLOT_SEC,
-    }
-    await enterCreditTerms(sql, { fromTime, ...terms })
-  })
+}
+
+function accountOf(chain: TestChain): (index: number) => Address {
+  const accounts = chain.accounts.map((account) => address(account.address))
+  return (index) => accounts[index] ?? fail(`there is no account ${index}`)
+}
+
+/** The world of parts that are there already. */
+export function worldOn(parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'ctx' | 'factory' | 'token' | 'close'>): World {
+  const { chain, rpc, pool, ctx, factory, token, close } = parts
+  const at = accountOf(chain)
+  const paymentAddress = at(3)
   const payments = paymentsPass(ctx)
   const credit = creditPass(ctx)
 
@@ -211,13 +249,7 @@ export async function startWorld(
       }
       throw new Error('something was still on its way after 20 ticks')
     },
-    async close() {
-      await pool.end({ timeout: 1 })
-      await rpc.close()
-      await path?.close()
-      await chain.stop()
-      await database.drop()
-    },
+    close,
   }
   return world
 }

@@ -1,0 +1,23 @@
+// The model chain is what the simulation stands on, so it is held to a real EVM and the real contract: the same histories,
+// drawn from the same seeds, and everything the service could see of them must be equal.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestChain } from '../support/anvil.ts'
+import { difference, playHistory } from './history.ts'
+import { startModelChain } from './model/test-chain.ts'
+
+const SEEDS = Array.from({ length: Number(process.env.NL_CONFORMANCE_SEEDS ?? 12) }, (_, i) => i + 1)
+const BLOCKS = 20
+
+for (const seed of SEEDS) {
+  test(`history ${seed} looks the same on the model as on a real chain`, async () => {
+    const real = await startTestChain()
+    try {
+      const expected = await playHistory(real, seed, BLOCKS)
+      const seen = await playHistory(startModelChain(), seed, BLOCKS)
+      assert.equal(difference(expected, seen), null)
+    } finally {
+      await real.stop()
+    }
+  })
+}

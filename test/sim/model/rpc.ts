@@ -1,0 +1,246 @@
+// The model behind JSON-RPC: the methods that the service and the tests use, answered as anvil answers them. A method it
+// does not know is a bug of the simulation and throws.
+import type { Hex } from 'viem'
+import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
+import { type Mined, type ModelBlock, type ModelChain, Refused } from './chain.ts'
+import { balanceOf, nonceOf } from './state.ts'
+import { readRaw, type Transaction, unsigned } from './transactions.ts'
+
+export const MODEL_CHAIN_ID = 31_337
+const TIP = 1_000_000_000n
+/** Epochs of 32 blocks; two of them are final. */
+const FINAL_AFTER = 64
+const TRANSFER_GAS = 21_000n
+
+/** A JSON-RPC error. */
+export class ModelError extends Error {
+  readonly code: number
+  readonly data: unknown
+  constructor(code: number, message: string, data?: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+type Tag = string | { blockHash: Hash } | undefined
+interface Request {
+  from?: string
+  to?: string | null
+  value?: Hex
+  data?: Hex
+  input?: Hex
+  gas?: Hex
+  nonce?: Hex
+  maxFeePerGas?: Hex
+  maxPriorityFeePerGas?: Hex
+}
+
+const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
+const lower = (text: string): Address => text.toLowerCase() as Address
+
+/** Answers one call. Throws ModelError for an error of the protocol. */
+export async function answer(chain: ModelChain, method: string, params: readonly unknown[]): Promise<unknown> {
+  const act = METHODS[method]
+  if (!act) throw new Error(`the model chain has no ${method}`)
+  try {
+    return await act(chain, params as never)
+  } catch (error) {
+    if (error instanceof Refused) throw new ModelError(-32003, error.message)
+    throw error
+  }
+}
+
+/** The block of a tag; null where there is none. */
+function find(chain: ModelChain, tag: Tag): ModelBlock | null {
+  if (typeof tag === 'object') return chain.blocks.find((block) => block.hash === tag.blockHash) ?? null
+  if (tag === undefined || tag === 'latest' || tag === 'pending') return chain.head
+  if (tag === 'earliest') return chain.blocks[0] ?? null
+  if (tag === 'finalized' || tag === 'safe') return chain.blocks[Math.max(0, chain.head.number - FINAL_AFTER)] ?? null
+  return chain.blocks[Number(tag)] ?? null
+}
+
+/** The block whose state a call asks for. */
+function at(chain: ModelChain, tag: Tag): ModelBlock {
+  const block = find(chain, tag)
+  if (block) return block
+  if (typeof tag === 'object') throw new ModelError(-32001, 'Resource not found')
+  const text = `BlockOutOfRangeError: block height is ${chain.head.number} but requested was ${Number(tag)}`
+  throw new ModelError(-32602, text)
+}
+
+function findTransaction(chain: ModelChain, hash: Hash): { block: ModelBlock; mined: Mined } | null {
+  for (let i = chain.blocks.length - 1; i >= 0; i--) {
+    const block = chain.blocks[i] as ModelBlock
+    const mined = block.transactions.find((transaction) => transaction.hash === hash)
+    if (mined) return { block, mined }
+  }
+  return null
+}
+
+function showTransaction(transaction: Transaction, block: ModelBlock | null, index: number | null) {
+  const { hash, from, to, value, data, nonce, gas, maxFee, tip } = transaction
+  return {
+    ...{ type: '0x2', chainId: hex(MODEL_CHAIN_ID), hash, from, to, input: data, value: hex(value), nonce: hex(nonce) },
+    ...{ gas: hex(gas), maxFeePerGas: hex(maxFee), maxPriorityFeePerGas: hex(tip) },
+    blockHash: block?.hash ?? null,
+    blockNumber: block ? hex(block.number) : null,
+    transactionIndex: index === null ? null : hex(index),
+  }
+}
+
+function showLog(block: ModelBlock, mined: Mined, log: Mined['logs'][number]) {
+  return {
+    ...{ address: log.address, topics: log.topics, data: log.data, removed: false },
+    ...{ blockHash: block.hash, blockNumber: hex(block.number) },
+    ...{ transactionHash: mined.hash, transactionIndex: hex(mined.index), logIndex: hex(log.index) },
+  }
+}
+
+function showBlock(block: ModelBlock | null, full: boolean) {
+  return (
+    block && {
+      ...{ number: hex(block.number), hash: block.hash, parentHash: block.parentHash, timestamp: hex(block.time) },
+      ...{ mixHash: block.mixHash, logsBloom: block.bloom, baseFeePerGas: hex(block.baseFee) },
+      gasUsed: hex(block.gasUsed),
+      transactions: block.transactions.map((mined) => (full ? showTransaction(mined, block, mined.index) : mined.hash)),
+    }
+  )
+}
+
+function showReceipt({ block, mined }: { block: ModelBlock; mined: Mined }) {
+  return {
+    ...{ transactionHash: mined.hash, transactionIndex: hex(mined.index), blockHash: block.hash },
+    ...{ blockNumber: hex(block.number), from: mined.from, to: mined.to, contractAddress: mined.created },
+    ...{ status: mined.succeeded ? '0x1' : '0x0', gasUsed: hex(mined.gasUsed), effectiveGasPrice: hex(mined.price) },
+    logs: mined.logs.map((log) => showLog(block, mined, log)),
+  }
+}
+
+interface Filter {
+  address?: string
+  topics?: (null | Hash | Hash[])[]
+  fromBlock?: string
+  toBlock?: string
+  blockHash?: Hash
+}
+
+function logsOf(chain: ModelChain, filter: Filter) {
+  const { blockHash } = filter
+  const single = blockHash === undefined ? null : find(chain, { blockHash })
+  if (blockHash !== undefined && !single) throw new ModelError(-32000, 'unknown block')
+  const from = find(chain, filter.fromBlock ?? 'latest')?.number ?? Number(filter.fromBlock)
+  const to = Math.min(find(chain, filter.toBlock ?? 'latest')?.number ?? Number(filter.toBlock), chain.head.number)
+  const blocks = single ? [single] : chain.blocks.slice(from, to + 1)
+  const fits = (topics: readonly Hash[]) =>
+    (filter.topics ?? []).every((wanted, i) => wanted === null || [wanted].flat().includes(topics[i] as Hash))
+  return blocks.flatMap((block) =>
+    block.transactions.flatMap((mined) =>
+      mined.logs
+        .filter((log) => (!filter.address || lower(filter.address) === log.address) && fits(log.topics))
+        .map((log) => showLog(block, mined, log)),
+    ),
+  )
+}
+
+/** Runs a call; throws its revert as anvil does. */
+function run(chain: ModelChain, request: Request, block: ModelBlock) {
+  const from = lower(request.from ?? ZERO_ADDRESS)
+  const value = BigInt(request.value ?? 0)
+  if (value > 0n && balanceOf(block.state, from) < value)
+    throw new ModelError(-32003, 'Insufficient funds for gas * price + value')
+  const to = request.to ? lower(request.to) : null
+  const result = chain.call(block, { from, to, value, data: request.data ?? request.input ?? '0x' })
+  if (result.succeeded) return result
+  const { output } = result
+  const words = output === '0x' ? 'execution reverted' : `execution reverted: custom error ${output}`
+  throw new ModelError(3, words, output)
+}
+
+/** A transaction of an account whose key the model does not need, with what it left out filled in as anvil does. */
+function complete(chain: ModelChain, request: Request): Transaction {
+  const from = lower(request.from ?? ZERO_ADDRESS)
+  const data = request.data ?? request.input ?? '0x'
+  return unsigned({
+    ...{ from, to: request.to ? lower(request.to) : null, value: BigInt(request.value ?? 0), data },
+    nonce: request.nonce === undefined ? chain.nextNonce(from) : Number(request.nonce),
+    gas: BigInt(request.gas ?? TRANSFER_GAS),
+    maxFee: BigInt(request.maxFeePerGas ?? chain.head.baseFee * 2n + TIP),
+    tip: BigInt(request.maxPriorityFeePerGas ?? TIP),
+  })
+}
+
+type Method = (chain: ModelChain, params: readonly [never, never]) => unknown
+
+const READING: Record<string, Method> = {
+  web3_clientVersion: () => 'model/1',
+  eth_chainId: () => hex(MODEL_CHAIN_ID),
+  eth_blockNumber: (chain) => hex(chain.head.number),
+  eth_maxPriorityFeePerGas: () => hex(TIP),
+  eth_getBlockByNumber: (chain, [tag, full]) => showBlock(find(chain, tag), full),
+  eth_getBlockByHash: (chain, [blockHash, full]) => showBlock(find(chain, { blockHash }), full),
+  eth_getLogs: (chain, [filter]) => logsOf(chain, filter),
+  eth_getBalance: (chain, [of, tag]) => hex(balanceOf(at(chain, tag).state, lower(of))),
+  eth_getTransactionCount: (chain, [of, tag]) =>
+    hex(tag === 'pending' ? chain.nextNonce(lower(of)) : nonceOf(at(chain, tag).state, lower(of))),
+  eth_getCode(chain, [of, tag]) {
+    const { factories, tokens, refusing } = at(chain, tag).state
+    const where = lower(of)
+    return factories.has(where) || tokens.has(where) || refusing.has(where) ? '0xfe' : '0x'
+  },
+  eth_call: (chain, [request, tag]) => run(chain, request, at(chain, tag)).output,
+  eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, at(chain, tag)).gas),
+  eth_getTransactionReceipt(chain, [hash]) {
+    const found = findTransaction(chain, hash)
+    return found && showReceipt(found)
+  },
+  eth_getTransactionByHash(chain, [hash]) {
+    const found = findTransaction(chain, hash)
+    if (found) return showTransaction(found.mined, found.block, found.mined.index)
+    const waiting = chain.pool.find((transaction) => transaction.hash === hash)
+    return waiting ? showTransaction(waiting, null, null) : null
+  },
+  eth_getRawTransactionByHash(chain, [hash]) {
+    const waiting = chain.pool.find((transaction) => transaction.hash === hash)
+    return waiting?.raw ?? findTransaction(chain, hash)?.mined.raw ?? null
+  },
+}
+
+const ACTING: Record<string, Method> = {
+  eth_sendTransaction(chain, [request]) {
+    const transaction = complete(chain, request)
+    chain.add(transaction)
+    return transaction.hash
+  },
+  async eth_sendRawTransaction(chain, [raw]) {
+    const transaction = await readRaw(raw)
+    chain.add(transaction)
+    return transaction.hash
+  },
+  anvil_mine(chain, [count, intervalSec]) {
+    for (let i = 0; i < Number(count ?? 1); i++) chain.mine(intervalSec === undefined ? 1 : Number(intervalSec))
+    return null
+  },
+  evm_increaseTime: (chain, [seconds]) => chain.increaseTime(Number(seconds)),
+  evm_setNextBlockTimestamp: (chain, [time]) => chain.setNextTime(Number(time)),
+  anvil_setNextBlockBaseFeePerGas: (chain, [wei]) => chain.setNextBaseFee(BigInt(wei)),
+  anvil_setBalance: (chain, [of, wei]) => void chain.state.balances.set(lower(of), BigInt(wei)),
+  /** Any code refuses everything; none takes it away. */
+  anvil_setCode(chain, [of, code]) {
+    if ((code as string) === '0x') chain.state.refusing.delete(lower(of))
+    else chain.state.refusing.add(lower(of))
+  },
+  anvil_impersonateAccount: () => null,
+  anvil_dropAllTransactions(chain) {
+    chain.pool = []
+  },
+  async anvil_reorg(chain, [depth, entries]) {
+    const given: [Transaction, number][] = []
+    for (const [entry, place] of entries as [Hex | Request, number][])
+      given.push([typeof entry === 'string' ? await readRaw(entry) : complete(chain, entry), place])
+    chain.reorganise(Number(depth), given)
+    return null
+  },
+}
+
+const METHODS: Record<string, Method> = { ...READING, ...ACTING }

@@ -1,0 +1,59 @@
+// The model as the chain of a test: the same interface as a real EVM node's (test/support/anvil.ts), without a process or a
+// socket.
+
+import { address } from '../../../src/domain/units.ts'
+import { EMBED_ACCOUNTS } from '../../../src/embed/accounts.ts'
+import type { Hex, TestBlock, TestChain } from '../../support/anvil.ts'
+import { ModelChain } from './chain.ts'
+import { answer, MODEL_CHAIN_ID, ModelError } from './rpc.ts'
+
+const FUNDS = 10_000n * 10n ** 18n
+
+/** Starts one at block 0, its 20 accounts with 10,000 ether each. */
+export function startModelChain(): TestChain {
+  const chain = new ModelChain(new Map(EMBED_ACCOUNTS.map((account) => [address(account.address), FUNDS])))
+  const snapshots: ReturnType<ModelChain['snapshot']>[] = []
+  const rpc = async <T>(method: string, params: readonly unknown[] = []) => {
+    try {
+      return (await answer(chain, method, params)) as T
+    } catch (error) {
+      // As the client of a real chain words it.
+      if (error instanceof ModelError) throw new ModelError(error.code, `${method}: ${error.message}`, error.data)
+      throw error
+    }
+  }
+  const block = (number?: number) =>
+    rpc<TestBlock>('eth_getBlockByNumber', [number === undefined ? 'latest' : hex(number), false])
+  return {
+    rpcUrl: 'http://model.invalid',
+    chainId: MODEL_CHAIN_ID,
+    accounts: EMBED_ACCOUNTS,
+    firstTrustedBlock: 0,
+    rpc,
+    block,
+    async mine(count = 1, intervalSec) {
+      await rpc('anvil_mine', [hex(count), ...(intervalSec === undefined ? [] : [hex(intervalSec)])])
+      return block()
+    },
+    increaseTime: (seconds) => rpc('evm_increaseTime', [seconds]),
+    setNextTime: (timestampSec) => rpc('evm_setNextBlockTimestamp', [timestampSec]),
+    async snapshot() {
+      return hex(snapshots.push(chain.snapshot()) - 1)
+    },
+    async revert(id) {
+      const snapshot = snapshots[Number(id)]
+      if (!snapshot) throw new Error(`There is no snapshot ${id}.`)
+      snapshots.length = Number(id)
+      chain.revert(snapshot)
+    },
+    setBalance: (of, wei) => rpc('anvil_setBalance', [of, hex(wei)]),
+    impersonate: (of) => rpc('anvil_impersonateAccount', [of]),
+    send: (transaction) => rpc<Hex>('eth_sendTransaction', [transaction]),
+    reorg: (depth, transactions = []) => rpc('anvil_reorg', [depth, transactions]),
+    stop: async () => {},
+  }
+}
+
+function hex(value: number | bigint): Hex {
+  return `0x${value.toString(16)}`
+}
