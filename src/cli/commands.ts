@@ -65,6 +65,16 @@ contract, and insert nodes that it lacks. Exit code 1 when it did not run (anoth
     load: async () => (await import('./pass.ts')).pass,
   },
   {
+    name: 'doctor',
+    group: 'look',
+    summary: 'look at everything the service needs, and say what is wrong and what to do',
+    details: `Settings, service, database, each chain provider, factory, roles, keys, funds, clocks, passes, sale, drift. Each is looked at by
+itself, whatever else is down. Exit code 0 when nothing is worse than a warning, 1 when something is wrong, 3 when nothing is known to
+be wrong but not everything could be looked at.`,
+    examples: ['node-ledger doctor', 'node-ledger doctor --json'],
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
     name: 'rebuild',
     group: 'look',
     summary: 'follow the chain anew into an empty database, and tell what differs from the ledger',

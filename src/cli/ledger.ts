@@ -10,7 +10,7 @@ import { isMigrated } from '../db/migrate.ts'
 import { connect, type Pool } from '../db/sql.ts'
 import { silentLog } from '../log.ts'
 import type { Actor, OperatorDeps } from '../operator/act.ts'
-import { attachParts, type ChainPart, type DatabasePart, sendersOf } from '../parts.ts'
+import { attachChain, attachDatabase, type ChainPart, type DatabasePart, sendersOf } from '../parts.ts'
 import type { PassContext } from '../passes/context.ts'
 import { checkChain, claimLedger, refuseOtherLedger, settleChainId } from '../settle.ts'
 import { RefusedError, UnavailableError } from './errors.ts'
@@ -47,7 +47,7 @@ export interface Ledger {
 /** Runs `body` on the ledger's database. Throws an UnavailableError or RefusedError where there is no ledger to work on. */
 export async function withLedger<T>(io: Io, body: (ledger: Ledger) => Promise<T>): Promise<T> {
   const config = readSettings(io)
-  const { database } = await attachParts(config)
+  const database = await attachDatabase(config)
   if (!database) throw noService(config, 'DATABASE_URL')
   await using stack = new AsyncDisposableStack()
   const pool = openPool(database.url, stack)
@@ -90,7 +90,7 @@ async function withContext<T>(
 ): Promise<T> {
   return await withLedger(io, async (ledger) => {
     const { config, pool, database } = ledger
-    const { chain } = await attachParts(config)
+    const chain = await attachChain(config)
     if (!chain) throw noService(config, 'RPC_URL')
     await using stack = new AsyncDisposableStack()
     const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })

@@ -1,7 +1,7 @@
 // The command `node-ledger migrate`: brings the database to the current schema, or says what that would take.
 import { compareMigrations } from '../db/migrate.ts'
 import { connect } from '../db/sql.ts'
-import { attachParts } from '../parts.ts'
+import { attachDatabase } from '../parts.ts'
 import { migrateWhenUp } from '../settle.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { noService, readSettings } from './ledger.ts'
@@ -9,7 +9,7 @@ import { noService, readSettings } from './ledger.ts'
 /** Runs the command. With --status 1 when migrations are missing, and nothing is changed. */
 export async function migrate({ io, out, flags }: Call): Promise<ExitCode> {
   const config = readSettings(io)
-  const { database } = await attachParts(config)
+  const database = await attachDatabase(config)
   if (!database) throw noService(config, 'DATABASE_URL')
   if (flags.has('status')) {
     const pool = connect(database.directUrl, { max: 1, prepare: false, applicationName: 'node-ledger migrate' })

@@ -10,7 +10,7 @@ import { isMigrated, migrate } from '../db/migrate.ts'
 import { connect, type Pool } from '../db/sql.ts'
 import { type Address, address } from '../domain/units.ts'
 import { silentLog } from '../log.ts'
-import { attachParts, type ChainPart, sendersOf } from '../parts.ts'
+import { attachChain, attachDatabase, type ChainPart, sendersOf } from '../parts.ts'
 import type { Comparison } from '../rebuild/compare.ts'
 import { RebuildError, rebuild } from '../rebuild/rebuild.ts'
 import { seedTiers } from '../seed.ts'
@@ -30,7 +30,7 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   const say = (line: string) => out.say(`  ${line}`)
   const config = readSettings(io)
   await using stack = new AsyncDisposableStack()
-  const { database, chain } = await attachParts(config)
+  const [database, chain] = [await attachDatabase(config), await attachChain(config)]
   if (!database) throw noService(config, 'DATABASE_URL')
   if (!chain) throw noService(config, 'RPC_URL')
   if (into === database.url || into === database.directUrl)
