@@ -1,0 +1,16 @@
+// Writes CSV (RFC 4180: commas, CRLF, quotes doubled). A spreadsheet must never take a cell for a formula, since some of what is
+// exported was written by strangers.
+
+/** What spreadsheets read as the beginning of a formula, OWASP's list. */
+const FORMULA = /^[=+\-@\t\r\n]/
+const NUMBER = /^-?\d+(\.\d+)?$/
+
+/** One cell. Null is an empty cell. A text that could be a formula gets an apostrophe in front; a number is none. */
+function csvCell(value: string | null): string {
+  if (value === null) return ''
+  const text = FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** One line, with its end. */
+export const csvLine = (cells: readonly (string | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`

@@ -1,0 +1,164 @@
+// Exports as CSV, streamed from one snapshot of the ledger. The last line tells how many rows there were, their control totals and
+// the block the ledger stood at; a file without that line is broken off, and must not be booked.
+import { once } from 'node:events'
+import { PassThrough, type Readable } from 'node:stream'
+import { readCursor } from '../db/blocks.ts'
+import { type Blocks, EXPORT_FORMS, EXPORT_KINDS, type ExportForm, openRows, ownerForm } from '../db/exports.ts'
+import { inSnapshot, type Place } from '../db/snapshot.ts'
+import type { Pool, Sql } from '../db/sql.ts'
+import type { Address } from '../domain/units.ts'
+import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import { csvLine } from './csv.ts'
+import { readFields } from './input.ts'
+import { findPeriod, readPeriodFields } from './period.ts'
+
+/** Exports under way at once on one pool: each keeps a connection for as long as its reader takes. */
+const EXPORTS_MAX = 2
+/** A reader that takes nothing for so long is gone: the snapshot it holds keeps the database from cleaning up. */
+const STALLED_MS = 60_000
+
+/** A file that is made while it is read. Begins with its header and fails, without its last line, when the database does. */
+export interface ExportFile {
+  stream: Readable
+  filename: string
+  contentType: string
+}
+
+const underWay = new WeakMap<Pool, number>()
+
+/**
+ * GET exports/<kind>.csv with `from`, `to` or `month` (left out: the whole ledger): payments, nodes (by their mint), credits,
+ * withdrawals, refunds, transactions, outflows.
+ */
+export async function exportLedger(deps: OperatorDeps, input: Fields): Promise<ExportFile | OperatorRefusal> {
+  const kind = readFields(input).wordOrNull('kind', EXPORT_KINDS)
+  if (kind === null) return refuseAct('invalid', `kind must be one of ${EXPORT_KINDS.join(', ')}.`)
+  return exportAs(deps, input, kind, EXPORT_FORMS[kind])
+}
+
+/** GET exports/owner.csv with `address`, and `from`, `to` or `month`: what a wallet was credited and withdrew, with the price of the hour. */
+export async function exportOwner(deps: OperatorDeps, input: Fields): Promise<ExportFile | OperatorRefusal> {
+  const fields = readFields(input)
+  const owner: Address = fields.address('address')
+  if (fields.refusal) return fields.refusal
+  return exportAs(deps, input, 'owner', ownerForm(owner))
+}
+
+async function exportAs(
+  deps: OperatorDeps,
+  input: Fields,
+  name: string,
+  form: ExportForm,
+): Promise<ExportFile | OperatorRefusal> {
+  const fields = readFields(input)
+  const asked = readPeriodFields(fields)
+  if (fields.refusal) return fields.refusal
+  const pool = deps.readPool
+  const running = underWay.get(pool) ?? 0
+  if (running >= EXPORTS_MAX)
+    return refuseAct('notYet', `${EXPORTS_MAX} exports are under way: ask again when one of them is done.`)
+  underWay.set(pool, running + 1)
+  const whole = asked.from === null && asked.to === null
+  return begin(pool, name, form, async (sql) => {
+    if (whole) return null
+    const period = await findPeriod(deps, sql, asked)
+    return isOperatorRefusal(period) ? period : { after: period.opening.number, upTo: period.closing.number }
+  })
+}
+
+/** Answers once the first rows are there, so that what fails before is an answer and not a broken file. */
+function begin(
+  pool: Pool,
+  name: string,
+  form: ExportForm,
+  blocksOf: (sql: Sql) => Promise<Blocks | null | OperatorRefusal>,
+): Promise<ExportFile | OperatorRefusal> {
+  const stream = new PassThrough()
+  // Whoever reads it hears of errors himself; without a reader nobody would, and the process would end.
+  stream.on('error', () => {})
+  const { promise, resolve, reject } = Promise.withResolvers<ExportFile | OperatorRefusal>()
+  const running = inSnapshot(pool, async (sql) => {
+    const head = await readCursor(sql)
+    const blocks = await blocksOf(sql)
+    if (isOperatorRefusal(blocks)) return resolve(blocks)
+    const fetch = await openRows(sql, name, form, blocks)
+    let rows = await fetch()
+    resolve({
+      stream,
+      filename: `node-ledger-${name}-${head?.number ?? 0}.csv`,
+      contentType: 'text/csv; charset=utf-8',
+    })
+    await write(stream, csvLine(form.columns))
+    const sums = summing(form)
+    let count = 0
+    for (; rows.length > 0; rows = await fetch()) {
+      count += rows.length
+      await write(stream, rows.map((row) => sums.add(row)).join(''))
+    }
+    stream.end(lastLine(form, count, sums.totals, head))
+  })
+  running
+    .catch((error: unknown) => {
+      reject(error)
+      stream.destroy(error as Error)
+    })
+    .finally(() => underWay.set(pool, (underWay.get(pool) ?? 1) - 1))
+  return promise
+}
+
+/** Writes, and waits until the reader has taken what waits. Throws when he went away or stalled. */
+async function write(stream: PassThrough, text: string): Promise<void> {
+  if (stream.write(text)) return
+  const gone = new AbortController()
+  const onClose = () => gone.abort(new Error('the reader went away'))
+  stream.once('close', onClose)
+  const stalled = setTimeout(() => gone.abort(new Error('the reader stalled')), STALLED_MS)
+  try {
+    if (stream.destroyed) onClose()
+    await once(stream, 'drain', { signal: gone.signal })
+  } catch {
+    throw gone.signal.reason
+  } finally {
+    clearTimeout(stalled)
+    stream.off('close', onClose)
+  }
+}
+
+/** Makes lines of rows and sums their columns on the way, so that the totals are of what was written. */
+function summing({ columns, totals }: ExportForm) {
+  const sums = totals.map((total) => ({
+    name: total.name,
+    wei: 0n,
+    at: columns.indexOf(total.column),
+    only: total.only && { at: columns.indexOf(total.only.column), is: total.only.is },
+  }))
+  return {
+    totals: sums,
+    add(row: readonly (string | null)[]): string {
+      for (const sum of sums) {
+        const cell = row[sum.at]
+        if (cell != null && (!sum.only || row[sum.only.at] === sum.only.is)) sum.wei += BigInt(cell)
+      }
+      return csvLine(row)
+    },
+  }
+}
+
+/** As many cells as every other line, so that it is read as CSV like them. */
+function lastLine(
+  { columns }: ExportForm,
+  rows: number,
+  totals: readonly { name: string; wei: bigint }[],
+  head: Place | null,
+): string {
+  const cells: (string | null)[] = [
+    '#total',
+    `rows=${rows}`,
+    ...totals.map(({ name, wei }) => `${name}=${wei}`),
+    `block=${head?.number ?? ''}`,
+    `hash=${head?.hash ?? ''}`,
+    `time=${head ? new Date(head.time * 1000).toISOString() : ''}`,
+  ]
+  while (cells.length < columns.length) cells.push(null)
+  return csvLine(cells)
+}

@@ -1,0 +1,101 @@
+// The stretch of blocks that a statement or an export is about. A time means the last block before it, so that periods that meet
+// share a boundary block: one month's closing figures are the next one's opening figures.
+import { readBlock, readCursor } from '../db/blocks.ts'
+import { lastStoredBlockBefore, type Place } from '../db/snapshot.ts'
+import type { Sql } from '../db/sql.ts'
+import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import type { FieldReader } from './input.ts'
+
+const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
+const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
+
+/** Where a period begins or ends, as it was asked for. Time is unix seconds. */
+type Moment = { block: number } | { time: number }
+
+/** What was asked for; null: from the beginning, up to the present. */
+export interface AskedPeriod {
+  from: Moment | null
+  to: Moment | null
+}
+
+/** Blocks after `opening` up to `closing`. */
+export interface Period {
+  opening: Place
+  closing: Place
+  /** False where the period goes on beyond what the ledger has followed. */
+  complete: boolean
+}
+
+/**
+ * Reads `from` and `to`, or `month` (2026-10). Of times, `from` is the first one that belongs to the period and `to` the first that
+ * does not; of block numbers, both belong to it. A date is the beginning of its day in UTC.
+ */
+export function readPeriodFields(fields: FieldReader): AskedPeriod {
+  const [from, to, month] = ['from', 'to', 'month'].map((name) => fields.textOrNull(name, { max: 40 }))
+  if (month != null) {
+    const found = MONTH.exec(month)
+    if (!found) fields.complain('month must be a month like 2026-10')
+    if (from != null || to != null) fields.complain('give either month, or from and to')
+    const [year, index] = [Number(found?.[1]), Number(found?.[2])]
+    return { from: { time: Date.UTC(year, index - 1) / 1000 }, to: { time: Date.UTC(year, index) / 1000 } }
+  }
+  return { from: readMoment(fields, 'from', from ?? null), to: readMoment(fields, 'to', to ?? null) }
+}
+
+function readMoment(fields: FieldReader, name: string, text: string | null): Moment | null {
+  if (text === null) return null
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return { block: Number(text) }
+  const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
+  // A date such as 30 February is read as one in March.
+  const exact = Number.isFinite(time) && (text.length > 10 || new Date(time).toISOString().startsWith(text))
+  if (!exact) fields.complain(`${name} must be ${FORM}`)
+  return { time: Math.ceil(time / 1000) }
+}
+
+/** Finds a period's boundary blocks. Asks the chain only for what is older than the stored headers. */
+export async function findPeriod(
+  deps: OperatorDeps,
+  sql: Sql,
+  { from, to }: AskedPeriod,
+): Promise<Period | OperatorRefusal> {
+  const cursor = await readCursor(sql)
+  if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
+  const first = Math.max(0, deps.rules.startBlock - 1)
+  const opening = await placeOf(deps, sql, cursor, from === null ? first : edgeOf(from, -1), first)
+  const closing = to === null ? cursor : await placeOf(deps, sql, cursor, edgeOf(to, 0), first)
+  if (opening.number > closing.number)
+    return refuseAct('invalid', 'from must not be later than to, nor than the block the ledger has followed to.')
+  const complete = to !== null && ('block' in to ? to.block <= cursor.number : to.time <= cursor.time)
+  return { opening, closing, complete }
+}
+
+/** A block number, or the time before which the last block is sought. */
+type Edge = number | { before: number }
+const edgeOf = (moment: Moment, shift: number): Edge =>
+  'block' in moment ? moment.block + shift : { before: moment.time }
+
+async function placeOf(deps: OperatorDeps, sql: Sql, cursor: Place, edge: Edge, first: number): Promise<Place> {
+  if (typeof edge === 'number') return blockOf(deps, sql, Math.min(cursor.number, Math.max(first, edge)), cursor)
+  if (edge.before > cursor.time) return cursor
+  const stored = await lastStoredBlockBefore(sql, edge.before)
+  if (stored && stored.number >= first) return stored
+  const found = stored ? null : await deps.chain.firstBlockAt(edge.before, cursor.number)
+  const parent = found?.parent ?? null
+  return parent && parent.number >= first ? parent : blockOf(deps, sql, first, cursor)
+}
+
+async function blockOf(deps: OperatorDeps, sql: Sql, number: number, cursor: Place): Promise<Place> {
+  if (number === cursor.number) return cursor
+  const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
+  if (!block) throw Object.assign(new Error(`the provider has no block ${number}`), { retryable: true })
+  return block
+}
+
+/** A boundary as it is shown. */
+export const shownPlace = ({ number, hash, time }: Place) => ({
+  blockNumber: number,
+  blockHash: hash,
+  blockTime: new Date(time * 1000).toISOString(),
+})

@@ -1,0 +1,265 @@
+// Exports: every row once, totals that equal the API's, one snapshot, a million rows in constant memory, and files that cannot be
+// mistaken for whole when they are not.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readStats } from '../../src/db/reads.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
+import { csvLine } from '../../src/operator/csv.ts'
+import { type ExportFile, exportLedger, exportOwner } from '../../src/operator/exports.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+
+const NODES = 1_000
+const ROUNDS = 1_000
+const AMOUNT = 1_000_000_000_000_007n
+const OWNER = `0x${'a1'.repeat(20)}`
+
+let database: TestDatabase
+let pool: Pool
+let deps: OperatorDeps
+
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 4, prepare: true, applicationName: 'test' })
+  deps = { pool, readPool: pool, rules: { startBlock: 1 } } as OperatorDeps
+  await fillLedger(pool)
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+/** Nodes of one cohort, each paid for and credited in every round: a million credits. */
+async function fillLedger(sql: Pool): Promise<void> {
+  const word = (n: string) => sql`'0x' || lpad(to_hex(${sql.unsafe(n)}), 64, '0')`
+  await sql`INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time,
+    entered_by) VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 0, 1, 'test')`
+  await sql`INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, block_number, block_hash)
+    VALUES (1, 1, 100, 1000000, ${NODES}, ${(AMOUNT * BigInt(ROUNDS)).toString()}, ${ROUNDS}, 1, ${word('1')})`
+  await sql`INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, state, tier_id, tier_version, block_number,
+      block_hash, tx_index, block_time)
+    SELECT ${word('n')}, ${word('n')}, ${OWNER}, 100, true, 'accepted', 'basic', 1, 2, ${word('2')}, n, to_timestamp(100)
+    FROM generate_series(1, ${NODES}::int) n`
+  await sql`INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at,
+      block_number, block_hash)
+    SELECT row_number() OVER (ORDER BY id), ${OWNER}, 1, ref, id, 0, 0, ref, to_timestamp(200), 3, ${word('3')} FROM payments`
+  await sql`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
+    SELECT 3, node_id, node_id, '0x' || repeat('0', 40), owner, ref, ${word('3')} FROM nodes`
+  await sql`UPDATE payments p SET state = 'minted', node_id = n.node_id FROM nodes n WHERE n.payment_id = p.id`
+  await sql`INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
+    SELECT n, 'treasury', ${(AMOUNT * BigInt(NODES)).toString()}::numeric, ${NODES}, ${word('n')}, to_timestamp(1000 + n), 10 + n,
+      ${word('n')} FROM generate_series(1, ${ROUNDS}::int) n`
+  await sql`INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count, tier_id)
+    SELECT n, 1, n, 1000 + n, ${AMOUNT.toString()}::numeric, ${NODES}, 'basic' FROM generate_series(1, ${ROUNDS}::int) n`
+  await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, confirmed_at, log_index, node_id, status,
+      to_address, tx_hash, withdrawn_total_wei)
+    SELECT 5, ${word('9')}, 2000, to_timestamp(5000), to_timestamp(5000), n, n, 'sent', ${OWNER}, ${word('n')}, 5
+    FROM generate_series(1, 10) n`
+  await sql`UPDATE nodes SET withdrawn_wei = 5 WHERE node_id <= 10`
+  await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, node_id, status, to_address, tx_hash)
+    VALUES (77, ${word('9')}, 2000, to_timestamp(5000), 1, 'failed', ${OWNER}, ${word('99')})`
+  await sql`INSERT INTO cursors (name, block_number, block_hash, block_time) VALUES ('follow', 3000, ${word('3000')}, 9000)`
+  await sql`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao)
+    SELECT n, ${word('n')}, ${word('n - 1')}, 1000 + n, ${word('n')} FROM generate_series(0, 2000) n`
+  await sql`ANALYZE`
+}
+
+async function open(input: object): Promise<ExportFile> {
+  const file = await exportLedger(deps, input as never)
+  if (isOperatorRefusal(file)) return assert.fail(file.message)
+  return file
+}
+
+async function readAll(file: ExportFile): Promise<string[]> {
+  const parts: Buffer[] = []
+  for await (const part of file.stream) parts.push(part as Buffer)
+  const text = Buffer.concat(parts).toString()
+  assert.ok(text.endsWith('\r\n'))
+  return text.slice(0, -2).split('\r\n')
+}
+
+const factsOf = (line: string | undefined) =>
+  Object.fromEntries(
+    (line ?? '')
+      .split(',')
+      .slice(1)
+      .filter(Boolean)
+      .map((cell) => cell.split('=')),
+  )
+
+describe('a cell', () => {
+  it('is quoted where a comma, a quote or a line break would be taken for the end of it', () => {
+    assert.equal(
+      csvLine(['a,b', 'say "no"', 'two\r\nlines', 'plain', null]),
+      '"a,b","say ""no""","two\r\nlines",plain,\r\n',
+    )
+  })
+
+  it('is never a formula, and a negative number stays one', () => {
+    assert.equal(csvLine(['=1+1', '+1', '-cmd', '@x', '\tx']), "'=1+1,'+1,'-cmd,'@x,'\tx\r\n")
+    assert.equal(csvLine(['-12', '-1.5', '12']), '-12,-1.5,12\r\n')
+    assert.equal(csvLine(['=HYPERLINK("x","y")']), '"\'=HYPERLINK(""x"",""y"")"\r\n')
+  })
+})
+
+describe('an export of the whole ledger', () => {
+  it('has totals that equal what the API says', async () => {
+    const stats = JSON.parse(await readStats(pool))
+    const ends: Record<string, Record<string, string>> = {}
+    for (const kind of ['payments', 'nodes', 'withdrawals']) {
+      const lines = await readAll(await open({ kind }))
+      ends[kind] = factsOf(lines.at(-1))
+      assert.equal(String(lines.length - 2), ends[kind]?.rows, kind)
+      const cells = lines[0]?.split(',').length
+      for (const line of lines) assert.equal(line.split(',').length, cells, line)
+    }
+    assert.equal(ends.payments?.soldWei, stats.totalSalesWei)
+    assert.equal(ends.nodes?.rows, String(stats.totalNodes))
+    assert.equal(ends.nodes?.creditedWei, stats.totalDistributedWei)
+    assert.equal(ends.nodes?.withdrawnWei, stats.totalWithdrawnWei)
+    assert.equal(ends.nodes?.balanceWei, stats.outstandingWei)
+    assert.equal(ends.withdrawals?.amountWei, stats.totalWithdrawnWei)
+    assert.equal(ends.withdrawals?.rows, '11')
+    assert.equal(ends.nodes?.block, '3000')
+    assert.equal(ends.nodes?.time, '1970-01-01T02:30:00.000Z')
+  })
+
+  it('streams a million credits without keeping them', { timeout: 300_000 }, async () => {
+    const file = await open({ kind: 'credits' })
+    let [lines, bytes, tail] = [0, 0, '']
+    const most = [0, 0]
+    for await (const part of file.stream) {
+      const text = (part as Buffer).toString()
+      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+      bytes += text.length
+      tail = (tail + text).slice(-400)
+      const half = lines < (NODES * ROUNDS) / 2 ? 0 : 1
+      most[half] = Math.max(most[half] ?? 0, process.memoryUsage().rss)
+    }
+    const end = factsOf(tail.trimEnd().split('\r\n').at(-1))
+    assert.equal(lines, NODES * ROUNDS + 2)
+    assert.equal(end.rows, String(NODES * ROUNDS))
+    assert.equal(end.amountWei, JSON.parse(await readStats(pool)).totalDistributedWei)
+    // What was read once is not kept: the second half of the file needs no more than the first did, but for what a collector leaves.
+    const grown = (most[1] ?? 0) - (most[0] ?? 0)
+    assert.ok(bytes > 150 * 2 ** 20, `${bytes} bytes`)
+    assert.ok(grown < 32 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB more`)
+  })
+
+  it('waits for a slow reader, and is one snapshot however long he takes', async () => {
+    const file = await open({ kind: 'credits' })
+    const iterator = file.stream[Symbol.asyncIterator]()
+    await iterator.next()
+    // Nobody reads: what is made ahead is bounded, and what happens meanwhile is not in the file.
+    await sleep(300)
+    assert.ok(file.stream.readableLength < 2 ** 20)
+    const [row] =
+      await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state = 'idle in transaction'`
+    assert.equal(row?.open, 1)
+    file.stream.destroy()
+    await until(async () => {
+      const [left] =
+        await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state <> 'idle'`
+      return left?.open === 1
+    })
+  })
+
+  it('is refused while two are under way, and goes on when one is done', async () => {
+    const [one, two] = [await open({ kind: 'credits' }), await open({ kind: 'credits' })]
+    const third = await exportLedger(deps, { kind: 'nodes' })
+    assert.ok(isOperatorRefusal(third) && third.because === 'notYet')
+    one.stream.destroy()
+    two.stream.destroy()
+    await until(async () => {
+      const file = await exportLedger(deps, { kind: 'nodes' })
+      if (isOperatorRefusal(file)) return false
+      await readAll(file)
+      return true
+    })
+  })
+
+  it('has no last line when the database ends the connection half way', async () => {
+    const file = await open({ kind: 'credits' })
+    let text = ''
+    await assert.rejects(async () => {
+      for await (const part of file.stream) {
+        if (text === '')
+          await pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${database.name} AND pid <> pg_backend_pid() AND state = 'idle in transaction'`
+        text = (text + part).slice(-1000)
+      }
+    })
+    assert.ok(!text.includes('#total'))
+    await pool`SELECT 1`
+  })
+})
+
+describe('an export of a period', () => {
+  it('holds what is in its blocks', async () => {
+    const lines = await readAll(await open({ kind: 'credits', from: '11', to: '12' }))
+    assert.equal(factsOf(lines.at(-1)).rows, String(2 * NODES))
+  })
+
+  it('refuses what is no period', async () => {
+    for (const input of [
+      { kind: 'credits', from: 'yesterday' },
+      { kind: 'credits', from: '2026-02-30' },
+      { kind: 'credits', month: '2026-13' },
+      { kind: 'credits', month: '2026-01', from: '1' },
+      { kind: 'credits', from: '20', to: '10' },
+      { kind: 'everything' },
+    ]) {
+      const refusal = await exportLedger(deps, input)
+      assert.ok(isOperatorRefusal(refusal) && refusal.because === 'invalid', JSON.stringify(input))
+    }
+  })
+})
+
+describe("an owner's export", () => {
+  it('adds up what the wallet was credited and withdrew, with the price where it is known', async () => {
+    await pool`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('1970-01-01T01:00:00Z', 2000.5, now())`
+    const file = await exportOwner(deps, { address: OWNER, from: '1001', to: '2000' })
+    if (isOperatorRefusal(file)) return assert.fail(file.message)
+    const lines = await readAll(file)
+    const end = factsOf(lines.at(-1))
+    assert.equal(end.creditedWei, String(AMOUNT * BigInt(NODES) * 10n))
+    assert.equal(end.withdrawnWei, '50')
+    assert.match(lines.find((line) => line.startsWith('withdrawal')) ?? '', /,5,0\.000000000000000005,2000\.5,0\.00,/)
+    assert.match(lines[1] ?? '', /^credit,.*,1000000000000007,0\.001000000000000007,,,991,/)
+    await pool`DELETE FROM price_history`
+  })
+
+  it('gives a node its holder of the time', async () => {
+    const other = `0x${'b2'.repeat(20)}`
+    // Node 1 was sold in block 510, which has a round as well: that one is the buyer's.
+    await pool`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
+      VALUES (510, 7, 1, ${OWNER}, ${other}, ${`0x${'1'.repeat(64)}`}, ${`0x${'2'.repeat(64)}`})`
+    const count = async (address: string) => {
+      const file = await exportOwner(deps, { address, from: '500', to: '520' })
+      if (isOperatorRefusal(file)) return assert.fail(file.message)
+      const lines = await readAll(file)
+      return lines.filter((line) => line.startsWith('credit') && line.split(',')[2] === '1').length
+    }
+    assert.equal(await count(OWNER), 10)
+    assert.equal(await count(other), 11)
+    await pool`DELETE FROM node_transfers WHERE block_number = 510`
+  })
+})
+
+it('reads the credits in the order of an index: nothing is sorted, and no large table is read through for a period', async () => {
+  const { EXPORT_FORMS } = await import('../../src/db/exports.ts')
+  const plan = async (kind: 'credits' | 'payments' | 'withdrawals', blocks: { after: number; upTo: number } | null) => {
+    const rows = await pool`EXPLAIN ${EXPORT_FORMS[kind].select(pool, blocks)}`
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  }
+  assert.doesNotMatch(await plan('credits', { after: 10, upTo: 12 }), /Seq Scan on (nodes|turns|rounds)/)
+  assert.doesNotMatch(await plan('payments', { after: 10, upTo: 12 }), /Seq Scan on payments/)
+})
+
+async function until(done: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (await done()) return
+    await sleep(50)
+  }
+  assert.fail('it never came to that')
+}
