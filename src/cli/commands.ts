@@ -2,6 +2,29 @@
 import type { Command } from './command.ts'
 
 const YES = { yes: { help: 'do not ask' } }
+const REASON = { reason: { value: 'text', help: 'kept in the audit log' } }
+const REASON_WANTED = { reason: { ...REASON.reason, required: true } }
+const PAGE = {
+  limit: { value: 'n', help: 'rows, 1 to 200; 50 where it is left out' },
+  cursor: { value: 'cursor', help: 'the page after the one that named it' },
+}
+const PERIOD = {
+  month: { value: 'yyyy-mm', help: 'a month, by UTC' },
+  from: { value: 'moment', help: 'its first block, or a time like 2026-10-01 or 2026-10-01T00:00:00Z' },
+  to: { value: 'moment', help: 'its last block, or the first time that does not belong to it' },
+}
+const PAYMENT = { name: 'payment', help: "its transaction's hash, or its row id" }
+const TIER = { name: 'tier-id', help: 'the tier' }
+/** Terms of a tier that a version may change. */
+const TERMS = {
+  label: { value: 'text', help: 'its name, as buyers see it' },
+  'max-per-wallet': { value: 'n', help: 'nodes of this tier that one wallet may hold' },
+  'payout-bps': { value: 'bps', help: 'its share of a draw, in basis points; 10000 is the whole' },
+  'holding-token': { value: 'address', help: 'ERC-20 token that a buyer must hold' },
+  'holding-wei': { value: 'amount', help: 'how much of it, in its smallest unit; 0: open to anyone' },
+  'holding-symbol': { value: 'text', help: "the token's symbol, as buyers see it" },
+  'holding-decimals': { value: 'n', help: "the token's decimals" },
+}
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -75,6 +98,29 @@ be wrong but not everything could be looked at.`,
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
+    name: 'verify',
+    group: 'look',
+    summary: 'compare the whole ledger with the contract at one block: counters, every node, every cohort, cover',
+    details:
+      'Exit code 0 when they are equal, 1 when they differ or the contract holds less than it owes, 3 when they could not be compared.',
+    examples: ['node-ledger verify', 'node-ledger verify --json'],
+    load: async () => (await import('./verify.ts')).verify,
+  },
+  {
+    name: 'rescan',
+    group: 'look',
+    summary: 'read blocks anew and hold them against the ledger; where something is missing, go back and follow again',
+    details:
+      'Shows first what it would do. It never goes below the headers that are stored; beyond them, "rebuild" compares.',
+    options: {
+      'from-block': { value: 'block', help: 'the first block', required: true },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger rescan --from-block 1 --yes'],
+    load: async () => (await import('./rescan.ts')).rescanBlocks,
+  },
+  {
     name: 'rebuild',
     group: 'look',
     summary: 'follow the chain anew into an empty database, and tell what differs from the ledger',
@@ -85,12 +131,195 @@ that must be equal. The database may also be named by REBUILD_DATABASE_URL, whic
     load: async () => (await import('./rebuild.ts')).rebuildLedger,
   },
   {
+    name: 'payments list',
+    group: 'decide',
+    summary: 'list payments, newest first, with where each stands and why',
+    options: {
+      status: {
+        value: 'status',
+        help: 'seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored',
+      },
+      reason: { value: 'reason', help: 'why it is held: wrongAmount, tierAllowance and so on' },
+      ...PAGE,
+    },
+    examples: ['node-ledger payments list --status held', 'node-ledger payments list --limit 10 --json'],
+    load: async () => (await import('./payments.ts')).list,
+  },
+  {
+    name: 'payments show',
+    group: 'decide',
+    summary: 'show a payment with all that is known of it: verdicts and their evidence, refund, mint',
+    args: [PAYMENT],
+    examples: ['node-ledger payments show <hash>'],
+    load: async () => (await import('./payments.ts')).show,
+  },
+  {
+    name: 'payments claim',
+    group: 'decide',
+    summary: "follow to a payment's block and judge it now, as its buyer's claim does",
+    args: [{ name: 'hash', help: 'the transaction' }],
+    examples: ['node-ledger payments claim <hash>'],
+    load: async () => (await import('./payments.ts')).claim,
+  },
+  {
+    name: 'payments release',
+    group: 'decide',
+    summary: 'accept a held payment whatever the rules said; the next pass mints its node to its sender',
+    args: [PAYMENT],
+    options: {
+      'tier-id': { value: 'tier', help: 'the tier, where the amount is the price of none' },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger payments release <hash> --tier-id basic --reason "agreed by mail" --yes'],
+    load: async () => (await import('./payments.ts')).release,
+  },
+  {
+    name: 'payments dismiss',
+    group: 'decide',
+    summary: 'decide that neither a node nor a refund comes of a held payment, or of all the dust',
+    args: [{ ...PAYMENT, optional: true }],
+    options: {
+      'below-wei': { value: 'wei', help: 'instead of one payment: all held ones of less than this' },
+      ...REASON,
+      ...YES,
+    },
+    examples: [
+      'node-ledger payments dismiss <hash> --reason "a test of ours" --yes',
+      'node-ledger payments dismiss --below-wei 1000000000000 --yes',
+    ],
+    load: async () => (await import('./payments.ts')).dismiss,
+  },
+  {
+    name: 'payments refund',
+    group: 'decide',
+    summary: 'record that you paid a held payment back, which the chain must confirm',
+    details: `You send the refund with a wallet of your own: nothing here sends it. The transaction must be in a block, have succeeded, go to
+whoever paid, and carry the very amount.`,
+    args: [PAYMENT],
+    options: {
+      'refund-tx-hash': { value: 'hash', help: 'the transaction of your refund', required: true },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger payments refund <hash> --refund-tx-hash <refund> --yes'],
+    load: async () => (await import('./payments.ts')).refund,
+  },
+  {
+    name: 'tiers list',
+    group: 'decide',
+    summary: 'list the tiers with their prices and terms',
+    examples: ['node-ledger tiers list'],
+    load: async () => (await import('./tiers.ts')).list,
+  },
+  {
+    name: 'tiers create',
+    group: 'decide',
+    summary: 'enter a new tier, which is on sale from the next block on',
+    details:
+      'A tier has its number on the contract for good. No two tiers on sale have one price: the amount selects the tier.',
+    args: [TIER],
+    options: {
+      'price-wei': { value: 'wei', help: 'its price; the exact amount of a payment', required: true },
+      ...TERMS,
+      label: { ...TERMS.label, required: true },
+      'max-per-wallet': { ...TERMS['max-per-wallet'], required: true },
+      'tier-no': { value: 'n', help: 'its number on the contract; the next free one where it is left out' },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger tiers create silver --label Silver --price-wei 30000000000000000 --max-per-wallet 5 --yes'],
+    load: async () => (await import('./tiers.ts')).create,
+  },
+  {
+    name: 'tiers price',
+    group: 'decide',
+    summary: "change a tier's price or other terms, from the next block on",
+    details:
+      'The old price still buys the tier for PRICE_GRACE_SEC, because quotes live in caches. What is left out stays as it is.',
+    args: [TIER],
+    options: { 'price-wei': { value: 'wei', help: 'its new price' }, ...TERMS, ...REASON, ...YES },
+    examples: ['node-ledger tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes'],
+    load: async () => (await import('./tiers.ts')).price,
+  },
+  {
+    name: 'tiers on-sale',
+    group: 'decide',
+    summary: 'put a tier on sale again',
+    args: [TIER],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger tiers on-sale plus --yes'],
+    load: async () => (await import('./tiers.ts')).onSale,
+  },
+  {
+    name: 'tiers off-sale',
+    group: 'decide',
+    summary: 'take a tier off sale; its nodes go on being credited',
+    args: [TIER],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger tiers off-sale plus --reason "sold out" --yes'],
+    load: async () => (await import('./tiers.ts')).offSale,
+  },
+  {
+    name: 'senders list',
+    group: 'decide',
+    summary: 'list the wallets whose payments are held for you to see first',
+    examples: ['node-ledger senders list'],
+    load: async () => (await import('./senders.ts')).list,
+  },
+  {
+    name: 'senders deny',
+    group: 'decide',
+    summary: "hold every payment of a wallet, an exchange's for one, which pays for many people",
+    args: [{ name: 'address', help: 'the wallet' }],
+    options: { label: { value: 'text', help: 'whose it is', required: true }, ...REASON_WANTED },
+    examples: ['node-ledger senders deny <address> --label "an exchange" --reason "pays for many people"'],
+    load: async () => (await import('./senders.ts')).deny,
+  },
+  {
+    name: 'senders allow',
+    group: 'decide',
+    summary: 'take a wallet off that list; what is held stays held until you decide',
+    args: [{ name: 'address', help: 'the wallet' }],
+    options: REASON,
+    examples: ['node-ledger senders allow <address>'],
+    load: async () => (await import('./senders.ts')).allow,
+  },
+  {
+    name: 'nodes unpaid',
+    group: 'decide',
+    summary: 'list nodes that nobody paid for, each with its grant',
+    details:
+      'A cohort that holds a node with neither payment nor grant is not credited: the node may come from a stolen key.',
+    options: { open: { help: 'only those without a grant' }, ...PAGE },
+    examples: ['node-ledger nodes unpaid --open'],
+    load: async () => (await import('./nodes.ts')).unpaid,
+  },
+  {
+    name: 'nodes grant',
+    group: 'decide',
+    summary: 'say that a node without a payment is meant to be, so that its cohort is credited',
+    args: [{ name: 'node-id', help: 'its id on the contract' }],
+    options: { ...REASON_WANTED, ...YES },
+    examples: ['node-ledger nodes grant <node> --reason "a gift of the house" --yes'],
+    load: async () => (await import('./nodes.ts')).grant,
+  },
+  {
+    name: 'nodes revoke',
+    group: 'decide',
+    summary: 'take a grant back; what was credited stays',
+    args: [{ name: 'node-id', help: 'its id on the contract' }],
+    options: { ...REASON_WANTED, ...YES },
+    examples: ['node-ledger nodes revoke <node> --reason "a mistake" --yes'],
+    load: async () => (await import('./nodes.ts')).revoke,
+  },
+  {
     name: 'pause',
     group: 'decide',
     summary: 'stop crediting rounds; payments are still followed, judged and minted',
     details:
       'A round that is sent already is settled. Turns that are missed are owed, and paid one after the other later.',
-    options: { reason: { value: 'text', help: 'kept in the audit log' } },
+    options: REASON,
     examples: ['node-ledger pause --reason "the treasury moves"'],
     load: async () => (await import('./pause.ts')).pause,
   },
@@ -102,11 +331,86 @@ that must be equal. The database may also be named by REBUILD_DATABASE_URL, whic
 health report and the audit log. Where nothing has changed, they halt anew.`,
     options: {
       halt: { help: 'clear the halt instead of the pause; says what it was, and asks' },
-      reason: { value: 'text', help: 'kept in the audit log' },
+      ...REASON,
       ...YES,
     },
     examples: ['node-ledger resume', 'node-ledger resume --halt --yes'],
     load: async () => (await import('./pause.ts')).resume,
+  },
+  {
+    name: 'recheck',
+    group: 'decide',
+    summary: 'have every payment up to a block that has no node held, as after a restore from a backup',
+    details: `The service notices a restore by itself when something of its own is on chain that the ledger does not know. Where nothing was
+minted or credited since the backup, it cannot: then run this before the first start. It never goes down again.`,
+    options: { 'up-to': { value: 'block', help: 'the block, as a rule the head', required: true }, ...YES },
+    examples: ['node-ledger recheck --up-to 1 --yes'],
+    load: async () => (await import('./recheck.ts')).recheck,
+  },
+  {
+    name: 'rounds list',
+    group: 'books',
+    summary: 'list the rounds, newest first, with what they credited',
+    details: 'With --json each with its turns, and all that it takes to recompute their amounts.',
+    options: { limit: { value: 'n', help: 'rounds, 1 to 100; 20 where it is left out' } },
+    examples: ['node-ledger rounds list'],
+    load: async () => (await import('./rounds.ts')).list,
+  },
+  {
+    name: 'export',
+    group: 'books',
+    summary: 'write a table of the books as CSV, its last line with the number of rows and the totals',
+    details: `From one snapshot of the ledger, in constant memory. Without a period the whole ledger. "owner" is what one wallet was
+credited and withdrew, with the price of the hour where it is known. With --json JSON lines instead of CSV.`,
+    args: [
+      {
+        name: 'kind',
+        help: 'which table',
+        choices: ['payments', 'nodes', 'credits', 'withdrawals', 'refunds', 'transactions', 'outflows', 'owner'],
+      },
+    ],
+    options: {
+      ...PERIOD,
+      address: { value: 'address', help: 'the wallet, for "owner"' },
+      out: { value: 'file', help: 'write to this file, which is whole or not there; stdout where it is left out' },
+    },
+    examples: [
+      'node-ledger export payments --month 2026-10 --out payments.csv',
+      'node-ledger export owner --address <address>',
+      'node-ledger export credits --json',
+    ],
+    load: async () => (await import('./export.ts')).exportRows,
+  },
+  {
+    name: 'statement',
+    group: 'books',
+    summary:
+      "a period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance",
+    details: `Exit code 0 when all of it adds up to the chain's own balances to the wei, 1 when something is left over, 3 when a balance could
+not be read.`,
+    options: { ...PERIOD, csv: { help: 'print it as CSV' } },
+    examples: ['node-ledger statement --month <month>', 'node-ledger statement --json', 'node-ledger statement --csv'],
+    load: async () => (await import('./statement.ts')).statement,
+  },
+  {
+    name: 'audit list',
+    group: 'books',
+    summary: 'list who did what to what, newest first',
+    options: {
+      actor: { value: 'name', help: 'the label of an admin key, cli:<user>, or pass' },
+      action: { value: 'action', help: 'released, tierChanged, paused and so on' },
+      subject: { value: 'text', help: 'a hash, a tier, an address, a node' },
+      ...PAGE,
+    },
+    examples: ['node-ledger audit list --limit 20', 'node-ledger audit list --action released --json'],
+    load: async () => (await import('./audit.ts')).list,
+  },
+  {
+    name: 'config',
+    group: 'tools',
+    summary: 'print the settings as they are in effect, secrets masked',
+    examples: ['node-ledger config'],
+    load: async () => (await import('./config.ts')).config,
   },
   {
     name: 'keys new',

@@ -31,3 +31,15 @@ export function accepted<T extends object>(
 }
 
 const camel = (name: string) => name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+
+/** Prints one page of a list: the whole page with --json, else its rows and how to see the next. */
+export async function showPage(
+  call: Call,
+  page: Readonly<Record<string, unknown>>,
+  asText: (rows: readonly unknown[]) => string,
+): Promise<void> {
+  const rows = Object.values(page).find((value): value is unknown[] => Array.isArray(value)) ?? []
+  await call.out.result(page, () => (rows.length === 0 ? 'None.' : asText(rows)))
+  const { nextCursor } = page
+  if (typeof nextCursor === 'string') call.out.say(`There are more: add --cursor ${nextCursor}`)
+}

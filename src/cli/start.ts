@@ -79,11 +79,12 @@ function untilStopped(app: App, launcher: number): Promise<{ reason: string; cod
   })
 }
 
-function banner({ url, chain, chainId }: App, { embedded, schedule, secrets, dataDir }: Config): string {
+function banner({ url, metricsUrl, chain, chainId }: App, { embedded, schedule, secrets, dataDir }: Config): string {
   const lines = [
     '',
     `Node Ledger answers at ${url}`,
     `  tiers       ${url}/api/tiers`,
+    `  metrics     ${metricsUrl ?? 'not served'}`,
     `  chain       ${chain.publicRpcUrl ?? 'not public'} (chain id ${chainId})`,
     `  factory     ${chain.factory}`,
     `  payments    ${chain.paymentAddress ?? 'PAYMENT_ADDRESS is not set: nothing can be bought'}`,

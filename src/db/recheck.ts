@@ -28,6 +28,14 @@ export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<b
   return row?.decided ?? false
 }
 
+/** Whether the operator has accepted a payment, with his last word on it: then only the contract's cap can hold it up. */
+export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> {
+  const [row] = await sql<{ released: boolean }[]>`
+    SELECT verdict = 'accepted' AS released FROM payment_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
+    ORDER BY id DESC LIMIT 1`
+  return row?.released ?? false
+}
+
 /**
  * Holds what a pass had accepted at or below the block and nobody minted. Those on their way stay: what carries them is stored,
  * may be on chain, and is settled by following. @returns how many.
@@ -52,4 +60,13 @@ export async function countUnjudged(sql: Sql, refs: readonly Hash[]): Promise<nu
   const [row] = await sql<{ unjudged: number }[]>`
     SELECT count(*) AS unjudged FROM payments WHERE ref = ANY(${[...refs]}) AND state = 'seen'`
   return row?.unjudged ?? 0
+}
+
+/** Payments at or below a block that raising the recheck to it would leave to the operator, and what they come to. */
+export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ payments: number; wei: bigint }> {
+  const [row] = await sql<{ payments: number; wei: bigint }[]>`
+    SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p
+    WHERE p.state IN ('seen', 'accepted') AND p.block_number <= ${upToBlock}
+      AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
+  return row ?? { payments: 0, wei: 0n }
 }

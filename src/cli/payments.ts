@@ -1,0 +1,173 @@
+// The commands `node-ledger payments …`: what arrived, what is held and why, and the operator's decisions about it. Shows the payment
+// before anything is decided; nothing here can send ether.
+import { type ClaimedPayment, readClaimed } from '../db/reads.ts'
+import type { Hash } from '../domain/units.ts'
+import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../operator/act.ts'
+import { dismissAllDust, dismissPayment, releasePayment } from '../operator/decide.ts'
+import { readPayments, showPayment } from '../operator/payments.ts'
+import { refundPayment } from '../operator/refund.ts'
+import { claimer } from '../passes/claim.ts'
+import { paymentsPass } from '../passes/payments.ts'
+import { type Call, EXIT, type ExitCode } from './command.ts'
+import { RefusedError, UnavailableError, UsageError } from './errors.ts'
+import { inEther } from './ether.ts'
+import { actorHere, withOperator, withPasses } from './ledger.ts'
+import { accepted, fieldsOf, showPage } from './operator.ts'
+import { agrees, fields, table } from './output.ts'
+
+interface Row {
+  id: number
+  txHash: string | null
+  from: string | null
+  valueWei: string
+  status: string
+  reason: string | null
+  tierId: string | null
+  blockTime: string | null
+  nodeId: string | null
+}
+
+/** `payments list`. */
+export async function list(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const page = accepted(await readPayments(deps, fieldsOf(call)), call)
+    await showPage(call, page, (rows) => asTable(rows as Row[]))
+    return EXIT.done
+  })
+}
+
+function asTable(rows: readonly Row[]): string {
+  return table(
+    ['id', 'block time', 'status', 'reason', 'ether', 'tier', 'from', 'transaction'],
+    rows.map((row) => [
+      row.id,
+      row.blockTime,
+      row.status,
+      row.reason,
+      inEther(row.valueWei),
+      row.tierId,
+      row.from,
+      row.txHash,
+    ]),
+  )
+}
+
+interface Detail extends Row {
+  verdicts: { verdict: string; reason: string | null; decidedBy: string; decidedAt: string; evidence: object }[]
+  refund: object | null
+  intent: object | null
+  mint: object | null
+}
+
+/** `payments show`. */
+export async function show(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const found = accepted(await showPayment(deps, fieldsOf(call)), call) as { payments: Detail[] }
+    await call.out.result(found, () => found.payments.map(describe).join('\n\n'))
+    return EXIT.done
+  })
+}
+
+function describe(payment: Detail): string {
+  const { verdicts, refund, intent, mint } = payment
+  return [
+    summary(payment),
+    ...verdicts.map(
+      ({ verdict, reason, decidedBy, decidedAt, evidence }) =>
+        `${decidedAt}  ${verdict}${reason ? ` (${reason})` : ''} by ${decidedBy}\n${pairs(evidence)}`,
+    ),
+    ...Object.entries({ refund, intent, mint }).flatMap(([name, value]) => (value ? [`${name}\n${pairs(value)}`] : [])),
+  ].join('\n\n')
+}
+
+function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime, nodeId }: Row): string {
+  return fields([
+    ['payment', id],
+    ['transaction', txHash],
+    ['from', from ?? 'not known: it came by an internal call'],
+    ['value', `${inEther(valueWei)} ether (${valueWei} wei)`],
+    ['status', reason ? `${status} (${reason})` : status],
+    ['tier', tierId],
+    ['block time', blockTime],
+    ['node', nodeId],
+  ])
+}
+
+function pairs(value: object): string {
+  return fields(Object.entries(value).map(([name, entry]) => [`  ${name}`, entry] as const))
+}
+
+type Decision = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
+
+/** `payments release`. */
+export const release = (call: Call) => decide(call, releasePayment, 'Release it, so that the next pass mints its node?')
+/** `payments refund`. */
+export const refund = (call: Call) =>
+  decide(call, refundPayment, 'Record that it was paid back, so that no node comes of it?')
+
+/** `payments dismiss`: one payment, or all the dust. */
+export async function dismiss(call: Call): Promise<ExitCode> {
+  const { args, values, io, out, flags, signal } = call
+  if ((args.payment === undefined) === (values['below-wei'] === undefined))
+    throw new UsageError('Name one payment, or all held ones below an amount with --below-wei.')
+  if (args.payment !== undefined)
+    return await decide(call, dismissPayment, 'Dismiss it, so that neither a node nor a refund comes of it?')
+  return await withOperator(io, async (deps) => {
+    const dust = (dryRun: boolean) => dismissAllDust(deps, actorHere(), { ...fieldsOf(call), dryRun })
+    const { count, sumWei } = accepted(await dust(true), call)
+    out.say(`${count} held payments below ${values['below-wei']} wei, ${inEther(sumWei)} ether together.`)
+    if (count > 0 && !(await agrees(io, 'Dismiss them all?', flags, signal)))
+      throw new RefusedError('Nothing was dismissed.')
+    const done = accepted(await dust(count === 0), call)
+    await out.result(done, `${count === 0 ? 0 : done.count} dismissed, ${done.remaining} left.`)
+    return EXIT.done
+  })
+}
+
+async function decide(call: Call, act: Decision, question: string): Promise<ExitCode> {
+  const { io, out, flags, signal } = call
+  return await withOperator(io, async (deps) => {
+    const { payments } = accepted(await showPayment(deps, fieldsOf(call)), call) as { payments: Detail[] }
+    for (const payment of payments) out.say(`${summary(payment)}\n${held(payment)}`)
+    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    const done = accepted(await act(deps, actorHere(), fieldsOf(call)), call) as {
+      status: string
+      tierId: string | null
+    }
+    await out.result(done, `It is ${done.status}${done.tierId ? `, in tier ${done.tierId}` : ''}.`)
+    return EXIT.done
+  })
+}
+
+/** The evidence of the verdict that stands: what whoever decides has to know. */
+function held({ verdicts }: Detail): string {
+  const last = verdicts.at(-1)
+  return last ? `  because\n${pairs(last.evidence)}` : ''
+}
+
+/** `payments claim`: what a buyer's claim does. */
+export async function claim(call: Call): Promise<ExitCode> {
+  const { io, out, args } = call
+  const txHash = readHash(args.hash ?? '')
+  return await withPasses(io, async (ctx) => {
+    const outcome = await claimer(ctx, paymentsPass(ctx))(txHash)
+    if (outcome.kind === 'notFound' || outcome.kind === 'pending')
+      throw new UnavailableError(
+        outcome.kind === 'pending'
+          ? 'The transaction is in no block yet: ask again shortly.'
+          : 'The provider knows no such transaction (yet).',
+      )
+    if (outcome.kind === 'notASale') throw new RefusedError(`It is no sale: ${outcome.why}.`)
+    const found: ClaimedPayment | null = await readClaimed(ctx.pool, txHash)
+    if (!found) throw new UnavailableError('The ledger has not followed to its block yet: ask again shortly.')
+    const payment = JSON.parse(found.json) as object
+    await out.result(payment, () => fields(Object.entries(payment)))
+    return EXIT.done
+  })
+}
+
+function readHash(text: string): Hash {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text))
+    throw new UsageError('<hash>: a transaction hash is wanted, 0x and 64 hex digits')
+  return text.toLowerCase() as Hash
+}
