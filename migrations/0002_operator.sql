@@ -25,9 +25,12 @@ CREATE TABLE refunds (
   value_wei wei NOT NULL,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
+  -- Whether that block was final when it was last looked at; until then a reorganisation may take the refund back.
+  final boolean NOT NULL DEFAULT false,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   recorded_by text NOT NULL
 );
+CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
 
 -- Payments are listed newest first, by id, and by state or reason.
 CREATE INDEX payments_state ON payments (state, id DESC);

@@ -64,7 +64,8 @@ export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]):
         SELECT coalesce(v.verdict, 'seen'), v.reason,
           CASE WHEN v.verdict IS NOT NULL THEN p.tier_id END, CASE WHEN v.verdict IS NOT NULL THEN p.tier_version END
         FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
-          SELECT verdict, reason FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass'
+          -- A transfer that fails where it came back moved nothing: whatever was decided about it, it is judged anew.
+          SELECT verdict, reason FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
           ORDER BY id DESC LIMIT 1) v ON true),
       outbox_id = NULL, succeeded = excluded.succeeded, block_number = excluded.block_number,
       block_hash = excluded.block_hash, tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()

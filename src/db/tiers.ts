@@ -16,6 +16,25 @@ export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
     FROM tiers ORDER BY tier_no, version`
 }
 
+/** A version of a tier with everything that was entered. Times are ISO 8601. */
+export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 'holdingDecimals'> {
+  /** The tier's latest version, on sale or not. */
+  live: boolean
+  enteredAt: string
+  enteredBy: string
+}
+
+/** Every version of every tier with who entered it when, by tier number and version. */
+export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
+  return await sql<TierRow[]>`
+    SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
+      max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
+      holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
+      on_sale AS "onSale", live, from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
+      entered_by AS "enteredBy"
+    FROM tiers ORDER BY tier_no, version`
+}
+
 /** Enters a tier's next version (its first, where it is new). The database refuses a price that another tier on sale has. */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
   await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`

@@ -1,10 +1,11 @@
 // Judges the payments that wait for it, in chain order: reads the facts, locks the wallet, lets the pure rule decide,
 // stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, nobody else's.
 import type { Cursor } from '../../db/blocks.ts'
+import { acceptReleased } from '../../db/decisions.ts'
 import * as payments from '../../db/payments.ts'
-import { hasOperatorVerdict, holdForRecheck, readRecheck } from '../../db/recheck.ts'
+import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../../db/recheck.ts'
 import { isDenied } from '../../db/senders.ts'
-import { inTransaction } from '../../db/sql.ts'
+import { inTransaction, type Sql } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
@@ -117,6 +118,7 @@ async function decide(
     const [current] = await payments.lockPayments(sql, [payment.id])
     // Somebody else decided, or a reorganisation took it, since it was read.
     if (current?.state !== payment.state || current.blockHash !== payment.blockHash) return 'unchanged'
+    if (payment.state === 'held' && (await isReleased(sql, payment.id))) return mintWithRoom(sql, bench, payment)
     const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
     const restored = bench.recheckUpTo !== null && payment.blockNumber <= bench.recheckUpTo
     const facts: PaymentFacts = {
@@ -146,4 +148,13 @@ async function decide(
     ctx.log.info({ txHash: payment.txHash, verdict: verdict.kind, ...evidence }, 'payment judged')
     return verdict.kind
   })
+}
+
+/** The operator has released it, whatever the rules say: only the contract's cap held it up. */
+async function mintWithRoom(sql: Sql, bench: Bench, payment: payments.Payment): Promise<'accepted' | 'unchanged'> {
+  const { walletNodes, walletInFlight } = await payments.readWalletUse(sql, payment.from, payment.tierNo)
+  if (walletNodes + walletInFlight >= bench.walletMax) return 'unchanged'
+  const evidence = { rule: 'released', walletMax: bench.walletMax, walletNodes, walletInFlight }
+  await acceptReleased(sql, payment.id, evidence)
+  return 'accepted'
 }

@@ -13,11 +13,19 @@ import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { PassContext } from '../context.ts'
 
-/** Rewinds to `fork`, unless somebody else moved the cursor since `expected` was read. One transaction. */
-export async function rewindTo(ctx: PassContext, fork: Block, expected: Cursor): Promise<void> {
-  await inTransaction(ctx.pool, async (sql) => {
+/**
+ * Rewinds to `fork`, unless somebody else moved the cursor since `expected` was read. One transaction. `cause` names who has it done
+ * and what the audit log calls it, where it is not the chain's doing. @returns whether it did.
+ */
+export async function rewindTo(
+  ctx: PassContext,
+  fork: Block,
+  expected: Cursor,
+  cause = { actor: 'pass', action: 'reorganisation' },
+): Promise<boolean> {
+  const rewound = await inTransaction(ctx.pool, async (sql) => {
     const cursor = await readCursor(sql, { lock: true })
-    if (cursor?.hash !== expected.hash) return
+    if (cursor?.hash !== expected.hash) return false
     // Order: payments let go of their nodes, withdrawals go before the rounds that paid them, cohorts after their nodes.
     const orphanedPayments = await rewindPayments(sql, fork.number)
     const { nodes, withdrawals } = await rewindNodes(sql, fork.number)
@@ -36,10 +44,12 @@ export async function rewindTo(ctx: PassContext, fork: Block, expected: Cursor):
       rounds,
       resent,
     }
-    await writeAudit(sql, { actor: 'pass', action: 'reorganisation', detail })
+    await writeAudit(sql, { ...cause, detail })
     await notifyLedgerChanged(sql)
     failpoint('rewind.storing')
-    ctx.log.warn(detail, 'the chain was reorganised: the ledger went back with it')
+    ctx.log.warn({ ...cause, ...detail }, 'the ledger went back')
+    return true
   })
   failpoint('rewind.stored')
+  return rewound
 }

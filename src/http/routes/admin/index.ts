@@ -1,15 +1,37 @@
 // Every route under /api/admin. Documented in docs/ADMIN.md; never in the OpenAPI document, which is the public surface only.
 import { listAudit } from '../../../operator/audit.ts'
+import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
+import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
 import { clearHaltByHand, pause, resume } from '../../../operator/pause.ts'
+import { readPayments, showPayment } from '../../../operator/payments.ts'
+import { refundPayment } from '../../../operator/refund.ts'
+import { rescan } from '../../../operator/rescan.ts'
+import { addSender, listSenders, removeSender } from '../../../operator/senders.ts'
+import { changeTier, createTier, listTiers, setOnSale } from '../../../operator/tiers.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { nowhereElse } from './door.ts'
-import { actRoute, readingRoute } from './route.ts'
+import { actRoute, bothRoute, readingRoute } from './route.ts'
 
 export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
+  readingRoute('payments', readPayments),
+  readingRoute('payments/:payment', showPayment),
+  actRoute('payments/dismiss', dismissAllDust),
+  actRoute('payments/:payment/release', releasePayment),
+  actRoute('payments/:payment/dismiss', dismissPayment),
+  actRoute('payments/:payment/refund', refundPayment),
+  bothRoute('tiers', listTiers, createTier),
+  actRoute('tiers/:tierId', changeTier),
+  actRoute('tiers/:tierId/sale', setOnSale),
   actRoute('pause', pause),
   actRoute('resume', resume),
   actRoute('halt/clear', clearHaltByHand),
+  actRoute('rescan', rescan),
+  readingRoute('nodes/unpaid', listUnpaid),
+  actRoute('nodes/:nodeId/grant', grantNode),
+  actRoute('nodes/:nodeId/revoke', revokeGrant),
+  bothRoute('senders', listSenders, addSender),
+  actRoute('senders/:address/remove', removeSender),
   readingRoute('audit', listAudit),
   ...nowhereElse,
 ]

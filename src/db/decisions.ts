@@ -1,0 +1,158 @@
+// Payments as the operator sees and decides them: lists, one payment with all that is known of it, and his verdicts. A verdict by
+// hand is kept with the payment, outlives a reorganisation, and is never changed, only followed by another.
+import type { Evidence } from '../domain/payment.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
+import type { PaymentState } from './payments.ts'
+import { jsonRows, type Sql } from './sql.ts'
+
+/** What to list; null: any. */
+export interface PaymentFilter {
+  status: PaymentState | null
+  reason: string | null
+  /** Rows older than this one. */
+  before: number | null
+  limit: number
+}
+
+function columns(sql: Sql) {
+  return sql`p.id, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from", p.value_wei::text AS "valueWei",
+    p.state AS status, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion", p.block_number AS "blockNumber",
+    iso(p.block_time) AS "blockTime", p.node_id::text AS "nodeId", iso(p.updated_at) AS "updatedAt"`
+}
+
+/** Verdict columns, from `v`. */
+function verdictColumns(sql: Sql) {
+  return sql`v.verdict, v.reason, v.decided_by AS "decidedBy", iso(v.decided_at) AS "decidedAt", v.evidence`
+}
+
+/** A page of payments, newest first, each with the verdict that stands. Answered from an index, whatever is asked for. */
+export async function listPayments(
+  sql: Sql,
+  { status, reason, before, limit }: PaymentFilter,
+): Promise<{ id: number }[]> {
+  return await sql<{ id: number }[]>`
+    SELECT ${columns(sql)}, (SELECT row_to_json(x) FROM (SELECT ${verdictColumns(sql)} FROM payment_verdicts v
+        WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) x) AS verdict
+    FROM payments p
+    WHERE true ${status === null ? sql`` : sql`AND p.state = ${status}`}
+      ${reason === null ? sql`` : sql`AND p.reason = ${reason}`}
+      ${before === null ? sql`` : sql`AND p.id < ${before}`}
+    ORDER BY p.id DESC LIMIT ${limit}`
+}
+
+/** Which payments are meant: those of a transaction, or the one of a row. */
+export type PaymentKey = { txHash: Hash } | { id: number }
+
+function where(sql: Sql, key: PaymentKey) {
+  return 'id' in key ? sql`p.id = ${key.id}` : sql`p.tx_hash = ${key.txHash}`
+}
+
+/** Everything known of these payments: verdicts in order, the refund, the transaction that carries the mint with every attempt, the node. */
+export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
+  return await sql<object[]>`
+    SELECT ${columns(sql)}, p.ref, p.block_hash AS "blockHash", p.tx_index AS "txIndex", p.succeeded,
+      (SELECT row_to_json(x) FROM (SELECT t.price_wei::text AS "priceWei", t.label, t.max_per_wallet AS "maxPerWallet",
+        t.holding_wei::text AS "holdingWei", t.holding_token AS "holdingToken", t.payout_bps AS "payoutBps",
+        t.from_block AS "fromBlock" FROM tiers t WHERE t.tier_id = p.tier_id AND t.version = p.tier_version) x) AS tier,
+      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT ${verdictColumns(sql)} FROM payment_verdicts v
+        WHERE v.payment_id = p.id ORDER BY v.id) x) AS verdicts,
+      (SELECT row_to_json(x) FROM (SELECT r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
+        r.value_wei::text AS "valueWei", r.block_number AS "blockNumber", r.final, r.recorded_by AS "recordedBy",
+        iso(r.recorded_at) AS "recordedAt" FROM refunds r WHERE r.payment_ref = p.ref) x) AS refund,
+      (SELECT row_to_json(x) FROM (SELECT o.id, o.kind, o.sender, o.nonce, o.state, o.tx_hash AS "txHash",
+        o.block_number AS "blockNumber", o.guard_block AS "guardBlock", o.gas_used AS "gasUsed", o.fee_wei::text AS "feeWei",
+        iso(o.created_at) AS "createdAt",
+        (SELECT json_agg(row_to_json(y)) FROM (SELECT a.attempt, a.tx_hash AS "txHash", a.max_fee_wei::text AS "maxFeeWei",
+          a.max_priority_fee_wei::text AS "maxPriorityFeeWei", a.sends, a.last_outcome AS "lastOutcome",
+          iso(a.signed_at) AS "signedAt", iso(a.last_sent_at) AS "lastSentAt"
+          FROM outbox_attempts a WHERE a.outbox_id = o.id ORDER BY a.attempt) y) AS attempts
+        FROM outbox o WHERE o.id = p.outbox_id) x) AS intent,
+      (SELECT row_to_json(x) FROM (SELECT n.node_id::text AS "nodeId", n.owner, n.cohort, n.mint_tx_hash AS "mintTxHash",
+        iso(n.minted_at) AS "mintedAt", n.block_number AS "blockNumber" FROM nodes n WHERE n.payment_id = p.id) x) AS mint
+    FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index`
+}
+
+/** A payment on the operator's desk. `from` is null where no sender is proven, block fields while it is in no block. */
+export interface DeskPayment {
+  id: number
+  ref: Hash
+  txHash: Hash | null
+  innerIndex: number
+  from: Address | null
+  valueWei: Wei
+  state: PaymentState
+  reason: string | null
+  tierId: string | null
+  tierVersion: number | null
+  blockNumber: number | null
+  blockHash: Hash | null
+}
+
+/** The payments meant; with `lock`, nobody else decides about them until the transaction ends. */
+export async function readDesk(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
+  return await sql<DeskPayment[]>`
+    SELECT p.id, p.ref, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
+      p.value_wei AS "valueWei", p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",
+      p.block_number AS "blockNumber", p.block_hash AS "blockHash"
+    FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`
+}
+
+/** What the operator made of a held payment. `reason` stays what it was held for, so that lists still tell. */
+export interface HandVerdict {
+  verdict: 'accepted' | 'refunded' | 'dismissed'
+  reason: string | null
+  tier: { tierId: string; version: number } | null
+  evidence: Evidence
+}
+
+/** Writes the operator's verdict on a held payment, which must be locked. */
+export async function writeHandVerdict(sql: Sql, paymentId: number, made: HandVerdict, by: string): Promise<void> {
+  const { verdict, reason, tier, evidence } = made
+  await sql`
+    UPDATE payments SET state = ${verdict}, reason = ${reason}, tier_id = ${tier?.tierId ?? null},
+      tier_version = ${tier?.version ?? null}, updated_at = now()
+    WHERE id = ${paymentId}`
+  await sql`
+    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+    VALUES (${paymentId}, ${verdict}, ${reason}, ${jsonRows([evidence])}::text::jsonb -> 0, ${by})`
+}
+
+/** Sends a payment that the operator had released on its way again, in the tier he named: the pass found room for it. */
+export async function acceptReleased(sql: Sql, paymentId: number, evidence: Evidence): Promise<void> {
+  await sql`UPDATE payments SET state = 'accepted', reason = NULL, updated_at = now() WHERE id = ${paymentId}`
+  await sql`
+    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+    VALUES (${paymentId}, 'accepted', NULL, ${jsonRows([evidence])}::text::jsonb -> 0, 'pass')`
+}
+
+/** Held payments of less than `belowWei`: how many, and what they come to. */
+export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: number; sumWei: bigint }> {
+  const [row] = await sql<{ count: number; sumWei: bigint }[]>`
+    SELECT count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei" FROM payments
+    WHERE state = 'held' AND value_wei < ${belowWei.toString()}`
+  return row ?? { count: 0, sumWei: 0n }
+}
+
+/** Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. @returns what was dismissed. */
+export async function dismissDust(
+  sql: Sql,
+  belowWei: bigint,
+  limit: number,
+  evidence: Evidence,
+  by: string,
+): Promise<{ count: number; sumWei: bigint }> {
+  const [row] = await sql<{ count: number; sumWei: bigint }[]>`
+    WITH dust AS (
+      SELECT id FROM payments WHERE state = 'held' AND value_wei < ${belowWei.toString()} ORDER BY value_wei, id LIMIT ${limit}
+      FOR UPDATE
+    ), dismissed AS (
+      UPDATE payments p SET state = 'dismissed', updated_at = now() FROM dust WHERE p.id = dust.id
+      RETURNING p.id, p.reason, p.value_wei
+    ), judged AS (
+      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+      SELECT id, 'dismissed', reason, ${jsonRows([evidence])}::text::jsonb -> 0 || jsonb_build_object('heldFor', reason), ${by}
+      FROM dismissed
+    )
+    SELECT count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei" FROM dismissed`
+  return row ?? { count: 0, sumWei: 0n }
+}

@@ -1,0 +1,40 @@
+// Nodes without a payment: those that the operator says are meant to be, and those nobody has spoken for, whose cohorts are not
+// credited.
+import type { Sql } from './sql.ts'
+
+/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out those that have one. */
+export async function listUnpaidNodes(
+  sql: Sql,
+  { open, before, limit }: { open: boolean; before: number | null; limit: number },
+): Promise<{ id: number }[]> {
+  return await sql<{ id: number }[]>`
+    SELECT n.node_id AS id, n.node_id::text AS "nodeId", n.owner, n.cohort, c.tier_no AS "tierNo", n.ref,
+      n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
+      (SELECT row_to_json(x) FROM (SELECT g.reason, g.granted_by AS "grantedBy", iso(g.granted_at) AS "grantedAt") x
+        WHERE g.node_id IS NOT NULL) AS "grant"
+    FROM nodes n JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.node_id = n.node_id
+    WHERE n.payment_id IS NULL ${before === null ? sql`` : sql`AND n.node_id < ${before}`}
+      ${open ? sql`AND g.node_id IS NULL` : sql``}
+    ORDER BY n.node_id DESC LIMIT ${limit}`
+}
+
+/** Whether a node is there, and paid for; null when the ledger has no such node. Locked until the transaction ends. */
+export async function lockNode(sql: Sql, nodeId: number): Promise<{ paid: boolean } | null> {
+  const [row] = await sql<{ paid: boolean }[]>`
+    SELECT payment_id IS NOT NULL AS paid FROM nodes WHERE node_id = ${nodeId} FOR UPDATE`
+  return row ?? null
+}
+
+/** Grants a node. @returns false when it was granted already. */
+export async function insertGrant(sql: Sql, nodeId: number, reason: string, by: string): Promise<boolean> {
+  const added = await sql`
+    INSERT INTO grants (node_id, reason, granted_by) VALUES (${nodeId}, ${reason}, ${by}) ON CONFLICT DO NOTHING`
+  return added.count > 0
+}
+
+/** Takes a grant back. @returns what was said of it, or null when there was none. */
+export async function deleteGrant(sql: Sql, nodeId: number): Promise<{ reason: string; grantedBy: string } | null> {
+  const [row] = await sql<{ reason: string; grantedBy: string }[]>`
+    DELETE FROM grants WHERE node_id = ${nodeId} RETURNING reason, granted_by AS "grantedBy"`
+  return row ?? null
+}

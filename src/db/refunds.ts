@@ -1,0 +1,66 @@
+// Refunds on record: which transaction proves that which payment was paid back. The operator's own wallet made it; nothing here
+// sends. Until its block is final a reorganisation may take it back, and then the record goes too.
+import type { Address, Hash, Wei } from '../domain/units.ts'
+import type { Sql } from './sql.ts'
+
+export interface Refund {
+  /** Of the payment that was paid back. */
+  paymentRef: Hash
+  txHash: Hash
+  from: Address
+  to: Address
+  valueWei: Wei
+  blockNumber: number
+  blockHash: Hash
+  final: boolean
+  recordedBy: string
+}
+
+/** Records a refund. @returns false when that transaction proves another payment's refund already. */
+export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
+  const { paymentRef, txHash, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
+  const added = await sql`
+    INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
+    VALUES (${paymentRef}, ${txHash}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
+    ON CONFLICT (tx_hash) DO NOTHING`
+  return added.count > 0
+}
+
+/** Refunds whose block was not final yet, oldest first. */
+export async function readOpenRefunds(sql: Sql, limit: number): Promise<Refund[]> {
+  return await sql<Refund[]>`
+    SELECT payment_ref AS "paymentRef", tx_hash AS "txHash", from_address AS "from", to_address AS "to",
+      value_wei AS "valueWei", block_number AS "blockNumber", block_hash AS "blockHash", final, recorded_by AS "recordedBy"
+    FROM refunds WHERE NOT final ORDER BY block_number LIMIT ${limit}`
+}
+
+/** Notes where a refund's transaction is now. */
+export async function moveRefund(
+  sql: Sql,
+  txHash: Hash,
+  at: { blockNumber: number; blockHash: Hash; final: boolean },
+): Promise<void> {
+  await sql`
+    UPDATE refunds SET block_number = ${at.blockNumber}, block_hash = ${at.blockHash}, final = ${at.final}
+    WHERE tx_hash = ${txHash}`
+}
+
+/**
+ * Takes a refund back that is on the chain no more, and holds its payment again. The payment stays the operator's to decide.
+ * @returns the payment held again; null where it was not refunded (any more).
+ */
+export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
+  const removed = await sql`DELETE FROM refunds WHERE tx_hash = ${refund.txHash} AND block_hash = ${refund.blockHash}`
+  if (removed.count === 0) return null
+  const evidence = JSON.stringify({ rule: 'refundGone', refundTxHash: refund.txHash })
+  // By a name of its own: the operator's last word was that it is refunded, which must not stand again should the block come back.
+  const [held] = await sql<{ id: number }[]>`
+    WITH held AS (
+      UPDATE payments SET state = CASE state WHEN 'refunded' THEN 'held' ELSE state END,
+        reason = coalesce(reason, 'recheck'), updated_at = now()
+      WHERE ref = ${refund.paymentRef} AND state IN ('refunded', 'orphaned') RETURNING id, reason
+    )
+    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+    SELECT id, 'held', reason, ${evidence}::text::jsonb, 'refundCheck' FROM held RETURNING payment_id AS id`
+  return held?.id ?? null
+}

@@ -1,0 +1,202 @@
+// What the operator makes of held payments without the chain being asked: released in a tier, or dismissed, one or all the dust at
+// once. The payment's row is locked, so of two who decide at the same time the second is refused.
+import { type DeskPayment, dismissDust, sumDust, writeHandVerdict } from '../db/decisions.ts'
+import { readWalletUse } from '../db/payments.ts'
+import { notifyLedgerChanged } from '../db/settings.ts'
+import { inTransaction, type Sql } from '../db/sql.ts'
+import { readTierVersions } from '../db/tiers.ts'
+import type { TierVersion } from '../domain/tiers.ts'
+import {
+  type Actor,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorDeps,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+} from './act.ts'
+import { readFields } from './input.ts'
+import { lockHeld, readPaymentKey } from './payments.ts'
+
+/** Dust dismissed by one act at most, so that the transaction stays short. */
+const DUST_MAX = 10_000
+
+/** How a payment stands after an act. */
+export interface Decided {
+  id: number
+  txHash: string | null
+  status: 'accepted' | 'dismissed' | 'refunded'
+  tierId: string | null
+}
+
+/**
+ * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted, whatever the rules said, and the next pass mints it
+ * to its sender. `tierId` is named where the amount named none.
+ */
+export async function releasePayment(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<Decided | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  const fields = readFields(input)
+  const tierId = fields.textOrNull('tierId', { max: 32 })
+  const reason = fields.textOrNull('reason')
+  if (isOperatorRefusal(key)) return key
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const payment = await lockHeld(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    if (payment.from === null) return noSender
+    if (payment.reason === 'walletLimit')
+      return refuseAct(
+        'conflict',
+        'The contract has no room for this wallet. It is minted by itself once there is room.',
+      )
+    const tier = tierToRelease(payment, tierId, await readTierVersions(sql))
+    if (isOperatorRefusal(tier)) return tier
+    const { tierNodes, tierInFlight } = await readWalletUse(sql, payment.from, tier.tierNo)
+    const evidence = {
+      rule: 'released',
+      heldFor: payment.reason,
+      note: reason,
+      receivedWei: payment.valueWei.toString(),
+      expectedWei: tier.priceWei.toString(),
+      tierId: tier.tierId,
+      tierVersion: tier.version,
+      allowance: tier.maxPerWallet,
+      nodesOfTier: tierNodes,
+      inFlightOfTier: tierInFlight,
+    }
+    await writeHandVerdict(sql, payment.id, { verdict: 'accepted', reason: null, tier, evidence }, actor.name)
+    return finish(sql, actor, payment, { status: 'accepted', tierId: tier.tierId }, evidence)
+  })
+}
+
+const noSender = refuseAct(
+  'conflict',
+  'It came by an internal call, so no transaction proves who sent it: it can only be dismissed or refunded.',
+)
+
+/** The tier as it was in force at the payment's block, or, where it began later, as it began. */
+function tierToRelease(
+  payment: DeskPayment,
+  named: string | null,
+  versions: readonly TierVersion[],
+): TierVersion | OperatorRefusal {
+  if (payment.tierId !== null) {
+    const own = versions.find((v) => v.tierId === payment.tierId && v.version === payment.tierVersion)
+    if (!own) throw new Error(`payment ${payment.id} names a version that is not there`)
+    if (named !== null && named !== payment.tierId)
+      return refuseAct('conflict', `The amount is the price of tier ${payment.tierId}: it can be released in no other.`)
+    return own
+  }
+  if (named === null)
+    return refuseAct('invalid', 'The amount is the price of no tier: name the tierId to release the payment in.')
+  const ofTier = versions.filter((v) => v.tierId === named)
+  return (
+    ofTier.findLast((v) => v.fromBlock <= (payment.blockNumber ?? 0)) ??
+    ofTier[0] ??
+    refuseAct('invalid', `There is no tier ${named}.`)
+  )
+}
+
+/** POST payments/:payment/dismiss `{reason?}`: no node comes of it, ever, and nothing is paid back. */
+export async function dismissPayment(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<Decided | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  const fields = readFields(input)
+  const note = fields.textOrNull('reason')
+  if (isOperatorRefusal(key)) return key
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const payment = await lockHeld(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    const evidence = {
+      rule: 'dismissed',
+      heldFor: payment.reason,
+      note,
+      receivedWei: payment.valueWei.toString(),
+    }
+    await writeHandVerdict(
+      sql,
+      payment.id,
+      { verdict: 'dismissed', reason: payment.reason, tier: tierOf(payment), evidence },
+      actor.name,
+    )
+    return finish(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId }, evidence)
+  })
+}
+
+/** The tier that a payment had when it was held. */
+export function tierOf({ tierId, tierVersion }: DeskPayment): { tierId: string; version: number } | null {
+  return tierId === null || tierVersion === null ? null : { tierId, version: tierVersion }
+}
+
+/** The row in the audit log, the word to all instances, and the answer. */
+export async function finish(
+  sql: Sql,
+  actor: Actor,
+  payment: DeskPayment,
+  after: Pick<Decided, 'status' | 'tierId'>,
+  evidence: object,
+): Promise<Decided> {
+  const before = { status: payment.state, reason: payment.reason, tierId: payment.tierId }
+  const subject = payment.txHash ?? String(payment.id)
+  const action = after.status === 'accepted' ? 'released' : after.status
+  await recordAct(sql, actor, { action, subject, before, after: { ...after, ...evidence } })
+  await notifyLedgerChanged(sql)
+  return { id: payment.id, txHash: payment.txHash, ...after }
+}
+
+/** What bulk dismissal did, or would do. `remaining` is what one more such act would find. */
+export interface DustDismissed {
+  dryRun: boolean
+  count: number
+  sumWei: bigint
+  remaining: number
+}
+
+/**
+ * POST payments/dismiss `{belowWei, reason?, dryRun?}`: dismisses every held payment of less than `belowWei`, which may not be more than
+ * the lowest price there ever was. `dryRun: true` only says how many there are, and what they come to.
+ */
+export async function dismissAllDust(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<DustDismissed | OperatorRefusal> {
+  const fields = readFields(input)
+  const belowWei = fields.wei('belowWei')
+  const note = fields.textOrNull('reason')
+  const dryRun = fields.flagOrNull('dryRun') ?? false
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const lowestWei = (await readTierVersions(sql)).reduce<bigint | null>(
+      (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
+      null,
+    )
+    if (lowestWei !== null && belowWei > lowestWei)
+      return refuseAct(
+        'invalid',
+        `belowWei may be at most ${lowestWei}, the lowest price there ever was: more is no dust.`,
+      )
+    const found = await sumDust(sql, belowWei)
+    if (dryRun) return { dryRun, ...found, remaining: found.count }
+    const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
+    const dismissed = await dismissDust(sql, belowWei, DUST_MAX, evidence, actor.name)
+    if (dismissed.count > 0) {
+      await recordAct(sql, actor, {
+        action: 'dustDismissed',
+        after: { belowWei: belowWei.toString(), count: dismissed.count, sumWei: dismissed.sumWei.toString() },
+        reason: note,
+      })
+      await notifyLedgerChanged(sql)
+    }
+    const { count: remaining } = dismissed.count < DUST_MAX ? { count: 0 } : await sumDust(sql, belowWei)
+    return { dryRun, ...dismissed, remaining }
+  })
+}

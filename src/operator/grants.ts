@@ -1,0 +1,50 @@
+// Grants: nodes without a payment that are meant to be. A cohort that holds a node with neither is not credited, since it may come
+// from a stolen key; a grant says that it does not.
+import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/grants.ts'
+import { inTransaction } from '../db/sql.ts'
+import { type Actor, type Fields, type OperatorDeps, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { readFields } from './input.ts'
+import { type PageOf, pageOf, readPageFields } from './page.ts'
+
+/** GET nodes/unpaid: nodes without a payment, newest first, each with its grant or null; `open=true` only those without; `cursor`, `limit`. */
+export async function listUnpaid(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+  const fields = readFields(input)
+  const { limit, before } = readPageFields(fields)
+  const open = fields.flagOrNull('open') ?? false
+  if (fields.refusal) return fields.refusal
+  const rows = await listUnpaidNodes(deps.pool, { open, before, limit: limit + 1 })
+  const page = pageOf('nodes', rows, limit)
+  return { ...page, nodes: rows.slice(0, limit).map(({ id: _, ...node }) => node) }
+}
+
+/** POST nodes/:nodeId/grant `{reason}`: the node is meant to be; its cohort is credited again from the next pass on. */
+export async function grantNode(deps: OperatorDeps, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+  const fields = readFields(input)
+  const nodeId = fields.whole('nodeId', 1, Number.MAX_SAFE_INTEGER)
+  const reason = fields.text('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const node = await lockNode(sql, nodeId)
+    if (!node) return noNode
+    if (node.paid) return refuseAct('conflict', 'The node was paid for: it needs no grant.')
+    const changed = await insertGrant(sql, nodeId, reason, actor.name)
+    if (changed) await recordAct(sql, actor, { action: 'granted', subject: String(nodeId), reason })
+    return { nodeId: String(nodeId), granted: true, changed }
+  })
+}
+
+const noNode = refuseAct('notFound', 'The ledger has no such node (yet).')
+
+/** POST nodes/:nodeId/revoke `{reason}`: takes a grant back. The cohort waits again; what it was credited stays. */
+export async function revokeGrant(deps: OperatorDeps, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+  const fields = readFields(input)
+  const nodeId = fields.whole('nodeId', 1, Number.MAX_SAFE_INTEGER)
+  const reason = fields.text('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const before = await deleteGrant(sql, nodeId)
+    if (!before) return refuseAct('notFound', 'There is no grant for that node.')
+    await recordAct(sql, actor, { action: 'grantRevoked', subject: String(nodeId), before, reason })
+    return { nodeId: String(nodeId), granted: false, changed: true }
+  })
+}

@@ -1,0 +1,80 @@
+// Payments as the operator reads them: what is held and why, and one payment with all its evidence.
+import { describePayments, listPayments, type PaymentKey, readDesk } from '../db/decisions.ts'
+import { lockWallet, type PaymentState } from '../db/payments.ts'
+import type { Sql } from '../db/sql.ts'
+import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
+import type { Hash } from '../domain/units.ts'
+import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import { readFields } from './input.ts'
+import { type PageOf, pageOf, readPageFields } from './page.ts'
+
+const STATES: readonly PaymentState[] = [
+  'seen',
+  'accepted',
+  'minting',
+  'minted',
+  'held',
+  'refunded',
+  'dismissed',
+  'orphaned',
+  'ignored',
+]
+const REASONS: readonly (HoldReason | IgnoreReason)[] = [
+  'wrongAmount',
+  'saleClosed',
+  'tierAllowance',
+  'holding',
+  'walletLimit',
+  'senderDenied',
+  'unattributed',
+  'mintReverted',
+  'recheck',
+  'self',
+  'operator',
+  'zero',
+  'failed',
+]
+
+/** GET payments: newest first, each with the verdict that stands; `status`, `reason`, `cursor`, `limit`. */
+export async function readPayments(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+  const fields = readFields(input)
+  const filter = { status: fields.wordOrNull('status', STATES), reason: fields.wordOrNull('reason', REASONS) }
+  const { limit, before } = readPageFields(fields)
+  if (fields.refusal) return fields.refusal
+  return pageOf('payments', await listPayments(deps.pool, { ...filter, before, limit: limit + 1 }), limit)
+}
+
+/** GET payments/:payment: every payment of a transaction, or the one of a row, with all that is known of it. */
+export async function showPayment(deps: OperatorDeps, input: Fields): Promise<object | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  if (isOperatorRefusal(key)) return key
+  const payments = await describePayments(deps.pool, key)
+  return payments.length === 0 ? unknownPayment : { payments }
+}
+
+const unknownPayment = refuseAct('notFound', 'The ledger has no such payment.')
+
+/** A payment is named by its transaction hash, or by its row id where it has none or shares it. */
+export function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusal {
+  const text = typeof payment === 'number' ? String(payment) : payment
+  if (typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)) return { txHash: text.toLowerCase() as Hash }
+  if (typeof text === 'string' && /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)))
+    return { id: Number(text) }
+  return refuseAct('invalid', 'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.')
+}
+
+/** The one payment meant, locked until the transaction ends, if it is held: only held payments are the operator's to decide. */
+export async function lockHeld(sql: Sql, key: PaymentKey) {
+  // Wallet before payment, as the judge locks them: he counts what the wallet has in flight.
+  for (const { from } of await readDesk(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
+  const found = await readDesk(sql, key, { lock: true })
+  const [payment] = found
+  if (!payment) return unknownPayment
+  if (found.length > 1)
+    return refuseAct('conflict', `That transaction holds several payments: name one by its id, of ${idsOf(found)}.`)
+  if (payment.state !== 'held')
+    return refuseAct('conflict', `The payment is ${payment.state}; only one that is held can be decided.`)
+  return payment
+}
+
+const idsOf = (payments: readonly { id: number }[]) => payments.map(({ id }) => id).join(', ')

@@ -1,0 +1,99 @@
+// Records that the operator paid a held payment back with a wallet of his own, and believes only the chain: a successful transfer in a
+// canonical block, to the payer, of the very amount, not before the payment. It sends nothing and never could.
+import type { TransactionView } from '../chain/port.ts'
+import { type DeskPayment, writeHandVerdict } from '../db/decisions.ts'
+import { insertRefund } from '../db/refunds.ts'
+import { inTransaction } from '../db/sql.ts'
+import type { Hash } from '../domain/units.ts'
+import {
+  type Actor,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorDeps,
+  type OperatorRefusal,
+  refuseAct,
+} from './act.ts'
+import { type Decided, finish, tierOf } from './decide.ts'
+import { readFields } from './input.ts'
+import { lockHeld, readPaymentKey } from './payments.ts'
+
+/** A refund's transaction in a canonical block. */
+interface Mined extends TransactionView {
+  to: NonNullable<TransactionView['to']>
+  blockNumber: number
+  blockHash: Hash
+}
+
+/**
+ * POST payments/:payment/refund `{refundTxHash, reason?}`. A payment without sender can be paid back to whom the operator knows it came
+ * from: then the recipient is not checked, and the record says so.
+ */
+export async function refundPayment(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<Decided | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  const fields = readFields(input)
+  const refundTxHash = fields.hash('refundTxHash')
+  const note = fields.textOrNull('reason')
+  if (isOperatorRefusal(key)) return key
+  if (fields.refusal) return fields.refusal
+  const tx = await readMined(deps, refundTxHash)
+  if (isOperatorRefusal(tx)) return tx
+  const finalized = (await deps.chain.finalized())?.number ?? -1
+  return inTransaction(deps.pool, async (sql) => {
+    const payment = await lockHeld(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    const refusal = refuseAsRefund(deps, payment, tx)
+    if (refusal) return refusal
+    const { from, to, valueWei, blockNumber, blockHash } = tx
+    const recorded = await insertRefund(sql, {
+      ...{ paymentRef: payment.ref, txHash: refundTxHash, from, to, valueWei, blockNumber, blockHash },
+      final: blockNumber <= finalized,
+      recordedBy: actor.name,
+    })
+    if (!recorded)
+      return refuseAct('conflict', 'That transaction is the refund of another payment: each refund proves one only.')
+    const evidence = {
+      rule: 'refunded',
+      heldFor: payment.reason,
+      note,
+      receivedWei: payment.valueWei.toString(),
+      refundTxHash,
+      refundFrom: from,
+      refundTo: to,
+      refundBlockNumber: blockNumber,
+      refundBlockHash: blockHash,
+      recipientChecked: payment.from !== null,
+    }
+    const verdict = { verdict: 'refunded' as const, reason: payment.reason, tier: tierOf(payment), evidence }
+    await writeHandVerdict(sql, payment.id, verdict, actor.name)
+    return finish(sql, actor, payment, { status: 'refunded', tierId: payment.tierId }, evidence)
+  })
+}
+
+async function readMined(deps: OperatorDeps, txHash: Hash): Promise<Mined | OperatorRefusal> {
+  const tx = await deps.chain.transaction(txHash)
+  const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
+  if (!tx || blockNumber === null || blockHash === null || succeeded === null)
+    return refuseAct('notYet', 'The refund is in no block that the provider has seen yet: try again shortly.')
+  if ((await deps.chain.block(blockNumber))?.hash !== blockHash)
+    return refuseAct('notYet', 'The block of the refund is being reorganised: try again shortly.')
+  if (!succeeded) return refuseAct('invalid', 'The refund failed on chain: nothing was paid back by it.')
+  if (to === null) return refuseAct('invalid', 'That transaction creates a contract: it is no refund.')
+  return { ...tx, to, blockNumber, blockHash }
+}
+
+/** What speaks against this transaction being the refund of this payment. */
+function refuseAsRefund(deps: OperatorDeps, payment: DeskPayment, tx: Mined): OperatorRefusal | null {
+  const no = (message: string) => refuseAct('invalid', message)
+  if (payment.from !== null && tx.to !== payment.from)
+    return no(`The refund went to ${tx.to}; the payment came from ${payment.from}.`)
+  if (tx.to === deps.rules.paymentAddress) return no('The refund went to the payments wallet itself.')
+  if (tx.from === tx.to) return no('The refund was sent by the one who received it: nothing moved.')
+  if (tx.valueWei !== payment.valueWei)
+    return no(`The refund carries ${tx.valueWei} wei; the payment was ${payment.valueWei} wei.`)
+  if (tx.blockNumber < (payment.blockNumber ?? 0)) return no('The refund is older than the payment.')
+  return null
+}

@@ -1,0 +1,133 @@
+// Reads blocks anew and holds them against the ledger. Where they agree nothing is touched. Where something is missing or too much,
+// the ledger goes back to the block before, as in a reorganisation, and the next pass follows from there: decisions by hand stand
+// again, what was on its way is settled by following. It never goes below the headers that are stored.
+import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks.ts'
+import { readHalt } from '../db/halts.ts'
+import { type Happening, happeningsOf, readHappenings } from '../db/rescan.ts'
+import { inTransaction } from '../db/sql.ts'
+import { rewindTo } from '../passes/steps/rewind.ts'
+import {
+  type Actor,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorDeps,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+} from './act.ts'
+import { readFields } from './input.ts'
+
+/** Blocks read at once. */
+const RANGE_MAX = 200
+/** A scan that takes longer than this ends where it is, and says where to go on: a request has its limit, too. */
+const BUDGET_MS = 15_000
+/** A pass that follows moves the cursor once in so many blocks. */
+const TRIES_MAX = 10
+/** Differences told; the first one decides where to go back to. */
+const TOLD_MAX = 20
+
+export interface Rescanned {
+  dryRun: boolean
+  fromBlock: number
+  /** Up to here the blocks were read anew. */
+  toBlock: number
+  /** Where the ledger stood. Where `toBlock` is less, ask again from the block after it. */
+  followedTo: number
+  /** What the chain has and the ledger lacks, and the other way round, by block; those of the first blocks that differ. */
+  missing: Happening[]
+  surplus: Happening[]
+  /** The block that the ledger went back to; null where nothing had to be done. */
+  wentBackTo: number | null
+}
+
+/** POST rescan `{fromBlock, dryRun?, reason?}`. `dryRun: true` only tells what differs. */
+export async function rescan(deps: OperatorDeps, actor: Actor, input: Fields): Promise<Rescanned | OperatorRefusal> {
+  const fields = readFields(input)
+  const fromBlock = fields.whole('fromBlock', 0, Number.MAX_SAFE_INTEGER)
+  const dryRun = fields.flagOrNull('dryRun') ?? false
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  const cursor = await mayScan(deps, fromBlock)
+  if (isOperatorRefusal(cursor)) return cursor
+  const scanned = await scan(deps, fromBlock, cursor)
+  if (isOperatorRefusal(scanned)) return scanned
+  const { toBlock, missing, surplus } = scanned
+  const first = Math.min(...[...missing, ...surplus].map(({ blockNumber }) => blockNumber))
+  const result = { dryRun, fromBlock, toBlock, followedTo: cursor.number, missing, surplus }
+  if (dryRun || !Number.isFinite(first)) {
+    if (!dryRun) await inTransaction(deps.pool, (sql) => recordAct(sql, actor, record(result, null, reason)))
+    return { ...result, wentBackTo: null }
+  }
+  const wentBackTo = await goBack(deps, actor, first - 1)
+  if (isOperatorRefusal(wentBackTo)) return wentBackTo
+  await inTransaction(deps.pool, (sql) => recordAct(sql, actor, record(result, wentBackTo, reason)))
+  return { ...result, wentBackTo }
+}
+
+/** Takes the ledger back to a block. The cursor may move on meanwhile, for all its blocks stand on that one. */
+async function goBack(deps: OperatorDeps, actor: Actor, toBlock: number): Promise<number | OperatorRefusal> {
+  for (let i = 0; i < TRIES_MAX; i++) {
+    const [back, cursor] = [await readBlock(deps.pool, toBlock), await readCursor(deps.pool)]
+    if (!back || !cursor) return tooFar(toBlock + 1)
+    if (await rewindTo(deps, back, cursor, { actor: actor.name, action: 'wentBack' })) return toBlock
+  }
+  return refuseAct('notYet', 'A pass is at work on these blocks: ask again.')
+}
+
+const record = (result: Omit<Rescanned, 'wentBackTo'>, wentBackTo: number | null, reason: string | null) => ({
+  action: 'rescanned',
+  subject: String(result.fromBlock),
+  after: { ...result, wentBackTo },
+  reason,
+})
+
+const tooFar = (block: number) =>
+  refuseAct(
+    'conflict',
+    `The ledger has no header for the block before ${block}, so it cannot go back there: rebuild it with "node-ledger rebuild".`,
+  )
+
+/** The cursor, where the chain is the one the ledger followed and the blocks are within what it can go back to. */
+async function mayScan(deps: OperatorDeps, fromBlock: number): Promise<Cursor | OperatorRefusal> {
+  if ((await readHalt(deps.pool)) !== null)
+    return refuseAct('conflict', 'The passes are halted: the chain may be another one. Look into that first.')
+  const [cursor, oldest] = [await readCursor(deps.pool), await oldestBlockNumber(deps.pool)]
+  if (!cursor || oldest === null) return refuseAct('conflict', 'The ledger has not followed any block yet.')
+  if (fromBlock > cursor.number)
+    return refuseAct('invalid', `The ledger stands at block ${cursor.number}: fromBlock must not be beyond it.`)
+  if (fromBlock <= oldest) return tooFar(fromBlock)
+  if ((await deps.chain.block(cursor.number))?.hash !== cursor.hash)
+    return refuseAct(
+      'notYet',
+      'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
+    )
+  return cursor
+}
+
+async function scan(deps: OperatorDeps, fromBlock: number, cursor: Cursor) {
+  const deadline = performance.now() + BUDGET_MS
+  let [missing, surplus]: [Happening[], Happening[]] = [[], []]
+  let toBlock = fromBlock - 1
+  while (toBlock < cursor.number && missing.length + surplus.length === 0 && performance.now() < deadline) {
+    const from = toBlock + 1
+    const parent = await readBlock(deps.pool, from - 1)
+    const range = await deps.chain.observe(from, Math.min(cursor.number, from + RANGE_MAX - 1), parent?.hash ?? null)
+    toBlock = range.blocks.at(-1)?.number ?? cursor.number
+    const [theirs, ours] = [happeningsOf(range), await readHappenings(deps.pool, from, toBlock)]
+    if (((await readCursor(deps.pool))?.number ?? 0) < toBlock)
+      return refuseAct('notYet', 'The ledger was taken back while it was compared: ask again.')
+    missing = lacking(theirs, ours)
+    surplus = lacking(ours, theirs)
+    if ([...missing, ...surplus].some(({ key }) => key.startsWith('block ')))
+      return refuseAct('notYet', 'The chain is being reorganised: the next pass sees to it. Ask again.')
+  }
+  return { toBlock, missing: missing.slice(0, TOLD_MAX), surplus: surplus.slice(0, TOLD_MAX) }
+}
+
+/** What `whole` has and `part` lacks, lowest block first. */
+function lacking(whole: readonly Happening[], part: readonly Happening[]): Happening[] {
+  const known = new Set(part.map(({ blockNumber, key }) => `${blockNumber} ${key}`))
+  return whole
+    .filter(({ blockNumber, key }) => !known.has(`${blockNumber} ${key}`))
+    .sort((a, b) => a.blockNumber - b.blockNumber)
+}

@@ -1,0 +1,265 @@
+// The operator's tiers: what is on sale at what price, in versions that hold from a block on. A version is never changed and holds
+// from the block after the chain's head at the earliest, so that nobody who has paid already is judged by it. Cohorts of a new tier
+// are opened by the next payments pass.
+import { readCursor } from '../db/blocks.ts'
+import { readCohorts } from '../db/cohorts.ts'
+import { notifyLedgerChanged } from '../db/settings.ts'
+import { inTransaction, type Sql } from '../db/sql.ts'
+import { insertTierVersion, readCreditTerms, readTierHistory, type TierInput, type TierRow } from '../db/tiers.ts'
+import { creditMaxWei } from '../domain/credit.ts'
+import { refuseTierVersion, type TierRefusal } from '../domain/tiers.ts'
+import { type Wei, wei } from '../domain/units.ts'
+import {
+  type Actor,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorDeps,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+} from './act.ts'
+import { type FieldReader, readFields } from './input.ts'
+
+const PAYOUT_BPS_MAX = 1_000_000
+const PER_WALLET_MAX = 2 ** 31 - 1
+const TIER_NO_MAX = 65_535
+const TIER_ID = {
+  max: 32,
+  pattern: /^[a-z0-9][a-z0-9-]{0,31}$/,
+  form: 'up to 32 of a-z, 0-9 and -, beginning with one of the first',
+}
+
+/** A tier with every version it ever had, oldest first, and how many cohorts the contract has for it. */
+export interface TierView extends Omit<TierRow, 'live'> {
+  cohorts: number
+  versions: TierRow[]
+}
+
+/** A tier after an act. `changed` is false where it stood so already. */
+export interface TierEntered {
+  tier: TierView
+  changed: boolean
+}
+
+/** GET tiers: all of them, by number, as they are now and with their versions. */
+export async function listTiers(deps: OperatorDeps): Promise<{ tiers: TierView[] }> {
+  return { tiers: await readTiers(deps.pool) }
+}
+
+async function readTiers(sql: Sql): Promise<TierView[]> {
+  const [rows, cohorts] = [await readTierHistory(sql), await readCohorts(sql)]
+  return [...Map.groupBy(rows, (row) => row.tierId).values()].flatMap((versions) => {
+    const now = versions.at(-1)
+    if (!now) return []
+    const { live: _, ...shown } = now
+    return [{ ...shown, cohorts: cohorts.filter(({ tierNo }) => tierNo === now.tierNo).length, versions }]
+  })
+}
+
+/** What of a tier a new version may change. Null: as it was. */
+interface Change {
+  label: string | null
+  priceWei: Wei | null
+  maxPerWallet: number | null
+  payoutBps: number | null
+  holdingWei: Wei | null
+  holdingToken: `0x${string}` | null
+  holdingSymbol: string | null
+  holdingDecimals: number | null
+  onSale: boolean | null
+}
+
+function readChange(fields: FieldReader): Change {
+  return {
+    label: fields.textOrNull('label', { max: 64 }),
+    priceWei: fields.weiOrNull('priceWei'),
+    maxPerWallet: fields.wholeOrNull('maxPerWallet', 1, PER_WALLET_MAX),
+    payoutBps: fields.wholeOrNull('payoutBps', 0, PAYOUT_BPS_MAX),
+    holdingWei: fields.weiOrNull('holdingWei'),
+    holdingToken: fields.addressOrNull('holdingToken'),
+    holdingSymbol: fields.textOrNull('holdingSymbol', { max: 32 }),
+    holdingDecimals: fields.wholeOrNull('holdingDecimals', 0, 255),
+    onSale: fields.flagOrNull('onSale'),
+  }
+}
+
+/**
+ * POST tiers `{tierId, label, priceWei, maxPerWallet, payoutBps?, holdingWei?, holdingToken?, holdingSymbol?, holdingDecimals?, onSale?,
+ * tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; the next free one unless told.
+ */
+export async function createTier(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<TierEntered | OperatorRefusal> {
+  const fields = readFields(input)
+  const tierId = fields.text('tierId', TIER_ID)
+  const tierNo = fields.wholeOrNull('tierNo', 1, TIER_NO_MAX)
+  const change = readChange(fields)
+  const reason = fields.textOrNull('reason')
+  for (const name of ['label', 'priceWei', 'maxPerWallet'] as const)
+    if (change[name] === null && (input[name] ?? '') === '') fields.complain(`${name} is required`)
+  if (fields.refusal) return fields.refusal
+  return enter(deps, actor, reason, (rows) => {
+    if (rows.some((row) => row.tierId === tierId))
+      return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
+    const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
+    const taken = rows.find((row) => row.tierNo === number)
+    if (taken) return refuseAct('conflict', `Number ${number} is that of tier ${taken.tierId} on the contract.`)
+    if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
+    const fresh = { tierId, tierNo: number, label: '', priceWei: wei(0n), maxPerWallet: 1, payoutBps: 10_000 }
+    const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
+    return { before: null, ...merge({ ...fresh, ...open }, change) }
+  })
+}
+
+/**
+ * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, reason?}`: the tier's next version; what is left
+ * out stays. The old price still buys the tier for the grace, and is nobody else's until then. `holdingWei: "0"` opens it to anyone.
+ */
+export async function changeTier(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<TierEntered | OperatorRefusal> {
+  const fields = readFields(input)
+  const tierId = fields.text('tierId', TIER_ID)
+  const change = readChange(fields)
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return enter(deps, actor, reason, (rows) => {
+    const before = rows.findLast((row) => row.tierId === tierId)
+    return before ? { before, ...merge(before, change) } : refuseAct('notFound', `There is no tier ${tierId}.`)
+  })
+}
+
+/** POST tiers/:tierId/sale `{onSale, reason?}`: puts a tier on sale or takes it off. Payments made before hold as they were. */
+export async function setOnSale(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<TierEntered | OperatorRefusal> {
+  const fields = readFields(input)
+  const onSale = fields.flag('onSale')
+  if (fields.refusal) return fields.refusal
+  return changeTier(deps, actor, { tierId: input.tierId, onSale, reason: input.reason })
+}
+
+type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>
+
+function merge(before: Terms, change: Change): Terms {
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null))
+  const {
+    tierId,
+    tierNo,
+    label,
+    priceWei,
+    maxPerWallet,
+    payoutBps,
+    onSale,
+    holdingSymbol,
+    holdingDecimals,
+    ...holding
+  } = {
+    ...before,
+    ...given,
+  }
+  const open = holding.holdingWei === 0n
+  return {
+    ...{ tierId, tierNo, label, priceWei, maxPerWallet, payoutBps, onSale },
+    holdingWei: holding.holdingWei,
+    holdingToken: open ? null : holding.holdingToken,
+    holdingSymbol: open ? null : holdingSymbol,
+    holdingDecimals: open ? null : holdingDecimals,
+  }
+}
+
+/** Enters what `propose` makes of the tiers there are, unless something speaks against it. */
+async function enter(
+  deps: OperatorDeps,
+  actor: Actor,
+  reason: string | null,
+  propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
+): Promise<TierEntered | OperatorRefusal> {
+  const now = await readNow(deps)
+  return inTransaction(deps.pool, async (sql) => {
+    await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
+    const rows = await readTierHistory(sql)
+    const proposed = propose(rows)
+    if (isOperatorRefusal(proposed)) return proposed
+    const { before, ...terms } = proposed
+    const refusal =
+      refuseTerms(terms) ??
+      wordsOf(refuseTierVersion(rows, terms, now.time, deps.rules.priceGraceSec)) ??
+      (await refusePayout(sql, terms)) ??
+      (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
+    if (refusal) return refusal
+    const view = async () => {
+      const tier = (await readTiers(sql)).find(({ tierId }) => tierId === terms.tierId)
+      return tier ?? Promise.reject(new Error(`tier ${terms.tierId} is not there`))
+    }
+    if (before && changesNothing(before, terms)) return { tier: await view(), changed: false }
+    await insertTierVersion(sql, { ...terms, fromBlock: now.number + 1, fromTime: now.time + 1 }, actor.name)
+    const action = before ? 'tierChanged' : 'tierCreated'
+    await recordAct(sql, actor, { action, subject: terms.tierId, before, after: terms, reason })
+    await notifyLedgerChanged(sql)
+    return { tier: await view(), changed: true }
+  })
+}
+
+/** The newest block there is: what has been paid up to it was paid under the terms as they were. */
+async function readNow(deps: OperatorDeps) {
+  const [head, cursor] = [await deps.chain.head(), await readCursor(deps.pool)]
+  return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
+}
+
+function changesNothing(before: TierRow, terms: Terms): boolean {
+  return (Object.keys(terms) as (keyof Terms)[]).every((name) => before[name] === terms[name])
+}
+
+function refuseTerms(terms: Terms): OperatorRefusal | null {
+  if (terms.priceWei === 0n)
+    return refuseAct('invalid', 'priceWei must be more than 0: a transfer of nothing buys nothing.')
+  if (terms.holdingWei > 0n && terms.holdingToken === null)
+    return refuseAct('invalid', 'holdingWei needs a holdingToken, the ERC-20 token that a buyer must hold.')
+  return null
+}
+
+function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
+  if (refusal === null) return null
+  if (refusal.kind === 'priceTaken')
+    return refuseAct(
+      'conflict',
+      `Tier ${refusal.by} is on sale at that price, and the amount is what selects the tier.`,
+    )
+  const until = new Date(refusal.untilTime * 1000).toISOString()
+  return refuseAct(
+    'conflict',
+    `That price still buys tier ${refusal.by} until ${until} (block time): it gave it up just now.`,
+  )
+}
+
+/** What a node is credited for life must fit what the contract has for it. */
+async function refusePayout(sql: Sql, { payoutBps }: Terms): Promise<OperatorRefusal | null> {
+  const terms = (await readCreditTerms(sql)).at(-1)
+  if (!terms || terms.maxWei <= creditMaxWei(terms.intervalSec, payoutBps)) return null
+  return refuseAct(
+    'conflict',
+    `At ${payoutBps} basis points and ${terms.maxWei} wei a turn, a node's total could outgrow the contract's 80 bits within 100 years.`,
+  )
+}
+
+/** A token that cannot be read would hold every payment. */
+async function refuseToken(
+  deps: OperatorDeps,
+  { holdingToken }: Terms,
+  now: Awaited<ReturnType<typeof readNow>>,
+): Promise<OperatorRefusal | null> {
+  if (holdingToken === null) return null
+  const somebody = deps.rules.paymentAddress ?? holdingToken
+  if ((await deps.chain.holding(holdingToken, somebody, now)) !== null) return null
+  return refuseAct(
+    'invalid',
+    `The chain could not say what anybody holds of ${holdingToken}: is that an ERC-20 token on it?`,
+  )
+}

@@ -1,0 +1,241 @@
+// What the operator makes of held payments, over HTTP and on a real chain: released and minted, dismissed for good, or paid back with
+// a wallet of his own, which only the chain proves.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk()
+  world = desk.world
+})
+after(() => desk.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+/** A payment of the wrong amount, held. */
+async function heldPayment(from: number, valueWei = BASIC - 1n): Promise<Hash> {
+  const txHash = await world.pay(from, valueWei)
+  await world.settle()
+  assert.equal(await told(txHash), 'held wrongAmount')
+  return txHash
+}
+/** A plain transfer between two accounts, mined. */
+async function transfer(from: number, to: string, valueWei: bigint): Promise<Hash> {
+  const txHash = await world.chain.send({ from: world.at(from), to, value: `0x${valueWei.toString(16)}` })
+  await world.chain.mine()
+  return txHash
+}
+
+describe('held payments', () => {
+  it('are listed with their evidence, newest first, by state and reason, page by page', async () => {
+    const hashes = [await heldPayment(5), await heldPayment(6), await heldPayment(7)]
+    const first = await desk.get('payments?status=held&reason=wrongAmount&limit=2')
+    assert.deepEqual(
+      first.json.payments.map(({ txHash }: { txHash: string }) => txHash),
+      [hashes[2], hashes[1]],
+    )
+    const [payment] = first.json.payments
+    assert.deepEqual(
+      [payment.from, payment.valueWei, payment.verdict.decidedBy, payment.verdict.evidence.rule],
+      [world.at(7), (BASIC - 1n).toString(), 'pass', 'wrongAmount'],
+    )
+    const second = await desk.get(`payments?status=held&limit=2&cursor=${first.json.nextCursor}`)
+    assert.equal(second.json.payments[0].txHash, hashes[0])
+    assert.equal(second.json.nextCursor, null)
+    assert.deepEqual((await desk.get('payments?status=minted')).json.payments, [])
+    assert.equal((await desk.get('payments?status=nonsense')).status, 400)
+  })
+
+  it('of a wrong amount are released in the tier that the operator names, and minted by the next pass', async () => {
+    const txHash = await heldPayment(5)
+    const unnamed = await desk.post(`payments/${txHash}/release`)
+    assert.equal(unnamed.status, 400)
+    assert.match(unnamed.json.error, /name the tierId/)
+    assert.equal((await desk.post(`payments/${txHash}/release`, { tierId: 'nope' })).status, 400)
+    const released = await desk.post(`payments/${txHash}/release`, { tierId: 'basic', reason: 'one wei short' })
+    assert.deepEqual([released.status, released.json.status, released.json.tierId], [200, 'accepted', 'basic'])
+    await world.settle()
+    assert.equal(await told(txHash), 'minted')
+    const { payments } = (await desk.get(`payments/${txHash.toUpperCase().replace('0X', '0x')}`)).json
+    const [shown] = payments
+    assert.equal(payments.length, 1)
+    assert.equal(shown.mint.owner, world.at(5))
+    assert.equal(BigInt(shown.mint.nodeId), await world.read('nodeOfRef', [txHash]))
+    assert.equal(shown.intent.kind, 'mint')
+    assert.equal(shown.intent.attempts[0].txHash, shown.mint.mintTxHash)
+    assert.deepEqual(
+      shown.verdicts.map((v: { verdict: string; decidedBy: string }) => [v.verdict, v.decidedBy]),
+      [
+        ['held', 'pass'],
+        ['accepted', 'ada'],
+      ],
+    )
+    const { receivedWei, expectedWei, heldFor, note, tierVersion } = shown.verdicts[1].evidence
+    assert.deepEqual(
+      [receivedWei, expectedWei, heldFor, note, tierVersion],
+      [(BASIC - 1n).toString(), BASIC.toString(), 'wrongAmount', 'one wei short', 1],
+    )
+    const audit = (await desk.get(`audit?subject=${txHash}`)).json.entries
+    assert.deepEqual(
+      [audit[0].action, audit[0].actor, audit[0].detail.before.reason],
+      ['released', 'ada', 'wrongAmount'],
+    )
+    assert.equal((await desk.get(`payments/${shown.id}`)).json.payments[0].txHash, txHash)
+  })
+
+  it('beyond the allowance are released in their own tier and in no other', async () => {
+    for (let i = 0; i < 2; i++) await world.giveTokens(world.at(8), 1_000n * ETHER)
+    const hashes = [await world.pay(8, BASIC * 5n), await world.pay(8, BASIC * 5n), await world.pay(8, BASIC * 5n)]
+    await world.settle()
+    const [, , third = '0x' as Hash] = hashes
+    assert.equal(await told(third), 'held tierAllowance')
+    assert.equal((await desk.post(`payments/${third}/release`, { tierId: 'basic' })).status, 409)
+    assert.equal((await desk.post(`payments/${third}/release`, {})).json.tierId, 'founder')
+    await world.settle()
+    assert.equal(await told(third), 'minted')
+  })
+
+  it('that are dismissed are never minted, also when their block is reorganised out and they come back', async () => {
+    const txHash = await heldPayment(9)
+    const raw = await world.raw(txHash)
+    assert.equal((await desk.post(`payments/${txHash}/dismiss`, { reason: 'a test' })).json.status, 'dismissed')
+    assert.equal((await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })).status, 409)
+    const blockNumber = (await desk.get(`payments/${txHash}`)).json.payments[0].blockNumber
+    const head = Number((await world.chain.block()).number)
+    await world.chain.rpc('anvil_reorg', [head - blockNumber + 1, []])
+    await world.chain.mine()
+    await world.payments()
+    assert.equal(await told(txHash), 'orphaned wrongAmount')
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.settle()
+    assert.equal(await told(txHash), 'dismissed wrongAmount')
+    assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
+  })
+
+  it('are refused by name where there is none, or the name is no name', async () => {
+    const nobody = `0x${'ab'.repeat(32)}`
+    assert.equal((await desk.get(`payments/${nobody}`)).status, 404)
+    assert.equal((await desk.get('payments/999999')).status, 404)
+    for (const act of ['release', 'dismiss']) assert.equal((await desk.post(`payments/${nobody}/${act}`)).status, 404)
+    for (const name of ['0x12', 'abc', '-1', '1.5', '00', '1'.repeat(40)])
+      assert.equal((await desk.get(`payments/${name}`)).status, 400, name)
+  })
+
+  it('pressed twice at once are decided once: the other is answered 409', async () => {
+    for (let i = 0; i < 3; i++) {
+      const txHash = await heldPayment(6, BASIC - 2n)
+      const refundTxHash = await transfer(10, world.at(6), BASIC - 2n)
+      const answers = await Promise.all([
+        desk.post(`payments/${txHash}/release`, { tierId: 'basic' }),
+        desk.post(`payments/${txHash}/refund`, { refundTxHash }),
+        desk.post(`payments/${txHash}/dismiss`),
+      ])
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409])
+      await world.settle()
+      const { verdicts } = (await desk.get(`payments/${txHash}`)).json.payments[0]
+      assert.equal(verdicts.filter((v: { decidedBy: string }) => v.decidedBy === 'ada').length, 1)
+    }
+  })
+
+  it('that are dust are dismissed together, after a preview of how many they are and what they come to', async () => {
+    const [, second = '0x' as Hash] = [await world.pay(7, 5n), await world.pay(8, 6n)]
+    const large = await heldPayment(9)
+    await world.settle()
+    const preview = await desk.post('payments/dismiss', { belowWei: '1000', dryRun: true })
+    assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei: '11', remaining: 2 })
+    assert.equal(await told(second), 'held wrongAmount')
+    const done = await desk.post('payments/dismiss', { belowWei: '1000', reason: 'dust' })
+    assert.deepEqual(done.json, { dryRun: false, count: 2, sumWei: '11', remaining: 0 })
+    assert.deepEqual([await told(second), await told(large)], ['dismissed wrongAmount', 'held wrongAmount'])
+    const [entry] = (await desk.get('audit?action=dustDismissed')).json.entries
+    assert.deepEqual([entry.actor, entry.detail.after.count, entry.detail.after.sumWei], ['ada', 2, '11'])
+    for (const belowWei of ['', '-1', '0x5', 5, (BASIC + 1n).toString()])
+      assert.equal((await desk.post('payments/dismiss', { belowWei })).status, 400, String(belowWei))
+  })
+})
+
+describe('a refund', () => {
+  const refund = (txHash: Hash, refundTxHash: string) => desk.post(`payments/${txHash}/refund`, { refundTxHash })
+
+  it('is recorded once the chain proves it, from whatever wallet of the operator', async () => {
+    const txHash = await heldPayment(5)
+    const refundTxHash = await transfer(3, world.at(5), BASIC - 1n)
+    const recorded = await refund(txHash, refundTxHash)
+    assert.deepEqual([recorded.status, recorded.json.status], [200, 'refunded'])
+    const [shown] = (await desk.get(`payments/${txHash}`)).json.payments
+    assert.deepEqual(
+      [shown.refund.txHash, shown.refund.from, shown.refund.to, shown.refund.valueWei, shown.refund.recordedBy],
+      [refundTxHash, world.at(3), world.at(5), (BASIC - 1n).toString(), 'ada'],
+    )
+    await world.settle()
+    assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
+  })
+
+  it('of another value, to another wallet, by the payer to himself, failed, or older than the payment proves nothing', async () => {
+    const early = await transfer(10, world.at(6), BASIC - 3n)
+    const txHash = await heldPayment(6, BASIC - 3n)
+    const failed = await world.call(10, world.factory, '0xdeadbeef', 0n)
+    assert.equal(await world.succeeded(failed), false)
+    for (const [refundTxHash, words] of [
+      [early, /older than the payment/],
+      [await transfer(10, world.at(6), BASIC - 2n), /carries/],
+      [await transfer(10, world.at(7), BASIC - 3n), /went to/],
+      [await transfer(6, world.at(6), BASIC - 3n), /nothing moved/],
+      [failed, /failed on chain/],
+      [txHash, /went to/],
+    ] as const) {
+      const answer = await refund(txHash, refundTxHash)
+      assert.equal(answer.status, 400)
+      assert.match(answer.json.error, words)
+    }
+    assert.equal(await told(txHash), 'held wrongAmount')
+  })
+
+  it('in no block yet may be recorded again shortly', async () => {
+    const txHash = await heldPayment(7, BASIC - 4n)
+    const refundTxHash = await world.chain.send({
+      from: world.at(10),
+      to: world.at(7),
+      value: `0x${(BASIC - 4n).toString(16)}`,
+    })
+    assert.equal((await refund(txHash, refundTxHash)).status, 409)
+    assert.equal((await refund(txHash, `0x${'cd'.repeat(32)}`)).status, 409)
+    await world.chain.mine()
+    assert.equal((await refund(txHash, refundTxHash)).status, 200)
+  })
+
+  it('proves one payment only', async () => {
+    const [first, second] = [await heldPayment(5, BASIC - 5n), await heldPayment(5, BASIC - 5n)]
+    const refundTxHash = await transfer(10, world.at(5), BASIC - 5n)
+    assert.equal((await refund(first, refundTxHash)).status, 200)
+    const again = await refund(second, refundTxHash)
+    assert.equal(again.status, 409)
+    assert.match(again.json.error, /another payment/)
+    assert.equal(await told(second), 'held wrongAmount')
+  })
+
+  it('that a reorganisation takes back is taken back here too: the payment is held again', async () => {
+    const txHash = await heldPayment(9, BASIC - 6n)
+    const refundTxHash = await transfer(10, world.at(9), BASIC - 6n)
+    assert.equal((await refund(txHash, refundTxHash)).status, 200)
+    await world.chain.rpc('anvil_reorg', [1, []])
+    for (let i = 0; i < 63; i++) await world.chain.mine()
+    await world.payments()
+    assert.equal(await told(txHash), 'refunded wrongAmount', 'it may come back for a while')
+    for (let i = 0; i < 4; i++) await world.chain.mine()
+    await world.payments()
+    assert.equal(await told(txHash), 'held wrongAmount')
+    const [entry] = (await desk.get('audit?action=refundGone')).json.entries
+    assert.deepEqual([entry.subject, entry.detail.refundTxHash], [txHash, refundTxHash])
+    const anew = await transfer(10, world.at(9), BASIC - 6n)
+    assert.equal((await refund(txHash, anew)).status, 200)
+  })
+})
