@@ -1,0 +1,98 @@
+// One account's books over a period, held against the chain: its balance at the opening block, what the ledger knows to have moved,
+// its balance at the closing block, and where in between whatever the ledger does not know of moved. Balances are read from the chain
+// at those very blocks; one that cannot be read is null and never made up.
+import { readBlock } from '../db/blocks.ts'
+import type { Blocks } from '../db/exports.ts'
+import type { Place } from '../db/snapshot.ts'
+import type { Sql } from '../db/sql.ts'
+import type { Movement } from '../db/statement.ts'
+import type { Address } from '../domain/units.ts'
+import type { OperatorDeps } from './act.ts'
+import type { Period } from './period.ts'
+
+/** Balances read to find where something moved; each finding takes as many as the period has binary digits. */
+const READINGS_MAX = 200
+
+/** Ether that came (positive) or went in these blocks by nothing the ledger follows: one block, unless states are gone. */
+export interface Other {
+  fromBlock: number
+  toBlock: number
+  wei: bigint
+}
+
+export interface Account {
+  name: string
+  address: Address
+  openingWei: bigint | null
+  /** Where the opening balance is from: the chain at that block or, where no provider has that state, the audited books. */
+  openingFrom: 'chain' | 'books' | null
+  movements: Movement[]
+  /** Opening and movements. */
+  computedWei: bigint | null
+  closingWei: bigint | null
+  /** Closing less computed: "0" where the ledger explains every wei. */
+  otherWei: bigint | null
+  /** Where the other ether moved: the evidence. What came and went to the same wei within a half of the period is not seen. */
+  other: Other[]
+  /** What of `otherWei` could not be pinned to a block. */
+  unexplainedWei: bigint | null
+}
+
+interface Asked {
+  name: string
+  address: Address
+  period: Period
+  movements(blocks: Blocks): Promise<Movement[]>
+  /** What the books say the account held at a block. */
+  booked?(block: number): Promise<bigint | null>
+}
+
+const sum = (movements: readonly { wei: bigint }[]) => movements.reduce((total, { wei }) => total + wei, 0n)
+
+/** Does one account's books. */
+export async function readAccount(deps: OperatorDeps, sql: Sql, asked: Asked): Promise<Account> {
+  const { name, address, period } = asked
+  const { opening, closing } = period
+  const [readWei, closingWei] = await Promise.all([
+    deps.chain.balanceAt(address, opening),
+    deps.chain.balanceAt(address, closing),
+  ])
+  const openingWei = readWei ?? (await asked.booked?.(opening.number)) ?? null
+  const openingFrom = openingWei === null ? null : readWei === null ? 'books' : 'chain'
+  const movements = await asked.movements({ after: opening.number, upTo: closing.number })
+  const computedWei = openingWei === null ? null : openingWei + sum(movements)
+  const otherWei = computedWei === null || closingWei === null ? null : closingWei - computedWei
+  const other =
+    openingWei === null || closingWei === null || otherWei === 0n
+      ? []
+      : await locate(deps, sql, asked, { at: opening, wei: openingWei }, { at: closing, wei: closingWei })
+  const pinned = other.filter(({ fromBlock, toBlock }) => fromBlock === toBlock)
+  const unexplainedWei = otherWei === null ? null : otherWei - sum(pinned)
+  return { name, address, openingWei, openingFrom, movements, computedWei, closingWei, otherWei, other, unexplainedWei }
+}
+
+interface Reading {
+  at: Place
+  wei: bigint
+}
+
+/** Halves every stretch in which the balance moved otherwise than the ledger knows, down to single blocks. */
+async function locate(deps: OperatorDeps, sql: Sql, asked: Asked, low: Reading, high: Reading): Promise<Other[]> {
+  let readings = 0
+  async function within(from: Reading, to: Reading): Promise<Other[]> {
+    const known = sum(await asked.movements({ after: from.at.number, upTo: to.at.number }))
+    const wei = to.wei - from.wei - known
+    if (wei === 0n) return []
+    const whole = [{ fromBlock: from.at.number + 1, toBlock: to.at.number, wei }]
+    if (to.at.number - from.at.number <= 1 || readings++ >= READINGS_MAX) return whole
+    const middle = await placeAt(deps, sql, Math.floor((from.at.number + to.at.number) / 2))
+    const balance = middle && (await deps.chain.balanceAt(asked.address, middle))
+    if (!middle || balance === null) return whole
+    const reading = { at: middle, wei: balance }
+    return [...(await within(from, reading)), ...(await within(reading, to))]
+  }
+  return within(low, high)
+}
+
+const placeAt = async (deps: OperatorDeps, sql: Sql, number: number): Promise<Place | null> =>
+  (await readBlock(sql, number)) ?? (await deps.chain.block(number))

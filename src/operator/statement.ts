@@ -1,0 +1,207 @@
+// The statement of a period: what was sold, minted, paid back, credited, withdrawn and spent, and every account's books from its
+// balance at the opening block to its balance at the closing block, to the wei. All of it from one snapshot of the ledger.
+import type { Blocks } from '../db/exports.ts'
+import { readSetting } from '../db/settings.ts'
+import { inSnapshot, type Place } from '../db/snapshot.ts'
+import type { Sql } from '../db/sql.ts'
+import * as ledger from '../db/statement.ts'
+import { type Address, address } from '../domain/units.ts'
+import { type Account, readAccount } from './account.ts'
+import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal } from './act.ts'
+import { csvLine } from './csv.ts'
+import { readFields } from './input.ts'
+import { findPeriod, type Period, readPeriodFields, shownPlace } from './period.ts'
+
+export interface Statement {
+  period: { opening: object; closing: object; blocks: number; complete: boolean }
+  /** Payments of the period that have become nodes, by tier; payments that have not are below. */
+  sales: { tierId: string | null; count: number; valueWei: bigint }[]
+  totalSalesWei: bigint
+  /** Every payment of the period as it stands now. */
+  payments: ledger.PaymentsLine[]
+  happened: ledger.Happened
+  gas: (ledger.GasLine & { role: string })[]
+  gasWei: bigint
+  accounts: Account[]
+  contract: Contract
+  /** Whether every account and the contract's debt add up; null where something could not be read. */
+  balanced: boolean | null
+}
+
+/** What the contract owed to nodes' owners, and what it held beyond. */
+interface Contract {
+  outstandingOpeningWei: bigint
+  outstandingClosingWei: bigint
+  /** The contract's own word; null where it could not be read, as before its deployment. */
+  chainOpeningWei: bigint | null
+  chainClosingWei: bigint | null
+  /** The contract's word less the ledger's at the closing block. */
+  differenceWei: bigint | null
+  surplusOpeningWei: bigint | null
+  surplusClosingWei: bigint | null
+}
+
+/** GET statement with `from` and `to`, or `month`: see `readPeriodFields`. Left out, all that the ledger has followed. */
+export async function readStatement(deps: OperatorDeps, input: Fields): Promise<Statement | OperatorRefusal> {
+  const fields = readFields(input)
+  const asked = readPeriodFields(fields)
+  if (fields.refusal) return fields.refusal
+  return inSnapshot(deps.readPool, async (sql) => {
+    const period = await findPeriod(deps, sql, asked)
+    return isOperatorRefusal(period) ? period : stateOf(deps, sql, period)
+  })
+}
+
+async function stateOf(deps: OperatorDeps, sql: Sql, period: Period): Promise<Statement> {
+  const { opening, closing } = period
+  const blocks = { after: opening.number, upTo: closing.number }
+  const payments = await ledger.readPaymentLines(sql, blocks)
+  const sales = payments
+    .filter(({ state }) => state === 'minted')
+    .map(({ tierId, count, valueWei }) => ({ tierId, count, valueWei }))
+  const happened = await ledger.readHappened(sql, blocks)
+  const gas = (await ledger.readGas(sql, blocks)).map((line) => ({ ...line, role: roleOf(deps, line.sender) }))
+  const accounts = await readAccounts(deps, sql, period)
+  const contract = await readContract(deps, sql, period, accounts)
+  return {
+    period: {
+      opening: shownPlace(opening),
+      closing: shownPlace(closing),
+      blocks: closing.number - opening.number,
+      complete: period.complete,
+    },
+    sales,
+    totalSalesWei: sales.reduce((total, { valueWei }) => total + valueWei, 0n),
+    payments,
+    happened,
+    gas,
+    gasWei: gas.reduce((total, { feeWei }) => total + feeWei, 0n),
+    accounts,
+    contract,
+    balanced: isBalanced(accounts, contract),
+  }
+}
+
+function roleOf({ senders }: OperatorDeps, sender: Address): string {
+  const roles = (['minter', 'distributor'] as const).filter((role) => senders[role] === sender)
+  return roles.length > 0 ? roles.join(' and ') : 'former sender'
+}
+
+/** Payments wallet, factory, and each sender once, whatever roles one key has. */
+async function readAccounts(deps: OperatorDeps, sql: Sql, period: Period): Promise<Account[]> {
+  const wallet = deps.rules.paymentAddress
+  const identity = (await readSetting(sql, 'identity')) as { factory?: string } | null
+  const factory = identity?.factory === undefined ? null : address(identity.factory)
+  const senders = new Set([deps.senders.minter, deps.senders.distributor])
+  const accounts: Account[] = []
+  const add = async (asked: Omit<Parameters<typeof readAccount>[2], 'period'>) =>
+    void accounts.push(await readAccount(deps, sql, { ...asked, period }))
+  if (wallet) {
+    await add({
+      name: 'payments wallet',
+      address: wallet,
+      movements: (blocks) => ledger.readWalletMovements(sql, blocks),
+      booked: (block) => ledger.readBookedWalletAt(sql, wallet, block),
+    })
+  }
+  if (factory) {
+    const movements = (blocks: Blocks) => ledger.readFactoryMovements(sql, factory, blocks)
+    await add({ name: 'contract', address: factory, movements })
+  }
+  for (const sender of senders) {
+    if (!sender || sender === wallet) continue
+    const movements = (blocks: Blocks) => ledger.readSenderMovements(sql, sender, blocks)
+    await add({ name: roleOf(deps, sender), address: sender, movements })
+  }
+  return accounts
+}
+
+async function readContract(
+  deps: OperatorDeps,
+  sql: Sql,
+  { opening, closing }: Period,
+  accounts: readonly Account[],
+): Promise<Contract> {
+  const account = accounts.find(({ name }) => name === 'contract')
+  const outstandingOpeningWei = await ledger.readOutstandingAt(sql, opening.number)
+  const outstandingClosingWei = await ledger.readOutstandingAt(sql, closing.number)
+  const [chainOpeningWei, chainClosingWei] = await Promise.all([chainDebtAt(deps, opening), chainDebtAt(deps, closing)])
+  const less = (a: bigint | null | undefined, b: bigint | null) => (a == null || b === null ? null : a - b)
+  return {
+    outstandingOpeningWei,
+    outstandingClosingWei,
+    chainOpeningWei,
+    chainClosingWei,
+    differenceWei: less(chainClosingWei, outstandingClosingWei),
+    surplusOpeningWei: less(account?.openingWei, outstandingOpeningWei),
+    surplusClosingWei: less(account?.closingWei, outstandingClosingWei),
+  }
+}
+
+/** Null where the provider no longer has the state, or the contract was not there yet. */
+async function chainDebtAt(deps: OperatorDeps, at: Place): Promise<bigint | null> {
+  try {
+    return (await deps.contract.counters(at.number)).outstandingWei
+  } catch (error) {
+    // That it does not answer at all has shown when the balances were read.
+    if (typeof (error as { retryable?: unknown }).retryable === 'boolean') return null
+    throw error
+  }
+}
+
+function isBalanced(accounts: readonly Account[], contract: Contract): boolean | null {
+  // Ether comes to senders and contract from anywhere, and is shown; the payments wallet's every wei is in the ledger.
+  const left = accounts.map(({ name, otherWei, unexplainedWei }) =>
+    name === 'payments wallet' ? otherWei : unexplainedWei,
+  )
+  const differences = [...left, contract.differenceWei]
+  if (differences.some((wei) => wei !== null && wei !== 0n)) return false
+  return differences.includes(null) ? null : true
+}
+
+/** The statement as CSV: one line an item, money in wei; the last line says whether it balances, as of which block. */
+export function statementCsv(statement: Statement): string {
+  const { period, happened, contract } = statement
+  const lines: (string | null)[][] = [['section', 'item', 'detail', 'count', 'wei']]
+  const text = (wei: bigint | null) => wei?.toString() ?? null
+  const add = (section: string, item: string, detail: string | null, count: number | null, wei: bigint | null) =>
+    void lines.push([section, item, detail, count === null ? null : String(count), text(wei)])
+  for (const [edge, place] of Object.entries({ opening: period.opening, closing: period.closing })) {
+    for (const [name, value] of Object.entries(place))
+      lines.push(['period', `${edge}.${name}`, String(value), null, null])
+  }
+  for (const { tierId, count, valueWei } of statement.sales) add('sales', tierId ?? 'no tier', null, count, valueWei)
+  add('sales', 'total', null, null, statement.totalSalesWei)
+  for (const { tierId, state, reason, count, valueWei } of statement.payments)
+    add('payments', state, [tierId, reason].filter(Boolean).join(' ') || null, count, valueWei)
+  add('nodes', 'minted', null, happened.nodes, null)
+  add('nodes', 'without payment', null, happened.nodesUnpaid, null)
+  add('refunds', 'recorded', null, happened.refunds, happened.refundedWei)
+  add('refunds', 'from the payments wallet', null, null, happened.refundedFromWalletWei)
+  add('credits', 'rounds', null, happened.rounds, happened.creditedWei)
+  add('credits', 'credits of nodes', null, happened.credits, null)
+  add('credits', 'from the treasury', null, null, happened.treasuryWei)
+  add('withdrawals', 'sent', null, happened.withdrawals, happened.withdrawnWei)
+  add('withdrawals', 'failed', null, happened.withdrawalsFailed, null)
+  for (const { role, kind, sender, transactions, feeWei } of statement.gas)
+    add('gas', role, `${kind} ${sender}`, transactions, feeWei)
+  add('gas', 'total', null, null, statement.gasWei)
+  for (const account of statement.accounts) {
+    add(account.name, 'opening', account.address, null, account.openingWei)
+    for (const { what, count, wei } of account.movements) add(account.name, what, null, count, wei)
+    add(account.name, 'computed', null, null, account.computedWei)
+    for (const { fromBlock, toBlock, wei } of account.other)
+      add(
+        account.name,
+        'other',
+        fromBlock === toBlock ? `block ${toBlock}` : `blocks ${fromBlock} to ${toBlock}`,
+        null,
+        wei,
+      )
+    add(account.name, 'closing', account.address, null, account.closingWei)
+    add(account.name, 'unexplained', null, null, account.unexplainedWei)
+  }
+  for (const [name, wei] of Object.entries(contract)) add('contract debt', name, null, null, wei)
+  lines.push(['#total', `lines=${lines.length - 1}`, `balanced=${statement.balanced ?? 'unknown'}`, null, null])
+  return lines.map(csvLine).join('')
+}
