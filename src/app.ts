@@ -212,7 +212,7 @@ function httpDeps(
   chain: ChainPart,
   chainId: number,
   log: Log,
-): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'log'> {
+): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'steady' | 'log'> {
   const { price, secrets } = config
   if (secrets.session === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
   return {
@@ -239,6 +239,7 @@ function httpDeps(
       distMode: config.credit.mode,
     },
     clock: Date.now,
+    steady: () => performance.timeOrigin + performance.now(),
     log,
   }
 }

@@ -44,7 +44,7 @@ export async function migrateWhenUp(
   waitMs = DATABASE_WAIT_MS,
 ): Promise<string[]> {
   const { host } = new URL(url)
-  const deadline = Date.now() + waitMs
+  const deadline = performance.now() + waitMs
   for (let told = false; ; told = true) {
     try {
       return await migrate(url)
@@ -56,7 +56,7 @@ export async function migrateWhenUp(
           `The database at ${host} refuses: ${reason}. Set DATABASE_URL to one this service may use.`,
         )
       if (!isDatabaseDown(error)) throw error
-      if (Date.now() >= deadline) {
+      if (performance.now() >= deadline) {
         throw new StartError(
           `The database at ${host} did not answer within ${Math.round(waitMs / 1000)} s: ${reason}. Start PostgreSQL there, or set DATABASE_URL to where it is.`,
         )

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import type { Log } from '../log.ts'
 import { RpcFault } from './faults.ts'
+import { metered, type ObserveRpc } from './metered.ts'
 import { chunks } from './parallel.ts'
 import { createProvider, isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
@@ -63,6 +64,8 @@ export interface RpcOptions {
   retryPauseMs?: number
   /** What carries requests to a URL; a pool of connections each unless given. */
   dispatcherFor?: (url: string) => Dispatcher
+  /** Told of each request to a provider. */
+  observe?: ObserveRpc
 }
 
 /** Splits what `RPC_URL` may hold: one URL or several, separated by commas. */
@@ -80,7 +83,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const retryPauseMs = options.retryPauseMs ?? RETRY_PAUSE_MS
   const providers = options.urls.map((url) => {
     const dispatcher = options.dispatcherFor?.(url)
-    return createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) })
+    return metered(createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) }), options.observe)
   })
   const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
   const restUntil = new Map<Provider, number>()
@@ -88,7 +91,7 @@ export function createRpc(options: RpcOptions): Rpc {
   let smallUntil = 0
 
   function inOrder(): Provider[] {
-    const now = Date.now()
+    const now = performance.now()
     const rested = (provider: Provider) => (restUntil.get(provider) ?? 0) <= now
     return [...providers.filter(rested), ...providers.filter((provider) => !rested(provider))]
   }
@@ -129,7 +132,7 @@ export function createRpc(options: RpcOptions): Rpc {
   /** The fault for which another provider is asked; throws what no other provider mends. */
   function passOver(provider: Provider, error: unknown): RpcFault {
     if (!(error instanceof RpcFault) || error.kind === 'batch' || error.kind === 'tooLarge') throw error
-    restUntil.set(provider, Date.now() + REST_MS)
+    restUntil.set(provider, performance.now() + REST_MS)
     options.log.debug({ host: provider.host, kind: error.kind }, error.message)
     return error
   }
@@ -157,7 +160,7 @@ export function createRpc(options: RpcOptions): Rpc {
       const half = Math.ceil(calls.length / 2)
       if (error.kind === 'batch') {
         batchMax = Math.max(1, Math.min(batchMax, half))
-        smallUntil = Date.now() + SMALL_BATCHES_MS
+        smallUntil = performance.now() + SMALL_BATCHES_MS
       }
       return [...(await piece(calls.slice(0, half), read)), ...(await piece(calls.slice(half), read))]
     }
@@ -165,7 +168,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
   async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
     const replies: RpcReply[] = []
-    if (Date.now() > smallUntil) batchMax = BATCH_MAX
+    if (performance.now() > smallUntil) batchMax = BATCH_MAX
     for (const part of chunks(calls, batchMax)) {
       for (const [index, reply] of (await piece(part, read)).entries()) {
         const { method, params } = part[index] as RpcCall

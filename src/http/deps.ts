@@ -42,10 +42,20 @@ export interface HttpDeps {
   verifyContractWallet: ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>) | null
   /** Readiness: whether the provider is still on the configured chain; null when it could not be asked, which does not fail it. */
   chainIdMatches: (() => Promise<boolean | null>) | null
+  /** Told of every answer, and of every read of the memo. Left out: nobody counts. */
+  meters?: HttpMeters
   settings: HttpSettings
-  /** Milliseconds since 1970: windows, sessions and nonces go by it. */
+  /** Milliseconds since 1970, as the machine tells them: sessions, nonces and times that are shown. It may step, or stand. */
   clock: () => number
+  /** Milliseconds that go on evenly, whatever becomes of the clock: windows, and the age of what is kept. */
+  steady: () => number
   log: Log
+}
+
+export interface HttpMeters {
+  /** `route` is the route's pattern; null where no route was reached. */
+  request(seen: { method: string; route: string | null; status: number; seconds: number }): void
+  memo(result: 'hit' | 'miss' | 'joined'): void
 }
 
 export interface HttpSettings {

@@ -16,27 +16,27 @@ export interface Glance {
 export type CheckedCover = NonNullable<Awaited<ReturnType<Readings['cover']>>> & { checkedAt: string }
 
 /** Builds the shared readings. `readings` null: there is no chain to ask. */
-export function glanceAt(readings: Readings | null, clock: () => number): Glance {
+export function glanceAt(readings: Readings | null, clock: () => number, steady: () => number): Glance {
   const none = async () => null
   if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none }
   return {
-    cover: kept(clock, async () => {
+    cover: kept(steady, async () => {
       const checkedAt = new Date(clock()).toISOString()
       const cover = await readings.cover()
       return cover && { ...cover, checkedAt }
     }),
-    distributorBalanceWei: kept(clock, () => readings.distributorBalanceWei()),
-    paused: kept(clock, () => readings.paused()),
+    distributorBalanceWei: kept(steady, () => readings.distributorBalanceWei()),
+    paused: kept(steady, () => readings.paused()),
   }
 }
 
-function kept<T>(clock: () => number, read: () => Promise<T | null>): () => Promise<T | null> {
+function kept<T>(steady: () => number, read: () => Promise<T | null>): () => Promise<T | null> {
   let at = Number.NEGATIVE_INFINITY
   let last: Promise<T | null> = Promise.resolve(null)
   return () => {
-    const age = clock() - at
+    const age = steady() - at
     if (age < 0 || age >= KEPT_MS) {
-      at = clock()
+      at = steady()
       last = orNull(read, READING_MS_MAX)
     }
     return last

@@ -19,7 +19,7 @@ const NOBODY = '' as Address
 
 /** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
 export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
-  const limits = new Limits(deps.clock)
+  const limits = new Limits(deps.steady)
   const findClient = clientFinder(deps.settings.trustedProxies)
 
   function overLimit(route: Route, bucket: number, request: FastifyRequest, reply: FastifyReply): boolean {

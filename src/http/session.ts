@@ -11,6 +11,8 @@ const SESSION_SEC = 7 * 24 * 60 * 60
 /** Long enough to find the wallet, short enough that a stolen one is stale; 128 bits of it. */
 const NONCE_SEC = 10 * 60
 const NONCE_BYTES = 16
+/** Expired sessions that are remembered; only what we once signed takes a place. */
+const EXPIRED_MAX = 10_000
 /** Stands in a nonce cookie for "no address": the message names none. */
 const ANYONE = '-'
 
@@ -33,6 +35,8 @@ export class Sessions {
   /** Newest first: it signs, all are accepted. */
   readonly #sessionKeys: readonly (string | Buffer)[]
   readonly #nonceKeys: readonly (string | Buffer)[]
+  /** Sessions that were refused as expired, oldest first: a clock that steps back revives none. */
+  readonly #expired = new Set<string>()
 
   constructor(settings: SessionSettings, clock: () => number) {
     const prefix = settings.production ? '__Host-' : ''
@@ -62,8 +66,14 @@ export class Sessions {
   read(cookies: Cookies): Address | null {
     const signed = this.#verify(cookies.get(this.sessionCookie), this.#sessionKeys)
     const [, wallet, expiry] = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/.exec(signed ?? '') ?? []
-    if (wallet === undefined || Number(expiry) <= this.#now()) return null
-    return wallet as Address
+    if (wallet === undefined || signed === null || this.#expired.has(signed)) return null
+    if (Number(expiry) > this.#now()) return wallet as Address
+    this.#expired.add(signed)
+    for (const oldest of this.#expired) {
+      if (this.#expired.size <= EXPIRED_MAX) break
+      this.#expired.delete(oldest)
+    }
+    return null
   }
 
   /** A new nonce and the `set-cookie` that vouches for it. */

@@ -25,7 +25,13 @@ export interface Tools {
 }
 
 export function buildTools(deps: HttpDeps): Tools {
-  const memo = new Memo<Page | null>(deps.clock, deps.changes, (page) => page?.body.length ?? 0)
+  const memo = new Memo<Page | null>(
+    deps.steady,
+    deps.changes,
+    (page) => page?.body.length ?? 0,
+    undefined,
+    deps.meters?.memo,
+  )
   const page = (key: string, maxAgeSec: number, read: () => Promise<string | null>) =>
     memo.get(key, maxAgeSec, async () => {
       const text = await read()
@@ -37,7 +43,7 @@ export function buildTools(deps: HttpDeps): Tools {
     ask,
     read: deps.readSql === deps.sql ? ask : ledgerOf(deps.readSql),
     sessions: new Sessions(deps.settings, deps.clock),
-    glance: glanceAt(deps.readings, deps.clock),
+    glance: glanceAt(deps.readings, deps.clock, deps.steady),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
     page: page as Tools['page'],
   }

@@ -37,13 +37,13 @@ async function recorded<T extends object>(
   halted: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const deadline = Date.now() + BUDGET_MS
+  const deadline = performance.now() + BUDGET_MS
   await passStarted(ctx.pool, name)
   try {
     await ctx.ready?.()
     const outcome = await body({
       checkLock: () => signal.throwIfAborted(),
-      outOfTime: () => Date.now() > deadline || signal.aborted,
+      outOfTime: () => performance.now() > deadline || signal.aborted,
     })
     await passFinished(ctx.pool, name, { outcome })
     return outcome

@@ -56,6 +56,7 @@ export async function startService(overrides: Overrides = {}): Promise<Service> 
     ...plainDeps(sql),
     changes,
     clock: () => clock.now,
+    steady: rest.clock ?? (() => clock.now),
     ...rest,
     settings: { ...plainSettings, ...settings },
   })
@@ -104,7 +105,7 @@ const plainSettings: HttpSettings = {
   distMode: 'treasury',
 }
 
-function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock'> {
+function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock' | 'steady'> {
   return {
     sql,
     readSql: sql,

@@ -19,7 +19,7 @@ const UNKNOWN_KEPT_MS = 2_000
 const DEADLINE_MS = 20_000
 
 export const claim = (tools: Tools): Route => {
-  const gate = new Gate<Outcome>(tools.deps.clock, {
+  const gate = new Gate<Outcome>(tools.deps.steady, {
     atATime: AT_A_TIME_MAX,
     waiting: WAITING_MAX,
     keptMs: UNKNOWN_KEPT_MS,

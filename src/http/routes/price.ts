@@ -13,9 +13,9 @@ export const price = (tools: Tools): Route => {
   let at = Number.NEGATIVE_INFINITY
   let last: Promise<number | null> = Promise.resolve(null)
   const shared = () => {
-    const age = deps.clock() - at
+    const age = deps.steady() - at
     if (age < 0 || age >= KEPT_MS) {
-      at = deps.clock()
+      at = deps.steady()
       last = sharedPrice(tools)
       // What could not be asked is asked again by the next caller.
       last.catch(() => {

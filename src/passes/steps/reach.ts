@@ -18,12 +18,12 @@ export async function reachBlock(
   runPayments: () => Promise<PaymentsOutcome>,
   done: () => Promise<boolean> = async () => true,
 ): Promise<boolean> {
-  const deadline = Date.now() + WAIT_MS
+  const deadline = performance.now() + WAIT_MS
   const reached = async () => {
     const cursor = await readCursor(ctx.pool)
     return cursor !== null && cursor.number >= blockNumber && (await done())
   }
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     if (await reached()) return true
     await nudge(ctx, runPayments)
     if (await reached()) return true

@@ -1,0 +1,42 @@
+// A clock for the service's process that a test can move while it runs: libfaketime, which Debian has as `faketime`. What
+// counts evenly (timers, budgets) goes on as it does on a machine whose clock is set.
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const LIBRARIES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
+  (machine) => `/usr/lib/${machine}/faketime/libfaketimeMT.so.1`,
+)
+const library = LIBRARIES.find((path) => existsSync(path))
+
+/** Why no clock can be moved here, for `skip`; false where one can. */
+export const noFakeClock = library === undefined && 'libfaketime is not installed (Debian: apt-get install faketime)'
+
+export interface FakeClock {
+  /** What the process is started with. */
+  env: Record<string, string>
+  /** The process sees the true time and so many seconds more from now on. */
+  shift(seconds: number): void
+  /** The process sees this very second from now on. */
+  freeze(): void
+}
+
+/** A clock that is right until it is moved. */
+export function createFakeClock(): FakeClock {
+  const file = join(temporaryDirectory(), 'clock')
+  const say = (text: string) => writeFileSync(file, `${text}\n`)
+  const shift = (seconds: number) => say(`${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}`)
+  shift(0)
+  return {
+    env: {
+      LD_PRELOAD: library ?? '',
+      FAKETIME_TIMESTAMP_FILE: file,
+      // Else the file is read once in ten seconds, and timers stall with the clock.
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      TZ: 'UTC',
+    },
+    shift,
+    freeze: () => say(new Date().toISOString().slice(0, 19).replace('T', ' ')),
+  }
+}
