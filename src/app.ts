@@ -18,6 +18,9 @@ import { fetchEthUsd } from './feeds/eth-usd.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { createServer } from './http/server.ts'
 import type { Log } from './log.ts'
+import { metered } from './metrics/meters.ts'
+import type { MetricsDeps } from './metrics/readings.ts'
+import { createMetrics, type Metrics } from './metrics/start.ts'
 import type { OperatorDeps } from './operator/act.ts'
 import { type ChainPart, openParts, type Parts, sendersOf } from './parts.ts'
 import { claimer } from './passes/claim.ts'
@@ -43,6 +46,8 @@ const RECONCILE_EVERY_SEC = 300
 export interface App {
   /** Where the service answers. */
   url: string
+  /** Where its metrics are; null where they are not served. */
+  metricsUrl: string | null
   chain: ChainPart
   chainId: number
   /** Calls back when an embedded part ends by itself: the service cannot go on. */
@@ -72,7 +77,8 @@ async function build(
   onProgress: (step: string) => void,
   { database, chain }: Parts,
   stack: AsyncDisposableStack,
-): Promise<Pick<App, 'url' | 'chain' | 'chainId'>> {
+): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
+  const metrics = createMetrics(log)
   onProgress('migrating the database')
   await migrateWhenUp(database.directUrl, onProgress)
   const open = (url: string, name: string): Pool => {
@@ -83,7 +89,7 @@ async function build(
   const pool = open(database.url, 'node-ledger')
   const readPool = database.readUrl === database.url ? pool : open(database.readUrl, 'node-ledger reads')
   const openRpc = (): Rpc => {
-    const rpc = createRpc({ urls: chain.rpcUrls, log })
+    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: metrics.meters.rpc })
     stack.defer(() => rpc.close())
     return rpc
   }
@@ -108,10 +114,14 @@ async function build(
   ctx.ready = chainSettler({ config, pool, chain, chainId, rpc, reader, onSettled })
   await settleOrServe(ctx.ready, onProgress)
 
-  const runPayments = paymentsPass(ctx)
-  const passes: Passes = { payments: runPayments, credit: creditPass(ctx), claim: claimer(ctx, runPayments) }
+  const runPayments = metered('payments', metrics.meters, paymentsPass(ctx))
+  const credit = metered('credit', metrics.meters, creditPass(ctx))
+  const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
   const changes = listenForChanges(database.directUrl, log)
   stack.defer(() => changes.close())
+
+  // Readings have a client of their own, so that bulk reads of the passes never stand in their way.
+  const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor })
 
   onProgress('starting to serve')
   const server = createServer({
@@ -119,8 +129,8 @@ async function build(
     sql: pool,
     readSql: readPool,
     changes,
-    // Readings have a client of their own, so that bulk reads of the passes never stand in their way.
-    readings: createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor }),
+    readings,
+    meters: metrics.meters,
     passes,
     syncer: createSyncer(ctx, runPayments),
     operator: operatorDeps(ctx, readPool),
@@ -137,8 +147,34 @@ async function build(
     const scheduler = startScheduler(passes, config.schedule.tickSec, log)
     stack.defer(() => scheduler.stop())
   }
+  const metricsUrl = await serveMetrics(config, metrics, { ...ctx, readings }, onProgress, stack)
   const { port } = server.server.address() as AddressInfo
-  return { url: `http://${config.http.host}:${port}`, chain, chainId }
+  return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
+}
+
+/** Metrics that nobody asked for by name must not keep the service from running: a taken default port is only told. */
+async function serveMetrics(
+  { http }: Config,
+  metrics: Metrics,
+  deps: MetricsDeps,
+  onProgress: (step: string) => void,
+  stack: AsyncDisposableStack,
+): Promise<string | null> {
+  const { metricsHost: host, metricsPort: port } = http
+  if (port === null) return null
+  try {
+    const server = await metrics.serve({ host, port }, deps)
+    stack.defer(() => server.close())
+    return server.url
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const problem = code === 'EADDRINUSE' ? `port ${port} is taken` : message
+    const remedy =
+      'Set METRICS_PORT to another one (0 takes any free one, off serves none), METRICS_HOST to an address this machine has.'
+    if (http.metricsPortSet) throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`)
+    onProgress(`metrics are not served: ${problem}. ${remedy}`)
+    return null
+  }
 }
 
 /** Tries to settle things with the chain; a chain that does not answer must not keep the ledger from being read. */
@@ -195,6 +231,7 @@ export function passContext(
       guardUsable: given.guardUsable,
       rewindsToShorterChain: chain.demoToken !== null,
       reconcileEverySec: RECONCILE_EVERY_SEC,
+      fundsWarnTransactions: config.schedule.fundsWarnTransactions,
     },
     log,
   }

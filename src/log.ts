@@ -1,6 +1,6 @@
 // The one logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout
 // while the service runs, save the banner and the progress lines of the command line.
-import { type Logger, pino } from 'pino'
+import { type Logger, pino, stdTimeFunctions } from 'pino'
 
 export type Log = Logger
 
@@ -13,12 +13,20 @@ const REDACTED = [
   'res.headers["set-cookie"]',
   '*.signature',
   '*.privateKey',
+  '*.password',
   '*.secret',
+  '*.secrets',
 ]
 
 /** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. */
 export function createLog(level: string): Log {
-  return pino({ level, redact: { paths: REDACTED, censor: '[redacted]' } })
+  return pino({
+    level,
+    redact: { paths: REDACTED, censor: '[redacted]' },
+    // What people and log stores read without a table at hand.
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+  })
 }
 
 /** A logger that says nothing, for tests and one-shot commands that print for people. */

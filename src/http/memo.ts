@@ -33,6 +33,7 @@ export class Memo<T> {
   readonly #changes: LedgerChanges | null
   readonly #bytesMax: number
   readonly #bytesOf: (value: T) => number
+  readonly #observe: (result: 'hit' | 'miss' | 'joined') => void
   readonly #entries = new Map<string, Entry<T>>()
   #flights = new Map<string, Promise<T>>()
   #bytes = 0
@@ -43,11 +44,13 @@ export class Memo<T> {
     changes: LedgerChanges | null,
     bytesOf: (value: T) => number,
     bytesMax: number = BYTES_MAX,
+    observe: (result: 'hit' | 'miss' | 'joined') => void = () => {},
   ) {
     this.#clock = clock
     this.#changes = changes
     this.#bytesOf = bytesOf
     this.#bytesMax = bytesMax
+    this.#observe = observe
     changes?.subscribe(() => this.#flush())
   }
 
@@ -61,11 +64,13 @@ export class Memo<T> {
         // Last used goes last: what is dropped for room is what nobody asks for.
         this.#entries.delete(key)
         this.#entries.set(key, kept)
+        this.#observe('hit')
         return kept.value
       }
       this.#drop(key, kept)
     }
     const flying = this.#flights.get(key)
+    this.#observe(flying ? 'joined' : 'miss')
     if (flying) return flying
     const flight = this.#build(key, build)
     this.#flights.set(key, flight)

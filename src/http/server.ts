@@ -67,7 +67,12 @@ export function createServer(deps: HttpDeps): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
   })
-  app.addHook('onResponse', async (request, reply) => logRequest(deps, request, reply))
+  app.addHook('onResponse', async (request, reply) => {
+    const { statusCode, elapsedTime } = reply
+    const route = request.routeOptions.url ?? null
+    deps.meters?.request({ method: request.method, route, status: statusCode, seconds: elapsedTime / 1000 })
+    logRequest(deps, request, reply)
+  })
   app.setNotFoundHandler((request, reply) => sendRefusal(reply, 'unknownRoute', carriesSession(request, tools)))
   app.setErrorHandler((error, request, reply) => {
     deps.log.error({ err: error, requestId: request.id }, 'request failed outside of any route')

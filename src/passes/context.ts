@@ -27,6 +27,8 @@ export interface Rules {
   rewindsToShorterChain: boolean
   /** Seconds between two comparisons of the ledger with the contract. */
   reconcileEverySec: number
+  /** A sender's funds are low when they pay for fewer transactions; 0: never. */
+  fundsWarnTransactions: number
 }
 
 /** Runs `body` where nobody else runs under that name, else answers null. Its signal aborts when the lock is lost. */

@@ -8,6 +8,7 @@ import type { PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { auditWallet } from './steps/audit.ts'
 import { follow } from './steps/follow.ts'
+import { watchFunds } from './steps/funds.ts'
 import { judge } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
 import { reconcileWhenDue } from './steps/reconcile.ts'
@@ -33,6 +34,7 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
     held += (await judge(ctx, cursor, run)).held
     if (ctx.minter && cursor.number === followed.head.number) await settleAndMint(ctx, run, cursor, ctx.minter)
   }
+    await watchFunds(ctx)
   return {
     ran: true,
     fromBlock: followed.fromBlock,

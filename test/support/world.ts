@@ -173,6 +173,7 @@ export function contextOf(
       guardUsable: true,
       rewindsToShorterChain: false,
       reconcileEverySec: 0,
+      fundsWarnTransactions: 0,
       ...rules,
     },
     log: silentLog,

@@ -1,0 +1,30 @@
+// What the funds of the accounts that send are judged by: the gas their transactions took, and what the next round may cost.
+import type { Address } from '../domain/units.ts'
+import type { Sql } from './sql.ts'
+
+/** A sender's last transactions that the average is taken of. */
+const LOOK_BACK = 20
+
+/** Average gas of a sender's last mined transactions; null where there are none. */
+export async function readUsualGas(sql: Sql, sender: Address): Promise<bigint | null> {
+  const [row] = await sql<{ gas: bigint | null }[]>`
+    SELECT ceil(avg(gas_used)) AS gas FROM (SELECT gas_used FROM outbox WHERE sender = ${sender} AND state IN ('mined', 'reverted')
+      ORDER BY nonce DESC LIMIT ${LOOK_BACK}) last`
+  return row?.gas ?? null
+}
+
+/**
+ * The most that the next round hands out: every cohort that is due, or else those that are due next, at the highest draw of the
+ * terms in force and its tier's present rate.
+ */
+export async function readNextRoundWei(sql: Sql): Promise<bigint> {
+  const [row] = await sql<{ wei: bigint }[]>`
+    WITH next AS (SELECT greatest(min(next_due), (SELECT block_time FROM cursors WHERE name = 'follow')) AS due
+      FROM cohorts WHERE size > 0)
+    SELECT coalesce(ceil(sum(c.size * terms.max_wei * t.payout_bps / 10000)), 0) AS wei
+    FROM cohorts c CROSS JOIN next
+    JOIN tiers t ON t.tier_no = c.tier_no AND t.live
+    CROSS JOIN (SELECT max_wei FROM credit_terms ORDER BY from_time DESC LIMIT 1) terms
+    WHERE c.size > 0 AND c.next_due <= next.due`
+  return row?.wei ?? 0n
+}

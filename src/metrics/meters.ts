@@ -1,0 +1,138 @@
+// What is counted as it happens: requests, calls to providers, runs of the passes, memoised answers, deliveries. Owns the
+// names and the labels; every label has few values, whatever comes from outside. Counting never throws.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** Everything else is `other`: a client chooses its method. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+const HTTP_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const RPC_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+const PASS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60]
+
+export interface Meters {
+  /** An answered request. `route` is the route's pattern, null where none was reached. */
+  request(seen: { method: string; route: string | null; status: number; seconds: number }): void
+  memo(result: 'hit' | 'miss' | 'joined'): void
+  /** A call to a provider, or a batch of them. */
+  rpc(seen: { host: string; method: string; outcome: string; seconds: number }): void
+  pass(seen: { pass: string; outcome: PassResult; seconds: number }): void
+  delivery(result: 'delivered' | 'retried' | 'failed'): void
+}
+
+/** `overlap`: another run held the lock. */
+export type PassResult = 'ok' | 'fault' | 'overlap'
+
+/** Registers all of it, and what Node tells of itself. */
+export function createMeters(registry: Registry, version: string): Meters {
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const build = new Gauge({
+    name: 'node_ledger_build_info',
+    help: 'What runs; always 1.',
+    labelNames: ['version', 'node'],
+    registers,
+  })
+  build.set({ version, node: process.version }, 1)
+  const http = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer a request, by route pattern.',
+    labelNames: ['method', 'route', 'code'],
+    buckets: HTTP_BUCKETS,
+    registers,
+  })
+  const limited = new Counter({
+    name: 'node_ledger_http_rate_limited_total',
+    help: 'Requests refused for their number (429).',
+    labelNames: ['route'],
+    registers,
+  })
+  const memo = new Counter({
+    name: 'node_ledger_memo_requests_total',
+    help: 'Reads of memoised answers: hit, miss (read anew), joined (shared the reading of another).',
+    labelNames: ['result'],
+    registers,
+  })
+  const rpc = new Histogram({
+    name: 'node_ledger_rpc_request_duration_seconds',
+    help: 'Time a JSON-RPC provider took, by what came of it: ok, error (a JSON-RPC error), or the kind of fault.',
+    labelNames: ['provider', 'method', 'outcome'],
+    buckets: RPC_BUCKETS,
+    registers,
+  })
+  const faults = new Counter({
+    name: 'node_ledger_rpc_faults_total',
+    help: 'Calls to a JSON-RPC provider that got no answer of use.',
+    labelNames: ['provider', 'kind'],
+    registers,
+  })
+  const runs = new Counter({
+    name: 'node_ledger_pass_runs_total',
+    help: 'Runs of a pass on this instance: ok, fault (stopped; the next goes on), overlap (another run held the lock).',
+    labelNames: ['pass', 'outcome'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'node_ledger_pass_duration_seconds',
+    help: 'Time a run of a pass took on this instance, overlaps left out.',
+    labelNames: ['pass'],
+    buckets: PASS_BUCKETS,
+    registers,
+  })
+  const deliveries = new Counter({
+    name: 'node_ledger_webhook_deliveries_total',
+    help: 'Attempts to deliver an event: delivered, retried (to be tried again), failed (given up).',
+    labelNames: ['result'],
+    registers,
+  })
+  startAtZero(runs, durations, memo, deliveries)
+  return {
+    request({ method, route, status, seconds }) {
+      const where = route ?? 'unknown'
+      http.observe({ method: METHODS.has(method) ? method : 'other', route: where, code: String(status) }, seconds)
+      if (status === 429) limited.inc({ route: where })
+    },
+    memo: (result) => memo.inc({ result }),
+    rpc({ host, method, outcome, seconds }) {
+      rpc.observe({ provider: host, method, outcome }, seconds)
+      if (outcome !== 'ok' && outcome !== 'error') faults.inc({ provider: host, kind: outcome })
+    },
+    pass({ pass, outcome, seconds }) {
+      runs.inc({ pass, outcome })
+      if (outcome !== 'overlap') durations.observe({ pass }, seconds)
+    },
+    delivery: (result) => deliveries.inc({ result }),
+  }
+}
+
+/** A counter that appears with its first event has no increase that an alert could see. */
+function startAtZero(
+  runs: Counter<'pass' | 'outcome'>,
+  durations: Histogram<'pass'>,
+  memo: Counter<'result'>,
+  deliveries: Counter<'result'>,
+): void {
+  for (const pass of ['payments', 'credit']) {
+    for (const outcome of ['ok', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
+    durations.zero({ pass })
+  }
+  for (const result of ['hit', 'miss', 'joined']) memo.inc({ result }, 0)
+  for (const result of ['delivered', 'retried', 'failed']) deliveries.inc({ result }, 0)
+}
+
+/** A pass that is counted, with what came of it. */
+export function metered<T extends { ran: boolean }>(
+  pass: string,
+  meters: Pick<Meters, 'pass'>,
+  run: () => Promise<T>,
+): () => Promise<T> {
+  return async () => {
+    const started = performance.now()
+    let outcome: PassResult = 'fault'
+    try {
+      const result = await run()
+      outcome = result.ran ? 'ok' : 'overlap'
+      return result
+    } finally {
+      meters.pass({ pass, outcome, seconds: (performance.now() - started) / 1000 })
+    }
+  }
+}

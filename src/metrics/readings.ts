@@ -1,0 +1,257 @@
+// What the metrics page reads when it is scraped: the ledger's figures from the database, the head and the senders' funds
+// from the chain. Each reading has a budget and is shared by scrapes; one that fails leaves its samples out.
+import type { ChainReader, Readings, Sender } from '../chain/port.ts'
+import { type LedgerFigures, readLedgerFigures } from '../db/metrics.ts'
+import type { Pool } from '../db/sql.ts'
+import { coverOf } from '../domain/cover.ts'
+import { shared } from './reading.ts'
+import { ether, type Sample } from './samples.ts'
+
+/** Scrapes come every 15 seconds as a rule; two Prometheus servers share a reading. */
+const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
+const CHAIN = { keepMs: 10_000, budgetMs: 2_000 }
+const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized']
+
+export interface MetricsDeps {
+  pool: Pool
+  chain: ChainReader
+  readings: Readings
+  /** Null where no key is configured. */
+  minter: Sender | null
+  distributor: Sender | null
+}
+
+/** Builds the reader of all samples. It never throws, and answers within about two seconds. */
+export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> {
+  const ledger = shared(async () => {
+    const started = performance.now()
+    const figures = await readLedgerFigures(deps.pool)
+    return { figures, seconds: (performance.now() - started) / 1000 }
+  }, LEDGER)
+  const head = shared(() => deps.chain.head(), CHAIN)
+  const senders = (['minter', 'distributor'] as const).flatMap((role) => {
+    const sender = deps[role]
+    if (!sender) return []
+    const read = async () => ({ balanceWei: await sender.balance(), nonce: await sender.nonce() })
+    return [{ role, address: sender.address as string, read: shared(read, CHAIN) }]
+  })
+  const cover = shared(() => deps.readings.cover(), CHAIN)
+
+  return async () => {
+    const [kept, newest, contract, ...funds] = await Promise.all([
+      ledger(),
+      head(),
+      cover(),
+      ...senders.map((sender) => sender.read()),
+    ])
+    const up = (source: string, answered: boolean) => ({
+      ...named(
+        'node_ledger_reading_up',
+        'Whether the readings of a source could be made for this scrape.',
+        answered ? 1 : 0,
+      ),
+      labels: { source },
+    })
+    return [
+      up('database', kept !== null),
+      up('chain', newest !== null),
+      ...(kept ? ledgerSamples(kept.figures, kept.seconds, senders) : []),
+      named('node_ledger_head_block', 'Newest block of the provider.', newest?.number ?? null),
+      ...(kept && newest ? lagSamples(kept.figures, newest) : []),
+      ...senders.flatMap(({ role }, index) => fundsSamples(role, funds[index] ?? null)),
+      ...coverSamples(contract),
+    ]
+  }
+}
+
+const named = (name: string, help: string, value: number | bigint | null): Sample => ({ name, help, value })
+
+function lagSamples(ledger: LedgerFigures, head: { number: number; time: number }): Sample[] {
+  const { followedBlock, followedTime } = ledger
+  const behind = (value: number) => Math.max(0, value)
+  return [
+    named(
+      'node_ledger_lag_blocks',
+      'Blocks between the head and what the ledger has followed.',
+      followedBlock === null ? null : behind(head.number - followedBlock),
+    ),
+    named(
+      'node_ledger_lag_seconds',
+      'Block time between the head and what the ledger has followed.',
+      followedTime === null ? null : behind(head.time - followedTime),
+    ),
+  ]
+}
+
+function fundsSamples(role: string, read: { balanceWei: bigint; nonce: number } | null): Sample[] {
+  const labels = { sender: role }
+  return [
+    {
+      ...named('node_ledger_sender_balance_ether', 'Ether of an account that sends.', read && ether(read.balanceWei)),
+      labels,
+    },
+    { ...named('node_ledger_sender_nonce', 'Transactions of an account that sends.', read?.nonce ?? null), labels },
+  ]
+}
+
+function coverSamples(read: Awaited<ReturnType<Readings['cover']>>): Sample[] {
+  const coverBps = read && coverOf(read.contractBalanceWei, read.outstandingWei).coverBps
+  return [
+    named('node_ledger_contract_balance_ether', 'Ether in the contract.', read && ether(read.contractBalanceWei)),
+    named('node_ledger_outstanding_ether', 'Ether the contract owes.', read && ether(read.outstandingWei)),
+    named(
+      'node_ledger_cover_bps',
+      'Balance of the contract by what it owes, in basis points; absent where it owes nothing.',
+      coverBps,
+    ),
+    named(
+      'node_ledger_solvent',
+      "The contract's own word on whether it can pay what it owes.",
+      read && Number(read.isSolvent),
+    ),
+  ]
+}
+
+function ledgerSamples(f: LedgerFigures, probeSeconds: number, senders: { role: string; address: string }[]): Sample[] {
+  const age = (time: number | null) => (time === null ? null : Math.max(0, f.now - time))
+  return [
+    named('node_ledger_followed_block', 'Block the ledger has followed to.', f.followedBlock),
+    named(
+      'node_ledger_followed_block_timestamp_seconds',
+      'Time of the block the ledger has followed to.',
+      f.followedTime,
+    ),
+    named('node_ledger_nodes', 'Nodes minted.', f.nodes),
+    named('node_ledger_owners', 'Wallets that hold nodes.', f.owners),
+    named('node_ledger_rounds', 'Rounds credited.', f.rounds),
+    named('node_ledger_credited_ether', 'Ether credited in all rounds.', ether(f.distributedWei)),
+    named('node_ledger_withdrawn_ether', 'Ether withdrawn by owners.', ether(f.withdrawnWei)),
+    named('node_ledger_sales_ether', 'Ether of the payments that became nodes.', ether(f.salesWei)),
+    named('node_ledger_due_nodes', 'Nodes whose credit is due.', f.dueNodes),
+    named('node_ledger_scheduled_nodes', 'Nodes that have a next credit time.', f.scheduledNodes),
+    ...paymentSamples(f),
+    named(
+      'node_ledger_payments_held_oldest_age_seconds',
+      'Age of the oldest payment that is held; 0 where none is.',
+      age(f.oldestHeldTime) ?? 0,
+    ),
+    named(
+      'node_ledger_drift',
+      'Differences between ledger and contract that the last comparison found; absent before the first.',
+      f.drift,
+    ),
+    ...HALT_REASONS.map((reason) => ({
+      ...named('node_ledger_halted', 'Whether the passes are halted, by reason.', Number(f.halted === reason)),
+      labels: { reason },
+    })),
+    named('node_ledger_paused', "Whether the operator's switch pauses crediting.", Number(f.paused)),
+    ...f.passes.flatMap(({ name, startedAt, succeededAt }) => [
+      {
+        ...named('node_ledger_pass_last_run_timestamp_seconds', 'When a pass last began, on any instance.', startedAt),
+        labels: { pass: name },
+      },
+      {
+        ...named(
+          'node_ledger_pass_last_success_timestamp_seconds',
+          'When a pass last ended well, on any instance.',
+          succeededAt,
+        ),
+        labels: { pass: name },
+      },
+    ]),
+    ...senders.flatMap((sender) => senderSamples(f, sender, age)),
+    ...connectionSamples(f),
+    named(
+      'node_ledger_db_probe_seconds',
+      'Time this page’s own statement took, waiting for a connection included.',
+      probeSeconds,
+    ),
+    named(
+      'node_ledger_webhook_pending',
+      'Deliveries of events that are yet to succeed; counted up to 10,000.',
+      f.webhooksPending,
+    ),
+    named(
+      'node_ledger_webhook_oldest_pending_age_seconds',
+      'Age of the oldest event yet to be delivered; 0 where none is.',
+      age(f.webhooksOldestTime) ?? 0,
+    ),
+    named('node_ledger_webhook_failed', 'Deliveries given up on and kept; counted up to 10,000.', f.webhooksFailed),
+    named(
+      'node_ledger_webhook_endpoints_disabled',
+      'Endpoints that nothing is sent to any more until an operator enables them.',
+      f.webhooksDisabled,
+    ),
+  ]
+}
+
+function paymentSamples(f: LedgerFigures): Sample[] {
+  const heldCount = Object.values(f.held ?? {}).reduce((sum, count) => sum + count, 0)
+  const status = (name: string, count: number) => ({
+    ...named('node_ledger_payments', 'Payments that wait, by status; counted up to 10,000.', count),
+    labels: { status: name },
+  })
+  return [
+    ...['seen', 'accepted', 'minting'].map((name) => status(name, f.open?.[name] ?? 0)),
+    status('held', heldCount),
+    ...Object.entries(f.held ?? {}).map(([reason, count]) => ({
+      ...named('node_ledger_payments_held', 'Payments that are held, by reason; counted up to 10,000.', count),
+      labels: { reason },
+    })),
+  ]
+}
+
+function senderSamples(
+  f: LedgerFigures,
+  { role, address }: { role: string; address: string },
+  age: (time: number | null) => number | null,
+): Sample[] {
+  const pending = f.outbox.find((entry) => entry.sender === address)
+  const funds = f.funds?.[role]
+  const labels = { sender: role }
+  return [
+    {
+      ...named(
+        'node_ledger_outbox_pending',
+        'Transactions that are signed and in no followed block.',
+        pending?.pending ?? 0,
+      ),
+      labels,
+    },
+    {
+      ...named(
+        'node_ledger_outbox_attempts',
+        'Attempts at the pending transaction: more than 1, its fee was raised.',
+        pending?.attempts ?? 0,
+      ),
+      labels,
+    },
+    {
+      ...named(
+        'node_ledger_outbox_pending_age_seconds',
+        'Age of the oldest pending transaction; 0 where none is.',
+        age(pending?.since ?? null) ?? 0,
+      ),
+      labels,
+    },
+    {
+      ...named(
+        'node_ledger_sender_needed_ether',
+        'Ether below which a sender’s funds are low.',
+        funds ? ether(BigInt(funds.neededWei)) : null,
+      ),
+      labels,
+    },
+    {
+      ...named('node_ledger_sender_funds_low', 'Whether a sender’s funds are low.', funds ? Number(funds.low) : null),
+      labels,
+    },
+  ]
+}
+
+function connectionSamples(f: LedgerFigures): Sample[] {
+  return Object.entries(f.connections ?? {}).map(([state, count]) => ({
+    ...named('node_ledger_db_connections', 'Database connections of all instances, by state.', count),
+    labels: { state },
+  }))
+}

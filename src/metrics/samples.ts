@@ -1,0 +1,36 @@
+// Readings as Prometheus takes them. A reading that could not be made has no sample at all: absent, never 0.
+
+/** One figure that is read when it is asked for. */
+export interface Sample {
+  name: string
+  help: string
+  labels?: Readonly<Record<string, string>>
+  /** Null: could not be read. */
+  value: number | bigint | null
+}
+
+/** The text form of gauges; samples of one name stand together, in the order in which the name first came. */
+export function renderGauges(samples: readonly Sample[]): string {
+  const families = Map.groupBy(
+    samples.filter((sample) => sample.value !== null),
+    (sample) => sample.name,
+  )
+  return [...families].map(([name, family]) => renderFamily(name, family)).join('')
+}
+
+function renderFamily(name: string, family: readonly Sample[]): string {
+  const lines = family.map(({ labels = {}, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+    return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
+  })
+  return `# HELP ${name} ${family[0]?.help ?? ''}\n# TYPE ${name} gauge\n${lines.join('')}`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+/** Wei as ether, for figures on a screen: 15 digits are right. Money is never computed from it. */
+export function ether(wei: bigint): number {
+  return Number(wei) / 1e18
+}

@@ -1,0 +1,71 @@
+// Looks now and then whether the accounts that send have enough ether left, and says so before it runs out. Sends nothing, and
+// never keeps a pass from its work.
+import type { Sender } from '../../chain/port.ts'
+import { readNextRoundWei, readUsualGas } from '../../db/funds.ts'
+import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
+import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
+import { inTransaction } from '../../db/sql.ts'
+import { fundsNeededWei } from '../../domain/funds.ts'
+import type { PassContext } from '../context.ts'
+
+/** Balances change by a transaction a minute at most. */
+const EVERY_SEC = 60
+/** A transaction before any was sent: a mint of one node takes less than this. */
+const USUAL_GAS = 200_000n
+
+/** What is known of a sender's funds; kept as the setting `funds minter` or `funds distributor`. */
+export interface Funds {
+  sender: string
+  address: string
+  balanceWei: string
+  /** Below this they are low. */
+  neededWei: string
+  low: boolean
+}
+
+/** Looks when the last time is long enough ago. */
+export async function watchFunds(ctx: PassContext): Promise<void> {
+  if (ctx.rules.fundsWarnTransactions === 0) return
+  const since = await secondsSincePass(ctx.pool, 'funds')
+  if (since !== null && since < EVERY_SEC) return
+  await passStarted(ctx.pool, 'funds')
+  try {
+    if (ctx.minter) await lookAt(ctx, 'minter', ctx.minter, 0n)
+    const { distributor, rules } = ctx
+    const handsOut = rules.distEnabled && rules.distMode === 'treasury'
+    if (distributor) await lookAt(ctx, 'distributor', distributor, handsOut ? await readNextRoundWei(ctx.pool) : 0n)
+    await passFinished(ctx.pool, 'funds', { outcome: {} })
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the senders’ funds could not be looked at')
+    await passFinished(ctx.pool, 'funds', { error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+async function lookAt(ctx: PassContext, role: string, sender: Sender, nextRoundWei: bigint): Promise<void> {
+  const [balanceWei, fees, usualGas] = await Promise.all([
+    sender.balance(),
+    sender.fees(),
+    readUsualGas(ctx.pool, sender.address),
+  ])
+  const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, maxFeeWei: fees.maxFeeWei, nextRoundWei }
+  const neededWei = fundsNeededWei(spending, ctx.rules.fundsWarnTransactions)
+  const funds: Funds = {
+    sender: role,
+    address: sender.address,
+    balanceWei: balanceWei.toString(),
+    neededWei: neededWei.toString(),
+    low: balanceWei < neededWei,
+  }
+  await inTransaction(ctx.pool, async (sql) => {
+    const before = (await readSetting(sql, `funds ${role}`)) as Funds | null
+    await writeSetting(sql, `funds ${role}`, funds, 'pass')
+    if (funds.low === (before?.low ?? false)) return
+    await writeAudit(sql, {
+      actor: 'pass',
+      action: funds.low ? 'fundsLow' : 'fundsRestored',
+      subject: sender.address,
+      detail: funds,
+    })
+    if (funds.low) ctx.log.warn(funds, 'a sender’s funds are low: send ether to its address before the passes stop')
+  })
+}
