@@ -2,14 +2,9 @@
 // money. What was started is stopped in reverse, also when a later step fails.
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createContractReader } from './chain/contract.ts'
 import { createChainReader } from './chain/follow.ts'
-import { createNodeHistory } from './chain/history.ts'
-import type { ChainReader } from './chain/port.ts'
 import { createReadings } from './chain/readings.ts'
 import { createRpc, type Rpc } from './chain/rpc.ts'
-import { createSender } from './chain/sender.ts'
-import type { Signer } from './chain/signer.ts'
 import { checksum, createWalletVerifier, recoverSigner } from './chain/wallets.ts'
 import type { Config } from './config.ts'
 import { listenForChanges } from './db/changes.ts'
@@ -21,10 +16,9 @@ import type { Log } from './log.ts'
 import { metered } from './metrics/meters.ts'
 import type { MetricsDeps } from './metrics/readings.ts'
 import { createMetrics, type Metrics } from './metrics/start.ts'
-import type { OperatorDeps } from './operator/act.ts'
 import { type ChainPart, openParts, type Parts, sendersOf } from './parts.ts'
+import { operatorDeps, passContext } from './pass-context.ts'
 import { claimer } from './passes/claim.ts'
-import type { PassContext } from './passes/context.ts'
 import { creditPass } from './passes/credit.ts'
 import type { Passes } from './passes/outcomes.ts'
 import { paymentsPass } from './passes/payments.ts'
@@ -32,16 +26,13 @@ import { startScheduler } from './passes/scheduler.ts'
 import { createSyncer } from './passes/sync.ts'
 import { chainSettler, migrateWhenUp, refuseOtherLedger, StartError, settleChainId } from './settle.ts'
 
+export { operatorDeps } from './pass-context.ts'
 export { StartError } from './settle.ts'
 
 /** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
 const POOL_MAX = 10
-/** Most that is offered per gas: a price that ordinary traffic has never had to pay for long. */
-const FEE_CAP_WEI = 500n * 10n ** 9n
 /** A start waits so long for its chain before it serves the ledger without. */
 const CHAIN_WAIT_MS = 15_000
-/** How often ledger and contract are compared. */
-const RECONCILE_EVERY_SEC = 300
 
 export interface App {
   /** Where the service answers. */
@@ -192,55 +183,6 @@ async function settleOrServe(settle: () => Promise<void>, onProgress: (step: str
   if (retryable !== true && !isDatabaseDown(failure)) throw failure
   onProgress(`the chain could not be asked yet: ${message.split('\n').at(-1)?.trim()}`)
   onProgress('serving what the ledger holds; the passes begin by themselves once the chain answers')
-}
-
-/** What the passes work with, from the settings and the parts that are open. */
-export function passContext(
-  config: Config,
-  log: Log,
-  given: {
-    pool: Pool
-    directUrl: string
-    chain: ChainPart
-    rpc: Rpc
-    reader: ChainReader
-    chainId: number
-    guardUsable: boolean
-  },
-): PassContext {
-  const { chain, rpc, chainId } = given
-  const { factory } = chain
-  const sender = (signer: Signer | null) => signer && createSender({ rpc, signer, chainId, factory })
-  return {
-    pool: given.pool,
-    directUrl: given.directUrl,
-    chain: given.reader,
-    contract: createContractReader(rpc, factory),
-    history: createNodeHistory(rpc, factory),
-    minter: sender(chain.minter),
-    distributor: sender(chain.distributor),
-    rules: {
-      startBlock: chain.startBlock,
-      paymentAddress: chain.paymentAddress,
-      finality: config.chain.finality,
-      priceGraceSec: config.payments.priceGraceSec,
-      holdingRetrySec: config.payments.holdingRetrySec,
-      distEnabled: config.credit.enabled,
-      distMode: config.credit.mode,
-      feeCapWei: FEE_CAP_WEI,
-      guardUsable: given.guardUsable,
-      rewindsToShorterChain: chain.demoToken !== null,
-      reconcileEverySec: RECONCILE_EVERY_SEC,
-      fundsWarnTransactions: config.schedule.fundsWarnTransactions,
-    },
-    log,
-  }
-}
-
-/** What the operator's acts and readings are given: all that a pass has, but for its keys. */
-export function operatorDeps(ctx: PassContext, readPool: Pool): OperatorDeps {
-  const senders = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
-  return { ...ctx, minter: null, distributor: null, senders, readPool }
 }
 
 /** What the HTTP surface needs of the settings. */

@@ -1,6 +1,6 @@
 // The command `node-ledger rebuild`: wires the settings' chain and current ledger to a rebuild in another database, shows how
 // it goes, and says what differs. It holds no key that could sign: nothing can be sent from here.
-import { passContext } from '../app.ts'
+
 import { readView, viewCall } from '../chain/calls.ts'
 import { createChainReader } from '../chain/follow.ts'
 import type { Sender } from '../chain/port.ts'
@@ -11,6 +11,7 @@ import { connect, type Pool } from '../db/sql.ts'
 import { type Address, address } from '../domain/units.ts'
 import { silentLog } from '../log.ts'
 import { attachChain, attachDatabase, type ChainPart, sendersOf } from '../parts.ts'
+import { passContext } from '../pass-context.ts'
 import type { Comparison } from '../rebuild/compare.ts'
 import { RebuildError, rebuild } from '../rebuild/rebuild.ts'
 import { seedTiers } from '../seed.ts'
