@@ -22,9 +22,9 @@ interface Entry<T> {
   at: number
 }
 
-/** Makes bytes and their tag of a text. */
-export function pageOf(text: string): Page {
-  const body = Buffer.from(text)
+/** Makes bytes and their tag of a text, or of bytes. */
+export function pageOf(content: string | Buffer): Page {
+  const body = typeof content === 'string' ? Buffer.from(content) : content
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` }
 }
 

@@ -37,12 +37,14 @@ export function sendOutcome(reply: FastifyReply, route: Route, asked: Asked, out
     return reply.code(200).header('content-type', outcome.contentType).send(outcome.stream)
   }
   if (!('body' in outcome)) return sendJson(reply, outcome.status ?? 200, Buffer.from(outcome.json))
+  if (outcome.encoding) reply.header('vary', 'accept-encoding')
   if (!isPrivate && route.cache !== NO_STORE) {
     reply.header('etag', outcome.etag)
     if (matches(asked.ifNoneMatch, outcome.etag)) return reply.code(304).send()
   }
+  if (outcome.encoding && outcome.encoding !== 'identity') reply.header('content-encoding', outcome.encoding)
   if (!route.contentType) return sendJson(reply, 200, outcome.body)
-  if (route.contentType.startsWith('text/html')) reply.header('content-security-policy', PAGE_POLICY)
+  if (route.contentType.startsWith('text/html')) reply.header('content-security-policy', route.policy ?? PAGE_POLICY)
   return reply.code(200).header('content-type', route.contentType).send(outcome.body)
 }
 

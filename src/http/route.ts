@@ -22,6 +22,8 @@ export interface Route {
   cache: string
   /** JSON unless told. */
   contentType?: string
+  /** `content-security-policy` of a page, where it is not the common one. */
+  policy?: string
   /** Readable from pages of any origin. Never together with a session. */
   cors: boolean
   /** Refuses while the endpoint is not configured; asked before everything else. */
@@ -55,7 +57,11 @@ export interface Call {
  * A page of ready bytes, a text of JSON made for this caller (with another status than 200 where told), a file that is sent as it
  * is made, or a refusal; never a cookie with a page.
  */
-export type Outcome = Page | { json: string; status?: number; cookies?: string[] } | Download | Refusal
+export type Outcome =
+  | (Page & { encoding?: 'br' | 'gzip' | 'identity' })
+  | { json: string; status?: number; cookies?: string[] }
+  | Download
+  | Refusal
 
 /** A file of any length, sent as it is read. A stream that fails breaks the connection off, so that nobody takes a part for the whole. */
 export interface Download {

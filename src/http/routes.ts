@@ -16,6 +16,7 @@ import { me } from './routes/me.ts'
 import { node } from './routes/node.ts'
 import { nodesOfAddress } from './routes/nodes-of-address.ts'
 import { openapi } from './routes/openapi.ts'
+import { pages } from './routes/pages.ts'
 import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
 import { stats } from './routes/stats.ts'
@@ -51,4 +52,4 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
 ]
 
 /** Builds them all. */
-export const buildRoutes = (tools: Tools): Route[] => ROUTES.map((route) => route(tools))
+export const buildRoutes = (tools: Tools): Route[] => [...ROUTES.map((route) => route(tools)), ...pages(tools)]

@@ -1,0 +1,81 @@
+// `npm run screenshots`: every page in both themes, at the width of a phone and of a desk, as a service with some business
+// shows it. Writes PNGs to screenshots/, to be looked at.
+import { mkdirSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { startBrowser } from '../test/support/chromium.ts'
+import { startService, until, type WellKnown, wallet } from '../test/support/service.ts'
+import { temporaryDirectory } from '../test/support/temporary.ts'
+
+const OUT = fileURLToPath(new URL('../screenshots/', import.meta.url))
+const BASIC_WEI = 10n ** 16n
+const WIDTHS = { phone: 390, desk: 1280 } as const
+const only = process.argv.slice(2)
+
+const service = await startService(temporaryDirectory(), { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' })
+const browser = await startBrowser()
+try {
+  const wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
+  const buyer = wallet(5, wellKnown)
+  for (const [account, value] of [
+    [5, BASIC_WEI],
+    [5, BASIC_WEI],
+    [6, (BASIC_WEI * 5n) / 2n],
+    [7, BASIC_WEI * 5n],
+    [8, 123n],
+  ] as const)
+    await wallet(account, wellKnown).pay(wellKnown.paymentAddress, value)
+  await until(
+    'some rounds',
+    async () => {
+      const rounds = await service.get<unknown[]>('/api/distributions')
+      return rounds.length >= 6 ? true : null
+    },
+    180_000,
+  )
+  const info = await buyer.nodeInfo(1n)
+  await buyer.withdraw(1n, buyer.address, BigInt(info.balanceWei) / 3n)
+  await until('the withdrawal', async () => {
+    const { withdrawals } = await service.get<{ withdrawals: unknown[] }>('/api/node/1')
+    return withdrawals.length > 0 ? true : null
+  })
+  const pages: Record<string, string> = {
+    overview: '/',
+    tiers: '/tiers',
+    rounds: '/rounds',
+    round: '/round/1',
+    node: '/node/1',
+    address: `/address/${buyer.address}`,
+    'address-empty': `/address/${wallet(19, wellKnown).address}`,
+    buy: '/buy',
+    'buy-tier': '/buy/basic',
+    owner: '/owner',
+    console: '/console',
+    'not-found': '/nowhere',
+  }
+  rmSync(OUT, { recursive: true, force: true })
+  mkdirSync(OUT)
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [size, width] of Object.entries(WIDTHS)) {
+      const context = await browser.newContext({
+        colorScheme: theme,
+        viewport: { width, height: 900 },
+        deviceScaleFactor: 1,
+      })
+      const page = await context.newPage()
+      page.on('console', (message) => message.type() === 'error' && console.error(`  console: ${message.text()}`))
+      for (const [name, path] of Object.entries(pages)) {
+        if (only.length > 0 && !only.includes(name)) continue
+        await page.goto(service.url + path, { waitUntil: 'networkidle' })
+        await page.waitForTimeout(500)
+        await page.screenshot({ path: `${OUT}${name}-${theme}-${size}.png`, fullPage: true })
+      }
+      await context.close()
+      console.log(`${theme}, ${size}: done`)
+    }
+  }
+} finally {
+  await browser.close()
+  await service.stop()
+}
+console.log(`Written to ${OUT}`)
+process.exit(0)

@@ -1,0 +1,59 @@
+// Amounts and times as people read them. An amount is always exact in ether; dollars are a guess beside it.
+
+const WEI_PER_ETHER = 10n ** 18n
+
+/** Exact ether without trailing zeros, groups of three before the point: "1,234.000000000000000001". */
+export function ether(wei: bigint, decimals = 18): string {
+  const unit = decimals === 18 ? WEI_PER_ETHER : 10n ** BigInt(decimals)
+  const size = wei < 0n ? -wei : wei
+  const whole = (size / unit).toLocaleString('en-US')
+  const rest = (size % unit).toString().padStart(decimals, '0').replace(/0+$/, '')
+  return `${wei < 0n ? '−' : ''}${whole}${rest && `.${rest}`}`
+}
+
+const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+const CENTS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })
+
+/** Dollars at a price per ether; null without a price. Less than a cent is shown by its first digits. */
+export function dollars(wei: bigint, usdPerEther: number | null): string | null {
+  if (usdPerEther === null) return null
+  const amount = (Number(wei) / 1e18) * usdPerEther
+  return amount !== 0 && Math.abs(amount) < 0.01 ? CENTS.format(amount) : DOLLARS.format(amount)
+}
+
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** "in 3 hours", "2 minutes ago"; "now" within ten seconds. */
+export function relativeTime(time: Date, nowMs: number): string {
+  const seconds = Math.round((time.getTime() - nowMs) / 1000)
+  if (Math.abs(seconds) < 10) return 'now'
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit)
+  }
+  return RELATIVE.format(seconds, 'second')
+}
+
+const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
+
+/** Day and time to the second, in UTC. */
+export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
+
+/** "0x1234…abcd". */
+export const short = (hex: string): string => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex)
+
+/** "1 node", "2 nodes". */
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`
+
+/** Basis points as per cent: 13953 is "139.53 %". */
+export const percent = (bps: number): string => `${(bps / 100).toLocaleString('en-US', { maximumFractionDigits: 2 })} %`
+
+/** How a tier's accrual reads: 15000 is "1.5×". */
+export const times = (bps: number): string => `${(bps / 10_000).toLocaleString('en-US', { maximumFractionDigits: 4 })}×`

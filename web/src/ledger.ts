@@ -1,0 +1,51 @@
+// What the pages ask the service: one hook a reading, asked again as often as the service's own caches change.
+import { createClient, type LedgerError } from '@node-ledger/client'
+import { QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
+
+export const ledger = createClient({ baseUrl: window.location.origin, retry: { attempts: 2 } })
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The client has already tried again where that is worth it.
+      retry: false,
+      staleTime: 2_000,
+      refetchIntervalInBackground: false,
+    },
+  },
+})
+
+export type Reading<T> = UseQueryResult<T, LedgerError | Error>
+
+/** Seconds for which the service keeps each answer; asking more often brings nothing new. */
+const EVERY_SEC = { stats: 10, tiers: 30, cover: 10, nodes: 5, rounds: 10, quote: 30, price: 60, health: 10 } as const
+
+function useReading<T>(
+  key: readonly unknown[],
+  everySec: number,
+  read: (signal: AbortSignal) => Promise<T>,
+): Reading<T> {
+  return useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => read(signal),
+    refetchInterval: everySec * 1000,
+  })
+}
+
+export const useStats = () => useReading(['stats'], EVERY_SEC.stats, (signal) => ledger.getStats({ signal }))
+export const useTiers = () => useReading(['tiers'], EVERY_SEC.tiers, (signal) => ledger.getTiers({ signal }))
+export const useCover = () => useReading(['cover'], EVERY_SEC.cover, (signal) => ledger.getCover({ signal }))
+export const useHealth = () => useReading(['health'], EVERY_SEC.health, (signal) => ledger.getHealth({ signal }))
+export const useRounds = (limit: number) =>
+  useReading(['rounds', limit], EVERY_SEC.rounds, (signal) => ledger.getDistributions({ limit, signal }))
+export const useNodesOf = (address: string) =>
+  useReading(['nodes', address], EVERY_SEC.nodes, (signal) => ledger.getNodesOfAddress(address, { signal }))
+export const useNode = (id: string, limit = 200) =>
+  useReading(['node', id, limit], EVERY_SEC.nodes, (signal) => ledger.getNode(id, { limit, signal }))
+export const useQuote = (tierId: string | undefined) =>
+  useReading(['quote', tierId], EVERY_SEC.quote, (signal) => ledger.getDeployQuote(tierId, { signal }))
+export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))
+
+/** Where the deployment is; it does not change while a page is open. */
+export const useDeployment = () =>
+  useQuery({ queryKey: ['deployment'], queryFn: () => ledger.getWellKnown(), staleTime: Number.POSITIVE_INFINITY })

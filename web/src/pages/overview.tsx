@@ -1,0 +1,126 @@
+// The first glance: how much there is, whether it is covered, what was credited lately.
+import type { Cover } from '@node-ledger/client'
+import { Link } from 'wouter'
+import { count, ether, percent } from '../format.ts'
+import { useCover, useRounds, useStats, useTiers } from '../ledger.ts'
+import { Amount, Mark, Time, Unknown } from '../ui/facts.tsx'
+import { Figure, Page, Section } from '../ui/page.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
+import { ROUNDS_MAX, RoundsPlot, RoundsTable } from './rounds.tsx'
+import { TierCards } from './tiers.tsx'
+
+export function Overview() {
+  const stats = useStats()
+  const cover = useCover()
+  const rounds = useRounds(ROUNDS_MAX)
+  const tiers = useTiers()
+  return (
+    <Page
+      title="Overview"
+      lead="Nodes bought by plain transfers, credited round by round, paid out by the contract alone."
+    >
+      <Shown reading={stats} lines={2}>
+        {(totals) => (
+          <dl className="tiles">
+            <Figure name="Nodes" note={count(totals.totalOwners, 'owner')}>
+              {totals.totalNodes.toLocaleString('en-US')}
+            </Figure>
+            <Figure
+              name="Distributed"
+              note={
+                <>
+                  {count(totals.totalDistributions, 'round')}, the last{' '}
+                  <Time at={totals.lastDistributionAt} none="not yet" />
+                </>
+              }
+            >
+              <Amount wei={totals.totalDistributedWei} />
+            </Figure>
+            <Figure name="Withdrawn" note={`${ether(totals.outstandingWei)} ETH may be withdrawn now`}>
+              <Amount wei={totals.totalWithdrawnWei} />
+            </Figure>
+            <Figure name="Sales">
+              <Amount wei={totals.totalSalesWei} />
+            </Figure>
+          </dl>
+        )}
+      </Shown>
+      <div className="columns">
+        <Section title="Distributed over time" aside={<Link href="/rounds">All rounds</Link>}>
+          <Shown reading={rounds} lines={6}>
+            {(all) => <RoundsPlot rounds={all} />}
+          </Shown>
+        </Section>
+        <Section title="Cover">
+          <Shown reading={cover} lines={6}>
+            {(reading) => <CoverGauge cover={reading} />}
+          </Shown>
+        </Section>
+      </div>
+      <Section title="On offer" aside={<Link href="/tiers">Compare tiers</Link>}>
+        <Shown reading={tiers}>{(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}</Shown>
+      </Section>
+      <Section title="Latest rounds">
+        <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 5)} />}</Shown>
+      </Section>
+    </Page>
+  )
+}
+
+/** Full at what is owed; the rest of the arc is surplus, up to twice. */
+function CoverGauge({ cover }: { cover: Cover }) {
+  const { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent, blockNumber, checkedAt } = cover
+  if (contractBalanceWei === null || outstandingWei === null) {
+    return (
+      <Empty title="Could not be checked.">
+        The chain cannot be reached at present. This says nothing about the cover itself.
+      </Empty>
+    )
+  }
+  const share = coverBps === null ? 1 : Math.min(coverBps / 20_000, 1)
+  return (
+    <div className="cover">
+      <svg
+        viewBox="0 0 120 68"
+        role="img"
+        aria-label={coverBps === null ? 'Nothing is owed' : `Covered ${percent(coverBps)}`}
+      >
+        <path className="track" d="M10 60a50 50 0 0 1 100 0" pathLength="1" />
+        <path
+          className={isSolvent ? 'level good' : 'level bad'}
+          d="M10 60a50 50 0 0 1 100 0"
+          pathLength="1"
+          strokeDasharray={`${share} 1`}
+        />
+        <line className="owed" x1="60" y1="4" x2="60" y2="16" />
+        <text x="60" y="52" textAnchor="middle">
+          {coverBps === null ? '–' : percent(coverBps)}
+        </text>
+      </svg>
+      <p>
+        {isSolvent === null ? (
+          <Unknown />
+        ) : (
+          <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? 'solvent' : 'short'}</Mark>
+        )}
+      </p>
+      <dl className="facts">
+        <dt>Holds</dt>
+        <dd>
+          <Amount wei={contractBalanceWei} />
+        </dd>
+        <dt>Owes</dt>
+        <dd>
+          <Amount wei={outstandingWei} />
+        </dd>
+        <dt>{surplusWei !== null && surplusWei < 0n ? 'Lacks' : 'Surplus'}</dt>
+        <dd>
+          <Amount wei={surplusWei === null ? null : surplusWei < 0n ? -surplusWei : surplusWei} />
+        </dd>
+      </dl>
+      <p className="note">
+        Read at block {blockNumber?.toLocaleString('en-US')}, <Time at={checkedAt} />.
+      </p>
+    </div>
+  )
+}

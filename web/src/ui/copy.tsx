@@ -1,0 +1,27 @@
+// Copies a text and says so, to eyes and to screen readers.
+import { useEffect, useState } from 'react'
+
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
+  useEffect(() => {
+    if (state === 'idle') return
+    const timer = setTimeout(() => setState('idle'), 1_500)
+    return () => clearTimeout(timer)
+  }, [state])
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setState('copied'),
+      () => setState('failed'),
+    )
+  const label = { idle: `Copy ${what}`, copied: 'Copied', failed: 'Could not copy: select it by hand' }[state]
+  return (
+    <button type="button" className={`copy ${state}`} onClick={copy} aria-label={label} title={label}>
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+        {state === 'copied' ? <path d="M3 8.5l3.2 3.2L13 5" /> : <path d="M6 2.5h6.5V10M3.5 5.5H10v8H3.5z" />}
+      </svg>
+      <span role="status" className="visually-hidden">
+        {state === 'idle' ? '' : label}
+      </span>
+    </button>
+  )
+}
