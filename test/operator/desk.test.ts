@@ -1,0 +1,231 @@
+// The operator's other acts on a real chain: the pause as passes and health see it, grants, the deny list, and the rescan.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { encodeFunctionData } from 'viem'
+import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk()
+  world = desk.world
+})
+after(() => desk.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+const health = async () => (await desk.service.get('/api/cron/health')).json
+
+describe('the pause', () => {
+  it('stops crediting, not minting, and shows in the health report; resumed, every missed turn is paid', async () => {
+    await world.pay(5, BASIC)
+    await world.settle()
+    await desk.post('pause')
+    await world.chain.mine(2, 2 * INTERVAL_SEC)
+    assert.equal((await world.credit()).reason, 'paused')
+    assert.equal((await health()).paused, true)
+    const txHash = await world.pay(6, BASIC)
+    await world.settle()
+    assert.equal(await told(txHash), 'minted')
+    await desk.post('resume')
+    desk.service.clock.now += 60_000
+    assert.equal((await health()).paused, false)
+    await world.rest()
+    const [node] = (await desk.service.get(`/api/nodes/${world.at(5)}`)).json
+    assert.ok(BigInt(node.creditedWei) > 0n)
+  })
+})
+
+describe('a grant', () => {
+  it('has a node that nobody paid for credited, and until then its cohort alone waits', async () => {
+    const [open] = await world.pool<{ cohort: number }[]>`
+      SELECT cohort FROM cohorts WHERE tier_no = 1 AND next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
+    const cohort = open?.cohort ?? assert.fail('no cohort of the tier takes nodes')
+    const order = { to: world.at(7), cohort: BigInt(cohort), ref: `0x${'77'.repeat(32)}` }
+    const data = encodeFunctionData({ abi: factoryAbi, functionName: 'mint', args: mintArgs(order) } as never)
+    await world.call(1, world.factory, data)
+    await world.settle()
+    const { nodes } = (await desk.get('nodes/unpaid?open=true')).json
+    assert.equal(nodes.length, 1)
+    const [{ nodeId, owner, grant }] = nodes
+    assert.deepEqual([owner, grant], [world.at(7), null])
+    await world.chain.mine(2, INTERVAL_SEC + 60)
+    await world.rest()
+    const credited = async () => BigInt((await desk.service.get(`/api/node/${nodeId}`)).json.creditedWei)
+    assert.equal(await credited(), 0n)
+    assert.equal((await desk.post(`nodes/${nodeId}/grant`)).status, 400, 'a grant needs a reason')
+    const granted = await desk.post(`nodes/${nodeId}/grant`, { reason: 'a prize' })
+    assert.deepEqual(granted.json, { nodeId, granted: true, changed: true })
+    assert.equal((await desk.post(`nodes/${nodeId}/grant`, { reason: 'again' })).json.changed, false)
+    await world.rest()
+    assert.ok((await credited()) > 0n)
+    assert.deepEqual((await desk.get('nodes/unpaid?open=true')).json.nodes, [])
+    assert.equal((await desk.get('nodes/unpaid')).json.nodes[0].grant.reason, 'a prize')
+    assert.equal((await desk.post('nodes/1/grant', { reason: 'x' })).status, 409, 'that one was paid for')
+    assert.equal((await desk.post('nodes/999/grant', { reason: 'x' })).status, 404)
+    assert.equal((await desk.post(`nodes/${nodeId}/revoke`, { reason: 'a mistake' })).json.granted, false)
+    assert.equal((await desk.get('nodes/unpaid?open=true')).json.nodes.length, 1)
+    await desk.post(`nodes/${nodeId}/grant`, { reason: 'a prize after all' })
+    const actions = (await desk.get(`audit?subject=${nodeId}`)).json.entries.map((e: { action: string }) => e.action)
+    assert.deepEqual(actions, ['granted', 'grantRevoked', 'granted'])
+  })
+})
+
+describe('the deny list', () => {
+  it('holds what comes from a wallet on it, until the operator releases it or takes the wallet off', async () => {
+    const address = world.at(8)
+    assert.equal((await desk.post('senders', { address, label: 'Exchange' })).status, 400, 'a reason is asked for')
+    assert.equal((await desk.post('senders', { address, label: 'Exchange', reason: 'hot wallet' })).status, 200)
+    const txHash = await world.pay(8, BASIC)
+    await world.settle()
+    assert.equal(await told(txHash), 'held senderDenied')
+    const [listed] = (await desk.get('senders')).json.senders
+    assert.deepEqual([listed.address, listed.label, listed.addedBy], [address, 'Exchange', 'ada'])
+    assert.equal((await desk.post(`payments/${txHash}/release`)).json.tierId, 'basic')
+    assert.equal((await desk.post(`senders/${address}/remove`)).json.removed, true)
+    assert.equal((await desk.post(`senders/${address}/remove`)).status, 404)
+    assert.equal((await desk.post('senders/0x12/remove')).status, 400)
+    const next = await world.pay(8, BASIC)
+    await world.settle()
+    assert.deepEqual([await told(txHash), await told(next)], ['minted', 'minted'])
+  })
+})
+
+describe('a payment without sender', () => {
+  it('can be dismissed or refunded, never released', async () => {
+    const forwarder = await deployForwarder()
+    await world.call(9, forwarder, '0x', BASIC)
+    await world.settle()
+    const [held] = (await desk.get('payments?reason=unattributed')).json.payments
+    assert.deepEqual([held.txHash, held.from, held.valueWei], [null, null, BASIC.toString()])
+    const refused = await desk.post(`payments/${held.id}/release`, { tierId: 'basic' })
+    assert.equal(refused.status, 409)
+    assert.match(refused.json.error, /dismissed or refunded/)
+    const refundTxHash = await world.chain.send({
+      from: world.at(10),
+      to: world.at(9),
+      value: `0x${BASIC.toString(16)}`,
+    })
+    await world.chain.mine()
+    assert.equal((await desk.post(`payments/${held.id}/refund`, { refundTxHash })).json.status, 'refunded')
+    const [shown] = (await desk.get(`payments/${held.id}`)).json.payments
+    assert.equal(shown.verdicts.at(-1).evidence.recipientChecked, false)
+  })
+})
+
+describe('a released payment', () => {
+  it('whose wallet turns out to be full waits for room, in the tier that the operator named', async () => {
+    const small = await startDesk({}, { maxPerWallet: 1n })
+    const w = small.world
+    try {
+      const first = await w.pay(5, BASIC)
+      const wrong = await w.pay(5, BASIC - 1n)
+      await w.settle()
+      await small.post(`payments/${wrong}/release`, { tierId: 'basic' })
+      await w.settle()
+      assert.deepEqual(await paymentOf(w, wrong), {
+        state: 'held',
+        reason: 'walletLimit',
+        nodeId: null,
+        tierId: 'basic',
+      })
+      assert.equal((await small.post(`payments/${wrong}/release`)).status, 409)
+      await w.settle()
+      assert.equal((await paymentOf(w, wrong))?.reason, 'walletLimit')
+      await w.act(5, 'transferFrom', [w.at(5), w.at(6), BigInt((await paymentOf(w, first))?.nodeId ?? 0)])
+      await w.settle()
+      assert.equal((await paymentOf(w, wrong))?.state, 'minted')
+    } finally {
+      await small.close()
+    }
+  })
+})
+
+describe('a rescan', () => {
+  it('of blocks that the ledger has right changes nothing', async () => {
+    await world.rest()
+    const fromBlock = Number((await world.chain.block()).number) - 20
+    const answer = await desk.post('rescan', { fromBlock })
+    assert.equal(answer.status, 200, answer.text)
+    const { missing, surplus, wentBackTo, toBlock, followedTo } = answer.json
+    assert.deepEqual([missing, surplus, wentBackTo, toBlock], [[], [], null, followedTo])
+  })
+
+  it('finds what is missing, goes back to the block before it, and the next pass follows it without losing a decision', async () => {
+    const released = await world.pay(5, BASIC - 1n)
+    const dismissed = await world.pay(6, BASIC - 1n)
+    await world.settle()
+    await desk.post(`payments/${released}/release`, { tierId: 'basic' })
+    await desk.post(`payments/${dismissed}/dismiss`)
+    const lost = await world.pay(7, BASIC)
+    await world.settle()
+    const blockOf = async (txHash: Hash) => (await desk.get(`payments/${txHash}`)).json.payments[0].blockNumber
+    const [fromBlock, node] = [await blockOf(released), await paymentOf(world, lost)]
+    const nodeId = node?.nodeId ?? assert.fail('it was not minted')
+    const lostIn = await blockOf(lost)
+    await world.pool`ALTER TABLE node_transfers DISABLE TRIGGER ALL`
+    const gone = await world.pool`DELETE FROM node_transfers WHERE node_id = ${nodeId} RETURNING block_number`
+    assert.equal(gone.count, 1)
+    const preview = await desk.post('rescan', { fromBlock, dryRun: true })
+    assert.equal(preview.json.wentBackTo, null)
+    assert.deepEqual(
+      preview.json.missing.map(({ key }: { key: string }) => key.split(' ')[0]),
+      ['transfer'],
+    )
+    const done = await desk.post('rescan', { fromBlock, reason: 'a transfer is missing' })
+    assert.equal(done.json.wentBackTo, gone[0]?.block_number - 1)
+    assert.ok(done.json.wentBackTo >= lostIn)
+    await world.rest()
+    assert.deepEqual(
+      [await told(released), await told(dismissed), await told(lost)],
+      ['minted', 'dismissed wrongAmount', 'minted'],
+    )
+    assert.equal((await world.pool`SELECT FROM node_transfers WHERE node_id = ${nodeId}`).count, 1)
+    assert.deepEqual((await desk.post('rescan', { fromBlock })).json.missing, [])
+    const minted = await world.pool<{ ref: Hash; mint_tx_hash: Hash }[]>`
+      SELECT ref, mint_tx_hash FROM nodes WHERE payment_id IS NULL`
+    const [unpaidRefs, foreign] = [minted.map((row) => row.ref), minted.map((row) => row.mint_tx_hash)]
+    await checkInvariants(world, { unpaidRefs, foreign })
+    const actions = (await desk.get('audit?actor=ada&limit=3')).json.entries.map((e: { action: string }) => e.action)
+    assert.deepEqual(actions, ['rescanned', 'rescanned', 'wentBack'])
+  })
+
+  it('is refused beyond the ledger, below its headers, and while the passes are halted', async () => {
+    assert.equal((await desk.post('rescan', { fromBlock: 10_000_000 })).status, 400)
+    assert.equal((await desk.post('rescan', { fromBlock: 0 })).status, 409)
+    assert.equal((await desk.post('rescan', {})).status, 400)
+    await world.pool`INSERT INTO settings (name, value, updated_by) VALUES ('halted',
+      '{"reason": "otherChain", "since": "2026-01-01T00:00:00.000Z", "detail": {}, "looks": 1, "sealed": false}', 'pass')`
+    assert.equal((await desk.post('rescan', { fromBlock: 10 })).status, 409)
+  })
+})
+
+/** The arguments of `mint` for one order and no guard, in the order in which the contract has them. */
+function mintArgs(order: { to: string; cohort: bigint; ref: string }): unknown[] {
+  const mint = factoryAbi.find((item) => item.type === 'function' && item.name === 'mint') ?? assert.fail('no mint')
+  return mint.inputs.map((input) => {
+    if (input.type.startsWith('tuple')) return [order]
+    return input.type === 'bytes32' ? `0x${'0'.repeat(64)}` : 0n
+  })
+}
+
+/** A contract that hands on whatever it is sent to the payments wallet, by an internal call. */
+async function deployForwarder() {
+  const runtime = `5f5f5f5f3473${world.at(3).slice(2)}5af1${'00'}`
+  const length = (runtime.length / 2).toString(16).padStart(2, '0')
+  const data = `0x60${length}600a5f3960${length}5ff3${runtime}` as const
+  const hash = await world.chain.send({ from: world.at(9), data, gas: '0x100000' })
+  await world.chain.mine()
+  const { contractAddress } = await world.chain.rpc<{ contractAddress: `0x${string}` }>('eth_getTransactionReceipt', [
+    hash,
+  ])
+  return contractAddress
+}

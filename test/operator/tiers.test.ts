@@ -1,0 +1,142 @@
+// Tiers entered over HTTP and put to use on a real chain: bought, credited, changed in price with a grace, taken off sale; and what
+// is refused, so that an amount selects one tier only.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
+
+const GRACE_SEC = 900
+const PRICE = ETHER / 50n
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk({ priceGraceSec: GRACE_SEC })
+  world = desk.world
+  await world.settle()
+})
+after(() => desk.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : `${payment?.state} ${payment?.tierId}`
+}
+const buy = async (from: number, valueWei: bigint) => {
+  const txHash = await world.pay(from, valueWei)
+  await world.settle()
+  return told(txHash)
+}
+const gold = { tierId: 'gold', label: 'Gold', priceWei: PRICE.toString(), maxPerWallet: 3, payoutBps: 30_000 }
+
+describe('a tier', () => {
+  it('created here is on sale from the next block on, gets its cohorts, is bought and is credited', async () => {
+    const before = Number((await world.chain.block()).number)
+    const created = await desk.post('tiers', { ...gold, reason: 'opening' })
+    assert.equal(created.status, 200, created.text)
+    const { tier } = created.json
+    assert.deepEqual(
+      [tier.tierNo, tier.version, tier.onSale, tier.priceWei, tier.cohorts, tier.fromBlock, tier.enteredBy],
+      [4, 1, true, PRICE.toString(), 0, before + 1, 'ada'],
+    )
+    assert.equal((await desk.service.get('/api/tiers')).json.tiers.at(-1).id, 'gold')
+    await world.settle()
+    const { tiers } = (await desk.get('tiers')).json
+    assert.ok(tiers.at(-1).cohorts > 0, 'the pass has opened its cohorts')
+    assert.equal(await buy(5, PRICE), 'minted gold')
+    await world.chain.mine(2, INTERVAL_SEC + 60)
+    await world.rest()
+    const [node] = (await desk.service.get(`/api/nodes/${world.at(5)}`)).json
+    assert.equal(node.tierId, 'gold')
+    assert.ok(BigInt(node.creditedWei) >= (ETHER / 2000n) * 3n, 'at three times the base rate')
+    const [entry] = (await desk.get('audit?action=tierCreated')).json.entries
+    assert.deepEqual([entry.subject, entry.detail.before, entry.detail.after.tierNo], ['gold', null, 4])
+  })
+
+  it('paid for in a block before it was entered is not sold by that payment', async () => {
+    const txHash = await world.pay(6, PRICE + 7n)
+    await world.chain.mine()
+    await desk.post('tiers', { ...gold, tierId: 'late', label: 'Late', priceWei: (PRICE + 7n).toString() })
+    await world.settle()
+    assert.equal(await told(txHash), 'held wrongAmount')
+    assert.equal(await buy(6, PRICE + 7n), 'minted late')
+  })
+
+  it('with a new price still sells at the old one for the grace, and nobody else may take that price', async () => {
+    const changed = await desk.post('tiers/gold', { priceWei: (PRICE * 2n).toString(), reason: 'dearer' })
+    assert.deepEqual([changed.json.tier.version, changed.json.changed], [2, true])
+    assert.equal(changed.json.tier.versions.length, 2)
+    const taking = { ...gold, tierId: 'taker', label: 'Taker' }
+    const taken = await desk.post('tiers', taking)
+    assert.equal(taken.status, 409)
+    assert.match(taken.json.error, /still buys tier gold until \d{4}-/)
+    assert.equal(await buy(7, PRICE), 'minted gold')
+    assert.equal(await buy(7, PRICE * 2n), 'minted gold')
+    await world.chain.mine(2, GRACE_SEC + 1)
+    assert.equal(await buy(7, PRICE), 'held wrongAmount')
+    assert.equal((await desk.post('tiers', taking)).status, 200)
+    assert.equal(await buy(7, PRICE), 'minted taker')
+  })
+
+  it('never shares its price with another on sale, also when two are entered at once', async () => {
+    const price = (PRICE * 3n).toString()
+    const answers = await Promise.all(
+      ['one', 'two', 'three'].map((tierId) => desk.post('tiers', { ...gold, tierId, label: tierId, priceWei: price })),
+    )
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409])
+    const loser = answers.findIndex(({ status }) => status === 409)
+    const asleep = { ...gold, tierId: `asleep-${loser}`, label: 'Asleep', priceWei: price, onSale: false }
+    assert.equal((await desk.post('tiers', asleep)).status, 200, 'off sale it may have any price')
+    assert.equal((await desk.post(`tiers/asleep-${loser}/sale`, { onSale: true })).status, 409)
+  })
+
+  it('taken off sale holds payments, and sells again once it is put back', async () => {
+    assert.equal((await desk.post('tiers/late/sale', { onSale: false })).json.tier.onSale, false)
+    assert.equal(await buy(8, PRICE + 7n), 'held saleClosed')
+    assert.equal((await desk.post('tiers/late/sale', { onSale: true })).json.tier.version, 3)
+    assert.equal(await buy(8, PRICE + 7n), 'minted late')
+  })
+
+  it('entered as it is already gets no new version', async () => {
+    const same = await desk.post('tiers/late', { label: 'Late', priceWei: (PRICE + 7n).toString() })
+    assert.deepEqual([same.json.changed, same.json.tier.version], [false, 3])
+  })
+
+  it('that asks for a token must name one the chain can read', async () => {
+    const asking = { ...gold, tierId: 'holders', label: 'Holders', priceWei: (PRICE * 5n).toString(), holdingWei: '5' }
+    assert.match((await desk.post('tiers', asking)).json.error, /needs a holdingToken/)
+    const unreadable = await desk.post('tiers', { ...asking, holdingToken: world.at(9) })
+    assert.match(unreadable.json.error, /is that an ERC-20 token/)
+    const entered = await desk.post('tiers', { ...asking, holdingToken: world.token, holdingSymbol: 'DEMO' })
+    assert.equal(entered.json.tier.holdingToken, world.token)
+    assert.equal(await buy(10, PRICE * 5n), 'held holding')
+    const opened = await desk.post('tiers/holders', { holdingWei: '0' })
+    assert.deepEqual([opened.json.tier.holdingToken, opened.json.tier.holdingSymbol], [null, null])
+    assert.equal(await buy(10, PRICE * 5n), 'minted holders')
+  })
+
+  it('is refused with all that is wrong with it', async () => {
+    const empty = await desk.post('tiers', {})
+    assert.equal(empty.status, 400)
+    for (const field of ['tierId', 'label', 'priceWei', 'maxPerWallet'])
+      assert.match(empty.json.error, new RegExp(`${field} is required`))
+    for (const wrong of [
+      { tierId: 'Not an id' },
+      { priceWei: 5 },
+      { priceWei: '0' },
+      { priceWei: '1e18' },
+      { maxPerWallet: 0 },
+      { payoutBps: 1_000_001 },
+      { label: '' },
+      { label: 'x'.repeat(65) },
+      { onSale: 'yes' },
+      { holdingToken: '0x12' },
+    ]) {
+      const answer = await desk.post('tiers', { ...gold, tierId: 'wrong', priceWei: '123456789', ...wrong })
+      assert.equal(answer.status, 400, JSON.stringify(wrong))
+    }
+    assert.equal((await desk.post('tiers', gold)).status, 409, 'there is one of that name')
+    assert.equal((await desk.post('tiers', { ...gold, tierId: 'wrong', priceWei: '5', tierNo: 1 })).status, 409)
+    assert.equal((await desk.post('tiers/nope', { label: 'x' })).status, 404)
+  })
+})
