@@ -7,6 +7,7 @@ import { type Address, address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../..
 import type { TestChain } from '../support/anvil.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
 import { deployContracts, ETHER } from '../support/world.ts'
+import { deployForwarder } from './stage.ts'
 
 /** The first block of a history, in unix seconds: later than any clock. */
 const BEGIN = 2_200_000_000
@@ -28,6 +29,7 @@ interface Play {
   at(account: number): Address
   factory: Address
   token: Address
+  forwarder: Address
   time: number
   /** What each account paid for gas in a block, by the block's hash. */
   fees: Map<Hash, Map<string, bigint>>
@@ -44,11 +46,13 @@ export async function playHistory(chain: TestChain, seed: number, blocks: number
   const at = (index: number) => accounts[index] as Address
   await chain.setNextTime(BEGIN)
   const contracts = await deployContracts(chain, CAP)
+  const forwarder = await deployForwarder(chain)
   const play: Play = {
     chain,
     dice: createDice(seed),
     at,
     ...contracts,
+    forwarder,
     time: BEGIN,
     fees: new Map(),
     sent: [],
@@ -148,6 +152,8 @@ const ACTS: readonly Act[] = [
   async (play) => send(play, wallet(play), play.at(3), '0x', amount(play)),
   async (play) => send(play, wallet(play), someone(play), '0x', amount(play)),
   async (play) => send(play, 3, play.at(3), '0x', 5n),
+  async (play) =>
+    send(play, wallet(play), play.forwarder, `0x${recipient(play).slice(2).padStart(64, '0')}`, amount(play)),
   async (play) => send(play, wallet(play), play.factory, '0x', ETHER),
   factoryAct(1, 'openCohorts', (play) => [
     Array.from({ length: play.dice.between('openings', 0, 2) }, () => ({
@@ -378,11 +384,11 @@ async function feesOf(play: Play, number: number): Promise<Map<string, bigint>> 
 
 /** What everybody has, with what they paid for gas. */
 async function balances(play: Play, tag: Hex): Promise<string[]> {
-  const { chain, at, factory } = play
+  const { chain, at, factory, forwarder } = play
   const fees = new Map<string, bigint>()
   for (let number = 0; number <= Number(tag); number++)
     for (const [from, fee] of await feesOf(play, number)) fees.set(from, (fees.get(from) ?? 0n) + fee)
-  const all = [...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(at), factory]
+  const all = [...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(at), factory, forwarder]
   return Promise.all(
     all.map(async (of) => {
       const held = BigInt(await chain.rpc<Hex>('eth_getBalance', [of, tag]))

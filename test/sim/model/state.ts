@@ -24,6 +24,8 @@ export interface State {
   refusing: Set<Address>
   factories: Map<Address, FactoryState>
   tokens: Map<Address, Map<Address, bigint>>
+  /** Contracts that hand what they are sent on to the address in their calldata. */
+  forwarders: Set<Address>
 }
 
 export interface Log {
@@ -58,6 +60,8 @@ export interface Result {
   created: Address | null
 }
 
+/** Creation code of a contract of ten bytes: CALL(gas, calldata[0:32], value). */
+export const FORWARDER_BYTECODE = '0x695f5f5f5f345f355af1005f52600a6016f3'
 const PAYABLE = ['credit', 'transferFrom', 'approve', 'safeTransferFrom']
 const TOKEN_SUPPLY = 1_000_000n * 10n ** 18n
 
@@ -72,7 +76,14 @@ const GAS = {
 }
 
 export function newState(): State {
-  return { balances: new Map(), nonces: new Map(), refusing: new Set(), factories: new Map(), tokens: new Map() }
+  return {
+    balances: new Map(),
+    nonces: new Map(),
+    refusing: new Set(),
+    factories: new Map(),
+    tokens: new Map(),
+    forwarders: new Set(),
+  }
 }
 
 export function copyState(state: State): State {
@@ -82,6 +93,7 @@ export function copyState(state: State): State {
     refusing: new Set(state.refusing),
     factories: new Map([...state.factories].map(([at, factory]) => [at, copyFactory(factory)])),
     tokens: new Map([...state.tokens].map(([at, holders]) => [at, new Map(holders)])),
+    forwarders: new Set(state.forwarders),
   }
 }
 
@@ -140,7 +152,14 @@ function run(state: State, environment: Environment, message: Message, logs: Log
   const token = state.tokens.get(to)
   if (token) return callToken(token, message, logs)
   if (state.refusing.has(to)) throw new Reverted('')
+  if (state.forwarders.has(to)) forward(state, message)
   return '0x'
+}
+
+/** Pays whoever the calldata names; what he does not take stays. */
+function forward(state: State, { to, value, data }: Message): void {
+  const recipient = `0x${data.slice(2).padEnd(64, '0').slice(24, 64)}` as Address
+  if (takes(state, recipient)) move(state, to as Address, recipient, value)
 }
 
 function create(state: State, environment: Environment, message: Message, logs: Log[]): Hex {
@@ -155,6 +174,10 @@ function create(state: State, environment: Environment, message: Message, logs: 
     const lower = (text: string) => text.toLowerCase() as Address
     const frame = frameOf(state, environment, { ...message, to: self }, self, logs)
     state.factories.set(self, newFactory([lower(owner), lower(minter), lower(distributor), cap], frame))
+    return self
+  }
+  if (data === FORWARDER_BYTECODE) {
+    state.forwarders.add(self)
     return self
   }
   if (data !== demoTokenBytecode) throw new Reverted('')

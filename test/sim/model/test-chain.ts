@@ -43,7 +43,6 @@ export function startModelChain(): TestChain {
     async revert(id) {
       const snapshot = snapshots[Number(id)]
       if (!snapshot) throw new Error(`There is no snapshot ${id}.`)
-      snapshots.length = Number(id)
       chain.revert(snapshot)
     },
     setBalance: (of, wei) => rpc('anvil_setBalance', [of, hex(wei)]),

@@ -1,0 +1,210 @@
+// What people do between two blocks: buyers pay, rightly and wrongly; owners trade and withdraw; the operator changes terms;
+// money runs short. Each act is drawn with its details from the seed and written into its log.
+import { encodeFunctionData, type Hex } from 'viem'
+import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
+import { demoTokenAbi } from '../../src/chain/factory.abi.ts'
+import { inTransaction } from '../../src/db/sql.ts'
+import { insertTierVersion, readTierVersions } from '../../src/db/tiers.ts'
+import { type Address, wei } from '../../src/domain/units.ts'
+import { ETHER } from '../support/world.ts'
+import { hex, type Play } from './play.ts'
+import { count } from './tally.ts'
+
+/** Accounts of buyers. */
+export const BUYERS = [5, 6, 7, 8, 9]
+const BASIC = ETHER / 100n
+const PLUS = ETHER / 40n
+const FOUNDER = ETHER / 20n
+/** Prices that the basic tier has had or may have: nobody else's. */
+const BASIC_PRICES = [BASIC, BASIC + 10n ** 15n, BASIC + 2n * 10n ** 15n]
+const AMOUNTS = [BASIC, BASIC, BASIC, PLUS, FOUNDER, FOUNDER, ...BASIC_PRICES, BASIC + 1n, 0n]
+const GAS = hex(0x200000)
+/** Above any base fee a seed has, so that it is our transactions that get stuck. */
+const FEES = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(10n ** 9n) }
+/** Refuses everything it is given. */
+const REFUSING_CODE = '0x60006000fd'
+/** What a purse holds when it runs short, and when it does not. */
+const SHORT = 10n ** 12n
+const FULL = 10_000n * ETHER
+
+type Act = (play: Play) => Promise<string | null>
+
+async function send(play: Play, from: number, to: Address, value: bigint, data: Hex = '0x'): Promise<void> {
+  const { chain, world } = play.stage
+  const gas = data === '0x' ? hex(21_000) : GAS
+  await chain.send({ from: world.at(from), to, value: hex(value), data, gas, ...FEES } as never)
+}
+
+const pay = (play: Play, from: number, amount: bigint) => send(play, from, play.stage.world.at(3), amount)
+const buyer = (play: Play) => play.dice.pick('buyer', BUYERS)
+
+function callOf(functionName: string, args: readonly unknown[]): Hex {
+  const abi = factoryFullAbi.filter((item) => item.type === 'function' && item.name === functionName)
+  return encodeFunctionData({ abi, functionName, args } as never)
+}
+
+async function payOnce(play: Play): Promise<string> {
+  const [from, amount] = [buyer(play), play.dice.pick('amount', AMOUNTS)]
+  await pay(play, from, amount)
+  return `account ${from} pays ${amount}`
+}
+
+/** More payments for a tier than its allowance has places. */
+async function race(play: Play): Promise<string> {
+  const from = buyer(play)
+  const times = play.dice.between('race', 3, 7)
+  for (let i = 0; i < times; i++) await pay(play, from, play.dice.roll('tier') < 0.5 ? PLUS : BASIC)
+  return `account ${from} pays ${times} times at once`
+}
+
+/** Gives away, withdraws from, or claims to own, a node that the chain knows. */
+async function ownersAct(play: Play): Promise<string | null> {
+  const { factory, world } = play.stage
+  const last = Number(await world.read<bigint>('lastId'))
+  if (last === 0) return null
+  const id = BigInt(play.dice.between('node', 1, last))
+  const [owner, balance] = await world.read<[string, bigint]>('nodeInfo', [id])
+  const account = BUYERS.find((one) => world.at(one) === owner.toLowerCase())
+  if (account === undefined) return null
+  const kind = play.dice.pick('owner', ['transfer', 'withdraw', 'withdraw', 'withdrawAll', 'tooMuch', 'stranger'])
+  const to = world.at(buyer(play))
+  if (kind === 'transfer') {
+    for (const wallet of [owner.toLowerCase() as Address, to]) play.traded.add(wallet)
+    await send(play, account, factory, 0n, callOf('transferFrom', [owner, to, id]))
+  } else if (kind === 'withdrawAll') await send(play, account, factory, 0n, callOf('withdrawAll', [[id], to]))
+  else {
+    const from = kind === 'stranger' ? buyer(play) : account
+    const amount = kind === 'tooMuch' ? balance + 1n : balance / 2n || 1n
+    await send(play, from, factory, 0n, callOf('withdraw', [id, to, amount]))
+  }
+  count(play.tally, `owner ${kind}`)
+  return `account ${account}: ${kind} of node ${id}`
+}
+
+/** The next version of the basic tier: another price, or off sale, or on again. */
+async function changeTerms(play: Play): Promise<string> {
+  const { chain, observer } = play.stage
+  const head = await chain.block()
+  const now = (await readTierVersions(observer)).filter((version) => version.tierId === 'basic').at(-1)
+  if (!now) throw new Error('there is no basic tier')
+  const onSale = play.dice.roll('on sale') < 0.7
+  const terms = {
+    ...{ tierId: 'basic', priceWei: play.dice.pick('price', BASIC_PRICES), onSale },
+    ...{ fromBlock: Number(head.number) + 1, fromTime: Number(head.timestamp) + 1 },
+  }
+  const tier = { ...now, ...terms, priceWei: wei(terms.priceWei), holdingSymbol: null, holdingDecimals: null }
+  await inTransaction(observer, (sql) => insertTierVersion(sql, tier, 'operator'))
+  play.terms.push(terms)
+  return `basic costs ${terms.priceWei} ${onSale ? '' : 'and is off sale '}from block ${terms.fromBlock}`
+}
+
+/** Demo tokens come to a buyer, or leave him. */
+async function moveTokens(play: Play): Promise<string> {
+  const { token, world } = play.stage
+  const who = buyer(play)
+  const comes = play.dice.roll('comes') < 0.6
+  const [from, to] = comes ? [4, world.at(who)] : [who, world.at(4)]
+  const args = [to, 1_000n * ETHER]
+  await send(play, from, token, 0n, encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args } as never))
+  return `1000 tokens ${comes ? 'to' : 'from'} account ${who}`
+}
+
+/** The wallet has code that refuses: what is paid now is in the block all the same, as failed. */
+async function payInVain(play: Play): Promise<string> {
+  const { chain, world } = play.stage
+  await chain.rpc('anvil_setCode', [world.at(3), REFUSING_CODE])
+  const from = buyer(play)
+  await pay(play, from, BASIC)
+  return `account ${from} pays in vain`
+}
+
+const setBalance = ({ stage: { chain } }: Play, of: Address, wei: bigint) => chain.setBalance(of, wei)
+
+/** Every act by its name. Null: there was nothing to do it with. */
+export const ACTS: Record<string, Act> = {
+  payment: payOnce,
+  race,
+  async 'self payment'(play) {
+    await pay(play, 3, BASIC)
+    return 'the payments wallet pays itself'
+  },
+  async outflow(play) {
+    await send(play, 3, play.stage.world.at(10), 7n)
+    return 'the payments wallet pays somebody'
+  },
+  'failed payment': payInVain,
+  async 'unseen payment'(play) {
+    const { forwarder, world } = play.stage
+    const from = buyer(play)
+    await send(play, from, forwarder, BASIC, `0x${world.at(3).slice(2).padStart(64, '0')}`)
+    return `account ${from} pays by way of a contract`
+  },
+  owner: ownersAct,
+  terms: changeTerms,
+  tokens: moveTokens,
+  async pause(play) {
+    await send(play, 0, play.stage.factory, 0n, callOf('pause', []))
+    return 'the contract is paused'
+  },
+  async unpause(play) {
+    await send(play, 0, play.stage.factory, 0n, callOf('unpause', []))
+    return 'the contract is not paused any more'
+  },
+  async interval(play) {
+    const cohort = BigInt(play.dice.between('cohort', 1, 6))
+    const interval = BigInt(play.dice.pick('interval', [300, 600, 900]))
+    await send(play, 0, play.stage.factory, 0n, callOf('setInterval', [cohort, interval]))
+    return `cohort ${cohort} is to pay every ${interval} s`
+  },
+  async 'short purse'(play) {
+    const account = play.dice.pick('purse', [1, 2])
+    await setBalance(play, play.stage.world.at(account), SHORT)
+    return `account ${account} is short of money`
+  },
+  async 'full purse'(play) {
+    for (const account of [1, 2]) await setBalance(play, play.stage.world.at(account), FULL)
+    return 'the senders have money'
+  },
+  async 'high fees'(play) {
+    play.baseFeeWei = 60n * 10n ** 9n
+    return 'fees are high'
+  },
+  async 'low fees'(play) {
+    play.baseFeeWei = 10n ** 9n
+    return 'fees are low'
+  },
+  async eviction(play) {
+    await play.stage.chain.rpc('anvil_dropAllTransactions', [])
+    return 'the pool forgets everything'
+  },
+}
+
+/** How often each is drawn, next to the others. */
+const WEIGHTS: Record<string, number> = {
+  ...{ payment: 30, race: 6, 'self payment': 1, outflow: 2, 'failed payment': 3, 'unseen payment': 2, owner: 14 },
+  ...{ terms: 4, tokens: 5, pause: 2, unpause: 3, interval: 2, 'short purse': 2, 'full purse': 3 },
+  ...{ 'high fees': 2, 'low fees': 3, eviction: 3 },
+}
+const DRAWN = Object.keys(ACTS).flatMap((name) => Array<string>(WEIGHTS[name] ?? 1).fill(name))
+
+/** Draws one act and does it. */
+export async function act(play: Play): Promise<void> {
+  const name = play.dice.pick('act', DRAWN)
+  const told = await ACTS[name]?.(play)
+  if (!told) return
+  count(play.tally, `act ${name}`)
+  play.log.push(`  ${told}`)
+}
+
+/** Takes back what a test did to accounts, not to the chain. */
+export async function mendWallet({ stage: { chain, world } }: Play): Promise<void> {
+  await chain.rpc('anvil_setCode', [world.at(3), '0x'])
+}
+
+/** Everything that hinders is taken away: what is left open now must come to rest. */
+export async function calm(play: Play): Promise<void> {
+  await ACTS['full purse']?.(play)
+  await ACTS['low fees']?.(play)
+  await mendWallet(play)
+  await ACTS.unpause?.(play)
+}

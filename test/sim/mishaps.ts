@@ -1,0 +1,100 @@
+// What happens to the chain, the database and the instances: blocks are taken back, connections and locks lost, another
+// instance runs in between. Each can befall between two blocks or in the middle of a pass.
+import type { Hex } from 'viem'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { FAILPOINTS } from '../../src/failpoint.ts'
+import { hex, mine, type PassName, type Plan, type Play, runPass } from './play.ts'
+import { INTERVAL_SEC } from './stage.ts'
+import { count } from './tally.ts'
+
+const DEPTH_MAX = 8
+/** The request of a pass before which something happens; passes make some ten to thirty. */
+const REQUEST_MAX = 24
+
+interface WireTransaction {
+  hash: Hash
+  from: Address
+  nonce: Hex
+}
+
+/** What becomes of an account's transactions in the blocks taken back. */
+const FATES = ['kept', 'kept', 'moved', 'dropped', 'double'] as const
+type Fate = (typeof FATES)[number]
+
+/** Takes the last blocks back; what buyers sent in them is kept, moved, dropped or spent otherwise. */
+export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<string> {
+  const { chain, world } = play.stage
+  const head = Number((await chain.block()).number)
+  const depth = Math.min(play.dice.between('depth', 1, depthMax), head - 5)
+  if (depth < 1) return 'no blocks to take back'
+  const ours = [world.at(1), world.at(2)]
+  const fates = new Map<Address, Fate>()
+  const entries: [Hex | object, number][] = []
+  for (let place = 0; place < depth; place++) {
+    const block = await chain.rpc<{ transactions: WireTransaction[] }>('eth_getBlockByNumber', [
+      hex(head - depth + 1 + place),
+      true,
+    ])
+    for (const { hash, from, nonce } of block.transactions) {
+      const fate = fates.get(from) ?? fateOf(play, ours.includes(from))
+      fates.set(from, fate === 'double' ? 'dropped' : fate)
+      count(play.tally, `fate ${fate}${ours.includes(from) ? ' of ours' : ''}`)
+      if (fate === 'dropped' || fate === 'double') play.dropped.add(from)
+      if (fate === 'double') {
+        const spent = { from, to: world.at(11), value: '0x1', nonce, gas: hex(21_000) }
+        entries.push([{ ...spent, maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(1) }, place])
+      } else if (fate !== 'dropped') entries.push([await world.raw(hash), fate === 'kept' ? place : depth - 1])
+    }
+  }
+  await chain.reorg(depth, entries as never)
+  count(play.tally, 'reorganisation')
+  return `the last ${depth} blocks are replaced`
+}
+
+/** Ours are never spent otherwise: nobody else has the keys. */
+function fateOf(play: Play, ours: boolean): Fate {
+  return play.dice.pick(ours ? 'our fate' : 'fate', ours ? (['kept', 'dropped'] as const) : FATES)
+}
+
+async function cutConnections({ stage: { observer } }: Play): Promise<void> {
+  await observer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'sim' AND datname = current_database()`
+}
+
+/** What may come in the middle of a pass of instance `at`. */
+const INTERRUPTS: Record<string, (play: Play, at: number) => Promise<void>> = {
+  'a block': (play) => mine(play, 2),
+  'a reorganisation': async (play) => void (await reorganise(play, 3)),
+  'a turn falls due': (play) => mine(play, INTERVAL_SEC),
+  'the other instance follows': (play, at) => runPass(play, 1 - at, 'credit', { kind: 'nothing' }),
+  'the other instance runs': (play, at) => runPass(play, 1 - at, 'payments', { kind: 'nothing' }),
+  async 'the lock is lost, and taken'(play, at) {
+    await play.stage.locks.lose(play.dice.roll('told') < 0.5)
+    await runPass(play, 1 - at, play.dice.pick('taken', ['payments', 'credit'] as const), { kind: 'nothing' })
+  },
+  async 'a block, and the other instance under a lost lock'(play, at) {
+    await mine(play, 2)
+    await play.stage.locks.lose(false)
+    await runPass(play, 1 - at, 'payments', { kind: 'nothing' })
+  },
+  'database connections are cut': cutConnections,
+}
+export const INTERRUPT_NAMES = Object.keys(INTERRUPTS)
+/** Reconnecting takes real time. */
+const RARE = 'database connections are cut'
+
+/** Draws what befalls a run of a pass. */
+export function planFor(play: Play, at: number, name: PassName): Plan {
+  const { dice } = play
+  const kind = dice.roll('plan')
+  if (kind < 0.22) {
+    const points = FAILPOINTS.filter((point) => name === 'payments' || !/^(mint|openCohorts|judge)\./.test(point))
+    return { kind: 'dieAt', point: dice.pick('point', points), skip: dice.roll('skip') < 0.8 ? 0 : 1 }
+  }
+  if (kind < 0.27) return { kind: 'dieAtRequest', request: dice.between('request', 0, REQUEST_MAX) }
+  if (kind > 0.5) return { kind: 'nothing' }
+  const often = INTERRUPT_NAMES.filter((what) => what !== RARE)
+  const what = dice.roll('rare') < 0.02 ? RARE : dice.pick('interrupt', often)
+  const act = async () => void (await INTERRUPTS[what]?.(play, at))
+  return { kind: 'interrupt', request: dice.between('request', 0, REQUEST_MAX), what, act }
+}

@@ -1,0 +1,156 @@
+// What must hold after a seed besides what test/support/invariants.ts checks: that the right payments became nodes and no
+// others, reckoned here by a few lines of their own; that a rebuilt ledger is the same (I10); that hardly anything was sent
+// in vain (I12); that a reading which fails is never a number (I13).
+import assert from 'node:assert/strict'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { createReadings } from '../../src/chain/readings.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { rebuild } from '../../src/rebuild/rebuild.ts'
+import { FAULTS } from '../support/faults/names.ts'
+import { contextOf, ETHER } from '../support/world.ts'
+import type { Play, Terms } from './play.ts'
+import { Provider } from './provider.ts'
+import { MAX_PER_WALLET } from './stage.ts'
+import { faultsIn } from './tally.ts'
+
+/** The tiers that are never changed, and what they ask. */
+const FIXED = [
+  { tierId: 'plus', priceWei: ETHER / 40n, allowance: 5, tokens: 0n },
+  { tierId: 'founder', priceWei: ETHER / 20n, allowance: 2, tokens: 1_000n * ETHER },
+] as const
+const BASIC_ALLOWANCE = 10
+const GRACE_SEC = 900
+
+interface Paid {
+  ref: Hash
+  from: Address
+  value: bigint
+  succeeded: boolean
+  block: number
+  time: number
+  state: string
+  reason: string | null
+  tierId: string | null
+}
+
+/** I1, reckoned apart: of each wallet's right payments for a tier, as many became nodes as there was room for. */
+export async function checkSales(play: Play): Promise<void> {
+  const { observer, world } = play.stage
+  const payments = await observer<Paid[]>`
+    SELECT ref, from_address AS "from", value_wei AS value, succeeded, block_number AS block,
+      extract(epoch FROM block_time)::bigint AS time, state, reason, tier_id AS "tierId"
+    FROM payments WHERE state <> 'orphaned' AND from_address IS NOT NULL ORDER BY block_number, tx_index`
+  const wallets = new Map<Address, Map<string, Paid[]>>()
+  for (const payment of payments) {
+    const tier = await tierFor(play, payment)
+    if (tier === 'unknown') continue
+    if (payment.from === world.at(3)) assert.equal(payment.reason, 'self')
+    else if (tier === null)
+      assert.notEqual(payment.state, 'minted', `I1: ${payment.ref} is no right payment and became a node`)
+    else {
+      const byTier = wallets.get(payment.from) ?? new Map<string, Paid[]>()
+      byTier.set(tier, [...(byTier.get(tier) ?? []), payment])
+      wallets.set(payment.from, byTier)
+    }
+  }
+  for (const [wallet, byTier] of wallets) checkWallet(play, wallet, byTier)
+}
+
+function checkWallet(play: Play, wallet: Address, byTier: Map<string, Paid[]>): void {
+  // Who gave or took nodes had other room at other times: what was decided then is in the verdicts.
+  if (play.traded.has(wallet)) return
+  const isMinted = ({ state }: Paid) => state === 'minted'
+  const total = [...byTier.values()].flat().filter(isMinted).length
+  assert.ok(total <= Number(MAX_PER_WALLET), `I8: ${wallet} has ${total} nodes`)
+  for (const [tierId, payments] of byTier) {
+    const minted = payments.filter(isMinted).length
+    const allowance = FIXED.find((tier) => tier.tierId === tierId)?.allowance ?? BASIC_ALLOWANCE
+    assert.ok(minted <= allowance, `I8: ${wallet} bought ${minted} of ${tierId}, may hold ${allowance}`)
+    // A place that a payment held and left again with its block is not given to who was refused meanwhile.
+    if (play.dropped.has(wallet) || total === Number(MAX_PER_WALLET)) continue
+    const refused = payments.filter(({ state }) => state !== 'minted')
+    const readable = refused.filter(({ reason }) => reason !== 'holding')
+    const told = readable.map(({ ref, state, reason }) => `${ref} ${state} ${reason}`).join(', ')
+    assert.ok(readable.length === 0 || minted === allowance, `I1: ${wallet} has room for ${tierId}, but: ${told}`)
+  }
+}
+
+/** The tier that a payment's amount, block and sender's holding entitle to; null for none. */
+async function tierFor(play: Play, payment: Paid): Promise<string | null> {
+  if (!payment.succeeded) return null
+  const fixed = FIXED.find((tier) => tier.priceWei === payment.value)
+  if (!fixed) return isBasic(play.terms, payment) ? 'basic' : null
+  if (fixed.tokens === 0n) return fixed.tierId
+  const { chain, token } = play.stage
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [payment.from] })
+  const held = BigInt(await chain.rpc<Hex>('eth_call', [{ to: token, data }, `0x${payment.block.toString(16)}`]))
+  return held >= fixed.tokens ? fixed.tierId : null
+}
+
+/** Whether the basic tier was on sale at that price then, or had been until a moment ago. */
+function isBasic(terms: readonly Terms[], { value, block, time }: Paid): boolean {
+  const inForce = terms.filter((version) => version.fromBlock <= block)
+  const now = inForce.at(-1)
+  if (!now?.onSale) return false
+  if (now.priceWei === value) return true
+  return inForce.some((version, at) => {
+    const next = inForce[at + 1]
+    return next !== undefined && version.onSale && version.priceWei === value && time < next.fromTime + GRACE_SEC
+  })
+}
+
+/** I7 and I12. */
+export async function checkSent(play: Play): Promise<void> {
+  const { chain, factory, observer, unstored } = play.stage
+  assert.deepEqual(unstored, [], 'I7: sent before it was stored')
+  const sent = await observer<{ hash: Hash; state: string }[]>`
+    SELECT tx_hash AS hash, state FROM outbox WHERE state IN ('mined', 'reverted')`
+  const logs = await chain.rpc<{ transactionHash: Hash }[]>('eth_getLogs', [
+    { address: factory, fromBlock: '0x0', toBlock: 'latest' },
+  ])
+  const did = new Set(logs.map((log) => log.transactionHash))
+  const inVain = sent.filter(({ hash }) => !did.has(hash)).length
+  const mishaps = [...play.tally].filter(([what]) =>
+    /^(interrupt|reorganisation|crash|act (pause|eviction|high))/.test(what),
+  )
+  const allowed = faultsIn(play.tally, FAULTS) + mishaps.reduce((sum, [, times]) => sum + times, 0) + 3
+  assert.ok(inVain <= allowed, `I12: ${inVain} transactions did nothing, with ${allowed - 3} mishaps`)
+}
+
+/** I10: the chain alone yields the same ledger. */
+export async function checkRebuild({ stage }: Play): Promise<void> {
+  const { chain, world, rebuildPool, observer, factory, database } = stage
+  await stage.emptyRebuild()
+  const ctx = contextOf({ chain, rpc: world.rpc, pool: rebuildPool, factory, directUrl: database.url })
+  const { comparison } = await rebuild({ ...ctx, minter: null, distributor: null }, observer, () => {})
+  assert.deepEqual(comparison?.differences, [], 'I10: a rebuilt ledger is the same')
+}
+
+/** I13: where nobody answers, a reading is null; where somebody does, it is the contract's. */
+export async function checkReadings({ stage }: Play): Promise<void> {
+  const { chain, factory, world } = stage
+  let cut = true
+  const provider = new Provider({
+    ...{ chain, weather: null, rules: { check: async () => null } as never, onFault: () => {} },
+    async onRequest() {
+      if (cut) throw new Error('nobody is there')
+    },
+  })
+  const rpc = stage.rpcOn([provider])
+  const readAll = async () => {
+    const readings = createReadings({ rpc, factory, distributor: world.at(2) })
+    const head = Number((await chain.block()).number)
+    return {
+      cover: await readings.cover(),
+      node: await readings.node(1n, head),
+      purse: await readings.distributorBalanceWei(),
+      paused: await createReadings({ rpc, factory, distributor: null }).paused(),
+    }
+  }
+  assert.deepEqual(await readAll(), { cover: null, node: null, purse: null, paused: null }, 'I13: unread is null')
+  cut = false
+  const { cover, paused } = await readAll()
+  assert.equal(cover?.outstandingWei, await world.read('outstanding'), "I13: what was read is the contract's")
+  assert.equal(paused, false)
+  await rpc.close()
+}

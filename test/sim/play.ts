@@ -1,0 +1,181 @@
+// One seed under way: its dice, its log, the instances of the service, and what was done so far that the checks must know.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Hex } from 'viem'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { type Failpoint, watchFailpoints } from '../../src/failpoint.ts'
+import type { PassContext, Rules } from '../../src/passes/context.ts'
+import { creditPass } from '../../src/passes/credit.ts'
+import { paymentsPass } from '../../src/passes/payments.ts'
+import { createDice, type Dice } from '../support/faults/dice.ts'
+import type { Call, Fault } from '../support/faults/names.ts'
+import { createSendRules } from '../support/faults/send-rules.ts'
+import { contextOf } from '../support/world.ts'
+import { GAS_CAP, Provider } from './provider.ts'
+import { forwardTo, type Stage } from './stage.ts'
+import { count, type Tally } from './tally.ts'
+
+export type PassName = 'payments' | 'credit'
+
+/** What is to happen in the middle of one run of a pass. */
+export type Plan =
+  | { kind: 'nothing' }
+  /** The instance dies at a named point of the passes, or at its nth request. */
+  | { kind: 'dieAt'; point: Failpoint; skip: number }
+  | { kind: 'dieAtRequest'; request: number }
+  /** The nth request waits until this has been done. */
+  | { kind: 'interrupt'; request: number; what: string; act: () => Promise<void> }
+
+/** One instance of the service, as long as it lives. */
+export interface Instance {
+  name: string
+  dead: boolean
+  plan: Plan
+  /** Requests in the run under way. */
+  requests: number
+  ctx: PassContext
+  passes: Record<PassName, () => Promise<unknown>>
+  close(): Promise<void>
+}
+
+export interface Play {
+  stage: Stage
+  seed: number
+  dice: Dice
+  tally: Tally
+  log: string[]
+  rules: Partial<Rules>
+  weather: { rate: number; faults: readonly Fault[] }
+  providers: number
+  instances: Instance[]
+  /** Lowest base fee of the blocks to come. */
+  baseFeeWei: bigint
+  /** Versions of the tiers' prices and sale, as they were entered. */
+  terms: Terms[]
+  /** Wallets whose payments were taken out of the chain, and wallets that gave or took nodes. */
+  dropped: Set<Address>
+  traded: Set<Address>
+  /** Transactions sent with our senders' keys past the outbox. */
+  foreign: Hash[]
+  closed: Instance[]
+}
+
+export interface Terms {
+  tierId: string
+  priceWei: bigint
+  onSale: boolean
+  fromBlock: number
+  fromTime: number
+}
+
+const running = new AsyncLocalStorage<Instance>()
+
+/** What ends an instance: nobody catches it but who started the pass. */
+export class Died extends Error {
+  override readonly name = 'Died'
+}
+
+/** Has the named points of the passes kill the instance that comes by. */
+export function armInstances(tally: () => Tally): void {
+  watchFailpoints((point) => {
+    const instance = running.getStore()
+    if (!instance || instance.dead) return
+    const { plan } = instance
+    if (plan.kind !== 'dieAt' || plan.point !== point || plan.skip-- > 0) return
+    instance.dead = true
+    count(tally(), `point ${point}`)
+    throw new Died(`at ${point}`)
+  })
+}
+
+export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'weather' | 'providers'> {
+  return {
+    ...{ stage, seed, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
+    ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
+  }
+}
+
+/** Starts an instance with its own clients; its predecessor's memory is gone. */
+export function startInstance(play: Play, name: string): Instance {
+  const { stage, dice } = play
+  const providers = Array.from({ length: play.providers }, () => {
+    const options = { forward: forwardTo(stage.chain), databaseUrl: null, gasCap: () => GAS_CAP }
+    return new Provider({
+      chain: stage.chain,
+      rules: createSendRules(options),
+      weather: { ...play.weather, dice },
+      onRequest: (calls) => onRequest(play, instance, calls),
+      onFault: (fault) => count(play.tally, `fault ${fault}`),
+    })
+  })
+  const rpc = stage.rpcOn(providers)
+  const { chain, pool, factory, database, locks } = stage
+  const ctx = {
+    ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, play.rules),
+    ...(locks.lock && { lock: locks.lock }),
+  }
+  const instance: Instance = {
+    ...{ name, dead: false, plan: { kind: 'nothing' }, requests: 0, ctx, close: () => rpc.close() },
+    passes: { payments: paymentsPass(ctx), credit: creditPass(ctx) },
+  }
+  return instance
+}
+
+async function onRequest(play: Play, instance: Instance, calls: readonly Call[]): Promise<void> {
+  const request = instance.requests++
+  const { plan } = instance
+  if (plan.kind === 'dieAtRequest' && plan.request === request) {
+    instance.dead = true
+    count(play.tally, 'crash at a request')
+  }
+  // Nobody is there who could have asked.
+  if (instance.dead) throw new Died('dead')
+  if (plan.kind === 'interrupt' && plan.request === request) {
+    instance.plan = { kind: 'nothing' }
+    play.log.push(`    ${instance.name}, before ${calls[0]?.method}: ${plan.what}`)
+    count(play.tally, `interrupt ${plan.what}`)
+    await plan.act()
+  }
+  await play.stage.checkStored(calls)
+}
+
+/** Runs a pass of an instance under a plan; says how it ended. A dead instance is replaced. */
+export async function runPass(play: Play, at: number, name: PassName, plan: Plan): Promise<void> {
+  const instance = play.instances[at]
+  if (!instance) return
+  instance.plan = plan
+  instance.requests = 0
+  let ending: string
+  try {
+    const outcome = await running.run(instance, () => instance.passes[name]())
+    ending = shortOf(outcome)
+  } catch (error) {
+    ending = `stopped: ${error instanceof Error ? error.message : String(error)}`
+    // What a fault makes of a pass is an error with words; a mistake of ours is one of JavaScript's own.
+    if (error instanceof TypeError || error instanceof ReferenceError) throw error
+  }
+  instance.plan = { kind: 'nothing' }
+  play.log.push(`    ${instance.name} ${name}: ${ending}`)
+  if (!instance.dead) return
+  play.log.push(`    ${instance.name} died and is started again`)
+  count(play.tally, 'crash')
+  play.closed.push(instance)
+  play.instances[at] = startInstance(play, instance.name)
+}
+
+function shortOf(outcome: unknown): string {
+  const entries = Object.entries(outcome as object).filter(
+    ([name, value]) => name !== 'durationMs' && value !== null && value !== 0,
+  )
+  return entries.map(([name, value]) => `${name} ${String(value)}`).join(', ')
+}
+
+/** Mines, at a time of our choosing, at the base fee that prevails. */
+export async function mine(play: Play, seconds: number): Promise<void> {
+  const { chain } = play.stage
+  if (play.baseFeeWei > 0n) await chain.rpc('anvil_setNextBlockBaseFeePerGas', [hex(play.baseFeeWei)])
+  const { timestamp } = await chain.block()
+  await chain.setNextTime(Number(timestamp) + seconds)
+  await chain.mine()
+}
+
+export const hex = (value: bigint | number): Hex => `0x${value.toString(16)}`

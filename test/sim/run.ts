@@ -1,0 +1,199 @@
+// Plays a seed from its first block to rest, and many seeds one after the other. Everything that is drawn comes from the
+// seed; what a seed did is in its log, which is shown when it fails.
+import assert from 'node:assert/strict'
+import type { Rules } from '../../src/passes/context.ts'
+import { FAULTS, type Fault } from '../support/faults/names.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER } from '../support/world.ts'
+import { act, calm, mendWallet } from './acts.ts'
+import { planFor, reorganise } from './mishaps.ts'
+import { checkReadings, checkRebuild, checkSales, checkSent } from './oracle.ts'
+import { armInstances, createPlay, mine, type PassName, type Play, runPass, startInstance } from './play.ts'
+import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
+import { addTo, count, type Tally } from './tally.ts'
+
+const STEPS_MIN = 3
+const STEPS_MAX = 7
+/** Blocks after which everything must be at rest, a minute apart: a sender that rests does so for fifteen. */
+const REST_BLOCKS_MAX = 60
+const REST_STEP_SEC = 60
+/** Fee bumps come after twelve blocks. */
+const LONG_WAIT_BLOCKS = 13
+/** A provider of another chain is a matter of the start; only claims ask for a transaction. */
+const UNFIT: readonly Fault[] = ['wrongChainId', 'nullTransaction']
+export const SIM_FAULTS: readonly Fault[] = FAULTS.filter((fault) => !UNFIT.includes(fault))
+/** Reading four megabytes takes as long as a whole pass. */
+const DEAR: Fault = 'giant'
+
+export interface SeedOutcome {
+  seed: number
+  steps: number
+  tally: Tally
+  log: string[]
+  /** What broke; null for nothing. */
+  failure: Error | null
+}
+
+export interface SeedOptions {
+  /** Ends the business after so many steps: a shorter way to the same failure, perhaps. */
+  stepsMax?: number
+}
+
+let tallyNow: Tally = new Map()
+armInstances(() => tallyNow)
+
+/** Plays one seed on a stage that is open. Never throws for what the service did. */
+export async function playSeed(
+  stage: Stage,
+  seed: number,
+  { stepsMax = Infinity }: SeedOptions = {},
+): Promise<SeedOutcome> {
+  const begun = createPlay(stage, seed)
+  const { dice, log, tally } = begun
+  tallyNow = tally
+  const play: Play = {
+    ...begun,
+    rules: rulesOf(dice),
+    weather: { rate: dice.pick('weather', [0, 0.02, 0.05, 0.1, 0.25]), faults: faultsOf(dice) },
+    providers: dice.roll('providers') < 0.3 ? 2 : 1,
+  }
+  let steps = 0
+  let failure: Error | null = null
+  try {
+    await stage.reset(dice.roll('begun') < 0.75)
+    const head = await stage.chain.block()
+    const basic = { tierId: 'basic', priceWei: ETHER / 100n, onSale: true }
+    play.terms.push({ ...basic, fromBlock: 0, fromTime: Number(head.timestamp) })
+    play.instances.push(startInstance(play, 'A'), startInstance(play, 'B'))
+    const planned = dice.between('steps', STEPS_MIN, STEPS_MAX)
+    for (; steps < Math.min(planned, stepsMax); steps++) await step(play, steps)
+    await finish(play)
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error))
+  }
+  for (const instance of [...play.instances, ...play.closed]) await instance.close()
+  return { seed, steps, tally, log, failure }
+}
+
+function rulesOf(dice: Play['dice']): Partial<Rules> {
+  return {
+    finality: dice.pick('finality', ['guarded', 'guarded', 'guarded', 1, 2]),
+    reconcileEverySec: dice.roll('reconcile') < 0.3 ? 0 : 86_400,
+  }
+}
+
+/** A few classes a seed, so that each of them gets its way. */
+function faultsOf(dice: Play['dice']): Fault[] {
+  const fitting = SIM_FAULTS.filter((fault) => fault !== DEAR || dice.roll('dear') < 0.03)
+  return dice.roll('all faults') < 0.3 ? fitting : fitting.filter(() => dice.roll('fault') < 0.3)
+}
+
+async function step(play: Play, number: number): Promise<void> {
+  const { dice, log } = play
+  log.push(`step ${number + 1}`)
+  for (let n = dice.between('acts', 0, 4); n > 0; n--) await act(play)
+  const seconds = dice.pick('time', [1, 1, 2, 12, INTERVAL_SEC / 2, INTERVAL_SEC, 2 * INTERVAL_SEC + 7])
+  await mine(play, seconds)
+  await mendWallet(play)
+  if (seconds > INTERVAL_SEC) count(play.tally, 'clock jump')
+  const more = dice.roll('wait') < 0.08 ? LONG_WAIT_BLOCKS : dice.between('more', 0, 1)
+  for (let i = 0; i < more; i++) await mine(play, 1)
+  log.push(`  a block ${seconds} s later${more > 0 ? `, and ${more} more` : ''}`)
+  if (dice.roll('reorganise') < 0.18) log.push(`  ${await reorganise(play)}`)
+  for (const name of dice.pick('passes', PASSES)) {
+    const at = dice.between('instance', 0, 1)
+    const plan = planFor(play, at, name)
+    if (plan.kind !== 'nothing') log.push(`    (${planned(plan)})`)
+    await runPass(play, at, name, plan)
+  }
+}
+const PASSES: readonly (readonly PassName[])[] = [
+  ['payments'],
+  ['payments', 'credit'],
+  ['payments', 'credit'],
+  ['credit', 'payments'],
+  ['payments', 'payments'],
+]
+
+function planned(plan: Parameters<typeof runPass>[3]): string {
+  if (plan.kind === 'dieAt') return `dies at ${plan.point}, after ${plan.skip}`
+  if (plan.kind === 'dieAtRequest') return `dies at request ${plan.request}`
+  return plan.kind === 'interrupt' ? `at request ${plan.request}: ${plan.what}` : ''
+}
+
+/** Fair weather: everything comes to rest by itself, and then everything must hold. */
+async function finish(play: Play): Promise<void> {
+  const { dice, log, stage } = play
+  log.push('calm')
+  await calm(play)
+  await comeToRest(play)
+  log.push('at rest')
+  await checkInvariants(stage.world, { foreign: play.foreign })
+  await checkSales(play)
+  await checkSent(play)
+  await checkReadings(play)
+  if (stage.backend === 'real' || dice.roll('rebuild') < 0.2) await checkRebuild(play)
+}
+
+async function comeToRest(play: Play): Promise<void> {
+  const { observer, world } = play.stage
+  let stands = ''
+  for (let i = 0; i < REST_BLOCKS_MAX; i++) {
+    await mine(play, REST_STEP_SEC)
+    const { pending } = await world.payments()
+    const { reason } = await world.credit()
+    const [row] = await observer<{ sent: number }[]>`SELECT count(*) AS sent FROM outbox WHERE state = 'pending'`
+    stands = `${pending} payments, ${row?.sent} transactions, rounds ${reason}`
+    if (pending + (row?.sent ?? 0) === 0 && reason === 'nothingDue') return
+  }
+  assert.fail(`not at rest after ${REST_BLOCKS_MAX} blocks of fair weather: ${stands}`)
+}
+
+export interface RunOptions {
+  from: number
+  count: number
+  backend: Backend
+  /** Told of every failure, and now and then of progress. */
+  say: (line: string) => void
+  signal?: AbortSignal
+}
+
+export interface RunCounts {
+  seeds: number
+  /** Seeds that broke. */
+  failed: number[]
+  /** What really happened, by class. */
+  tally: Tally
+}
+
+/** Plays seeds `from` to `from + count - 1`, one after the other. */
+export async function runSeeds({ from, count: seeds, backend, say, signal }: RunOptions): Promise<RunCounts> {
+  const counts: RunCounts = { seeds: 0, failed: [], tally: new Map() }
+  const stage = await openStage(backend)
+  try {
+    for (let seed = from; seed < from + seeds && !signal?.aborted; seed++) {
+      const outcome = await playSeed(stage, seed)
+      counts.seeds++
+      addTo(counts.tally, outcome.tally)
+      if (!outcome.failure) continue
+      counts.failed.push(seed)
+      say(tellFailure(outcome, backend, await shortest(stage, outcome)))
+    }
+  } finally {
+    await stage.close()
+  }
+  return counts
+}
+
+/** The fewest steps of the seed's business after which it breaks. */
+async function shortest(stage: Stage, { seed, steps }: SeedOutcome): Promise<number> {
+  for (let stepsMax = 0; stepsMax < steps; stepsMax++)
+    if ((await playSeed(stage, seed, { stepsMax })).failure) return stepsMax
+  return steps
+}
+
+/** What broke, and how to see it again. */
+export function tellFailure({ seed, failure }: SeedOutcome, backend: Backend, steps: number): string {
+  const how = `npm run sim -- --seed ${seed} --steps ${steps}${backend === 'real' ? ' --real' : ''}`
+  return `seed ${seed} broke: ${failure?.message ?? ''}\n  replay: ${how}`
+}

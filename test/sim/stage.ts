@@ -1,0 +1,238 @@
+// What seeds are played on, opened once and set back before each: a chain (the model, or a real one), a PostgreSQL database
+// for the ledger and one for rebuilding it. Setting back is deleting rows and writing those of the beginning again, which takes
+// a tenth of the time of a new database.
+import { keccak256 } from 'viem'
+import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
+import type { LockName } from '../../src/db/locks.ts'
+import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
+import { type Address, address, type Hash } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/log.ts'
+import type { Lock } from '../../src/passes/context.ts'
+import { startTestChain, type TestChain } from '../support/anvil.ts'
+import type { Answer, Call } from '../support/faults/names.ts'
+import { createSendRules } from '../support/faults/send-rules.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { contextOf, deployContracts, ETHER, enterTerms, type World, worldOn } from '../support/world.ts'
+import { FORWARDER_BYTECODE } from './model/state.ts'
+import { startModelChain } from './model/test-chain.ts'
+import { GAS_CAP, Provider, REPLY_BYTES_MAX } from './provider.ts'
+
+export type Backend = 'model' | 'real'
+
+/** Few cohorts, so that opening them costs little; turns come soon. */
+export const INTERVAL_SEC = 600
+const SLOT_SEC = 300
+/** Nodes a wallet may hold in all: reached by a seed that tries. */
+export const MAX_PER_WALLET = 5n
+
+/** Rows of every table, by its name, as JSON. */
+type Rows = Map<string, { columns: string; json: string }>
+
+interface Beginning {
+  chain: `0x${string}`
+  ledger: Rows
+}
+
+export interface Locks {
+  /** Null: advisory locks over connections, as the service has them. */
+  lock: Lock | null
+  /** Takes every lock from its holder, who learns of it at once or not at all. */
+  lose(tell: boolean): Promise<void>
+}
+
+export interface Stage {
+  backend: Backend
+  chain: TestChain
+  database: TestDatabase
+  /** The instances' connections, and one for looking on. */
+  pool: Pool
+  observer: Pool
+  /** A second database, for rebuilds. */
+  rebuildPool: Pool
+  factory: Address
+  token: Address
+  /** Hands ether on to whom its calldata names: how a payment comes that is in no transaction. */
+  forwarder: Address
+  locks: Locks
+  /** What was sent and not stored before, since the last reset. */
+  unstored: Hash[]
+  /** A world in fair weather on these parts: for bringing to rest and checking. */
+  world: World
+  /** Builds the JSON-RPC client of an instance. */
+  rpcOn(providers: readonly Provider[]): Rpc
+  /** Notes sends among the calls that the ledger had not stored. */
+  checkStored(calls: readonly Call[]): Promise<void>
+  /** Sets everything back: contracts deployed and terms entered, or (on the model) some business done on top of that. */
+  reset(begun: boolean): Promise<void>
+  emptyRebuild(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens one; a second or so. */
+export async function openStage(backend: Backend): Promise<Stage> {
+  const [database, rebuilding] = [await createDatabase(), await createDatabase()]
+  const chain = backend === 'model' ? startModelChain() : await startTestChain()
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'sim' })
+  const observer = connect(database.url, { max: 1, prepare: true, applicationName: 'sim observer' })
+  const rebuildPool = connect(rebuilding.url, { max: 3, prepare: true, applicationName: 'sim rebuild' })
+  const locks = backend === 'model' ? locksInProcess() : advisoryLocks(observer)
+  const unstored: Hash[] = []
+  const checkStored = (calls: readonly Call[]) => noteUnstored(observer, calls, unstored)
+  const contracts = await deployContracts(chain, MAX_PER_WALLET)
+  const forwarder = await deployForwarder(chain)
+  const rules = createSendRules({ forward: forwardTo(chain), databaseUrl: null, gasCap: () => GAS_CAP })
+  const fair = { chain, rules, weather: null, onRequest: checkStored, onFault: () => {} }
+  const rpc = rpcOn([new Provider(fair)])
+  const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts })
+  const world = worldOn({
+    ...{ chain, rpc, pool, ...contracts },
+    ctx: locks.lock ? { ...ctx, lock: locks.lock } : ctx,
+    close: async () => {},
+  })
+  const empty = await dump(rebuildPool)
+  await enterTerms(observer, chain, contracts.token, { intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC })
+
+  let fresh: Beginning = { chain: await chain.snapshot(), ledger: await dump(observer) }
+  let begun: Beginning | null = null
+  if (backend === 'model') {
+    await world.rest()
+    for (const payer of [5, 6]) await world.pay(payer, ETHER / 100n)
+    await world.rest()
+    begun = { chain: await chain.snapshot(), ledger: await dump(observer) }
+  }
+  return {
+    ...{
+      backend,
+      chain,
+      database,
+      pool,
+      observer,
+      rebuildPool,
+      ...contracts,
+      forwarder,
+      locks,
+      unstored,
+      world,
+      rpcOn,
+      checkStored,
+    },
+    async reset(wantsBegun) {
+      const beginning = (wantsBegun && begun) || fresh
+      unstored.length = 0
+      await restore(observer, beginning.ledger)
+      await chain.revert(beginning.chain)
+      if (backend === 'real') fresh = { ...fresh, chain: await chain.snapshot() }
+    },
+    emptyRebuild: () => restore(rebuildPool, empty),
+    async close() {
+      await Promise.all([pool, observer, rebuildPool].map((open) => open.end({ timeout: 1 })))
+      await rpc.close()
+      await chain.stop()
+      await database.drop()
+      await rebuilding.drop()
+    },
+  }
+}
+
+export async function deployForwarder(chain: TestChain): Promise<Address> {
+  const from = chain.accounts[10]?.address ?? ''
+  const hash = await chain.send({ from, data: FORWARDER_BYTECODE, gas: '0x800000' })
+  await chain.mine()
+  const receipt = await chain.rpc<{ contractAddress: string }>('eth_getTransactionReceipt', [hash])
+  return address(receipt.contractAddress)
+}
+
+export function forwardTo(chain: TestChain): (call: Call) => Promise<Answer> {
+  return async ({ method, params }) => ({ result: await chain.rpc(method, params) })
+}
+
+function rpcOn(providers: readonly Provider[]): Rpc {
+  const byUrl = new Map(providers.map((provider, i) => [`http://provider-${i + 1}.invalid`, provider]))
+  return createRpc({
+    urls: [...byUrl.keys()],
+    log: silentLog,
+    replyBytesMax: REPLY_BYTES_MAX,
+    retryPauseMs: 0,
+    dispatcherFor: (url) => byUrl.get(url) as Provider,
+  })
+}
+
+async function noteUnstored(observer: Pool, calls: readonly Call[], unstored: Hash[]): Promise<void> {
+  for (const { method, params } of calls) {
+    if (method !== 'eth_sendRawTransaction') continue
+    const hash = keccak256(params[0] as `0x${string}`)
+    const stored = await observer`SELECT FROM outbox_attempts WHERE tx_hash = ${hash}`
+    if (stored.count === 0) unstored.push(hash)
+  }
+}
+
+/** Locks given away in the process: opening a connection for every run of a pass takes longer than the run. */
+function locksInProcess(): Locks {
+  const held = new Map<LockName, AbortController>()
+  return {
+    async lock(name, body) {
+      if (held.has(name)) return null
+      const holder = new AbortController()
+      held.set(name, holder)
+      try {
+        return await body(holder.signal)
+      } finally {
+        if (held.get(name) === holder) held.delete(name)
+      }
+    },
+    async lose(tell) {
+      for (const [name, holder] of held) {
+        held.delete(name)
+        if (tell) holder.abort(new Error('the lock was lost'))
+      }
+    },
+  }
+}
+
+function advisoryLocks(observer: Pool): Locks {
+  return {
+    lock: null,
+    async lose() {
+      await observer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name LIKE 'node-ledger lock%' AND datname = current_database()`
+    },
+  }
+}
+
+interface Table {
+  name: string
+  /** The columns that are not computed from others. */
+  columns: string
+}
+
+async function dump(sql: Pool): Promise<Rows> {
+  const tables = await sql<Table[]>`
+    SELECT table_name AS name, string_agg(column_name, ', ' ORDER BY ordinal_position) AS columns
+    FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name IN (SELECT tablename FROM pg_tables WHERE schemaname = 'public')
+      AND table_name <> 'migrations' AND is_generated = 'NEVER'
+    GROUP BY 1 ORDER BY 1`
+  const rows: Rows = new Map()
+  for (const { name, columns } of tables) {
+    const [row] = await sql.unsafe<{ rows: string }[]>(
+      `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (SELECT ${columns} FROM ${name}) t`,
+    )
+    rows.set(name, { columns, json: row?.rows ?? '[]' })
+  }
+  return rows
+}
+
+/** Empties every table and fills it again. Row ids go on counting, which nothing may rest on. */
+async function restore(sql: Pool, rows: Rows): Promise<void> {
+  const deletions = [...rows.keys()].map((name) => `DELETE FROM ${name}`)
+  const insertions = [...rows]
+    .filter(([, { json }]) => json !== '[]')
+    .map(
+      ([name, { columns, json }]) => `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE
+        SELECT ${columns} FROM jsonb_populate_recordset(NULL::${name}, '${json.replaceAll("'", "''")}')`,
+    )
+  // Without triggers and foreign keys: what they would do is in the rows.
+  await inTransaction(sql, (tx) =>
+    tx.unsafe(['SET LOCAL session_replication_role = replica', ...deletions, ...insertions].join(';\n')),
+  )
+}

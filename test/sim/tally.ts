@@ -1,0 +1,18 @@
+// What a seed, or many, really did: by class, so that a run can say what it never met.
+import type { Fault } from '../support/faults/names.ts'
+
+/** Counts of what really happened, by its name. */
+export type Tally = Map<string, number>
+
+export function count(tally: Tally, what: string, times = 1): void {
+  tally.set(what, (tally.get(what) ?? 0) + times)
+}
+
+export function addTo(total: Tally, one: Iterable<readonly [string, number]>): void {
+  for (const [what, times] of one) count(total, what, times)
+}
+
+/** Faults of providers, out of a tally. */
+export function faultsIn(tally: Tally, all: readonly Fault[]): number {
+  return all.reduce((sum, fault) => sum + (tally.get(`fault ${fault}`) ?? 0), 0)
+}
