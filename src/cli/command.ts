@@ -64,6 +64,7 @@ export type Group = keyof typeof GROUPS
 
 /** One call of a command, its arguments checked against what the command says it takes. */
 export interface Call {
+  readonly command: Command
   readonly args: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>
   readonly flags: ReadonlySet<string>

@@ -1,13 +1,7 @@
 // A line of the JSON log as a person reads it: time, level, message, and what else it says. Only for terminals: the log itself stays
 // JSON.
-const LEVELS: Readonly<Record<number, string>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'WARN',
-  50: 'ERROR',
-  60: 'FATAL',
-}
+/** Written so that they are not missed. */
+const LOUD = new Set(['warn', 'error', 'fatal'])
 /** Told by the process itself, not by the line. */
 const LEFT_OUT = new Set(['level', 'time', 'msg', 'pid', 'hostname'])
 
@@ -21,11 +15,12 @@ export function readableLine(line: string): string {
   }
   if (typeof entry !== 'object' || entry === null || !('level' in entry) || !('time' in entry)) return line
   const { level, time, msg = '' } = entry as { level: unknown; time: unknown; msg?: unknown }
-  const clock = new Date(Number(time)).toTimeString().slice(0, 8)
+  const clock = new Date(String(time)).toTimeString().slice(0, 8)
+  const word = LOUD.has(String(level)) ? String(level).toUpperCase() : String(level)
   const rest = Object.entries(entry)
     .filter(([name]) => !LEFT_OUT.has(name))
     .map(([name, value]) => `${name}=${shown(value)}`)
-  return [clock, (LEVELS[Number(level)] ?? String(level)).padEnd(5), msg, ...rest].join(' ').trimEnd()
+  return [clock, word.padEnd(5), msg, ...rest].join(' ').trimEnd()
 }
 
 function shown(value: unknown): string {

@@ -9,25 +9,22 @@ export function fieldsOf({ args, values }: Pick<Call, 'args' | 'values'>): Recor
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** The result, or the refusal as an error of the command line. */
-export function accepted<T extends object>(
-  result: T | OperatorRefusal,
-  { args, values }: Pick<Call, 'args' | 'values'>,
-): T {
+/** The result, or the refusal as an error of the command line, which names options as they are given here. */
+export function accepted<T extends object>(result: T | OperatorRefusal, { command }: Pick<Call, 'command'>): T {
   if (!isOperatorRefusal(result)) return result
-  const { because, message } = result
-  // The mistake is told by the name under which it was given.
+  const { because } = result
   const names = [
-    ...Object.keys(values).map((name) => [camel(name), `--${name}`]),
-    ...Object.keys(args).map((name) => [camel(name), `<${name}>`]),
+    ...Object.keys(command.options ?? {}).map((name) => [camel(name), `--${name}`] as const),
+    ...(command.args ?? []).map(({ name }) => [camel(name), `<${name}>`] as const),
   ]
-  const told = names.reduce(
-    (text, [field, name]) => text.replaceAll(new RegExp(`\\b${field}\\b(?= must| is required)`, 'g'), name ?? ''),
-    message,
-  )
-  if (because === 'invalid') throw new UsageError(told)
-  if (because === 'unavailable' || because === 'notYet') throw new UnavailableError(told)
-  throw new RefusedError(told)
+  // Only names that are no words of their own, or that stand where a field is named.
+  const message = names.reduce((text, [field, name]) => {
+    const ending = /[A-Z]/.test(field) ? '' : '(?= must| is required)'
+    return text.replaceAll(new RegExp(`\\b${field}\\b${ending}`, 'g'), name)
+  }, result.message)
+  if (because === 'invalid') throw new UsageError(message)
+  if (because === 'unavailable' || because === 'notYet') throw new UnavailableError(message)
+  throw new RefusedError(message)
 }
 
 const camel = (name: string) => name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase())

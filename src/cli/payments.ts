@@ -115,7 +115,7 @@ export async function dismiss(call: Call): Promise<ExitCode> {
   return await withOperator(io, async (deps) => {
     const dust = (dryRun: boolean) => dismissAllDust(deps, actorHere(), { ...fieldsOf(call), dryRun })
     const { count, sumWei } = accepted(await dust(true), call)
-    out.say(`${count} held payments below ${values['below-wei']} wei, ${inEther(sumWei)} ether together.`)
+    out.say(`Held below ${values['below-wei']} wei: ${count}, together ${inEther(sumWei)} ether.`)
     if (count > 0 && !(await agrees(io, 'Dismiss them all?', flags, signal)))
       throw new RefusedError('Nothing was dismissed.')
     const done = accepted(await dust(count === 0), call)

@@ -33,17 +33,3 @@ export async function readRecentTrouble(sql: Sql): Promise<RecentTrouble> {
   if (!row) throw new Error('a statement of scalars answered no row')
   return row
 }
-
-/** What the turn that comes next costs at most, in wei: every cohort due first, at the top of the range. Null without nodes. */
-export async function nextRoundMaxWei(
-  sql: Sql,
-  maxWei: bigint,
-): Promise<{ due: number; nodes: number; wei: bigint } | null> {
-  const [row] = await sql<{ due: number; nodes: number; wei: bigint }[]>`
-    WITH next AS (SELECT min(next_due) AS due FROM cohorts WHERE size > 0)
-    SELECT next.due, sum(c.size) AS nodes, sum(c.size::numeric * div(${maxWei.toString()}::numeric * t.payout_bps, 10000)) AS wei
-    FROM next JOIN cohorts c ON c.size > 0
-      AND c.next_due <= greatest(next.due, (SELECT block_time FROM cursors WHERE name = 'follow'))
-    JOIN tiers t ON t.tier_no = c.tier_no AND t.live GROUP BY next.due`
-  return row ?? null
-}

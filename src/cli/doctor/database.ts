@@ -1,6 +1,7 @@
 // Looks at the database: does it answer, is it new enough, does it have our schema, may we use it, are locks and prepared
 // statements safe on the way to it.
 import { compareMigrations } from '../../db/migrate.ts'
+import { isPooled } from '../../db/pooler.ts'
 import { connect, type Pool } from '../../db/sql.ts'
 import type { DatabasePart } from '../../parts.ts'
 import { type Finding, fail, look, ok, reasonOf, warn } from './finding.ts'
@@ -71,17 +72,6 @@ async function lookAtRights(pool: Pool): Promise<Finding> {
     'Migrate with another user, or give this one CREATE on the schema.',
     row,
   )
-}
-
-/** A pooler makes up the process number it tells its clients; the server's own word differs then. */
-async function isPooled(url: string): Promise<boolean> {
-  const connection = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger doctor' })
-  try {
-    const result = await connection<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
-    return result[0]?.pid !== (result as unknown as { state: { pid: number } }).state.pid
-  } finally {
-    await connection.end({ timeout: 1 })
-  }
 }
 
 async function lookAtPooler({ url, directUrl }: DatabasePart, prepare: boolean): Promise<Finding[]> {

@@ -3,19 +3,17 @@ import { createRpc } from '../../chain/rpc.ts'
 import { currentFees } from '../../chain/sender.ts'
 import { quantity } from '../../chain/wire.ts'
 import type { Config } from '../../config.ts'
-import { nextRoundMaxWei } from '../../db/doctor.ts'
+import { readNextRoundWei, readUsualGas } from '../../db/funds.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Address } from '../../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
 import { silentLog } from '../../log.ts'
 import { type ChainPart, sendersOf } from '../../parts.ts'
 import { inEther } from '../ether.ts'
-import { type Finding, fail, look, ok, warn } from './finding.ts'
+import { type Finding, fail, look, ok, unknown, warn } from './finding.ts'
 
-/** A mint of a few nodes, a round of a few cohorts: what a transaction of ours usually burns. */
-const GAS_USUAL = 300_000n
-/** A balance for fewer than these is refilled today. */
-const TRANSACTIONS_WARN = 50
+/** A transaction before any was sent. */
+const GAS_USUAL = 200_000n
 
 /** `pool` is null where there is no ledger to ask what the next round costs. */
 export async function lookAtKeys(config: Config, chain: ChainPart, pool: Pool | null): Promise<Finding[]> {
@@ -23,8 +21,10 @@ export async function lookAtKeys(config: Config, chain: ChainPart, pool: Pool | 
   return [
     ...(await look('keys.minter', () => lookAtKey('minter', minter, chain))),
     ...(await look('keys.distributor', () => lookAtKey('distributor', distributor, chain))),
-    ...(minter ? await look('funds.minter', () => lookAtGas('minter', minter, chain)) : []),
-    ...(distributor ? await look('funds.distributor', () => lookAtGas('distributor', distributor, chain)) : []),
+    ...(minter ? await look('funds.minter', () => lookAtGas('minter', minter, config, chain, pool)) : []),
+    ...(distributor
+      ? await look('funds.distributor', () => lookAtGas('distributor', distributor, config, chain, pool))
+      : []),
     ...(await look('funds.round', () => lookAtTreasury(config, chain, distributor, pool))),
   ]
 }
@@ -49,12 +49,20 @@ async function lookAtKey(role: 'minter' | 'distributor', of: Address | null, cha
   )
 }
 
-async function lookAtGas(role: 'minter' | 'distributor', of: Address, chain: ChainPart): Promise<Finding> {
+async function lookAtGas(
+  role: 'minter' | 'distributor',
+  of: Address,
+  { schedule }: Config,
+  chain: ChainPart,
+  pool: Pool | null,
+): Promise<Finding> {
   const { balanceWei, maxFeeWei } = await readFunds(chain, of)
-  const transactions = maxFeeWei === 0n ? null : Number(balanceWei / (maxFeeWei * GAS_USUAL))
-  const reading = { address: of, balanceWei, maxFeeWei, transactions }
+  const gas = (pool && (await readUsualGas(pool, of))) ?? GAS_USUAL
+  const transactions = maxFeeWei === 0n ? null : Number(balanceWei / (maxFeeWei * gas))
+  const reading = { address: of, balanceWei, maxFeeWei, gas, transactions }
   const says = `the ${role} has ${inEther(balanceWei)} ether, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
-  if (transactions === null || transactions >= TRANSACTIONS_WARN) return ok(`funds.${role}`, says, reading)
+  if (transactions === null || transactions >= Math.max(1, schedule.fundsWarnTransactions))
+    return ok(`funds.${role}`, says, reading)
   const finding = transactions === 0 ? fail : warn
   return finding(`funds.${role}`, says, `Send ether to ${of}: without it the passes stop.`, reading)
 }
@@ -65,22 +73,16 @@ async function lookAtTreasury(
   distributor: Address | null,
   pool: Pool | null,
 ): Promise<Finding> {
-  if (!credit.enabled || credit.range === null || distributor === null || pool === null)
-    return ok('funds.round', 'no rounds are sent from here')
-  const next = await nextRoundMaxWei(pool, credit.range.maxWei)
-  if (next === null) return ok('funds.round', 'no node is to be credited yet')
-  const owner = credit.mode === 'treasury' ? distributor : chain.factory
-  const { balanceWei } = await readFunds(chain, owner)
-  const reading = { mode: credit.mode, ...next, balanceWei }
-  const says = `the next round, ${new Date(next.due * 1000).toISOString()}, credits ${next.nodes} nodes with ${inEther(next.wei)} ether at most`
-  if (credit.mode === 'swaps') return ok('funds.round', `${says}, from the factory's surplus`, reading)
-  if (balanceWei >= next.wei) return ok('funds.round', says, reading)
-  return fail(
-    'funds.round',
-    `${says}; the distributor has ${inEther(balanceWei)}`,
-    `Send ether to ${distributor}: the round waits for it.`,
-    reading,
-  )
+  if (!credit.enabled || distributor === null) return ok('funds.round', 'no rounds are sent from here')
+  if (pool === null) return unknown('funds.round', 'there is no ledger to ask what the next round costs')
+  const needWei = await readNextRoundWei(pool)
+  if (needWei === 0n) return ok('funds.round', 'no node is to be credited yet')
+  const says = `the next round costs ${inEther(needWei)} ether at most`
+  if (credit.mode === 'swaps') return ok('funds.round', `${says}, from the factory's surplus`, { needWei })
+  const { balanceWei } = await readFunds(chain, distributor)
+  if (balanceWei >= needWei) return ok('funds.round', says, { needWei, balanceWei })
+  const todo = `Send ether to ${distributor}: the round waits for it.`
+  return fail('funds.round', `${says}; the distributor has ${inEther(balanceWei)}`, todo, { needWei, balanceWei })
 }
 
 async function readFunds(chain: ChainPart, of: Address): Promise<{ balanceWei: bigint; maxFeeWei: bigint }> {
