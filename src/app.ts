@@ -24,7 +24,8 @@ import type { Passes } from './passes/outcomes.ts'
 import { paymentsPass } from './passes/payments.ts'
 import { startScheduler } from './passes/scheduler.ts'
 import { createSyncer } from './passes/sync.ts'
-import { chainSettler, migrateWhenUp, refuseOtherLedger, StartError, settleChainId } from './settle.ts'
+import { chainSettler, migrateWhenUp, refuseOtherLedger, refusePooler, StartError, settleChainId } from './settle.ts'
+import { startWebhooks } from './webhooks/worker.ts'
 
 export { operatorDeps } from './pass-context.ts'
 export { StartError } from './settle.ts'
@@ -72,6 +73,7 @@ async function build(
   const metrics = createMetrics(log)
   onProgress('migrating the database')
   await migrateWhenUp(database.directUrl, onProgress)
+  if (!config.embedded.database) await refusePooler(database, config.database.prepare, onProgress)
   const open = (url: string, name: string): Pool => {
     const pool = connect(url, { max: POOL_MAX, prepare: config.database.prepare, applicationName: name })
     stack.defer(() => pool.end({ timeout: 5 }))
@@ -138,6 +140,10 @@ async function build(
     const scheduler = startScheduler(passes, config.schedule.tickSec, log)
     stack.defer(() => scheduler.stop())
   }
+  const { urls, secrets, allowPrivate } = config.webhooks ?? { urls: [], secrets: [], allowPrivate: false }
+  const webhooks = await startWebhooks({ pool, urls, secrets, allowPrivate, log, observe: metrics.meters.delivery })
+  stack.defer(() => webhooks.stop())
+  changes.subscribe(() => webhooks.wake())
   const metricsUrl = await serveMetrics(config, metrics, { ...ctx, readings }, onProgress, stack)
   const { port } = server.server.address() as AddressInfo
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }

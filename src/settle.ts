@@ -9,12 +9,13 @@ import type { Rpc } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import { readCursor } from './db/blocks.ts'
 import { migrate } from './db/migrate.ts'
+import { isPooled } from './db/pooler.ts'
 import { claimIdentity, type Identity, readSetting } from './db/settings.ts'
 import { inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
 import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
 import { creditMaxWei } from './domain/credit.ts'
 import { wei } from './domain/units.ts'
-import { type ChainPart, sendersOf } from './parts.ts'
+import { type ChainPart, type DatabasePart, sendersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
 /** How long a start waits for its database: a server that replays its log after a crash takes about that long. */
@@ -64,6 +65,29 @@ export async function migrateWhenUp(
       if (!told) onProgress(`the database at ${host} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
       await sleep(DATABASE_RETRY_MS)
     }
+  }
+}
+
+/**
+ * Refuses a way for locks and notifications that leads through a pooler: a lock would stay with a server connection that others
+ * use, and no change would ever be heard.
+ */
+export async function refusePooler(
+  { url, directUrl }: DatabasePart,
+  prepare: boolean,
+  onProgress: (step: string) => void,
+): Promise<void> {
+  const pooled = await isPooled(url)
+  if (url === directUrl ? pooled : await isPooled(directUrl)) {
+    const name = url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+    throw new StartError(
+      `${name} leads through a pooler, and locks and notifications with it, where they get lost. Set DATABASE_DIRECT_URL to PostgreSQL itself, past the pooler.`,
+    )
+  }
+  if (pooled && prepare) {
+    onProgress(
+      'DATABASE_URL leads through a pooler: set DATABASE_PREPARE=false, unless it knows prepared statements (PgBouncer from 1.21 on, with max_prepared_statements)',
+    )
   }
 }
 

@@ -1,6 +1,8 @@
 // The routes' way to the database. While it does not answer they are told so at once, and it is asked by one request at a
 // time until it does: a line of requests would only wait for a connection that nobody can open, and all go at once later.
+import { watchReplica } from '../db/replica.ts'
 import { isDatabaseDown, type Pool } from '../db/sql.ts'
+import type { Log } from '../log.ts'
 import { Overdue } from './refusals.ts'
 
 /** Every statement of the routes is answered from indexes; one that takes this long is not being answered. */
@@ -8,8 +10,39 @@ const ANSWER_MS_MAX = 3_000
 /** After a failure nobody asks for this long. */
 const PAUSE_MS = 250
 
+/** A replica ends a reading of rows that the primary has meanwhile thrown away. */
+const RECOVERY_CONFLICT = '40001'
+
 /** Runs a reading on a pool. Throws what the reading throws, and Overdue when it is late or the database is away. */
 export type Ledger = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
+
+/** The way to a replica; to the primary while that one does not answer, lags, or takes a reading back to catch up. */
+export function replicaLedger(
+  pool: Pool,
+  primary: Ledger,
+  { steady, log }: { steady: () => number; log: Log },
+): Ledger {
+  const replica = ledgerOf(pool)
+  const watch = watchReplica({
+    primary,
+    replica,
+    steady,
+    onChange: (usable, why) =>
+      usable
+        ? log.info({ why }, 'the replica is read from again')
+        : log.warn({ why }, 'the replica is not read from: the primary serves all reads'),
+  })
+  return async (read) => {
+    if (!(await watch.usable())) return primary(read)
+    try {
+      return await replica(read)
+    } catch (error) {
+      const { code } = error as { code?: unknown }
+      if (error instanceof Overdue || isDatabaseDown(error) || code === RECOVERY_CONFLICT) return primary(read)
+      throw error
+    }
+  }
+}
 
 /** Builds the way to one database. */
 export function ledgerOf(pool: Pool): Ledger {

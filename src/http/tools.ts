@@ -1,7 +1,7 @@
 // What the routes share besides what they were given: built once per server.
 import type { HttpDeps } from './deps.ts'
 import { type Glance, glanceAt } from './glance.ts'
-import { type Ledger, ledgerOf } from './ledger.ts'
+import { type Ledger, ledgerOf, replicaLedger } from './ledger.ts'
 import { Memo, type Page, pageOf } from './memo.ts'
 import { originCheck } from './origin.ts'
 import { Sessions } from './session.ts'
@@ -41,7 +41,7 @@ export function buildTools(deps: HttpDeps): Tools {
   return {
     deps,
     ask,
-    read: deps.readSql === deps.sql ? ask : ledgerOf(deps.readSql),
+    read: deps.readSql === deps.sql ? ask : replicaLedger(deps.readSql, ask, deps),
     sessions: new Sessions(deps.settings, deps.clock),
     glance: glanceAt(deps.readings, deps.clock, deps.steady),
     isOwnOrigin: originCheck(deps.settings.publicUrl),

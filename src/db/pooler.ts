@@ -1,0 +1,14 @@
+// Whether a pooler stands between us and PostgreSQL. Behind one that lends a server connection for a transaction (PgBouncer),
+// what belongs to a session gets lost without a word: LISTEN, advisory locks, and in older ones prepared statements.
+import { connect } from './sql.ts'
+
+/** A pooler makes up the process number it tells its clients; the server's own word differs then. */
+export async function isPooled(url: string): Promise<boolean> {
+  const connection = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger pooler check' })
+  try {
+    const result = await connection<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+    return result[0]?.pid !== (result as unknown as { state: { pid: number } }).state.pid
+  } finally {
+    await connection.end({ timeout: 1 })
+  }
+}

@@ -1,0 +1,71 @@
+// Whether a replica has what the primary had a moment ago, by their positions in the write-ahead log. It looks when it is
+// asked, at most once a second, and owns no timer and no connection.
+import type { Pool } from './sql.ts'
+
+/** A replica further behind is not read from: balances and prices would be older than their caches allow for. */
+export const REPLICA_LAG_MS_MAX = 10_000
+const LOOK_EVERY_MS = 1_000
+/** Positions remembered until the replica has reached them; one a second while it lags. */
+const MARKS_MAX = 64
+
+/** Asks one database something; throws when it does not answer. */
+type Ask = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
+
+export interface ReplicaWatch {
+  /** True when the replica may be read: it keeps up, or there is nobody who could say that it does not. */
+  usable(): Promise<boolean>
+}
+
+/** Watches one replica. `steady` tells milliseconds that go on evenly. `onChange` hears each change of the answer. */
+export function watchReplica(options: {
+  primary: Ask
+  replica: Ask
+  steady: () => number
+  onChange: (usable: boolean, why: string) => void
+}): ReplicaWatch {
+  const { primary, replica, steady, onChange } = options
+  /** What the primary had, and when, that the replica has not been seen to have. */
+  let marks: { position: bigint; at: number }[] = []
+  /** The replica has all that the primary had then. */
+  let reachedAt = Number.NEGATIVE_INFINITY
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let answer: Promise<boolean> = Promise.resolve(true)
+  let last = true
+
+  const look = async (): Promise<boolean> => {
+    const at = steady()
+    const [ahead, behind] = await Promise.allSettled([primary(positionOf), replica(positionOf)])
+    if (behind.status === 'rejected') return say(false, 'it does not answer')
+    // The primary is away: an answer that may be old is better than none.
+    if (ahead.status === 'rejected') return say(true, 'the primary does not answer')
+    marks.push({ position: ahead.value, at })
+    const reached = marks.findLast(({ position }) => position <= behind.value)
+    if (reached) reachedAt = reached.at
+    marks = marks.filter(({ position }) => position > behind.value).slice(-MARKS_MAX)
+    const usable = at - reachedAt <= REPLICA_LAG_MS_MAX
+    return say(usable, usable ? 'it keeps up' : `it is more than ${REPLICA_LAG_MS_MAX / 1000} s behind`)
+  }
+  const say = (usable: boolean, why: string) => {
+    if (usable !== last) onChange(usable, why)
+    last = usable
+    return usable
+  }
+  return {
+    usable: () => {
+      if (steady() - lookedAt >= LOOK_EVERY_MS) {
+        lookedAt = steady()
+        answer = look()
+      }
+      return answer
+    },
+  }
+}
+
+/** How far a server is in the write-ahead log, in bytes. A replica that was promoted writes its own. */
+async function positionOf(sql: Pool): Promise<bigint> {
+  const [row] = await sql<{ position: bigint }[]>`
+    SELECT pg_wal_lsn_diff(
+      CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0') ELSE pg_current_wal_lsn() END, '0/0') AS position`
+  if (!row) throw new Error('the database did not say how far it is')
+  return row.position
+}
