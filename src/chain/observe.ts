@@ -2,7 +2,7 @@
 // against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
 // receipt is a retryable fault), and never mix two forks in one answer.
 import type { ObservedRange, Position } from '../domain/observed.ts'
-import type { Hash } from '../domain/units.ts'
+import { type Hash, wei } from '../domain/units.ts'
 import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { ChainFault, RpcFault } from './faults.ts'
@@ -282,7 +282,10 @@ function addTransaction(
   const { from, to, valueWei, nonce } = tx
   if (to !== null && to === watched.paymentAddress) range.transfers.push({ ...at, from, valueWei, succeeded })
   if (from === watched.paymentAddress) range.outflows.push({ ...at, to, valueWei, feeWei, succeeded })
-  if (watched.senders.includes(from)) range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei })
+  if (watched.senders.includes(from)) {
+    const movedWei = succeeded ? valueWei : wei(0n)
+    range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei })
+  }
   if (to === watched.factory && !succeeded && isWithdrawCall(tx.input)) {
     const call = readWithdrawCall(tx.input)
     if (call) range.failedWithdrawals.push({ ...at, caller: from, ...call })

@@ -5,7 +5,7 @@ import type { Address, Hash } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
 /** How far back a contract sees block hashes: a guard beyond that reverts. */
-const BLOCK_HASHES_REACH = 256
+export const BLOCK_HASHES_REACH = 256
 
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
 
@@ -16,6 +16,8 @@ export interface PendingIntent {
   nonce: number
   call: unknown
   gasLimit: number
+  /** Null where the call carries no guard. */
+  guardBlock: number | null
   attempts: number
   txHash: Hash
   raw: `0x${string}`
@@ -74,8 +76,8 @@ export async function noteSend(sql: Sql, txHash: Hash, outcome: string): Promise
 /** A sender's intents that are not in a followed block, lowest nonce first. */
 export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
   return await sql<PendingIntent[]>`
-    SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", a.attempt AS attempts, a.tx_hash AS "txHash", a.raw,
-      a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock"
+    SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", o.guard_block AS "guardBlock",
+      a.attempt AS attempts, a.tx_hash AS "txHash", a.raw, a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock"
     FROM outbox o
     JOIN LATERAL (SELECT * FROM outbox_attempts WHERE outbox_id = o.id ORDER BY attempt DESC LIMIT 1) a ON true
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
@@ -120,19 +122,21 @@ export async function settleIntents(
     UPDATE outbox o SET
       state = CASE WHEN a.tx_hash IS NULL THEN 'displaced' WHEN r.succeeded THEN 'mined' ELSE 'reverted' END,
       block_number = r."blockNumber", block_hash = r."blockHash", tx_hash = r."txHash", gas_used = r."gasUsed",
-      fee_wei = r."feeWei"
-    FROM jsonb_to_recordset(${jsonRows(sent)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text,
-      succeeded boolean, "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric)
+      fee_wei = r."feeWei", value_wei = r."valueWei", to_address = r."to"
+    FROM jsonb_to_recordset(${jsonRows(sent)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text, succeeded boolean,
+      "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric, "valueWei" numeric, "to" text)
     LEFT JOIN outbox_attempts a ON a.tx_hash = r."txHash"
     WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
     RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
   const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
   const foreign = sent.filter((tx) => !known.has(tx.txHash))
   await sql`
-    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei)
-    SELECT 'foreign', sender, nonce, '{}', "gasUsed", 'displaced', "blockNumber", "blockHash", "txHash", "gasUsed", "feeWei"
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei,
+      value_wei, to_address)
+    SELECT 'foreign', sender, nonce, '{}', "gasUsed", 'displaced', "blockNumber", "blockHash", "txHash", "gasUsed", "feeWei",
+      "valueWei", "to"
     FROM jsonb_to_recordset(${jsonRows(foreign)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text,
-      "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric)
+      "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric, "valueWei" numeric, "to" text)
     ON CONFLICT (sender, nonce) DO NOTHING`
   return { settled, foreign: foreign.map((tx) => tx.txHash) }
 }
@@ -161,7 +165,8 @@ export async function readReverts(
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
   await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`
   const reopened = await sql`
-    UPDATE outbox SET state = 'pending', block_number = NULL, block_hash = NULL, tx_hash = NULL, gas_used = NULL, fee_wei = NULL
+    UPDATE outbox SET state = 'pending', block_number = NULL, block_hash = NULL, tx_hash = NULL, gas_used = NULL, fee_wei = NULL,
+      value_wei = NULL, to_address = NULL
     WHERE block_number > ${height}`
   return reopened.count
 }

@@ -43,6 +43,10 @@ export interface SenderTransaction extends Position {
   succeeded: boolean
   gasUsed: bigint
   feeWei: Wei
+  /** Whom it called; null where it made a contract. */
+  to: Address | null
+  /** Ether that moved with it: none where it reverted. */
+  valueWei: Wei
 }
 
 /** A top-level withdraw or withdrawAll call to the factory that reverted; nothing moved. */

@@ -10,6 +10,7 @@ import { type Account, readAccount } from './account.ts'
 import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal } from './act.ts'
 import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
+import { orNull } from './or-null.ts'
 import { findPeriod, type Period, readPeriodFields, shownPlace } from './period.ts'
 
 export interface Statement {
@@ -139,15 +140,8 @@ async function readContract(
 }
 
 /** Null where the provider no longer has the state, or the contract was not there yet. */
-async function chainDebtAt(deps: OperatorDeps, at: Place): Promise<bigint | null> {
-  try {
-    return (await deps.contract.counters(at.number)).outstandingWei
-  } catch (error) {
-    // That it does not answer at all has shown when the balances were read.
-    if (typeof (error as { retryable?: unknown }).retryable === 'boolean') return null
-    throw error
-  }
-}
+const chainDebtAt = async (deps: OperatorDeps, at: Place): Promise<bigint | null> =>
+  (await orNull(deps.contract.counters(at.number)))?.outstandingWei ?? null
 
 function isBalanced(accounts: readonly Account[], contract: Contract): boolean | null {
   // Ether comes to senders and contract from anywhere, and is shown; the payments wallet's every wei is in the ledger.

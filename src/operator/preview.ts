@@ -1,0 +1,152 @@
+// What the credit pass would do if it ran now: the round that is due, what it costs, what stands in its way, and what the next day
+// will cost at least and at most. Planned by the very step that the pass uses; nothing is stored or sent.
+import { type Cursor, readCursor } from '../db/blocks.ts'
+import { readCohorts } from '../db/cohorts.ts'
+import { readHalt } from '../db/halts.ts'
+import { readSetting } from '../db/settings.ts'
+import { readCreditTerms, readTierVersions } from '../db/tiers.ts'
+import { hasPending, readLastGasPrice } from '../db/transactions.ts'
+import { type CreditTerms, type RoundPlan, termsAt } from '../domain/credit.ts'
+import type { LedgerCohort } from '../domain/replay.ts'
+import { isDue } from '../domain/schedule.ts'
+import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
+import { BPS_BASE } from '../domain/units.ts'
+import { type DueRound, planDueRound } from '../passes/steps/plan.ts'
+import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import { orNull } from './or-null.ts'
+
+/** Gas of a round of one turn and of each further one, as the contract's gas tests hold it, the guard's check included. */
+const FIRST_TURN_GAS = 43_800n
+const FURTHER_TURN_GAS = 9_450n
+const DAY_SEC = 86_400
+
+/** GET credit/preview. Readings of the chain are null where it could not be asked. */
+export async function previewRound(deps: OperatorDeps): Promise<object | OperatorRefusal> {
+  const cursor = await readCursor(deps.pool)
+  if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
+  const cohorts = await readCohorts(deps.pool)
+  const due = cohorts.filter((cohort) => isDue(cohort, cursor.time))
+  const round = await planDueRound(deps, cursor, due)
+  const funds = await readFunds(deps, cursor, round.plan)
+  return {
+    blockNumber: cursor.number,
+    blockTime: isoOf(cursor.time),
+    mode: deps.rules.distMode,
+    round: shownRound(round),
+    funds,
+    stops: await whatStops(deps, cursor, round.plan, funds),
+    nextDay: await nextDay(deps, cursor, cohorts),
+  }
+}
+
+function shownRound({ plan, turns }: DueRound) {
+  const inRound = new Set(plan.turns.map(({ cohort }) => cohort))
+  return {
+    totalWei: plan.totalWei,
+    nodeCount: plan.nodeCount,
+    turns: turns.map(
+      ({ cohort, tierId, due, size, amountWei, seedBlock, minWei, maxWei, payoutBps, unbackedNodes }) => ({
+        ...{
+          cohort,
+          tierId,
+          due: isoOf(due),
+          nodeCount: size,
+          amountWei,
+          seedBlock,
+          minWei,
+          maxWei,
+          payoutBps,
+          unbackedNodes,
+        },
+        inRound: inRound.has(cohort),
+      }),
+    ),
+    /** Cohorts that wait: for a grant of nodes nobody paid for, and for terms or a seed block. */
+    unbackedCohorts: plan.unbacked,
+    unknownCohorts: plan.unknown,
+  }
+}
+
+interface Funds {
+  distributor: string | null
+  balanceWei: bigint | null
+  gasEstimate: bigint
+  /** At what the distributor last paid per gas; null before its first transaction. */
+  gasCostWei: bigint | null
+  surplusWei: bigint | null
+  swapsAllowanceWei: bigint | null
+  contractPaused: boolean | null
+  /** Whether it can be paid for; null where that could not be checked. */
+  sufficient: boolean | null
+}
+
+async function readFunds(deps: OperatorDeps, cursor: Cursor, plan: RoundPlan): Promise<Funds> {
+  const { distributor } = deps.senders
+  const [balanceWei, counters, swapsAllowanceWei] = await Promise.all([
+    distributor && orNull(deps.contract.balance(distributor, cursor.number)),
+    orNull(deps.contract.counters(cursor.number)),
+    orNull(deps.contract.swapsAllowance()),
+  ])
+  const gasEstimate = plan.turns.length === 0 ? 0n : FIRST_TURN_GAS + BigInt(plan.turns.length - 1) * FURTHER_TURN_GAS
+  const gasPriceWei = distributor && (await readLastGasPrice(deps.pool, distributor))
+  const gasCostWei = gasPriceWei === null ? null : gasEstimate * gasPriceWei
+  const surplusWei = counters && counters.contractBalanceWei - counters.outstandingWei
+  const needed = (deps.rules.distMode === 'treasury' ? plan.totalWei : 0n) + (gasCostWei ?? 0n)
+  let sufficient = balanceWei === null ? null : balanceWei >= needed
+  if (deps.rules.distMode === 'swaps' && sufficient !== false)
+    sufficient =
+      surplusWei === null || swapsAllowanceWei === null
+        ? null
+        : sufficient && plan.totalWei <= surplusWei && plan.totalWei <= swapsAllowanceWei
+  const contractPaused = counters?.paused ?? null
+  return { distributor, balanceWei, gasEstimate, gasCostWei, surplusWei, swapsAllowanceWei, contractPaused, sufficient }
+}
+
+/** Everything that would keep the round from being sent now, in the order in which the pass would find it. */
+async function whatStops(deps: OperatorDeps, cursor: Cursor, plan: RoundPlan, funds: Funds): Promise<string[]> {
+  const { distributor } = deps.senders
+  const head = await orNull(deps.chain.head())
+  const reasons: [boolean, string][] = [
+    [(await readHalt(deps.pool)) !== null, 'halted'],
+    [!deps.rules.distEnabled, 'disabled'],
+    [distributor === null, 'noDistributor'],
+    [head === null, 'chainUnreachable'],
+    [head !== null && head.number > cursor.number, 'behind'],
+    [(await readSetting(deps.pool, 'paused')) === true, 'paused'],
+    [funds.contractPaused === true, 'contractPaused'],
+    [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
+    [plan.turns.length === 0, 'nothingDue'],
+    [plan.turns.length > 0 && funds.sufficient === false, 'underfunded'],
+  ]
+  return reasons.filter(([applies]) => applies).map(([, reason]) => reason)
+}
+
+/** Turns that come due within a day of the cursor, and what they cost at the ends of the range. What is due already is the round's. */
+async function nextDay(deps: OperatorDeps, cursor: Cursor, cohorts: readonly LedgerCohort[]) {
+  const [terms, tiers] = await Promise.all([readCreditTerms(deps.pool), readTierVersions(deps.pool)])
+  const coming = cohorts.flatMap((cohort) => comingTurns(cohort, cursor.time, terms, tiers) ?? [])
+  coming.sort((a, b) => a.firstDue.localeCompare(b.firstDue) || a.cohort - b.cohort)
+  const sum = (field: 'minWei' | 'maxWei') => coming.reduce((total, turn) => total + (turn[field] ?? 0n), 0n)
+  return { until: isoOf(cursor.time + DAY_SEC), minWei: sum('minWei'), maxWei: sum('maxWei'), cohorts: coming }
+}
+
+function comingTurns(cohort: LedgerCohort, now: number, terms: readonly CreditTerms[], tiers: readonly TierVersion[]) {
+  const { nextDue, intervalSec, size } = cohort
+  const passed = nextDue > now ? 0 : Math.floor((now - nextDue) / intervalSec) + 1
+  const firstDue = nextDue + passed * intervalSec
+  if (size === 0 || firstDue > now + DAY_SEC) return null
+  const turns = Math.floor((now + DAY_SEC - firstDue) / intervalSec) + 1
+  const inForce = termsAt(terms, firstDue)
+  const payoutBps = payoutBpsAt(tiers, cohort.tierNo, firstDue)
+  const cost = (drawWei: bigint | undefined) =>
+    drawWei === undefined || payoutBps === null
+      ? null
+      : ((drawWei * BigInt(payoutBps)) / BPS_BASE) * BigInt(size) * BigInt(turns)
+  return {
+    ...{ cohort: cohort.cohort, tierNo: cohort.tierNo, nodeCount: size, firstDue: isoOf(firstDue), turns },
+    minWei: cost(inForce?.minWei),
+    maxWei: cost(inForce?.maxWei),
+  }
+}
+
+const isoOf = (time: number) => new Date(time * 1000).toISOString()
