@@ -72,6 +72,7 @@ const PROJECTIONS: readonly Projection[] = [
     columns: 'verdict, reason, evidence, decided_by, decided_at',
     where: `decided_by <> 'pass' AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
   },
+  { table: 'refunds', key: 'payment_ref', columns: '*' },
   { table: 'wallet_outflows', key: 'ref', columns: '*' },
   { table: 'wallet_books', key: 'single', columns: 'in_wei, out_wei' },
   { table: 'totals', key: 'single', columns: '*' },

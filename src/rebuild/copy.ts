@@ -10,6 +10,10 @@ const COPIED = {
   grants: 'node_id, reason, granted_by, granted_at',
   senders: 'address, label, reason, added_by, added_at',
 } as const
+const REFUNDS =
+  'payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
+/** Who writes the audit log besides people. What they did is done again by a rebuild, or means nothing to it. */
+const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
 /** Switches of his; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
@@ -54,6 +58,28 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
         tier_id = r.tier_id, tier_version = r.tier_version, updated_at = now()
       FROM (SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC) r
       WHERE p.ref = r.ref AND p.state IN ('seen', 'held')`
+  })
+}
+
+/** Copies the refunds on record, and what people did of the audit log. Does nothing twice. */
+export async function copyRecords(from: Sql, into: Pool): Promise<void> {
+  const refunds = await asJson(from, `SELECT ${REFUNDS} FROM refunds`)
+  const acts = await asJson(
+    from,
+    `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE actor NOT IN ${NOBODY}`,
+  )
+  await inTransaction(into, async (sql) => {
+    const query = `INSERT INTO refunds (${REFUNDS}) SELECT ${REFUNDS}
+      FROM jsonb_populate_recordset(NULL::refunds, $1::text::jsonb) ON CONFLICT DO NOTHING`
+    await sql.unsafe(query, [refunds])
+    await sql`
+      INSERT INTO audit (at, actor, action, subject, detail, request_id)
+      SELECT r.at, r.actor, r.action, r.subject, r.detail, r.request_id
+      FROM jsonb_to_recordset(${acts}::text::jsonb) AS r(place bigint, at timestamptz, actor text, action text, subject text,
+        detail jsonb, request_id text)
+      WHERE NOT EXISTS (SELECT FROM audit a WHERE a.at = r.at AND a.actor = r.actor AND a.action = r.action
+        AND a.subject IS NOT DISTINCT FROM r.subject)
+      ORDER BY r.place`
   })
 }
 

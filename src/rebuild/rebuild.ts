@@ -9,7 +9,7 @@ import { auditWallet } from '../passes/steps/audit.ts'
 import { follow } from '../passes/steps/follow.ts'
 import { judge } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
-import { copyTerms, copyVerdicts } from './copy.ts'
+import { copyRecords, copyTerms, copyVerdicts } from './copy.ts'
 
 /** Blocks between two audits of the payments wallet: few enough that what came and went is seldom netted. */
 const BLOCKS_PER_STEP = 200
@@ -47,6 +47,7 @@ export async function rebuild(ctx: PassContext, source: Pool | null, say: (line:
     const old = snapshot as unknown as Sql
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
+    await copyRecords(old, ctx.pool)
     const finished = await finish(ctx)
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
     return { ...finished, comparison }
