@@ -12,6 +12,7 @@ import { watchFunds } from './steps/funds.ts'
 import { judge } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
 import { reconcileWhenDue } from './steps/reconcile.ts'
+import { lookAfterRefunds } from './steps/refunds.ts'
 import { settleOutstanding } from './steps/send.ts'
 
 /** Builds the pass (GET|POST /api/cron/payments). Concurrent calls answer `ran: false`. */
@@ -30,11 +31,12 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
   // A provider that lags behind the ledger has nothing to say about it.
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
+    await lookAfterRefunds(ctx, cursor)
     held = await auditWallet(ctx, cursor, run)
     held += (await judge(ctx, cursor, run)).held
+    await watchFunds(ctx)
     if (ctx.minter && cursor.number === followed.head.number) await settleAndMint(ctx, run, cursor, ctx.minter)
   }
-    await watchFunds(ctx)
   return {
     ran: true,
     fromBlock: followed.fromBlock,
