@@ -6,7 +6,7 @@ import { createChainReader } from './chain/follow.ts'
 import { createReadings } from './chain/readings.ts'
 import { createRpc, type Rpc } from './chain/rpc.ts'
 import { checksum, createWalletVerifier, recoverSigner } from './chain/wallets.ts'
-import type { Config } from './config.ts'
+import { type Config, describeConfig } from './config.ts'
 import { listenForChanges } from './db/changes.ts'
 import { connect, isDatabaseDown, type Pool } from './db/sql.ts'
 import { fetchEthUsd } from './feeds/eth-usd.ts'
@@ -113,6 +113,12 @@ async function build(
   const changes = listenForChanges(database.directUrl, log)
   stack.defer(() => changes.close())
 
+  // Before any pass runs, so that whoever is to be told is told of all of it.
+  const { urls, secrets, allowPrivate } = config.webhooks ?? { urls: [], secrets: [], allowPrivate: false }
+  const webhooks = await startWebhooks({ pool, urls, secrets, allowPrivate, log, observe: metrics.meters.delivery })
+  stack.defer(() => webhooks.stop())
+  changes.subscribe(() => webhooks.wake())
+
   // Readings have a client of their own, so that bulk reads of the passes never stand in their way.
   const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor })
 
@@ -140,10 +146,6 @@ async function build(
     const scheduler = startScheduler(passes, config.schedule.tickSec, log)
     stack.defer(() => scheduler.stop())
   }
-  const { urls, secrets, allowPrivate } = config.webhooks ?? { urls: [], secrets: [], allowPrivate: false }
-  const webhooks = await startWebhooks({ pool, urls, secrets, allowPrivate, log, observe: metrics.meters.delivery })
-  stack.defer(() => webhooks.stop())
-  changes.subscribe(() => webhooks.wake())
   const metricsUrl = await serveMetrics(config, metrics, { ...ctx, readings }, onProgress, stack)
   const { port } = server.server.address() as AddressInfo
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
@@ -222,6 +224,7 @@ function httpDeps(
       tickSec: config.schedule.tickSec,
       distEnabled: config.credit.enabled,
       distMode: config.credit.mode,
+      described: describeConfig(config),
     },
     clock: Date.now,
     steady: () => performance.timeOrigin + performance.now(),

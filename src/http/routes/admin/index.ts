@@ -11,7 +11,9 @@ import { changeTier, createTier, listTiers, setOnSale } from '../../../operator/
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { nowhereElse } from './door.ts'
+import { financeRoutes } from './finance.ts'
 import { actRoute, bothRoute, readingRoute } from './route.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('payments', readPayments),
@@ -33,5 +35,7 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   bothRoute('senders', listSenders, addSender),
   actRoute('senders/:address/remove', removeSender),
   readingRoute('audit', listAudit),
+  ...financeRoutes,
+  ...webhookRoutes,
   ...nowhereElse,
 ]

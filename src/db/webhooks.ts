@@ -1,0 +1,141 @@
+// Events on their way to whoever is to be told. They are written by triggers with the facts themselves (migration 0003);
+// here they are taken for delivery, and what came of it is noted. Waits and leases go by the database's clock.
+import { inTransaction, type Pool, type Sql } from './sql.ts'
+
+/** A delivery that somebody took and did not settle is taken anew after this: longer than an attempt can last. */
+const LEASE_SEC = 60
+/** An endpoint that has failed for so long, with no success in between, is given up on. */
+const PATIENCE_DAYS = 5
+/** Events are kept so long, delivered or not. */
+const KEPT_DAYS = 30
+const PRUNED_AT_ONCE = 5_000
+
+export interface Delivery {
+  id: number
+  eventId: string
+  type: string
+  /** The bytes to sign and send. */
+  body: string
+  /** This attempt, counted from 1. */
+  attempt: number
+}
+
+/** What came of an attempt. `retrySec` null: it was the last one. `gone`: the endpoint wants no more. */
+export interface AttemptResult {
+  status: number | null
+  error: string | null
+  durationMs: number
+  retrySec: number | null
+  gone: boolean
+}
+
+/** Says who is to be told from now on; what waits for others waits until they are named again. */
+export async function registerEndpoints(sql: Sql, endpoints: readonly string[]): Promise<void> {
+  const names = [...endpoints]
+  await sql`
+    INSERT INTO webhook_endpoints (endpoint, active) SELECT unnest(${names}::text[]), true
+    ON CONFLICT (endpoint) DO UPDATE SET active = true WHERE NOT webhook_endpoints.active`
+  await sql`UPDATE webhook_endpoints SET active = false WHERE active AND endpoint <> ALL(${names}::text[])`
+}
+
+/** Takes deliveries that are due, oldest first, so that no other instance takes them meanwhile. */
+export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
+  const taken = await sql<Delivery[]>`
+    UPDATE webhook_deliveries d SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${LEASE_SEC})
+    FROM webhook_events e
+    WHERE e.seq = d.seq AND d.id IN (
+      SELECT id FROM webhook_deliveries
+      WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at <= now()
+        AND NOT EXISTS (SELECT FROM webhook_endpoints w WHERE w.endpoint = ${endpoint} AND w.disabled_at IS NOT NULL)
+      ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING d.id, d.attempts AS attempt, e.id AS "eventId", e.type, e.body`
+  return taken.sort((a, b) => a.id - b.id)
+}
+
+/** Notes what came of an attempt. @returns true when the endpoint was given up on by this. */
+export async function settleDelivery(
+  pool: Pool,
+  endpoint: string,
+  { id, attempt }: Pick<Delivery, 'id' | 'attempt'>,
+  { status, error, durationMs, retrySec, gone }: AttemptResult,
+): Promise<boolean> {
+  return await inTransaction(pool, async (sql) => {
+    await sql`
+      INSERT INTO webhook_attempts (delivery_id, status, error, duration_ms)
+      SELECT id, ${status}, ${error}, ${durationMs} FROM webhook_deliveries WHERE id = ${id}`
+    if (error === null) {
+      await sql`UPDATE webhook_deliveries SET state = 'delivered', settled_at = now() WHERE id = ${id}`
+      await sql`
+        UPDATE webhook_endpoints SET failing_since = NULL, last_error = NULL, last_success_at = now() WHERE endpoint = ${endpoint}`
+      return false
+    }
+    // Somebody who took it anew meanwhile has the last word.
+    await sql`
+      UPDATE webhook_deliveries SET state = CASE WHEN ${retrySec}::float8 IS NULL THEN 'failed' ELSE 'pending' END,
+        due_at = now() + make_interval(secs => coalesce(${retrySec}::float8, 0)),
+        settled_at = CASE WHEN ${retrySec}::float8 IS NULL THEN now() END
+      WHERE id = ${id} AND attempts = ${attempt} AND state = 'pending'`
+    const [given] = await sql<{ up: boolean }[]>`
+      UPDATE webhook_endpoints w SET failing_since = coalesce(w.failing_since, now()), last_error = ${error},
+        disabled_at = CASE WHEN w.disabled_at IS NULL AND (${gone} OR w.failing_since < now() - make_interval(days => ${PATIENCE_DAYS}))
+          THEN now() ELSE w.disabled_at END
+      FROM webhook_endpoints before
+      WHERE w.endpoint = ${endpoint} AND before.endpoint = w.endpoint
+      RETURNING before.disabled_at IS NULL AND w.disabled_at IS NOT NULL AS up`
+    return given?.up ?? false
+  })
+}
+
+/** Forgets old events. @returns how many. */
+export async function pruneEvents(sql: Sql): Promise<number> {
+  const gone = await sql`
+    DELETE FROM webhook_events WHERE seq IN (SELECT seq FROM webhook_events
+      WHERE created_at < now() - make_interval(days => ${KEPT_DAYS}) ORDER BY created_at LIMIT ${PRUNED_AT_ONCE})`
+  return gone.count
+}
+
+/** The endpoints, with what waits for each; those no longer in the settings too. JSON. */
+export async function listEndpoints(sql: Sql): Promise<object[]> {
+  return await sql<object[]>`
+    SELECT endpoint, active, iso(failing_since) AS "failingSince", iso(disabled_at) AS "disabledAt",
+      iso(last_success_at) AS "lastSuccessAt", last_error AS "lastError",
+      (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint = w.endpoint AND d.state = 'pending') AS pending
+    FROM webhook_endpoints w ORDER BY endpoint`
+}
+
+/** Deliveries, newest first, each with its attempts. JSON. */
+export async function listDeliveries(
+  sql: Sql,
+  filter: { state: string | null; type: string | null; before: number | null; limit: number },
+): Promise<{ id: number }[]> {
+  return await sql<{ id: number }[]>`
+    SELECT d.id, e.id AS "eventId", e.type, d.endpoint, d.state, d.attempts, iso(e.created_at) AS "createdAt",
+      CASE WHEN d.state = 'pending' THEN iso(d.due_at) END AS "dueAt", iso(d.settled_at) AS "settledAt", e.body::jsonb AS event,
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('at', iso(a.at), 'status', a.status, 'error', a.error,
+        'durationMs', a.duration_ms) ORDER BY a.id), '[]') FROM webhook_attempts a WHERE a.delivery_id = d.id) AS log
+    FROM webhook_deliveries d JOIN webhook_events e ON e.seq = d.seq
+    WHERE (${filter.state}::text IS NULL OR d.state = ${filter.state}) AND (${filter.type}::text IS NULL OR e.type = ${filter.type})
+      AND (${filter.before}::bigint IS NULL OR d.id < ${filter.before})
+    ORDER BY d.id DESC LIMIT ${filter.limit}`
+}
+
+/** Has a delivery made again, from the first attempt on. @returns its event; null when there is no such delivery. */
+export async function redeliver(
+  sql: Sql,
+  id: number,
+): Promise<{ eventId: string; type: string; endpoint: string } | null> {
+  const [row] = await sql<{ eventId: string; type: string; endpoint: string }[]>`
+    UPDATE webhook_deliveries d SET state = 'pending', attempts = 0, due_at = now(), settled_at = NULL
+    FROM webhook_events e WHERE e.seq = d.seq AND d.id = ${id}
+    RETURNING e.id AS "eventId", e.type, d.endpoint`
+  return row ?? null
+}
+
+/** Sends to an endpoint again that was given up on; what waited is due at once. @returns false when there is no such endpoint. */
+export async function enableEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
+  const enabled = await sql`
+    UPDATE webhook_endpoints SET disabled_at = NULL, failing_since = NULL WHERE endpoint = ${endpoint}`
+  if (enabled.count === 0) return false
+  await sql`UPDATE webhook_deliveries SET due_at = now() WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at > now()`
+  return true
+}

@@ -1,0 +1,55 @@
+// What the operator sees and does about webhooks: who is told, what was delivered and what not, sending again. Endpoints are in
+// the settings; no URL is shown or taken here.
+
+import { inTransaction } from '../db/sql.ts'
+import * as webhooks from '../db/webhooks.ts'
+import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
+import { readFields } from './input.ts'
+
+const LIMIT = 50
+const LIMIT_MAX = 200
+const STATES = ['pending', 'delivered', 'failed'] as const
+
+/** The endpoints and how they do: `{endpoints}`. */
+export const listWebhooks: Reading = async ({ pool }) => ({ endpoints: await webhooks.listEndpoints(pool) })
+
+/** Deliveries with their attempts, newest first: `{deliveries, next}`. Filters: `state`, `type`, `before` (an id), `limit`. */
+export const listDeliveries: Reading = async ({ pool }, input) => {
+  const fields = readFields(input)
+  const limit = fields.wholeOrNull('limit', 1, LIMIT_MAX) ?? LIMIT
+  const filter = {
+    state: fields.wordOrNull('state', STATES),
+    type: fields.textOrNull('type', { max: 40 }),
+    before: fields.wholeOrNull('before', 1, Number.MAX_SAFE_INTEGER),
+    limit,
+  }
+  if (fields.refusal) return fields.refusal
+  const deliveries = await webhooks.listDeliveries(pool, filter)
+  return { deliveries, next: deliveries.length === limit ? (deliveries.at(-1)?.id ?? null) : null }
+}
+
+/** Sends a delivery again: `id`. */
+export const redeliver: Act = async ({ pool }, actor, input) => {
+  const fields = readFields(input)
+  const id = fields.whole('id', 1, Number.MAX_SAFE_INTEGER)
+  if (fields.refusal) return fields.refusal
+  return await inTransaction(pool, async (sql) => {
+    const delivery = await webhooks.redeliver(sql, id)
+    if (!delivery) return refuseAct('notFound', `There is no delivery ${id}: they are kept for 30 days.`)
+    await recordAct(sql, actor, { action: 'webhookRedelivered', subject: delivery.eventId, after: { id, ...delivery } })
+    return { id, ...delivery, state: 'pending' }
+  })
+}
+
+/** Sends to an endpoint again that was given up on: `endpoint`, as the list names it. */
+export const enableWebhook: Act = async ({ pool }, actor, input) => {
+  const fields = readFields(input)
+  const endpoint = fields.text('endpoint', { max: 300 })
+  if (fields.refusal) return fields.refusal
+  return await inTransaction(pool, async (sql) => {
+    if (!(await webhooks.enableEndpoint(sql, endpoint)))
+      return refuseAct('notFound', `There is no endpoint ${endpoint}: GET /api/admin/webhooks lists them.`)
+    await recordAct(sql, actor, { action: 'webhookEnabled', subject: endpoint })
+    return { endpoint, enabled: true }
+  })
+}

@@ -1,0 +1,69 @@
+// One attempt at a delivery: a POST that follows no redirect, waits no longer than it may, and reads no more of the answer
+// than it needs. It must never log or repeat a URL beyond its host.
+import { Agent, request } from 'undici'
+import { publicLookup, refusePrivateLiteral } from './target.ts'
+
+/** What the convention advises: 15 to 30 seconds; ours is the lower end, name look-up and connection included. */
+const TIMEOUT_MS = 15_000
+const CONNECT_MS = 10_000
+/** An answer is only its status; a little more is read so that the connection can be used again. */
+const ANSWER_BYTES_MAX = 16 * 1024
+const ERROR_TEXT_MAX = 300
+
+export interface Posted {
+  /** Null where no answer came. */
+  status: number | null
+  /** Null for a success: a status from 200 to 299. */
+  error: string | null
+  durationMs: number
+}
+
+export interface Poster {
+  post(url: string, headers: Record<string, string>, body: string): Promise<Posted>
+  close(): Promise<void>
+}
+
+/** Builds what posts. `allowPrivate`: targets in private networks are no mistake. */
+export function createPoster({
+  allowPrivate,
+  timeoutMs = TIMEOUT_MS,
+}: {
+  allowPrivate: boolean
+  timeoutMs?: number
+}): Poster {
+  const connect = { timeout: CONNECT_MS, ...(allowPrivate ? {} : { lookup: publicLookup }) }
+  const agent = new Agent({ connect, connections: 8, pipelining: 1 })
+  return {
+    async post(url, headers, body) {
+      const started = performance.now()
+      const posted = (status: number | null, error: string | null): Posted => ({
+        status,
+        error,
+        durationMs: Math.round(performance.now() - started),
+      })
+      try {
+        if (!allowPrivate) refusePrivateLiteral(new URL(url))
+        const signal = AbortSignal.timeout(timeoutMs)
+        const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal })
+        // What is said beside the status matters to nobody, nor does it if saying it fails.
+        await answer.body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => {})
+        return posted(answer.statusCode, errorOf(answer.statusCode))
+      } catch (error) {
+        return posted(null, textOf(error, timeoutMs))
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null
+  if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`
+  return `answered ${status}`
+}
+
+function textOf(error: unknown, timeoutMs: number): string {
+  const { name, message, code } = error as { name?: string; message?: string; code?: string }
+  if (name === 'TimeoutError') return `did not answer within ${timeoutMs / 1000} s`
+  return (message || code || 'no answer').slice(0, ERROR_TEXT_MAX)
+}

@@ -1,0 +1,23 @@
+// The headers of a Standard Webhooks request (github.com/standard-webhooks): who it is, when, and a signature of id, time and
+// body for each secret, so that a receiver may know either while secrets are rotated. Pure but for the hash.
+import { createHmac } from 'node:crypto'
+
+/** Builds the headers of one attempt. `timestamp` is unix seconds of this attempt; secrets are `whsec_` and base64. */
+export function webhookHeaders(
+  event: { id: string; body: string },
+  timestamp: number,
+  secrets: readonly string[],
+): Record<string, string> {
+  const signed = `${event.id}.${timestamp}.${event.body}`
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+  })
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'node-ledger',
+    'webhook-id': event.id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  }
+}

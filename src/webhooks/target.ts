@@ -1,0 +1,77 @@
+// Which addresses a webhook may be sent to: public ones only, unless the operator allows others, so that nobody who can name a
+// URL reaches what only this machine can reach. Judged on the address that is connected to, after the name was looked up: a
+// name that answers otherwise the second time gains nothing.
+import { type LookupAddress, lookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+
+/** IPv4 that is no host of the public internet (RFC 6890 and those it names). */
+const NOT_PUBLIC_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+]
+/** IPv6 outside of the only block with public hosts is refused altogether; within it, what leads elsewhere or nowhere. */
+const PUBLIC_V6 = '2000::/3'
+const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+
+const refused = listOf([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6])
+const globalV6 = listOf([PUBLIC_V6])
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [ip = '', bits] = network.split('/')
+    list.addSubnet(ip, Number(bits), isIP(ip) === 6 ? 'ipv6' : 'ipv4')
+  }
+  return list
+}
+
+/** Whether an IP address is a host of the public internet. */
+export function isPublicAddress(ip: string): boolean {
+  switch (isIP(ip)) {
+    case 4:
+      return !refused.check(ip, 'ipv4')
+    case 6:
+      return globalV6.check(ip, 'ipv6') && !refused.check(ip, 'ipv6')
+    default:
+      return false
+  }
+}
+
+/** A target that is not allowed. */
+export class TargetError extends Error {
+  override readonly name = 'TargetError'
+
+  constructor(host: string) {
+    super(`${host} is at a private address: not sent (WEBHOOK_ALLOW_PRIVATE=true allows it)`)
+  }
+}
+
+/** Throws a TargetError for a URL that names a private address itself; names are judged when they are looked up. */
+export function refusePrivateLiteral(url: URL): void {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
+}
+
+/** Looks names up as node:dns does, and fails for one that has any private address: the connection is then never made. */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    const [first] = addresses ?? []
+    if (error || !first) return callback(error ?? new TargetError(hostname), [])
+    if (addresses.some(({ address }) => !isPublicAddress(address))) return callback(new TargetError(hostname), [])
+    if (options.all) callback(null, addresses)
+    else callback(null, first.address, first.family)
+  })
+}

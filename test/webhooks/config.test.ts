@@ -1,0 +1,62 @@
+// The settings of webhooks: what is refused, in words that say what to do and never with the secret in them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigError, describeConfig, loadConfig } from '../../src/config.ts'
+import { SECRET, SECRET_BEFORE } from './receiver.ts'
+
+const noFile = () => {
+  throw Object.assign(new Error('no file'), { code: 'ENOENT' })
+}
+const load = (env: Record<string, string>) => loadConfig({ NODE_ENV: 'test', ...env }, { readFile: noFile })
+const URL_A = 'https://hooks.example.org/a-secret-path'
+
+const REFUSED: [string, Record<string, string>, string, RegExp][] = [
+  ['a URL without a secret', { WEBHOOK_URL: URL_A }, 'WEBHOOK_SECRET', /is missing.*whsec_/],
+  ['a secret without a URL', { WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is missing/],
+  ['plain http', { WEBHOOK_URL: 'http://h.example', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is not https/],
+  ['another scheme', { WEBHOOK_URL: 'file:///etc/passwd', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is no URL/],
+  ['one URL twice', { WEBHOOK_URL: `${URL_A},${URL_A}`, WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /twice/],
+  [
+    'a secret without its prefix',
+    { WEBHOOK_URL: URL_A, WEBHOOK_SECRET: SECRET.slice(6) },
+    'WEBHOOK_SECRET',
+    /signing secret/,
+  ],
+  ['a short secret', { WEBHOOK_URL: URL_A, WEBHOOK_SECRET: 'whsec_c2hvcnQ=' }, 'WEBHOOK_SECRET', /24 to 64/],
+  [
+    'three secrets',
+    { WEBHOOK_URL: URL_A, WEBHOOK_SECRET: [SECRET, SECRET_BEFORE, SECRET].join(',') },
+    'WEBHOOK_SECRET',
+    /2 are the most/,
+  ],
+]
+for (const [what, env, setting, words] of REFUSED) {
+  test(`refused: ${what}`, () => {
+    assert.throws(
+      () => load(env),
+      (error: Error) => {
+        assert.ok(error instanceof ConfigError)
+        assert.deepEqual(
+          error.problems.map((problem) => problem.setting),
+          [setting],
+        )
+        assert.match(error.message, words)
+        for (const secret of ['a-secret-path', SECRET.slice(6)]) assert.ok(!error.message.includes(secret))
+        return true
+      },
+    )
+  })
+}
+
+test('several URLs, and two secrets while they are rotated, are taken and shown masked', () => {
+  const config = load({
+    WEBHOOK_URL: `${URL_A}, https://other.example/x`,
+    WEBHOOK_SECRET: `${SECRET},${SECRET_BEFORE}`,
+  })
+  assert.deepEqual(config.webhooks?.secrets, [SECRET, SECRET_BEFORE])
+  const described = describeConfig(config)
+  assert.equal(described.WEBHOOK_URL, 'https://hooks.example.org/***,https://other.example/***')
+  assert.equal(described.WEBHOOK_SECRET, '***,***')
+  const local = load({ WEBHOOK_URL: 'http://10.0.0.5/h', WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' })
+  assert.equal(local.webhooks?.allowPrivate, true)
+})

@@ -1,0 +1,102 @@
+// Whom a webhook may reach: addresses of the public internet, judged when the connection is made.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPoster } from '../../src/webhooks/post.ts'
+import { isPublicAddress } from '../../src/webhooks/target.ts'
+import { startReceiver } from './receiver.ts'
+
+const NOT_PUBLIC = [
+  '0.0.0.0',
+  '10.1.2.3',
+  '100.64.0.1',
+  '127.0.0.1',
+  '127.9.9.9',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '224.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::ffff:8.8.8.8',
+  '::ffff:127.0.0.1',
+  '64:ff9b::7f00:1',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+  '2001::1',
+  '2001:db8::1',
+  '2002:7f00:1::1',
+  'localhost',
+  '',
+]
+const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.15.0.1', '172.32.0.1', '100.63.0.1', '2606:4700::1111', '2a00:1450::1']
+
+test('addresses of private, local and special networks are not public, all others are', () => {
+  for (const ip of NOT_PUBLIC) assert.equal(isPublicAddress(ip), false, ip)
+  for (const ip of PUBLIC) assert.equal(isPublicAddress(ip), true, ip)
+})
+
+test('nothing is sent to a private address, however the URL spells it', async () => {
+  const receiver = await startReceiver()
+  const { port } = new URL(receiver.url)
+  const poster = createPoster({ allowPrivate: false })
+  const spellings = [
+    '127.0.0.1',
+    '127.1',
+    '0x7f000001',
+    '2130706433',
+    '0177.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '0.0.0.0',
+  ]
+  for (const host of [...spellings, 'localhost', 'LOCALHOST']) {
+    const posted = await poster.post(`http://${host}:${port}/hooks`, {}, '{}')
+    assert.equal(posted.status, null, host)
+    assert.match(posted.error ?? '', /private address/, `${host}: ${posted.error}`)
+  }
+  assert.equal(receiver.received.length, 0)
+  const allowed = createPoster({ allowPrivate: true })
+  assert.equal((await allowed.post(receiver.url, {}, '{}')).error, null)
+  await Promise.all([poster.close(), allowed.close(), receiver.close()])
+})
+
+test('a redirect is a failure and is not followed', async () => {
+  const [receiver, elsewhere] = await Promise.all([startReceiver(), startReceiver()])
+  receiver.answer = (response) => void response.writeHead(307, { location: elsewhere.url }).end()
+  const poster = createPoster({ allowPrivate: true })
+  const posted = await poster.post(receiver.url, {}, '{}')
+  assert.deepEqual([posted.status, posted.error], [307, 'answered 307: redirects are not followed'])
+  assert.equal(elsewhere.received.length, 0)
+  await Promise.all([poster.close(), receiver.close(), elsewhere.close()])
+})
+
+test('a receiver that answers without end costs no more than its first kilobytes, one that says nothing no more than the wait', async () => {
+  const receiver = await startReceiver()
+  let written = 0
+  receiver.answer = (response) => {
+    response.writeHead(200)
+    const chunk = Buffer.alloc(64 * 1024)
+    const write = () => {
+      while (!response.destroyed) {
+        written += chunk.length
+        if (!response.write(chunk)) return void response.once('drain', write)
+      }
+    }
+    write()
+  }
+  const poster = createPoster({ allowPrivate: true, timeoutMs: 3_000 })
+  const endless = await poster.post(receiver.url, {}, '{}')
+  assert.equal(endless.status, 200)
+  assert.ok(written < 64 * 1024 * 1024, `${written} bytes were taken`)
+  receiver.answer = () => {}
+  const silent = await createPoster({ allowPrivate: true, timeoutMs: 300 }).post(receiver.url, {}, '{}')
+  assert.deepEqual([silent.status, silent.error], [null, 'did not answer within 0.3 s'])
+  await Promise.all([poster.close(), receiver.close()])
+})
