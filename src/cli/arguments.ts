@@ -30,9 +30,11 @@ export function findCommand(
   return null
 }
 
-/** The name that was probably meant: within a third of its letters. */
+/** The name that was probably meant: within a third of its letters; of two as near, the one that begins like it. */
 export function nearest(name: string, names: readonly string[]): string | null {
-  const [best] = names.map((known) => ({ known, edits: editsBetween(name, known) })).sort((a, b) => a.edits - b.edits)
+  const [best] = names
+    .map((known) => ({ known, edits: editsBetween(name, known) }))
+    .sort((a, b) => a.edits - b.edits || Number(b.known.startsWith(name)) - Number(a.known.startsWith(name)))
   return best && best.edits <= Math.max(1, Math.floor(best.known.length / 3)) ? best.known : null
 }
 

@@ -350,11 +350,29 @@ minted or credited since the backup, it cannot: then run this before the first s
   {
     name: 'rounds list',
     group: 'books',
-    summary: 'list the rounds, newest first, with what they credited',
-    details: 'With --json each with its turns, and all that it takes to recompute their amounts.',
-    options: { limit: { value: 'n', help: 'rounds, 1 to 100; 20 where it is left out' } },
+    summary: 'list the rounds, newest first, with what they credited and cost',
+    options: PAGE,
     examples: ['node-ledger rounds list'],
     load: async () => (await import('./rounds.ts')).list,
+  },
+  {
+    name: 'rounds preview',
+    group: 'books',
+    summary: 'say what a credit pass would pay now, what stands in its way, and what the next day will cost',
+    examples: ['node-ledger rounds preview'],
+    load: async () => (await import('./rounds.ts')).preview,
+  },
+  {
+    name: 'transactions list',
+    group: 'books',
+    summary: 'list the transactions of our senders, newest first: nonces, what became of them, gas, fees',
+    options: {
+      sender: { value: 'address', help: 'only of this one' },
+      status: { value: 'status', help: 'pending, mined, reverted or displaced' },
+      ...PAGE,
+    },
+    examples: ['node-ledger transactions list --status reverted', 'node-ledger transactions list --limit 5 --json'],
+    load: async () => (await import('./transactions.ts')).list,
   },
   {
     name: 'export',

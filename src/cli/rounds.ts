@@ -1,12 +1,11 @@
 // The commands `node-ledger rounds …`: what was credited, and what the next round would credit.
-import { readDistributions } from '../db/reads.ts'
+import { previewRound } from '../operator/preview.ts'
+import { listRounds } from '../operator/transactions.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
-import { UsageError } from './errors.ts'
 import { inEther } from './ether.ts'
-import { withLedger } from './ledger.ts'
-import { table } from './output.ts'
-
-const LIMIT_MAX = 100
+import { withOperator } from './ledger.ts'
+import { accepted, fieldsOf, showPage } from './operator.ts'
+import { fields, table } from './output.ts'
 
 interface Round {
   id: number
@@ -15,32 +14,74 @@ interface Round {
   nodeCount: number
   createdAt: string
   txHash: string
+  feeWei: string | null
   turns: unknown[]
 }
 
 /** `rounds list`. */
-export async function list({ io, out, values }: Call): Promise<ExitCode> {
-  const limit = Number(values.limit ?? 20)
-  if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX))
-    throw new UsageError(`--limit: a whole number from 1 to ${LIMIT_MAX} is wanted`)
-  return await withLedger(io, async ({ pool }) => {
-    const rounds = JSON.parse(await readDistributions(pool, limit)) as Round[]
-    await out.result({ rounds }, () =>
-      rounds.length === 0
-        ? 'None yet.'
-        : table(
-            ['round', 'block time', 'nodes', 'cohorts', 'ether', 'mode', 'transaction'],
-            rounds.map((round) => [
-              round.id,
-              round.createdAt,
-              round.nodeCount,
-              round.turns.length,
-              inEther(round.totalWei),
-              round.mode,
-              round.txHash,
-            ]),
-          ),
+export async function list(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const page = accepted(await listRounds(deps, fieldsOf(call)), call)
+    await showPage(call, page, (rows) =>
+      table(
+        ['round', 'block time', 'nodes', 'cohorts', 'ether', 'mode', 'fee', 'transaction'],
+        (rows as Round[]).map(({ id, createdAt, nodeCount, turns, totalWei, mode, feeWei, txHash }) => [
+          ...[id, createdAt, nodeCount, turns.length, inEther(totalWei), mode, inEther(feeWei), txHash],
+        ]),
+      ),
     )
     return EXIT.done
   })
+}
+
+/** What of a preview is shown to people. */
+interface Preview {
+  blockNumber: number
+  blockTime: string
+  round: {
+    totalWei: bigint
+    nodeCount: number
+    turns: {
+      cohort: number
+      tierId: string | null
+      due: string
+      nodeCount: number
+      amountWei: bigint | null
+      inRound: boolean
+    }[]
+  }
+  funds: { distributor: string | null; balanceWei: bigint | null; sufficient: boolean | null }
+  stops: string[]
+  nextDay: { minWei: bigint; maxWei: bigint }
+}
+
+/** `rounds preview`. */
+export async function preview(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const planned = accepted(await previewRound(deps), call) as Preview
+    await call.out.result(planned, () => describe(planned))
+    return EXIT.done
+  })
+}
+
+function describe({ blockNumber, blockTime, round, funds, stops, nextDay }: Preview): string {
+  return [
+    fields([
+      ['as of', `block ${blockNumber}, ${blockTime}`],
+      ['due now', `${round.nodeCount} nodes, ${inEther(round.totalWei)} ether`],
+      ['the distributor has', funds.balanceWei === null ? 'not known' : `${inEther(funds.balanceWei)} ether`],
+      ['within a day', `${inEther(nextDay.minWei)} to ${inEther(nextDay.maxWei)} ether`],
+      ['in its way', stops.length === 0 ? 'nothing' : stops.join(', ')],
+    ]),
+    ...(round.turns.length === 0
+      ? []
+      : [
+          table(
+            ['cohort', 'tier', 'due', 'nodes', 'ether for each', 'in this round'],
+            round.turns.map(({ cohort, tierId, due, nodeCount, amountWei, inRound }) => [
+              ...[cohort, tierId, due, nodeCount, inEther(amountWei), inRound ? 'yes' : 'no'],
+            ]),
+          ),
+        ]),
+  ].join('\n\n')
 }

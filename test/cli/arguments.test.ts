@@ -1,0 +1,152 @@
+// What the command line makes of words: nothing here needs a database or a chain.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { parseArguments } from '../../src/cli/arguments.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { overview, reference } from '../../src/cli/help.ts'
+import { readableLine } from '../../src/cli/log-line.ts'
+import { runHere } from '../support/cli.ts'
+
+const root = new URL('../../', import.meta.url)
+
+describe('an unknown word is refused with exit code 2, and with the nearest one there is', () => {
+  const rows: [string, RegExp][] = [
+    ['paus', /was "pause" meant\?/],
+    ['payment list', /was "payments list" meant\?/],
+    ['verfy', /was "verify" meant\?/],
+    ['tiers', /tiers price <tier-id>/],
+    ['keys', /keys new --out <file>/],
+    ['frobnicate', /There is no command "frobnicate"\./],
+    ['verify --jsn', /--jsn: there is no such option; was --json meant\?/],
+    ['payments list --staus held', /was --status meant\?/],
+    ['payments list -s held', /-s: there is no such option/],
+    ['pass', /<pass>: is missing/],
+    ['pass paymnts', /<pass>: is one of payments, credit, reconcile/],
+    ['payments show', /<payment>: is missing/],
+    ['payments show a b', /1 word too many/],
+    ['verify now', /1 word too many: the command takes options only/],
+    ['resume --yes=no', /--yes: takes no value/],
+    ['payments list --status', /--status: needs a value/],
+    ['payments list --status --json', /--status: needs a value/],
+    ['payments list --limit 1 --limit 2', /--limit: is given twice/],
+    ['payments refund 0x1', /--refund-tx-hash: is missing/],
+    ['tiers create x', /--price-wei: is missing[\s\S]*--label: is missing[\s\S]*--max-per-wallet: is missing/],
+    ['', /Usage: node-ledger <command>/],
+  ]
+  for (const [line, words] of rows) {
+    test(line || 'nothing at all', async () => {
+      const { code, out, err } = await runHere(line.split(' ').filter(Boolean), {})
+      assert.equal(code, 2)
+      assert.match(err, words)
+      assert.doesNotMatch(err, /at .*\.ts:\d/)
+      if (line.includes('--json')) assert.match(JSON.parse(out).error, words)
+      else assert.equal(out, '')
+    })
+  }
+})
+
+test('a mistake that may be a secret is not repeated', async () => {
+  const secret = 'c0ffee'.repeat(10)
+  const { err } = await runHere(['keys', 'new', '--private-key', secret, secret], {})
+  assert.match(err, /--private-key: there is no such option/)
+  assert.ok(!err.includes(secret))
+})
+
+describe('help', () => {
+  test('names every command, and each command names its options and runs nothing', async () => {
+    const all = await runHere(['--help'], {})
+    assert.equal(all.code, 0)
+    for (const { name, summary } of COMMANDS) assert.ok(all.out.includes(name) && all.out.includes(summary), name)
+    for (const command of COMMANDS) {
+      for (const words of [
+        ['help', ...command.name.split(' ')],
+        [...command.name.split(' '), '--help'],
+      ]) {
+        const { code, out } = await runHere(words, {})
+        assert.equal(code, 0, words.join(' '))
+        for (const name of Object.keys(command.options ?? {})) assert.ok(out.includes(`--${name}`), name)
+        for (const example of command.examples) assert.ok(out.includes(example))
+      }
+    }
+  })
+
+  test('a group of commands is explained together', async () => {
+    const { code, out } = await runHere(['help', 'senders'], {})
+    assert.equal(code, 0)
+    assert.equal(out.match(/^Usage: /gm)?.length, 3)
+  })
+
+  test('fits a terminal', () => {
+    for (const line of overview(COMMANDS).split('\n')) assert.ok(line.length <= 160, line)
+  })
+})
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+  assert.equal((await runHere(['--version'], {})).out, `${version}\n`)
+  assert.deepEqual(JSON.parse((await runHere(['--version', '--json'], {})).out), { version })
+})
+
+describe('the table of commands', () => {
+  test('has every name once, an example for each, and examples that parse', () => {
+    assert.equal(new Set(COMMANDS.map(({ name }) => name)).size, COMMANDS.length)
+    for (const command of COMMANDS) {
+      assert.ok(command.examples.length > 0, command.name)
+      for (const example of command.examples) parseArguments(command, wordsAfterName(example, command))
+    }
+  })
+
+  test('is what docs/CLI.md says', () => {
+    const document = readFileSync(new URL('docs/CLI.md', root), 'utf8')
+    assert.ok(
+      document.includes(reference(COMMANDS)),
+      'docs/CLI.md is not current: node bin/with-runtime.mjs scripts/cli-reference.ts writes it',
+    )
+  })
+
+  test('is listed in the README', () => {
+    const readme = readFileSync(new URL('README.md', root), 'utf8')
+    const first = new Set(COMMANDS.map(({ name }) => name.split(' ')[0] ?? ''))
+    for (const word of first) assert.ok(new RegExp(`node-ledger ${word}\\b`).test(readme), word)
+  })
+
+  test('asks for --yes wherever a command would ask', () => {
+    const asking = COMMANDS.filter(({ options = {} }) => 'yes' in options)
+    assert.ok(asking.length > 8)
+    for (const { name, options } of asking) assert.equal(options?.yes?.value, undefined, name)
+  })
+})
+
+function wordsAfterName(example: string, command: Command): string[] {
+  const prefix = `node-ledger ${command.name}`
+  assert.ok(example.startsWith(prefix), example)
+  return (example.slice(prefix.length).match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
+}
+
+describe('a line of the log, to read', () => {
+  test('says time, level and message first', () => {
+    const line = {
+      level: 'warn',
+      time: '2026-01-02T03:04:05.678Z',
+      pid: 1,
+      hostname: 'h',
+      host: 'rpc',
+      msg: 'it is late',
+    }
+    assert.match(readableLine(JSON.stringify(line)), /^\d\d:04:05 WARN {2}it is late host=rpc$/)
+  })
+  test('shows anything else as it is', () => {
+    for (const text of ['plain', '{"no":"log"}', '{broken', '1', 'null', '']) assert.equal(readableLine(text), text)
+  })
+  test('keeps to the message of an error', () => {
+    const line = {
+      level: 'error',
+      time: '2026-01-02T03:04:05.678Z',
+      err: { message: 'no luck', stack: 'at x' },
+      msg: 'm',
+    }
+    assert.match(readableLine(JSON.stringify(line)), /ERROR m err="no luck"$/)
+  })
+})
