@@ -491,6 +491,7 @@ CREATE INDEX payments_open ON public.payments USING btree (block_number, tx_inde
 CREATE INDEX payments_outbox ON public.payments USING btree (outbox_id) WHERE (outbox_id IS NOT NULL);
 CREATE INDEX payments_reason ON public.payments USING btree (reason, id DESC) WHERE (reason IS NOT NULL);
 CREATE INDEX payments_state ON public.payments USING btree (state, id DESC);
+CREATE INDEX payments_state_reason ON public.payments USING btree (state, reason, id DESC) WHERE (reason IS NOT NULL);
 CREATE INDEX payments_wallet ON public.payments USING btree (from_address, tier_id) WHERE (state = ANY (ARRAY['accepted'::text, 'minting'::text]));
 
 CREATE TABLE price (

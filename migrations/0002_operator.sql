@@ -32,8 +32,10 @@ CREATE TABLE refunds (
 );
 CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
 
--- Payments are listed newest first, by id, and by state or reason.
+-- Payments are listed newest first, by id: all, those of a state, of a reason, of both. A reason stays with what was dismissed, so
+-- neither of the first two would do for the last.
 CREATE INDEX payments_state ON payments (state, id DESC);
+CREATE INDEX payments_state_reason ON payments (state, reason, id DESC) WHERE reason IS NOT NULL;
 CREATE INDEX payments_reason ON payments (reason, id DESC) WHERE reason IS NOT NULL;
 -- Bulk dismissal looks at small held payments only.
 CREATE INDEX payments_held_value ON payments (value_wei) WHERE state = 'held';
