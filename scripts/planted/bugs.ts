@@ -19,7 +19,8 @@ const PROCESSES = 'test/faults/instances.test.ts'
 const SENDING = 'test/passes/sending.test.ts'
 const REORGANISATION = 'test/passes/reorganisation.test.ts'
 
-const one = (name: string, file: string, find: string, put: string, ...tests: string[]): PlantedBug => ({
+/** A bug that is one change of one file. */
+export const one = (name: string, file: string, find: string, put: string, ...tests: string[]): PlantedBug => ({
   name,
   edits: [{ file, find, put }],
   tests,

@@ -7,7 +7,7 @@ const HALF = ORDER / 2n
 
 /** True for the one canonical spelling of a signature. Hex in either case. */
 export function isCanonicalSignature(signature: string): signature is `0x${string}` {
-  const [, r, s, v] = /^0x([0-9a-f]{64})([0-9a-f]{64})(1b|1c)$/i.exec(signature) ?? []
+  const [, r, s, v] = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})(1[bBcC])$/.exec(signature) ?? []
   if (r === undefined || s === undefined || v === undefined) return false
   const [rValue, sValue] = [BigInt(`0x${r}`), BigInt(`0x${s}`)]
   return rValue > 0n && rValue < ORDER && sValue > 0n && sValue <= HALF
