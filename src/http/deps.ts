@@ -86,6 +86,8 @@ export interface HttpSettings {
   tickSec: number
   distEnabled: boolean
   distMode: 'treasury' | 'swaps'
+  /** Every setting with its effective value, secrets masked: for the operator's eyes. */
+  described: Readonly<Record<string, string | null>>
 }
 
 export interface AdminKey {

@@ -94,7 +94,14 @@ async function blockOf(deps: OperatorDeps, sql: Sql, number: number, cursor: Pla
 }
 
 /** A boundary as it is shown. */
-export const shownPlace = ({ number, hash, time }: Place) => ({
+export interface ShownPlace {
+  blockNumber: number
+  blockHash: string
+  /** ISO 8601. */
+  blockTime: string
+}
+
+export const shownPlace = ({ number, hash, time }: Place): ShownPlace => ({
   blockNumber: number,
   blockHash: hash,
   blockTime: new Date(time * 1000).toISOString(),

@@ -11,10 +11,10 @@ import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal
 import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
 import { orNull } from './or-null.ts'
-import { findPeriod, type Period, readPeriodFields, shownPlace } from './period.ts'
+import { findPeriod, type Period, readPeriodFields, type ShownPlace, shownPlace } from './period.ts'
 
 export interface Statement {
-  period: { opening: object; closing: object; blocks: number; complete: boolean }
+  period: { opening: ShownPlace; closing: ShownPlace; blocks: number; complete: boolean }
   /** Payments of the period that have become nodes, by tier; payments that have not are below. */
   sales: { tierId: string | null; count: number; valueWei: bigint }[]
   totalSalesWei: bigint

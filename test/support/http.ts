@@ -103,6 +103,7 @@ const plainSettings: HttpSettings = {
   tickSec: 60,
   distEnabled: true,
   distMode: 'treasury',
+  described: { PORT: '3000', ADMIN_KEY: 'ops:***' },
 }
 
 function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock' | 'steady'> {

@@ -1,0 +1,19 @@
+// What the last comparisons of the ledger with the chain found, as the operator reads it.
+import type { Sql } from './sql.ts'
+
+/** The last runs of the passes and of the reconciler, the drift on record, the payments wallet's audit and a halt, as one object. */
+export async function readReconciliation(sql: Sql): Promise<object> {
+  const [row] = await sql<{ report: object }[]>`
+    SELECT jsonb_build_object(
+      'passes', (SELECT jsonb_object_agg(name, jsonb_build_object('startedAt', iso(started_at), 'finishedAt', iso(finished_at),
+        'outcome', outcome, 'error', error)) FROM passes),
+      'drift', (SELECT jsonb_build_object('since', iso(updated_at), 'by', updated_by, 'count', jsonb_array_length(value),
+        'drifts', jsonb_path_query_array(value, '$[0 to 99]')) FROM settings WHERE name = 'drift'),
+      'nextNodeId', coalesce((SELECT value FROM settings WHERE name = 'reconcileNext'), '1'),
+      'followed', (SELECT jsonb_build_object('blockNumber', block_number, 'blockHash', block_hash, 'blockTime',
+        iso(to_timestamp(block_time))) FROM cursors WHERE name = 'follow'),
+      'wallet', (SELECT jsonb_build_object('address', wallet, 'auditedBlock', audited_block, 'baseBlock', base_block,
+        'bookedWei', (base_wei + in_wei - out_wei)::text) FROM wallet_books),
+      'halted', (SELECT value FROM settings WHERE name = 'halted')) AS report`
+  return row?.report ?? {}
+}

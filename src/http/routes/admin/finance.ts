@@ -1,0 +1,53 @@
+// The operator's readings for the books: exports, statement, transactions, rounds, the round to come, reconciliation, settings.
+import { Readable } from 'node:stream'
+import { EXPORT_KINDS } from '../../../db/exports.ts'
+import { isOperatorRefusal } from '../../../operator/act.ts'
+import { exportLedger, exportOwner } from '../../../operator/exports.ts'
+import { previewRound } from '../../../operator/preview.ts'
+import { runReconciliation, showReconciliation } from '../../../operator/reconciliation.ts'
+import { readStatement, statementCsv } from '../../../operator/statement.ts'
+import { listRounds, listTransactions } from '../../../operator/transactions.ts'
+import { type Route, toJson } from '../../route.ts'
+import type { Tools } from '../../tools.ts'
+import { door } from './door.ts'
+import { actRoute, readingRoute } from './route.ts'
+
+type Build = (tools: Tools) => Route
+
+/** A file is made for whoever reads it: HEAD must not begin one. */
+const fileRoute =
+  (path: string, read: Parameters<typeof readingRoute>[1]): Build =>
+  (tools) => ({ ...readingRoute(path, read)(tools), noHead: true })
+
+/** Answered without a chain: it is looked at when something does not work. */
+const config: Build = (tools) => ({
+  ...door(tools),
+  path: '/api/admin/config',
+  methods: ['GET'],
+  deadlineMs: null,
+  handle: () => ({ json: toJson({ settings: tools.deps.settings.described }) }),
+})
+
+export const financeRoutes: readonly Build[] = [
+  ...EXPORT_KINDS.map((kind) =>
+    fileRoute(`exports/${kind}.csv`, (deps, input) => exportLedger(deps, { ...input, kind })),
+  ),
+  fileRoute('exports/owner.csv', exportOwner),
+  readingRoute('statement', readStatement),
+  fileRoute('statement.csv', async (deps, input) => {
+    const statement = await readStatement(deps, input)
+    if (isOperatorRefusal(statement)) return statement
+    const { blockNumber } = statement.period.closing
+    return {
+      stream: Readable.from([statementCsv(statement)]),
+      filename: `node-ledger-statement-${blockNumber}.csv`,
+      contentType: 'text/csv; charset=utf-8',
+    }
+  }),
+  readingRoute('transactions', listTransactions),
+  readingRoute('rounds', listRounds),
+  readingRoute('credit/preview', previewRound),
+  readingRoute('reconciliation', showReconciliation),
+  actRoute('reconciliation/run', runReconciliation),
+  config,
+]

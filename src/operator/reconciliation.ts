@@ -1,0 +1,36 @@
+// Ledger against chain: what the passes last found, and a full comparison on demand.
+import { readReconciliation } from '../db/reconciliation.ts'
+import { notifyLedgerChanged, writeSetting } from '../db/settings.ts'
+import { inTransaction } from '../db/sql.ts'
+import { type Actor, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, recordAct } from './act.ts'
+import { type Verified, verifyLedger } from './verify.ts'
+
+/** Drifts that are kept of a comparison; all are counted. */
+const KEPT_MAX = 100
+
+/** GET reconciliation. The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it goes on. */
+export const showReconciliation = (deps: OperatorDeps): Promise<object> => readReconciliation(deps.pool)
+
+/**
+ * POST reconciliation/run: compares every node and cohort at one block, and puts what differs on record. It repairs nothing: a node
+ * that the ledger lacks is inserted by the next payments pass, anything else is for the operator to judge.
+ */
+export async function runReconciliation(
+  deps: OperatorDeps,
+  actor: Actor,
+): Promise<(Verified & { equal: boolean; driftCount: number }) | OperatorRefusal> {
+  const result = await verifyLedger(deps)
+  if (isOperatorRefusal(result)) return result
+  const drifts = result.drifts.slice(0, KEPT_MAX)
+  const driftCount = result.drifts.length
+  const { blockNumber, blockHash, nodes, cohorts } = result
+  await inTransaction(deps.pool, async (sql) => {
+    await writeSetting(sql, 'drift', drifts, actor.name)
+    await recordAct(sql, actor, {
+      action: 'reconciled',
+      after: { blockNumber, blockHash, nodes, cohorts, driftCount, drifts: drifts.slice(0, 20) },
+    })
+    await notifyLedgerChanged(sql)
+  })
+  return { ...result, drifts, driftCount, equal: driftCount === 0 }
+}

@@ -1,0 +1,107 @@
+// Holds the whole ledger against the contract at the one block that the ledger stands at: counters, every node, every cohort, and
+// whether the contract covers what it owes. Both sides stand still meanwhile, so what differs is drift. Changes nothing.
+import type { ChainCohort, ContractReader } from '../chain/port.ts'
+import { type Cursor, readCursor } from '../db/blocks.ts'
+import { readCohorts } from '../db/cohorts.ts'
+import { readLedgerCounters, readNodes } from '../db/nodes.ts'
+import { inSnapshot } from '../db/snapshot.ts'
+import type { Sql } from '../db/sql.ts'
+import { coverOf } from '../domain/cover.ts'
+import { compareCounters, compareNodes, type Drift } from '../domain/drift.ts'
+import type { LedgerCohort } from '../domain/replay.ts'
+import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+
+/** Nodes of one call to the contract. */
+const WINDOW = 500
+/** Progress is told every so many nodes. */
+const TOLD_EVERY = WINDOW * 100
+
+/** A cohort on which the two differ. */
+export interface CohortDrift {
+  kind: 'cohort'
+  cohort: number
+  field: 'perNodeWei' | 'size' | 'nextDue' | 'intervalSec' | 'tierNo'
+  ledger: string
+  chain: string
+}
+
+export interface Verified {
+  blockNumber: number
+  blockHash: string
+  /** How many were compared. */
+  nodes: number
+  cohorts: number
+  cover: { contractBalanceWei: bigint; outstandingWei: bigint; isSolvent: boolean; coverBps: number | null }
+  drifts: (Drift | CohortDrift)[]
+}
+
+/** Compares everything; `signal` ends it early, `say` is told how far it is. Throws a ChainFault when the chain cannot be asked. */
+export function verifyLedger(
+  { readPool, contract }: Pick<OperatorDeps, 'readPool' | 'contract'>,
+  { signal, say }: { signal?: AbortSignal; say?: (progress: string) => void } = {},
+): Promise<Verified | OperatorRefusal> {
+  return inSnapshot(readPool, async (sql) => {
+    const cursor = await readCursor(sql)
+    if (!cursor)
+      return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
+    const drifts: Verified['drifts'] = []
+    const { lastNodeId, round, outstandingWei, contractBalanceWei, isSolvent } = await contract.counters(cursor.number)
+    drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
+    const nodes = await compareAllNodes(sql, contract, cursor, lastNodeId, drifts, { signal, say })
+    const cohorts = await compareCohorts(sql, contract, cursor, drifts)
+    const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
+    return { blockNumber: cursor.number, blockHash: cursor.hash, nodes, cohorts, cover, drifts }
+  })
+}
+
+async function compareAllNodes(
+  sql: Sql,
+  contract: ContractReader,
+  cursor: Cursor,
+  last: bigint,
+  drifts: Verified['drifts'],
+  { signal, say }: { signal: AbortSignal | undefined; say: ((progress: string) => void) | undefined },
+): Promise<number> {
+  const [row] = await sql<{ last: number }[]>`SELECT coalesce(max(node_id), 0) AS last FROM nodes`
+  const upTo = Math.max(row?.last ?? 0, Number(last))
+  let compared = 0
+  for (let first = 1; first <= upTo; first += WINDOW) {
+    signal?.throwIfAborted()
+    const onChain = first <= Number(last) ? await contract.nodes(BigInt(first), WINDOW, cursor.number) : []
+    const ours = (await readNodes(sql, first, WINDOW)).map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
+    drifts.push(...compareNodes(ours, onChain))
+    compared += Math.max(onChain.length, ours.length)
+    if (first > 1 && (first - 1) % TOLD_EVERY === 0) say?.(`${compared} of ${upTo} nodes compared`)
+  }
+  return compared
+}
+
+async function compareCohorts(
+  sql: Sql,
+  contract: ContractReader,
+  cursor: Cursor,
+  drifts: Verified['drifts'],
+): Promise<number> {
+  const ours = await readCohorts(sql)
+  const theirs = await contract.cohorts(
+    ours.map(({ cohort }) => cohort),
+    cursor.number,
+  )
+  for (const [index, cohort] of ours.entries()) {
+    const other = theirs[index]
+    if (other) drifts.push(...differences(cohort, other))
+  }
+  return ours.length
+}
+
+function differences(ours: LedgerCohort, theirs: ChainCohort): CohortDrift[] {
+  return (['perNodeWei', 'size', 'nextDue', 'intervalSec', 'tierNo'] as const)
+    .filter((field) => ours[field] !== theirs[field])
+    .map((field) => ({
+      kind: 'cohort',
+      cohort: ours.cohort,
+      field,
+      ledger: String(ours[field]),
+      chain: String(theirs[field]),
+    }))
+}
