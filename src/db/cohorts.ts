@@ -71,6 +71,16 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
   return new Map(rows.map((row) => [row.cohort, row.nodes]))
 }
 
+/** Counts a node that was never followed into its cohort's states from its mint on, so that taking blocks back keeps it. */
+export async function countIntoStates(sql: Sql, cohort: number, mintBlock: number): Promise<void> {
+  await sql`
+    INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at)
+    SELECT cohort, ${mintBlock}, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at
+    FROM cohort_states WHERE cohort = ${cohort} AND block_number <= ${mintBlock} ORDER BY block_number DESC LIMIT 1
+    ON CONFLICT (cohort, block_number) DO NOTHING`
+  await sql`UPDATE cohort_states SET size = size + 1 WHERE cohort = ${cohort} AND block_number >= ${mintBlock}`
+}
+
 /** Sets a cohort's size to what the contract says, where the reconciler found nodes that were never followed. */
 export async function resizeCohort(sql: Sql, cohort: number, size: number): Promise<void> {
   await sql`UPDATE cohorts SET size = ${size} WHERE cohort = ${cohort} AND size <> ${size}`

@@ -98,6 +98,20 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
   return { nodes: removed.count, withdrawals: withdrawn.count }
 }
 
+/** How many transfers and withdrawals of a node the ledger followed. */
+export async function countEvents(sql: Sql, nodeId: bigint): Promise<{ transfers: number; withdrawals: number }> {
+  const [row] = await sql<{ transfers: number; withdrawals: number }[]>`
+    SELECT (SELECT count(*) FROM node_transfers WHERE node_id = ${nodeId.toString()}) AS transfers,
+      (SELECT count(*) FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent') AS withdrawals`
+  return row ?? { transfers: 0, withdrawals: 0 }
+}
+
+/** Removes a node's transfers and withdrawals, to be stored anew from its events, all of them, in the same transaction. */
+export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
+  await sql`DELETE FROM node_transfers WHERE node_id = ${nodeId.toString()}`
+  await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
+}
+
 /** A node as the ledger has it, for comparing with the contract. */
 export interface LedgerNode {
   nodeId: number

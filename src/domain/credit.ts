@@ -1,6 +1,6 @@
 // What a turn pays, and which turns a round holds. Nobody picks the seed by choosing when a pass runs: it is fixed by
 // the first block at or after the turn's time, and the terms are those in force at that time, however late it is paid.
-import { BPS_BASE, type Hash, type Wei, wei, ZERO_HASH } from './units.ts'
+import { BPS_BASE, type Hash, sumWei, type Wei, wei, ZERO_HASH } from './units.ts'
 
 /** The range a draw falls in, from a time on (unix seconds). */
 export interface CreditTerms {
@@ -75,6 +75,18 @@ export function planRound(due: readonly DueTurn[]): RoundPlan {
     }
   }
   return plan
+}
+
+/** The first half of a plan, for a chain whose transactions hold less; the other turns stay due. A plan of one turn has none: null. */
+export function firstHalf(plan: RoundPlan): RoundPlan | null {
+  if (plan.turns.length < 2) return null
+  const turns = plan.turns.slice(0, Math.ceil(plan.turns.length / 2))
+  return {
+    ...plan,
+    turns,
+    totalWei: sumWei(turns.map((turn) => turn.amountWei * BigInt(turn.nodeCount))),
+    nodeCount: turns.reduce((nodes, turn) => nodes + turn.nodeCount, 0),
+  }
 }
 
 /** What a cohort on the contract can hold for each of its nodes, for life: 80 bits. */

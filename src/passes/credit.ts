@@ -1,21 +1,19 @@
 // The credit pass: follow, settle the outstanding round, else plan the next one and send it. Each run pays at most one
 // turn per cohort; the contract itself refuses a turn paid twice, early, or in another round's place.
-import { turnDigest } from '../chain/digest.ts'
 import type { FactoryCall, Sender } from '../chain/port.ts'
 import type { Cursor } from '../db/blocks.ts'
-import { countUnbackedNodes, readCohorts } from '../db/cohorts.ts'
+import { readCohorts } from '../db/cohorts.ts'
 import { readPending } from '../db/outbox.ts'
 import { lastRound } from '../db/rounds.ts'
 import { readSetting } from '../db/settings.ts'
-import { type DueTurn, planRound, type RoundPlan, turnAmountWei } from '../domain/credit.ts'
-import type { LedgerCohort } from '../domain/replay.ts'
+import { firstHalf, type RoundPlan } from '../domain/credit.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
 import type { PassContext, Run } from './context.ts'
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { follow } from './steps/follow.ts'
-import { termsReader } from './steps/seeds.ts'
+import { planDueRound } from './steps/plan.ts'
 import { reviveCall, send, settleOutstanding } from './steps/send.ts'
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
@@ -44,7 +42,11 @@ async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
   if (await settleOutstanding(ctx, run, distributor, cursor))
     return { ...(await outstandingRound(ctx, distributor)), dueNodes }
   if (due.length === 0) return outcome({ reason: 'nothingDue' })
-  const plan = await planDueRound(ctx, cursor, due)
+  const { plan } = await planDueRound(ctx, cursor, due)
+  if (plan.unbacked.length > 0)
+    ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
+  if (plan.unknown.length > 0)
+    ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
   if (plan.turns.length === 0) return outcome({ reason: 'nothingDue', dueNodes })
   return { ...(await sendRound(ctx, run, distributor, cursor, plan)), dueNodes }
 }
@@ -52,36 +54,6 @@ async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
 async function isPaused(ctx: PassContext, cursor: Cursor): Promise<boolean> {
   if ((await readSetting(ctx.pool, 'paused')) === true) return true
   return (await ctx.contract.counters(cursor.number)).paused
-}
-
-/** Plans the round that is due: every due cohort's owed turn, at the terms and the seed of its own time. */
-async function planDueRound(ctx: PassContext, cursor: Cursor, due: readonly LedgerCohort[]): Promise<RoundPlan> {
-  const reader = termsReader(ctx, cursor.number)
-  const unbacked = await countUnbackedNodes(
-    ctx.pool,
-    due.map((cohort) => cohort.cohort),
-  )
-  const turns: DueTurn[] = []
-  for (const cohort of due) {
-    const terms = await reader.termsOf(cohort.tierNo, cohort.nextDue)
-    const { seed, minWei, maxWei, payoutBps } = terms
-    const known = seed !== null && minWei !== null && maxWei !== null && payoutBps !== null
-    turns.push({
-      cohort: cohort.cohort,
-      due: cohort.nextDue,
-      size: cohort.size,
-      unbackedNodes: unbacked.get(cohort.cohort) ?? 0,
-      amountWei: known
-        ? turnAmountWei(turnDigest(seed, cohort.cohort, cohort.nextDue), { minWei, maxWei }, payoutBps)
-        : null,
-    })
-  }
-  const plan = planRound(turns)
-  if (plan.unbacked.length > 0)
-    ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
-  if (plan.unknown.length > 0)
-    ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
-  return plan
 }
 
 async function sendRound(
@@ -105,6 +77,8 @@ async function sendRound(
   if (sent.kind === 'sent') {
     return outcome({ distributionId: round, nodeCount: plan.nodeCount, totalWei: plan.totalWei, txHash: sent.txHash })
   }
+  const half = sent.why === 'overGasCap' ? firstHalf(plan) : null
+  if (half) return sendRound(ctx, run, distributor, cursor, half)
   ctx.log.warn({ round, ...sent }, 'the round was not sent; the next run tries again')
   return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
 }

@@ -2,6 +2,7 @@
 // never minted without the operator. And wallets that the operator wants to see first.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FactoryCall } from '../../src/chain/port.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
 import { allowSender, denySender } from '../../src/db/senders.ts'
 import { connect, jsonRows, type Pool } from '../../src/db/sql.ts'
@@ -107,6 +108,29 @@ test('a ledger begun anew on a chain where nodes were sold holds what is not min
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
     assert.equal(await world.read('lastId'), 1n)
     assert.equal((await pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 0)
+  }))
+
+test('a node that nobody paid for, minted with the minter’s key, does not make a restored ledger of a whole one', () =>
+  inWorld(async (world) => {
+    await world.settle()
+    const paid = await world.pay(5, BASIC)
+    await world.settle()
+    const [{ cohort } = { cohort: 0 }] = await world.pool<{ cohort: number }[]>`SELECT cohort FROM nodes`
+    const { minter } = world.ctx
+    assert.ok(minter)
+    const ref = `0x${'ab'.repeat(32)}` as Hash
+    const order = { to: world.at(9), cohort, ref }
+    const fees = await minter.fees()
+    const call: FactoryCall = { kind: 'mint', orders: [order], guard: null }
+    const { raw } = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 500_000n, fees })
+    await minter.broadcast(raw)
+    await world.chain.mine()
+    const later = await world.pay(6, BASIC)
+    await world.settle()
+    assert.equal(await world.read('lastId'), 3n)
+    assert.equal(await readRecheck(world.pool), null)
+    for (const payment of [paid, later]) assert.equal((await paymentOf(world, payment))?.state, 'minted')
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 1)
   }))
 
 test('ether that is moved with the minter’s key does not make a restored ledger of a whole one', () =>

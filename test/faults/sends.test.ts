@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { SEND } from '../support/fault-proxy.ts'
 import { DIALECTS } from '../support/faults/dialects.ts'
+import { GAS_CAP } from '../support/faults/send-rules.ts'
+import { ETHER, enterTier, INTERVAL_SEC, SLOT_SEC } from '../support/world.ts'
 import { attempt, attemptsOf, BASIC, isOneNode, lastAttempt, nextPayer, paid, play, stateOf } from './stage.ts'
 
 /** Long enough for a busy machine, short enough to wait for. */
@@ -192,3 +194,55 @@ act('F10: mints that together need more gas than a transaction may have are spli
   for (const mint of mints) assert.notEqual(mint.outcome, 'overGasCap')
   for (const payment of payments) await isOneNode(world, payment)
 })
+
+act(
+  'F10: a round that needs more gas than a transaction may have is split; every turn is paid once',
+  [],
+  async ({ world, proxy }) => {
+    // Six cohorts with nodes in them.
+    for (let i = 0; i < 6; i++) {
+      await paid(world)
+      await world.settle()
+      await world.chain.increaseTime(SLOT_SEC)
+    }
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    const [due] = await world.pool<{ cohorts: number }[]>`
+    SELECT count(*) AS cohorts FROM cohorts WHERE size > 0 AND next_due <= (SELECT block_time FROM cursors) + ${INTERVAL_SEC}`
+    assert.ok((due?.cohorts ?? 0) >= 6)
+    const before = (await attemptsOf(world)).filter((row) => row.kind === 'credit').length
+    proxy.gasCap = 90_000n
+    for (let i = 0; i < 16; i++) {
+      await world.credit()
+      await world.chain.mine()
+    }
+    proxy.gasCap = GAS_CAP
+    const rounds = (await attemptsOf(world)).filter((row) => row.kind === 'credit').slice(before)
+    assert.ok(rounds.length >= 2, `${rounds.length} rounds`)
+    for (const round of rounds) assert.equal(round.outcome, 'accepted')
+    await world.rest()
+    const doubled = await world.pool`SELECT FROM turns GROUP BY cohort, due HAVING count(*) > 1`
+    assert.equal(doubled.count, 0)
+  },
+)
+
+act(
+  'F10: cohorts whose opening needs more gas than a transaction may have are opened in parts',
+  [],
+  async ({ world, proxy }) => {
+    await enterTier(world, { tierId: 'split', tierNo: 7, priceWei: (ETHER * 7n) as never })
+    await world.chain.mine()
+    const payment = await paid(world, nextPayer(), ETHER * 7n)
+    proxy.gasCap = 250_000n
+    for (let i = 0; i < 12 && (await stateOf(world, payment)) !== 'minted'; i++) {
+      await world.payments()
+      await world.chain.mine()
+    }
+    await isOneNode(world, payment)
+    const numbers = await world.pool<{ cohort: number }[]>`SELECT cohort FROM cohorts ORDER BY cohort`
+    assert.deepEqual(
+      numbers.map((row) => row.cohort),
+      numbers.map((_, i) => i + 1),
+    )
+  },
+)

@@ -36,6 +36,8 @@ async function lose(nodeId: number): Promise<void> {
   await world.pool.begin(async (sql) => {
     await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${nodeId}`
     await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM nodes WHERE node_id = ${nodeId})`
+    await sql`UPDATE cohort_states s SET size = s.size - 1 FROM nodes n
+      WHERE n.node_id = ${nodeId} AND s.cohort = n.cohort AND s.block_number >= n.block_number`
     await sql`DELETE FROM nodes WHERE node_id = ${nodeId}`
   })
 }
@@ -68,6 +70,43 @@ for (const nodeId of [1, 2, 3]) {
 test('several lost nodes come back in one run', async () => {
   for (const nodeId of [1, 2, 3]) await lose(nodeId)
   assert.equal((await world.payments()).reconciled, 3)
+  await checkInvariants(world)
+})
+
+test('a transfer whose log was withheld, and a withdrawal as well, are added from the node’s own events', async () => {
+  const before = await nodeRows()
+  await world.pool.begin(async (sql) => {
+    await sql`DELETE FROM node_transfers WHERE node_id = 2 AND to_address = ${world.at(7)}`
+    await sql`UPDATE nodes SET owner = ${world.at(6)} WHERE node_id = 2`
+    await sql`DELETE FROM withdrawals WHERE node_id = 1 AND amount_wei = 500`
+    await sql`UPDATE nodes SET withdrawn_wei = 1000 WHERE node_id = 1`
+  })
+  assert.equal((await world.payments()).reconciled, 2)
+  assert.deepEqual(await nodeRows(), before)
+  assert.equal((await drifts()).length, 0)
+  await checkInvariants(world)
+})
+
+test('a lost node that came back stays counted in its cohort when later blocks are taken back', async () => {
+  const cohortOf = async (txHash: string) => {
+    const [row] = await world.pool<{ node: number; cohort: number }[]>`
+      SELECT node_id AS node, cohort FROM nodes WHERE ref = ${txHash}`
+    return row ?? assert.fail('not minted')
+  }
+  const first = await world.pay(8, BASIC)
+  await world.settle()
+  const { node, cohort } = await cohortOf(first)
+  await lose(node)
+  assert.equal((await world.payments()).reconciled, 1)
+  const before = Number((await world.chain.block()).number)
+  const second = await world.pay(9, BASIC)
+  await world.settle()
+  assert.equal((await cohortOf(second)).cohort, cohort)
+  await world.chain.reorg(Number((await world.chain.block()).number) - before)
+  await world.chain.mine()
+  await world.payments()
+  const [row] = await world.pool<{ size: number }[]>`SELECT size FROM cohorts WHERE cohort = ${cohort}`
+  assert.equal(BigInt(row?.size ?? -1), (await world.read<bigint[]>('cohort', [BigInt(cohort)]))[1])
   await checkInvariants(world)
 })
 

@@ -32,9 +32,22 @@ export async function mint(ctx: PassContext, run: Run, minter: Sender, cursor: C
   // Somebody who waits for a cohort goes first: the others' mint is one transaction later, his would be never.
   if (batch.length === 0 || batch.length < accepted.length) {
     const openings = await planOpenings(ctx, cohorts, schedule, cursor, accepted)
-    if (openings.length > 0) return send(ctx, run, minter, { kind: 'openCohorts', openings }, cursor, async () => {})
+    if (openings.length > 0) return sendOpenings(ctx, run, minter, cursor, openings)
   }
   return batch.length > 0 ? sendMint(ctx, run, minter, cursor, batch) : null
+}
+
+/** Opens cohorts: all of them, or as many as a transaction may carry on this chain. */
+async function sendOpenings(
+  ctx: PassContext,
+  run: Run,
+  minter: Sender,
+  cursor: Cursor,
+  openings: CohortOpening[],
+): Promise<Sent> {
+  const sent = await send(ctx, run, minter, { kind: 'openCohorts', openings }, cursor, async () => {})
+  if (sent.kind === 'sent' || sent.why !== 'overGasCap' || openings.length < 2) return sent
+  return sendOpenings(ctx, run, minter, cursor, openings.slice(0, Math.ceil(openings.length / 2)))
 }
 
 interface Minting {

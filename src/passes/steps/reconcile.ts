@@ -1,8 +1,9 @@
 // Holds the ledger against the contract at the followed block: counters every time, nodes in a rolling window. Nodes
-// that the ledger lacks are inserted from their own events; every other difference is reported, nothing is deleted.
+// that the ledger lacks are inserted from their own events, and so is what it lacks of a node's transfers and withdrawals. Every
+// other difference is reported.
 import type { ChainNode } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks.ts'
-import { readCohorts, resizeCohort } from '../../db/cohorts.ts'
+import { countIntoStates, readCohorts, resizeCohort } from '../../db/cohorts.ts'
 import * as nodes from '../../db/nodes.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { markMinted } from '../../db/payments.ts'
@@ -69,7 +70,8 @@ export async function reconcileWindow(
   const missing = drifts.some(
     (drift) => drift.kind === 'notInLedger' || (drift.kind === 'counter' && drift.name === 'nodes'),
   )
-  const inserted = missing ? await insertMissing(ctx, cursor, counters.lastNodeId) : 0
+  const inserted =
+    (missing ? await insertMissing(ctx, cursor, counters.lastNodeId) : 0) + (await completeNodes(ctx, cursor, drifts))
   // What was just repaired is compared again at the next run, before anybody is told of it.
   const left = inserted > 0 ? [] : drifts
   await report(ctx, left)
@@ -114,6 +116,7 @@ async function insertNode(ctx: PassContext, cursor: Cursor, node: ChainNode, eve
       sql,
       events.filter((event) => event.kind === 'withdrawn'),
     )
+    await countIntoStates(sql, cohort.cohort, mint.blockNumber)
     await resizeCohort(sql, cohort.cohort, cohort.size)
     await markMinted(sql, [row])
     const detail = { owner: node.owner, cohort: node.cohort, ref: mint.ref }
@@ -122,6 +125,46 @@ async function insertNode(ctx: PassContext, cursor: Cursor, node: ChainNode, eve
     ctx.log.warn(
       { nodeId: node.nodeId.toString(), ...detail },
       'a node that the ledger lacked was inserted from the chain',
+    )
+    return true
+  })
+}
+
+/** Puts right the nodes whose owner or withdrawals differ, where events explain it that the ledger lacks. */
+async function completeNodes(ctx: PassContext, cursor: Cursor, drifts: readonly Drift[]): Promise<number> {
+  const differing = drifts.flatMap((drift) =>
+    drift.kind === 'node' && (drift.field === 'owner' || drift.field === 'withdrawnWei') ? [drift.nodeId] : [],
+  )
+  let completed = 0
+  for (const nodeId of [...new Set(differing)].slice(0, REPAIRS_MAX)) {
+    if (await completeNode(ctx, cursor, BigInt(nodeId))) completed++
+  }
+  return completed
+}
+
+/** Replaces what the ledger has of a node's transfers and withdrawals by the node's own events, unless these are no more. */
+async function completeNode(ctx: PassContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
+  const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
+  const transfers = events.filter((event) => event.kind === 'transfer')
+  const withdrawals = events.filter((event) => event.kind === 'withdrawn')
+  return inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
+    const known = await nodes.countEvents(sql, nodeId)
+    // All that there is, or more, is known: then it is not for want of events that the two differ.
+    if (transfers.length < known.transfers || withdrawals.length < known.withdrawals) return false
+    if (transfers.length + withdrawals.length === known.transfers + known.withdrawals) return false
+    await nodes.forgetEvents(sql, nodeId)
+    await nodes.insertTransfers(sql, transfers)
+    await nodes.insertWithdrawals(sql, withdrawals)
+    const detail = {
+      transfers: transfers.length - known.transfers,
+      withdrawals: withdrawals.length - known.withdrawals,
+    }
+    await writeAudit(sql, { actor: 'pass', action: 'nodeReconciled', subject: nodeId.toString(), detail })
+    await notifyLedgerChanged(sql)
+    ctx.log.warn(
+      { nodeId: nodeId.toString(), ...detail },
+      'events of a node that the ledger lacked were added from the chain',
     )
     return true
   })

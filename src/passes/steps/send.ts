@@ -128,8 +128,10 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
 
 /** Gas for a call that does nothing, or reverts at once. */
 const FILL_GAS = 100_000n
+/** Uses up a nonce: a mint of nothing, which only reverts from another than the minter. */
+const NOTHING: FactoryCall = { kind: 'mint', orders: [], guard: null }
 
-/** Uses up a nonce that keeps ours from being mined: a mint of nothing (which only reverts from another than the minter). */
+/** Uses up a nonce that keeps ours from being mined. */
 async function fillNonce(
   ctx: PassContext,
   run: Run,
@@ -138,10 +140,16 @@ async function fillNonce(
   fees: Fees,
   cursor: Cursor,
 ): Promise<void> {
-  const call: FactoryCall = { kind: 'mint', orders: [], guard: null }
-  const signed = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: FILL_GAS, fees }))
+  const signed = await signedOrNot(ctx, sender.sign(NOTHING, { nonce, gasLimit: FILL_GAS, fees }))
   if (signed instanceof SignerFault) return
-  const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: FILL_GAS, guardBlock: null }
+  const intent = {
+    kind: NOTHING.kind,
+    sender: sender.address,
+    nonce,
+    call: NOTHING,
+    gasLimit: FILL_GAS,
+    guardBlock: null,
+  }
   await inTransaction(ctx.pool, (sql) =>
     outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor)),
   )
@@ -149,7 +157,10 @@ async function fillNonce(
   await handOver(ctx, run, sender, signed, 'mint.sent')
 }
 
-/** The same call, same nonce, same guard, at a higher fee: a further attempt of the same intent. */
+/**
+ * The same call, same nonce, same guard, at a higher fee: a further attempt of the same intent. Where the guard has lapsed that could
+ * only revert: then a call that does nothing takes its nonce, for less gas, and what it was for is sent anew under another guard.
+ */
 async function bump(
   ctx: PassContext,
   run: Run,
@@ -158,15 +169,15 @@ async function bump(
   fees: Fees,
   cursor: Cursor,
 ): Promise<void> {
-  const call = reviveCall(intent.call)
-  const signed = await signedOrNot(
-    ctx,
-    sender.sign(call, { nonce: intent.nonce, gasLimit: BigInt(intent.gasLimit), fees }),
-  )
+  const lapsed = intent.guardBlock !== null && cursor.number >= intent.guardBlock + outbox.BLOCK_HASHES_REACH
+  const call = lapsed ? NOTHING : reviveCall(intent.call)
+  const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
+  const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
   // What is signed already may yet be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, run, sender, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
-  ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, 'fee raised')
+  const said = lapsed ? 'fee raised, for a call that does nothing: the guard has lapsed' : 'fee raised'
+  ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, said)
   failpoint('bump.stored')
   await handOver(ctx, run, sender, signed, 'resend.sent')
 }
