@@ -14,6 +14,9 @@ import { Waiting } from './ui/states.tsx'
 const page = <Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }))
 
+const Buy = page(() => import('./pages/buy.tsx'), 'Buy')
+const Owner = page(() => import('./pages/owner.tsx'), 'Owner')
+
 export function App() {
   return (
     <Layout>
@@ -25,6 +28,8 @@ export function App() {
           <Route path="/round/:id" component={Round} />
           <Route path="/node/:id" component={NodePage} />
           <Route path="/address/:address" component={AddressPage} />
+          <Route path="/buy/:tier?" component={Buy} />
+          <Route path="/owner" component={Owner} />
           <Route component={NotFound} />
         </Switch>
       </Suspense>

@@ -2,6 +2,7 @@
 export { WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'
 export {
+  type ChainClient,
   type CoverOnChain,
   type NodeOnChain,
   recompute,

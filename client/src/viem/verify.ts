@@ -1,10 +1,21 @@
 // Trust, but verify: reads the chain directly and compares it with what the service says. Null means "could not be read".
-import { encodeAbiParameters, type Hash, keccak256, type PublicClient, parseEventLogs } from 'viem'
+import {
+  type Chain,
+  type Client,
+  encodeAbiParameters,
+  type Hash,
+  keccak256,
+  parseEventLogs,
+  type Transport,
+} from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import type { Cover, Distribution, Hex, NodeDetail, Turn } from '../types.ts'
 import { WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
+
+/** Any viem client with a transport: a public client, or less. */
+export type ChainClient = Client<Transport, Chain | undefined>
 
 export interface Verified<Said, Chain> {
   /** Whether the chain says the same. */
@@ -27,7 +38,7 @@ export interface NodeOnChain {
 /** Compares a node's record with the contract's `nodeInfo`. Throws what the provider throws when it cannot be read. */
 export async function verifyNode(
   ledger: LedgerClient,
-  chain: PublicClient,
+  chain: ChainClient,
   id: NodeId,
 ): Promise<Verified<NodeDetail, NodeOnChain>> {
   const factory = await factoryOf(ledger)
@@ -54,7 +65,7 @@ export interface CoverOnChain {
 }
 
 /** Compares the cover with the contract's balance, `outstanding()` and `isSolvent()`, all read at one block. */
-export async function verifyCover(ledger: LedgerClient, chain: PublicClient): Promise<Verified<Cover, CoverOnChain>> {
+export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Promise<Verified<Cover, CoverOnChain>> {
   const address = await factoryOf(ledger)
   const said = await ledger.getCover()
   const read = async (at: { blockNumber: bigint } | object) => {
@@ -96,7 +107,7 @@ export interface VerifiedRound {
 export async function verifyRound(
   ledger: LedgerClient,
   round: Distribution | number,
-  chain?: PublicClient,
+  chain?: ChainClient,
 ): Promise<VerifiedRound> {
   const distribution = typeof round === 'number' ? await findRound(ledger, round) : round
   const events = chain ? await creditedIn(chain, await factoryOf(ledger), distribution.txHash) : null
@@ -121,7 +132,7 @@ type CreditedEvent = Awaited<ReturnType<typeof creditedIn>>[number]
 
 async function verifyTurn(
   turn: Turn,
-  chain: PublicClient | null,
+  chain: ChainClient | null,
   events: CreditedEvent[] | null,
 ): Promise<VerifiedTurn> {
   const expectedWei = recompute(turn)
@@ -137,7 +148,7 @@ async function verifyTurn(
   }
 }
 
-async function seedIsTheChains({ seed, seedBlock, dueSec }: Turn, chain: PublicClient): Promise<boolean | null> {
+async function seedIsTheChains({ seed, seedBlock, dueSec }: Turn, chain: ChainClient): Promise<boolean | null> {
   if (seed === null || seedBlock === null) return null
   const [block, parent] = await Promise.all([
     getBlock(chain, { blockNumber: BigInt(seedBlock) }),
@@ -150,7 +161,7 @@ async function seedIsTheChains({ seed, seedBlock, dueSec }: Turn, chain: PublicC
   return isFirst && seed === (isConstant ? block.hash : block.mixHash)
 }
 
-async function creditedIn(chain: PublicClient, factory: Hex, hash: Hash) {
+async function creditedIn(chain: ChainClient, factory: Hex, hash: Hash) {
   const { logs } = await getTransactionReceipt(chain, { hash })
   const ours = logs.filter(({ address }) => address.toLowerCase() === factory)
   return parseEventLogs({ abi: factoryAbi, eventName: 'Credited', logs: ours })
@@ -171,7 +182,7 @@ async function factoryOf(ledger: LedgerClient): Promise<Hex> {
 
 /** Reads at the block the service read at; at the newest where it names none, or the provider has dropped that state. */
 async function readAt<T>(
-  chain: PublicClient,
+  chain: ChainClient,
   at: number | null,
   read: (at: { blockNumber: bigint } | object) => Promise<T>,
 ): Promise<{ value: T; blockNumber: bigint }> {

@@ -1,6 +1,6 @@
 // What owners and buyers do with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
 // wallet's own.
-import type { Account, Chain, Transport, WalletClient } from 'viem'
+import type { Account, Chain, Client, Transport } from 'viem'
 import {
   getChainId,
   getCode,
@@ -16,8 +16,8 @@ import type { Hex, Quote } from '../types.ts'
 import { explained, WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 
-/** A viem wallet client with an account. Its transport also answers reads, as that of every browser wallet does. */
-export type OwnWallet = WalletClient<Transport, Chain | undefined, Account>
+/** A viem wallet client with an account, or any client that has one. Its transport also answers reads, as that of every browser wallet does. */
+export type OwnWallet = Client<Transport, Chain | undefined, Account>
 
 /** Signs in: asks for the text, has the wallet sign it, sends the signature. Costs no gas and permits nothing. */
 export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<Hex> {

@@ -1,10 +1,10 @@
 // One round: whom it credited how much, from which seed, and a button that recomputes it here, in this browser.
-import type { Deployment, Distribution, Turn } from '@node-ledger/client'
+import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
 import { count, times } from '../format.ts'
-import { ledger, useDeployment, useRounds, useTiers } from '../ledger.ts'
+import { useDeployment, useRounds, useTiers } from '../ledger.ts'
 import { Amount, Hash, Mark, Time, Unknown } from '../ui/facts.tsx'
 import { Figure, Page, Section } from '../ui/page.tsx'
 import { Empty, Failed, Shown } from '../ui/states.tsx'
@@ -63,7 +63,9 @@ function RoundFacts({ round }: { round: Distribution }) {
 
 function Recompute({ round }: { round: Distribution }) {
   const deployment = useDeployment()
-  const check = useMutation({ mutationFn: () => recomputeHere(round, deployment.data ?? null) })
+  const check = useMutation({
+    mutationFn: async () => (await import('../recompute.ts')).recompute(round, deployment.data ?? null),
+  })
   const verified = check.data ?? null
   return (
     <Section
@@ -160,14 +162,4 @@ function Checked({ checked }: { checked: VerifiedRound['turns'][number] }) {
   if (all.includes(false)) return <Mark tone="bad">differs</Mark>
   if (checked.amountMatches === null) return <Mark tone="warn">no terms to recompute from</Mark>
   return <Mark tone="good">recomputed</Mark>
-}
-
-/** What this needs of viem is loaded when first pressed. */
-async function recomputeHere(round: Distribution, deployment: Deployment | null): Promise<VerifiedRound> {
-  const [{ verifyRound }, { createPublicClient, http }] = await Promise.all([
-    import('@node-ledger/client/viem'),
-    import('viem'),
-  ])
-  const url = deployment?.rpcUrl
-  return verifyRound(ledger, round, url ? createPublicClient({ transport: http(url) }) : undefined)
 }

@@ -38,7 +38,7 @@ export function Waiting({ lines = 3 }: { lines?: number }) {
 }
 
 /** What went wrong, in words, and a way to try again. */
-export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
+export function Failed({ error, retry }: { error: Error; retry?: (() => void) | undefined }) {
   return (
     <div className="notice bad" role="alert">
       <p>{inWords(error)}</p>

@@ -1,0 +1,100 @@
+// Connecting a wallet, and saying which one is connected, on which chain.
+import { useState } from 'react'
+import { useConnect, useConnectors, useDisconnect, useSwitchChain } from 'wagmi'
+import { useDeployment } from '../ledger.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Address } from '../ui/facts.tsx'
+import { Failed } from '../ui/states.tsx'
+import { saidByWallet } from './errors.ts'
+import { useWallet } from './use-wallet.ts'
+
+/** A button that opens the list of wallets; once connected, the wallet itself. */
+export function Connect({ label = 'Connect a wallet' }: { label?: string }) {
+  const [open, setOpen] = useState(false)
+  const wallet = useWallet()
+  const { mutate: disconnect } = useDisconnect()
+  if (wallet) {
+    return (
+      <p className="connected">
+        <span>
+          {wallet.name} <Address of={wallet.address} />
+        </span>
+        <button type="button" className="button quiet" onClick={() => disconnect({})}>
+          Disconnect
+        </button>
+      </p>
+    )
+  }
+  return (
+    <>
+      <button type="button" className="button main wide" onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Connect a wallet">
+        <Wallets done={() => setOpen(false)} />
+      </Dialog>
+    </>
+  )
+}
+
+function Wallets({ done }: { done: () => void }) {
+  const connectors = useConnectors()
+  const { mutate: connect, error, isPending, variables } = useConnect()
+  if (connectors.length === 0) {
+    return (
+      <div className="empty">
+        <p className="title">No wallet found in this browser.</p>
+        <p>
+          Install a wallet extension and load this page anew, or pay from a phone with the QR code on the page of a
+          tier.
+        </p>
+      </div>
+    )
+  }
+  return (
+    <>
+      <ul className="wallets">
+        {connectors.map((connector) => (
+          <li key={connector.uid}>
+            <button
+              type="button"
+              className="button wide"
+              disabled={isPending}
+              onClick={() => connect({ connector }, { onSuccess: done })}
+            >
+              {connector.icon && <img src={connector.icon} alt="" width="28" height="28" />}
+              <span>{connector.name}</span>
+              {isPending && variables?.connector === connector && <span className="note">confirm in the wallet…</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {error && <Failed error={saidByWallet(error)} />}
+      <p className="note">Connecting shows this page your address, nothing more. Keys stay in the wallet.</p>
+    </>
+  )
+}
+
+/** Where the wallet is on another chain: says so, and offers to switch. Null where all is well. */
+export function WrongChain() {
+  const wallet = useWallet()
+  const { data: deployment } = useDeployment()
+  const { mutate: change, isPending, error } = useSwitchChain()
+  if (!wallet || !deployment || wallet.chainId === deployment.chainId) return null
+  return (
+    <div className="notice warn" role="alert">
+      <p>
+        Your wallet is on chain {wallet.chainId}; this ledger is on chain {deployment.chainId}.
+        {error && ` ${saidByWallet(error).message}`}
+      </p>
+      <button
+        type="button"
+        className="button"
+        disabled={isPending}
+        onClick={() => change({ chainId: deployment.chainId })}
+      >
+        {isPending ? 'Confirm in the wallet…' : 'Switch the wallet'}
+      </button>
+    </div>
+  )
+}
