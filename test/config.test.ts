@@ -445,6 +445,7 @@ describe('refused wherever it is set', () => {
     ['a key with a comma', { CRON_KEY: 'two,words' }, 'CRON_KEY', /header/],
     ['a label without a key', { ADMIN_KEY: 'anna:' }, 'ADMIN_KEY', /header/],
     ['a label twice', { ADMIN_KEY: 'anna:key-one,anna:key-two' }, 'ADMIN_KEY', /label twice/],
+    ['a label of our own', { ADMIN_KEY: 'pass:key-one' }, 'ADMIN_KEY', /calls itself/],
     ['two bare keys', { ADMIN_KEY: 'key-one,key-two' }, 'ADMIN_KEY', /label twice/],
     ['a key of two labels', { ADMIN_KEY: 'anna:key-one,bert:key-one' }, 'ADMIN_KEY', /key twice/],
     ['a price without its field', { PRICE_URL: 'https://a.example' }, 'PRICE_FIELD', /belongs to PRICE_URL/],

@@ -13,6 +13,8 @@ const KEY_CHARS_MIN = 16
 const ADMIN_KEYS_MAX = 50
 /** Header values: printable, no spaces. A comma would end an ADMIN_KEY. */
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
+/** What the service calls itself in the ledger: a person of that name would be taken for it, and his word not be kept. */
+const OUR_NAMES = ['pass', 'start', 'seed', 'rebuild', 'refundCheck']
 const LABELLED = /^([A-Za-z0-9][A-Za-z0-9._-]{0,31}):(.*)$/
 
 export function readSecrets(source: Source, generated: GeneratedSecrets | undefined): SecretsConfig {
@@ -65,6 +67,10 @@ function readAdminKeys(source: Source): AdminKey[] | null {
     source.refuse('ADMIN_KEY', `holds ${keys.length} keys, ${ADMIN_KEYS_MAX} are the most`)
   if (new Set(keys.map(({ label }) => label)).size < keys.length) {
     source.refuse('ADMIN_KEY', 'names a label twice: give each of its keys a label of its own, as label:key')
+  }
+  for (const { label } of keys) {
+    if (OUR_NAMES.includes(label))
+      source.refuse('ADMIN_KEY', `has the label ${label}, by which the service calls itself: give that key another`)
   }
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
     source.refuse('ADMIN_KEY', 'holds a key twice: the audit log could not tell its labels apart')
