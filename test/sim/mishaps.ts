@@ -21,34 +21,47 @@ interface WireTransaction {
 const FATES = ['kept', 'kept', 'moved', 'dropped', 'double'] as const
 type Fate = (typeof FATES)[number]
 
+type Entry = [Hex | object, number]
+
 /** Takes the last blocks back; what buyers sent in them is kept, moved, dropped or spent otherwise. */
 export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<string> {
-  const { chain, world } = play.stage
+  const { chain } = play.stage
   const head = Number((await chain.block()).number)
   const depth = Math.min(play.dice.between('depth', 1, depthMax), head - 5)
   if (depth < 1) return 'no blocks to take back'
-  const ours = [world.at(1), world.at(2)]
   const fates = new Map<Address, Fate>()
-  const entries: [Hex | object, number][] = []
+  const entries: Entry[] = []
   for (let place = 0; place < depth; place++) {
-    const block = await chain.rpc<{ transactions: WireTransaction[] }>('eth_getBlockByNumber', [
-      hex(head - depth + 1 + place),
-      true,
-    ])
-    for (const { hash, from, nonce } of block.transactions) {
-      const fate = fates.get(from) ?? fateOf(play, ours.includes(from))
-      fates.set(from, fate === 'double' ? 'dropped' : fate)
-      count(play.tally, `fate ${fate}${ours.includes(from) ? ' of ours' : ''}`)
-      if (fate === 'dropped' || fate === 'double') play.dropped.add(from)
-      if (fate === 'double') {
-        const spent = { from, to: world.at(11), value: '0x1', nonce, gas: hex(21_000) }
-        entries.push([{ ...spent, maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(1) }, place])
-      } else if (fate !== 'dropped') entries.push([await world.raw(hash), fate === 'kept' ? place : depth - 1])
+    const number = hex(head - depth + 1 + place)
+    const block = await chain.rpc<{ transactions: WireTransaction[] }>('eth_getBlockByNumber', [number, true])
+    for (const transaction of block.transactions) {
+      const entry = await entryOf(play, fates, transaction, { place, last: depth - 1 })
+      if (entry) entries.push(entry)
     }
   }
   await chain.reorg(depth, entries as never)
   count(play.tally, 'reorganisation')
   return `the last ${depth} blocks are replaced`
+}
+
+/** Where among the new blocks a transaction is, or what is there in its stead; null for nothing. */
+async function entryOf(
+  play: Play,
+  fates: Map<Address, Fate>,
+  { hash, from, nonce }: WireTransaction,
+  { place, last }: { place: number; last: number },
+): Promise<Entry | null> {
+  const { world } = play.stage
+  const ours = from === world.at(1) || from === world.at(2)
+  const fate = fates.get(from) ?? fateOf(play, ours)
+  // What else the account sent after what was spent otherwise is in nobody's blocks.
+  fates.set(from, fate === 'double' ? 'dropped' : fate)
+  count(play.tally, `fate ${fate}${ours ? ' of ours' : ''}`)
+  if (fate === 'kept' || fate === 'moved') return [await world.raw(hash), fate === 'kept' ? place : last]
+  play.dropped.add(from)
+  if (fate === 'dropped') return null
+  const fees = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(1) }
+  return [{ from, to: world.at(11), value: '0x1', nonce, gas: hex(21_000), ...fees }, place]
 }
 
 /** Ours are never spent otherwise: nobody else has the keys. */

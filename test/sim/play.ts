@@ -8,7 +8,7 @@ import { creditPass } from '../../src/passes/credit.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
 import type { Call, Fault } from '../support/faults/names.ts'
-import { createSendRules } from '../support/faults/send-rules.ts'
+import { createSendRules, type SendRules } from '../support/faults/send-rules.ts'
 import { contextOf } from '../support/world.ts'
 import { GAS_CAP, Provider } from './provider.ts'
 import { forwardTo, type Stage } from './stage.ts'
@@ -56,6 +56,7 @@ export interface Play {
   traded: Set<Address>
   /** Transactions sent with our senders' keys past the outbox. */
   foreign: Hash[]
+  sendRules: SendRules
   closed: Instance[]
 }
 
@@ -88,8 +89,9 @@ export function armInstances(tally: () => Tally): void {
 }
 
 export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'weather' | 'providers'> {
+  const sendRules = createSendRules({ forward: forwardTo(stage.chain), databaseUrl: null, gasCap: () => GAS_CAP })
   return {
-    ...{ stage, seed, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
+    ...{ stage, seed, sendRules, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
     ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
   }
 }
@@ -98,10 +100,9 @@ export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'we
 export function startInstance(play: Play, name: string): Instance {
   const { stage, dice } = play
   const providers = Array.from({ length: play.providers }, () => {
-    const options = { forward: forwardTo(stage.chain), databaseUrl: null, gasCap: () => GAS_CAP }
     return new Provider({
       chain: stage.chain,
-      rules: createSendRules(options),
+      rules: play.sendRules,
       weather: { ...play.weather, dice },
       onRequest: (calls) => onRequest(play, instance, calls),
       onFault: (fault) => count(play.tally, `fault ${fault}`),

@@ -33,8 +33,16 @@ export function createSendRules(options: {
 }): SendRules {
   const pool = options.databaseUrl ? connectTo(options.databaseUrl) : null
   const known = new Map<string, Known>()
+  const signers = new Map<string, string>()
   const unstored: string[] = []
   const unchecked: Handed[] = []
+
+  /** Who signed these bytes: remembered, since the same ones come again and again. */
+  async function senderOf(hash: string, raw: `0x${string}`): Promise<string> {
+    const sender = signers.get(hash) ?? (await recoverTransactionAddress({ serializedTransaction: raw as never }))
+    signers.set(hash, sender)
+    return sender
+  }
 
   /** True where the bytes were stored before they came here. */
   async function wasStored(sql: Pool, { hash, at }: Handed): Promise<boolean> {
@@ -65,8 +73,7 @@ export function createSendRules(options: {
       const hash = keccak256(raw)
       await checkStored(hash)
       if ((tx.gas ?? 0n) > options.gasCap()) return 'overGasCap'
-      const sender = await recoverTransactionAddress({ serializedTransaction: raw as never })
-      const place = `${sender} ${tx.nonce}`
+      const place = `${await senderOf(hash, raw)} ${tx.nonce}`
       const fees = { maxFeePerGas: tx.maxFeePerGas ?? 0n, maxPriorityFeePerGas: tx.maxPriorityFeePerGas ?? 0n }
       const old = known.get(place)
       if (old && old.hash !== hash && !outbids(fees, old) && (await isWaiting(old.hash))) return 'underpriced'

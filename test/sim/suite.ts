@@ -1,0 +1,32 @@
+// The short run of the simulation that belongs to `npm test`: as many seeds as a file is told, none of which may break, and
+// nearly everything that the simulation claims to draw must really have happened.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { neverMet, report, runSeeds } from './run.ts'
+import type { Backend } from './stage.ts'
+
+/** Seeds take as long as the machine lets them; this only ends a run that hangs. */
+const TIMEOUT_MS = 30 * 60_000
+
+export interface Share {
+  from: number
+  count: number
+  backend: Backend
+  /** Least share of the classes (faults, points, interruptions, acts, fates) that must have happened. */
+  met: number
+}
+
+/** A test of so many seeds. `NL_SIM_SEEDS` plays fewer of them, where something else is being worked on. */
+export function testSeeds({ from, count, backend, met }: Share): void {
+  const wanted = Number(process.env.NL_SIM_SEEDS ?? count)
+  const last = from + Math.min(count, wanted) - 1
+  test(`seeds ${from} to ${last} on the ${backend} chain: all invariants hold`, { timeout: TIMEOUT_MS }, async (t) => {
+    const failures: string[] = []
+    const counts = await runSeeds({ from, count: last - from + 1, backend, say: (line) => failures.push(line) })
+    for (const line of report(counts)) t.diagnostic(line)
+    assert.deepEqual(failures, [])
+    const { claimed, missing } = neverMet(counts.tally)
+    const share = (claimed - missing.length) / claimed
+    if (wanted >= count) assert.ok(share >= met, `of ${claimed} classes these never happened: ${missing.join(', ')}`)
+  })
+}
