@@ -1,0 +1,310 @@
+// Events from the fact to whoever is to be told of it, on a real chain and database, checked by the reference library of
+// Standard Webhooks.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { listDeliveries, registerEndpoints, takeDeliveries } from '../../src/db/webhooks.ts'
+import { silentLog } from '../../src/log.ts'
+import { enableWebhook, redeliver } from '../../src/operator/webhooks.ts'
+import { watchFunds } from '../../src/passes/steps/funds.ts'
+import { endpointName, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+import { type Received, type Receiver, SECRET, SECRET_BEFORE, startReceiver, until } from './receiver.ts'
+
+const BASIC = ETHER / 100n
+let world: World
+let receiver: Receiver
+let endpoint: string
+const running: Webhooks[] = []
+
+before(async () => {
+  ;[world, receiver] = await Promise.all([startWorld(), startReceiver()])
+  endpoint = endpointName(receiver.url)
+  await registerEndpoints(world.pool, [endpoint])
+})
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((worker) => worker.stop()))
+  receiver.answer = (response) => void response.writeHead(204).end()
+  receiver.received.length = 0
+})
+after(async () => {
+  await world.close()
+  await receiver.close()
+})
+
+async function deliver(secrets: readonly string[] = [SECRET], timeoutMs = 15_000): Promise<Webhooks> {
+  const options = { pool: world.pool, urls: [receiver.url], secrets, allowPrivate: true, log: silentLog, timeoutMs }
+  const worker = await startWebhooks(options)
+  running.push(worker)
+  return worker
+}
+const pending = async () =>
+  (await world.pool<{ n: number }[]>`SELECT count(*) AS n FROM webhook_deliveries WHERE state = 'pending'`)[0]?.n
+const allDelivered = () => until('all is delivered', async () => (await pending()) === 0)
+const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type).sort()
+/** Makes what waits for its next attempt due now. */
+const hurry = () => world.pool`UPDATE webhook_deliveries SET due_at = now() WHERE state = 'pending'`
+const headersOf = (received: Received | undefined) => (received?.headers ?? {}) as Record<string, string>
+
+test('what happened before anybody delivered is delivered then: held, minted, credited, withdrawn, each signed so that the reference library takes it', async () => {
+  await world.pay(5, BASIC)
+  await world.pay(6, 12_345n)
+  await world.rest()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await world.act(5, 'withdraw', [1n, world.at(7), 1_000n])
+  await world.payments()
+  // Nobody delivers yet: this is a service that was killed between commit and delivery.
+  assert.ok(((await pending()) ?? 0) >= 4)
+  await deliver()
+  await allDelivered()
+  const types = new Set(typesOf(receiver.received))
+  for (const type of ['payment.held', 'payment.minted', 'round.credited', 'withdrawal.seen'])
+    assert.ok(types.has(type), type)
+  const library = new Webhook(SECRET)
+  const wrong = new Webhook(SECRET_BEFORE)
+  for (const received of receiver.received) {
+    assert.deepEqual(library.verify(received.body, headersOf(received)), received.event)
+    assert.throws(() => wrong.verify(received.body, headersOf(received)))
+    assert.throws(() => library.verify(`${received.body} `, headersOf(received)))
+    assert.equal(received.headers['content-type'], 'application/json')
+    assert.deepEqual(Object.keys(received.event), ['data', 'type', 'timestamp'])
+  }
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('what an event says is what the ledger holds', async () => {
+  const [minted] = await eventsOf('payment.minted')
+  const [node] = await world.pool`
+    SELECT n.node_id::text AS "nodeId", n.mint_tx_hash AS "mintTxHash", n.block_number AS "blockNumber", n.block_hash AS "blockHash",
+      p.tx_hash AS "txHash", p.from_address AS "from", p.value_wei::text AS "valueWei", p.tier_id AS "tierId", iso(n.minted_at) AS "mintedAt"
+    FROM nodes n JOIN payments p ON p.id = n.payment_id WHERE n.node_id = 1`
+  assert.deepEqual(minted?.data, { ...node })
+  const [held] = await eventsOf('payment.held')
+  assert.equal(held?.data.reason, 'wrongAmount')
+  assert.equal(held?.data.valueWei, '12345')
+  assert.equal(held?.data.from, world.at(6))
+  const rounds = await eventsOf('round.credited')
+  const stored =
+    await world.pool`SELECT round AS "distributionId", total_wei::text AS "totalWei" FROM rounds ORDER BY round`
+  assert.deepEqual(
+    rounds.map(({ data }) => ({ distributionId: data.distributionId, totalWei: data.totalWei })),
+    stored.map((row) => ({ ...row })),
+  )
+  const [withdrawal] = await eventsOf('withdrawal.seen')
+  assert.deepEqual(
+    [withdrawal?.data.amountWei, withdrawal?.data.status, withdrawal?.data.toAddress],
+    ['1000', 'sent', world.at(7)],
+  )
+})
+
+async function eventsOf(type: string): Promise<Received['event'][]> {
+  const rows = await world.pool<{ body: string }[]>`SELECT body FROM webhook_events WHERE type = ${type} ORDER BY seq`
+  return rows.map(({ body }) => JSON.parse(body))
+}
+
+test('while secrets are rotated an event carries a signature of each, so that either receiver takes it', async () => {
+  await world.pay(6, 777n)
+  await world.rest()
+  await deliver([SECRET, SECRET_BEFORE])
+  await allDelivered()
+  const [received] = receiver.received
+  assert.ok(received)
+  for (const secret of [SECRET, SECRET_BEFORE]) new Webhook(secret).verify(received.body, headersOf(received))
+})
+
+test('a receiver that fails is tried again with the same id and body, after the convention’s waits', async () => {
+  let failures = 0
+  receiver.answer = (response) => void response.writeHead(failures++ === 0 ? 500 : 200).end()
+  await world.pay(6, 778n)
+  await world.rest()
+  await deliver()
+  await until('the second attempt', () => receiver.received.length === 2)
+  const [first, second] = receiver.received
+  assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
+  assert.equal(first?.body, second?.body)
+  await allDelivered()
+  const [delivery] = await listDeliveries(world.pool, { state: null, type: null, before: null, limit: 1 })
+  const { log, state } = delivery as unknown as { state: string; log: { status: number; error: string | null }[] }
+  assert.equal(state, 'delivered')
+  assert.deepEqual(
+    log.map(({ status, error }) => [status, error]),
+    [
+      [500, 'answered 500'],
+      [200, null],
+    ],
+  )
+})
+
+test('an event that failed ten times is given up on, kept, and sent again when the operator says so', async () => {
+  receiver.answer = (response) => void response.writeHead(503).end()
+  await world.pay(6, 779n)
+  await world.rest()
+  await deliver()
+  await until('the last attempt', async () => {
+    await hurry()
+    return (await pending()) === 0
+  })
+  assert.equal(receiver.received.length, 10)
+  const [delivery] = await listDeliveries(world.pool, { state: 'failed', type: 'payment.held', before: null, limit: 5 })
+  assert.ok(delivery)
+  receiver.answer = (response) => void response.writeHead(204).end()
+  const deps = {
+    ...world.ctx,
+    minter: null,
+    distributor: null,
+    senders: { minter: null, distributor: null },
+    readPool: world.pool,
+  }
+  const actor = { name: 'anna', requestId: null }
+  await redeliver(deps, actor, { id: delivery.id })
+  await allDelivered()
+  assert.equal(receiver.received.length, 11)
+  assert.equal(receiver.received[10]?.headers['webhook-id'], receiver.received[0]?.headers['webhook-id'])
+  const [audit] = await world.pool`SELECT actor, action FROM audit ORDER BY id DESC LIMIT 1`
+  assert.deepEqual({ ...audit }, { actor: 'anna', action: 'webhookRedelivered' })
+  assert.deepEqual(await redeliver(deps, actor, { id: 999_999 }).then((r) => 'because' in r && r.because), 'notFound')
+})
+
+test('an endpoint that says it is gone, or has failed for days, is sent nothing more until it is enabled again, and then all of it', async () => {
+  const deps = {
+    ...world.ctx,
+    minter: null,
+    distributor: null,
+    senders: { minter: null, distributor: null },
+    readPool: world.pool,
+  }
+  const disabled = async () =>
+    (
+      await world.pool<
+        { at: Date | null }[]
+      >`SELECT disabled_at AS at FROM webhook_endpoints WHERE endpoint = ${endpoint}`
+    )[0]?.at
+  const worker = await deliver()
+  for (const status of [410, 500]) {
+    receiver.received.length = 0
+    receiver.answer = (response) => void response.writeHead(status).end()
+    if (status === 500)
+      await world.pool`UPDATE webhook_endpoints SET failing_since = now() - interval '5 days 1 minute' WHERE endpoint = ${endpoint}`
+    await world.pay(6, 780n + BigInt(status))
+    await world.rest()
+    worker.wake()
+    await until('it is disabled', async () => (await disabled()) !== null)
+    const told = receiver.received.length
+    await world.pay(6, 790n + BigInt(status))
+    await world.rest()
+    await hurry()
+    assert.equal((await takeDeliveries(world.pool, endpoint, 10)).length, 0)
+    assert.equal(receiver.received.length, told)
+    receiver.answer = (response) => void response.writeHead(204).end()
+    await enableWebhook(deps, { name: 'anna', requestId: null }, { endpoint })
+    await allDelivered()
+    assert.equal(receiver.received.length, told + 2)
+    assert.equal(await disabled(), null)
+  }
+})
+
+test('several instances deliver each event once', async () => {
+  for (let i = 0; i < 12; i++) await world.pay(6, 1_000n + BigInt(i))
+  await world.rest()
+  const events = await pending()
+  assert.ok((events ?? 0) >= 12)
+  receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 20)
+  await Promise.all([deliver(), deliver(), deliver()])
+  await allDelivered()
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  assert.equal(ids.length, events)
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('a delivery whose deliverer died is made again by another when its lease is over', async () => {
+  await world.pay(6, 2_000n)
+  await world.rest()
+  // Taken, and never heard of again.
+  const [taken] = await takeDeliveries(world.pool, endpoint, 10)
+  assert.ok(taken)
+  assert.equal((await takeDeliveries(world.pool, endpoint, 10)).length, 0)
+  const [lease] = await world.pool<{ sec: number }[]>`
+    SELECT extract(epoch FROM due_at - now())::float8 AS sec FROM webhook_deliveries WHERE id = ${taken.id}`
+  assert.ok((lease?.sec ?? 0) > 15, 'longer than an attempt may last')
+  await hurry()
+  await deliver()
+  await allDelivered()
+  assert.equal(receiver.received.length, 1)
+})
+
+test('an event is there if and only if its fact is: what a transaction takes back is never told', async () => {
+  const before = await world.pool`SELECT count(*) AS n FROM webhook_events`
+  await assert.rejects(
+    world.pool.begin(async (sql) => {
+      await sql`UPDATE payments SET reason = 'recheck' WHERE state = 'held'`
+      const inside = await sql`SELECT count(*) AS n FROM webhook_events`
+      assert.notDeepEqual(inside, before)
+      throw new Error('taken back')
+    }),
+    /taken back/,
+  )
+  assert.deepEqual(await world.pool`SELECT count(*) AS n FROM webhook_events`, before)
+})
+
+test('a reorganisation is told, and what comes back in another block is another event', async () => {
+  await deliver()
+  const txHash = await world.pay(8, BASIC)
+  await world.settle()
+  await allDelivered()
+  const mintsOf = () =>
+    receiver.received.filter(({ event }) => event.type === 'payment.minted' && event.data.txHash === txHash)
+  assert.equal(mintsOf().length, 1)
+  // The blocks of payment and mint go; the payment comes back in the first new one.
+  const raw = await world.raw(txHash)
+  await world.chain.reorg(6, [[raw, 0]])
+  await world.settle()
+  await until('the second mint is told', () => mintsOf().length === 2)
+  const [first, second] = mintsOf()
+  assert.notEqual(first?.event.data.blockHash, second?.event.data.blockHash)
+  assert.notEqual(first?.headers['webhook-id'], second?.headers['webhook-id'])
+  const reorganised = receiver.received.find(({ event }) => event.type === 'chain.reorganised')
+  assert.ok(Number(reorganised?.event.data.toBlock) < Number(first?.event.data.blockNumber))
+})
+
+test('funds that become low are told once, and once more when they become low again', async () => {
+  const { distributor, ctx } = {
+    distributor: world.at(2),
+    ctx: world.instance({ rules: { fundsWarnTransactions: 50 } }).ctx,
+  }
+  await deliver()
+  const look = async (balance: bigint) => {
+    await world.chain.rpc('anvil_setBalance', [distributor, `0x${balance.toString(16)}`])
+    await world.pool`DELETE FROM passes WHERE name = 'funds'`
+    await watchFunds(ctx)
+  }
+  for (const balance of [ETHER * 100n, 1n, 2n, ETHER * 100n, 3n, ETHER * 10_000n]) await look(balance)
+  await allDelivered()
+  const low = receiver.received.filter(({ event }) => event.type === 'funds.low')
+  assert.deepEqual(low.map(({ event }) => [event.data.sender, event.data.balanceWei]).sort(), [
+    ['distributor', '1'],
+    ['distributor', '3'],
+  ])
+  assert.ok(BigInt(String(low[0]?.event.data.neededWei)) > 3n)
+})
+
+test('drift is told with what differs', async () => {
+  await deliver()
+  await world.pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei + 1 WHERE node_id = 1`
+  await world.chain.mine()
+  await world.payments()
+  await world.pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei - 1 WHERE node_id = 1`
+  await allDelivered()
+  const drift = receiver.received.find(({ event }) => event.type === 'drift.found')
+  assert.ok(drift)
+  assert.equal(drift.event.data.count, (drift.event.data.drifts as unknown[]).length)
+})
+
+test('while nobody is to be told, nothing is written down for them', async () => {
+  await registerEndpoints(world.pool, [])
+  const before = await world.pool`SELECT count(*) AS n FROM webhook_events`
+  await world.pay(6, 3_000n)
+  await world.rest()
+  assert.deepEqual(await world.pool`SELECT count(*) AS n FROM webhook_events`, before)
+})
