@@ -110,7 +110,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 
   const holding = judgeHolding(selection.tier, facts)
   if (holding.kind === 'undecided') return { kind: 'undecided', missing: 'holding' }
-  if (holding.kind === 'short') return held('holding', holding.evidence)
+  if (holding.kind !== 'enough') return held('holding', holding.evidence)
 
   return {
     kind: 'accepted',

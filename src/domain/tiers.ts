@@ -49,15 +49,10 @@ export function selectTier(
     }
     const old = begun.findLast(
       (v, i) =>
-        v !== inForce &&
-        v.onSale &&
-        v.priceWei === payment.valueWei &&
-        payment.blockTime - (begun[i + 1]?.fromTime ?? 0) < graceSec,
+        v.onSale && v.priceWei === payment.valueWei && payment.blockTime - (begun[i + 1]?.fromTime ?? 0) < graceSec,
     )
-    if (old) {
-      if (inForce.onSale) graced ??= old
-      else offSale ??= old
-    }
+    if (inForce.onSale) graced ??= old
+    else offSale ??= old
   }
   if (graced) return { kind: 'onSale', tier: graced, byGrace: true }
   if (offSale) return { kind: 'offSale', tier: offSale }

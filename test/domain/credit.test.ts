@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   type CreditTerms,
+  creditMaxWei,
   type DueTurn,
   planRound,
   seedOf,
@@ -12,6 +13,7 @@ import {
   turnAmountWei,
 } from '../../src/domain/credit.ts'
 import { hash, UINT256_MAX, wei, ZERO_HASH } from '../../src/domain/units.ts'
+import '../support/property.ts'
 
 const terms = (fromTime: number): CreditTerms => ({
   fromTime,
@@ -139,4 +141,26 @@ test('nothing is lost in planning: each due cohort is paid, waits for the operat
       )
     }),
   )
+})
+
+test('turns due at one time are paid in the order of their cohorts, however they were read', () => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5, 6], { minLength: 6 }), (order) => {
+      const plan = planRound(order.map((cohort) => turn(cohort, { due: 1000 })))
+      assert.deepEqual(
+        plan.turns.map((t) => t.cohort),
+        [1, 2, 3, 4, 5, 6],
+      )
+    }),
+  )
+})
+
+test('the most that a turn may pay is what 80 bits hold for a hundred years of such turns', () => {
+  const day = creditMaxWei(86_400, 10_000)
+  const turns = (100n * 31_557_600n) / 86_400n + 1n
+  assert.equal(turns, 36_526n)
+  assert.ok(day * turns <= 2n ** 80n - 1n && (day + 1n) * turns > 2n ** 80n - 1n)
+  assert.equal(creditMaxWei(86_400, 20_000), day / 2n)
+  assert.equal(creditMaxWei(86_400, 0), creditMaxWei(86_400, 1), 'a tier that is paid nothing sets no bound')
+  assert.equal(creditMaxWei(Number(100n * 31_557_600n), 10_000), (2n ** 80n - 1n) / 2n)
 })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { judgePayment, type PaymentFacts, refuseTransfer } from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
 import { address, wei } from '../../src/domain/units.ts'
+import '../support/property.ts'
 
 const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
 const BUYER = account(5)
@@ -228,4 +229,54 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
 test('what is no sale is told from the transfer alone', () => {
   assert.equal(refuseTransfer(good), null)
   assert.equal(refuseTransfer({ ...good, from: account(2) }), 'operator')
+})
+
+test('a transfer that is ignored keeps why, a payment that nothing matched has no tier', () => {
+  assert.deepEqual(judgePayment({ ...good, valueWei: 0n }), {
+    kind: 'ignored',
+    reason: 'zero',
+    evidence: { rule: 'zero' },
+  })
+  const unmatched = judgePayment({ ...good, selection: { kind: 'none' } })
+  assert.equal(unmatched.kind === 'held' && unmatched.tier, null)
+  assert.deepEqual(judgePayment({ ...good, holding: { kind: 'notNeeded' } }), { kind: 'undecided', missing: 'holding' })
+})
+
+test('however payments of wallets come, none gets more than its allowance or the cap, and none is moved by another wallet’s', () => {
+  const bought = fc.array(fc.tuple(fc.constantFrom(BUYER, account(6), account(7)), fc.boolean()), { maxLength: 30 })
+  fc.assert(
+    fc.property(
+      bought,
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 4 }),
+      (payments, allowance, walletMax) => {
+        const selection = { kind: 'onSale' as const, tier: { ...tier, maxPerWallet: allowance }, byGrace: false }
+        /** Judges in order; a payment is on its way, or a node already where `minted`. */
+        const judgeAll = (of: readonly (readonly [typeof BUYER, boolean])[]) => {
+          const use = new Map<string, { nodes: number; inFlight: number }>()
+          return of.map(([from, minted]) => {
+            const has = use.get(from) ?? { nodes: 0, inFlight: 0 }
+            const counts = {
+              walletNodes: has.nodes,
+              walletInFlight: has.inFlight,
+              tierNodes: has.nodes,
+              tierInFlight: has.inFlight,
+            }
+            const verdict = verdictOf({ ...good, from, selection, walletMax, ...counts })
+            if (verdict === 'accepted') has[minted ? 'nodes' : 'inFlight']++
+            use.set(from, has)
+            return verdict
+          })
+        }
+        const verdicts = judgeAll(payments)
+        for (const wallet of [BUYER, account(6), account(7)]) {
+          const own = payments.filter(([from]) => from === wallet)
+          const got = verdicts.filter((_, i) => payments[i]?.[0] === wallet)
+          assert.deepEqual(got, judgeAll(own), 'as if the others had not been')
+          const accepted = got.filter((verdict) => verdict === 'accepted').length
+          assert.equal(accepted, Math.min(own.length, allowance, walletMax))
+        }
+      },
+    ),
+  )
 })

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import type { FactoryEvent } from '../../src/domain/observed.ts'
 import { type LedgerChanges, type LedgerCohort, lastOwners, MissingHistory, replay } from '../../src/domain/replay.ts'
 import { type Address, address, hash, type Wei, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
+import '../support/property.ts'
 
 const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
 const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
@@ -291,4 +292,113 @@ test('an event of a cohort that was never seen opened stops the follower with th
     ['mint', 0, account(1)],
   ])
   assert.throws(() => replay(new Map(), naive.events.slice(1)), MissingHistory)
+})
+
+test('each kind of event becomes its rows, with where it stands', () => {
+  const at = { blockNumber: 9, blockHash: word(9), blockTime: 1_100, txHash: word(99) }
+  const event = (fields: object) => ({ ...at, txIndex: 3, logIndex: 4, ...fields }) as FactoryEvent
+  const cohort: LedgerCohort = {
+    cohort: 1,
+    tierNo: 2,
+    intervalSec: 50,
+    nextDue: 1_090,
+    size: 3,
+    perNodeWei: wei(7n),
+    turnCount: 4,
+    lastTurnAt: null,
+    openedBlock: 1,
+    openedHash: word(1),
+  }
+  const known = new Map([[1, cohort]])
+  const none = {
+    nodes: [],
+    transfers: [],
+    rounds: [],
+    turns: [],
+    withdrawals: [],
+    skipped: [],
+    cohorts: new Map(),
+    cohortStates: new Map(),
+  }
+  const changed = (state: LedgerCohort) => ({
+    cohorts: new Map([[state.cohort, state]]),
+    cohortStates: new Map([[`${state.cohort}:9`, { blockNumber: 9, state }]]),
+  })
+  const one = (fields: object) => replay(known, [event(fields)])
+
+  assert.deepEqual(replay(known, []), none)
+  assert.deepEqual(one({ kind: 'mintSkipped', ref: word(5), reason: 2 }), {
+    ...none,
+    skipped: [{ ref: word(5), reason: 2, txHash: word(99) }],
+  })
+  const moved = { nodeId: 6n, from: account(1), to: account(2) }
+  assert.deepEqual(one({ kind: 'transfer', ...moved }), { ...none, transfers: [{ ...at, ...moved, logIndex: 4 }] })
+  const paidOut = { nodeId: 6n, to: account(2), amountWei: wei(3n), withdrawnTotalWei: wei(5n) }
+  assert.deepEqual(one({ kind: 'withdrawn', owner: account(1), ...paidOut }), {
+    ...none,
+    withdrawals: [{ ...at, ...paidOut, logIndex: 4 }],
+  })
+  const minted = { nodeId: 6n, owner: account(1), cohort: 1, ref: word(5) }
+  assert.deepEqual(one({ kind: 'nodeMinted', ...minted }), {
+    ...none,
+    nodes: [{ ...at, ...minted, tierNo: 2, perNodeAtMintWei: 7n, turnsAtMint: 4 }],
+    ...changed({ ...cohort, size: 4 }),
+  })
+  assert.deepEqual(one({ kind: 'intervalSet', cohort: 1, intervalSec: 60 }), {
+    ...none,
+    ...changed({ ...cohort, intervalSec: 60 }),
+  })
+  assert.deepEqual(one({ kind: 'cohortOpened', cohort: 2, tierNo: 5, firstDue: 1_200, intervalSec: 40 }), {
+    ...none,
+    ...changed({
+      ...{
+        cohort: 2,
+        tierNo: 5,
+        intervalSec: 40,
+        nextDue: 1_200,
+        size: 0,
+        perNodeWei: wei(0n),
+        turnCount: 0,
+        lastTurnAt: null,
+      },
+      ...{ openedBlock: 9, openedHash: word(9) },
+    }),
+  })
+  const credited = {
+    kind: 'credited',
+    round: 8,
+    cohort: 1,
+    due: 1_090,
+    amountPerNodeWei: wei(10n),
+    nodeCount: 3,
+    txValueWei: wei(60n),
+  }
+  const turn = { round: 8, cohort: 1, tierNo: 2, due: 1_090, amountWei: 10n, nodeCount: 3 }
+  const after = { ...cohort, nextDue: 1_140, perNodeWei: wei(17n), turnCount: 5, lastTurnAt: 1_100 }
+  assert.deepEqual(one(credited), {
+    ...none,
+    rounds: [{ ...at, round: 8, mode: 'treasury', totalWei: 30n, nodeCount: 3 }],
+    turns: [{ ...turn, turnNo: 5 }],
+    ...changed(after),
+  })
+  const twice = replay(known, [event(credited), event({ ...credited, due: 1_140 })])
+  assert.deepEqual(twice.rounds, [{ ...at, round: 8, mode: 'treasury', totalWei: 60n, nodeCount: 6 }])
+  assert.deepEqual(twice.turns, [
+    { ...turn, turnNo: 5 },
+    { ...turn, due: 1_140, turnNo: 6 },
+  ])
+})
+
+test('who is told of missing history is told what to set', () => {
+  const event = { kind: 'intervalSet', cohort: 7, intervalSec: 60, blockNumber: 1 } as FactoryEvent
+  assert.throws(() => replay(new Map(), [event]), /cohort 7, .* START_BLOCK must not be after/)
+})
+
+test('the last owners are those of transfers, not of mints', () => {
+  const moves = [
+    { nodeId: 1n, from: ZERO_ADDRESS, to: account(1) },
+    { nodeId: 2n, from: account(1), to: account(2) },
+    { nodeId: 2n, from: account(2), to: account(3) },
+  ]
+  assert.deepEqual([...lastOwners(moves as unknown as Parameters<typeof lastOwners>[0])], [[2n, account(3)]])
 })

@@ -11,6 +11,7 @@ import {
   openingsNeeded,
   type Schedule,
 } from '../../src/domain/schedule.ts'
+import '../support/property.ts'
 
 const schedules = fc
   .tuple(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 24 }))
@@ -168,4 +169,18 @@ test('where turns are paid, there are never more cohorts than phases, however lo
     }),
     { numRuns: 150 },
   )
+})
+
+test('cohorts of another tier or interval are no phases of this one', () => {
+  const own = openingsNeeded([], 1, schedule, 1000, false)
+  const cohorts = (fields: Partial<CohortState>) =>
+    own.map((o, i) => cohort({ cohort: i, nextDue: o.firstDue, ...fields }))
+  assert.deepEqual(openingsNeeded(cohorts({}), 1, schedule, 1000, false), [])
+  assert.deepEqual(openingsNeeded(cohorts({ tierNo: 2 }), 1, schedule, 1000, false), own)
+  assert.deepEqual(openingsNeeded(cohorts({ intervalSec: 200 }), 1, schedule, 1000, false), own)
+})
+
+test('where somebody waits and a cohort can be joined, none is opened for its phase', () => {
+  const cohorts = openingsNeeded([], 1, schedule, 1000, false).map((o, i) => cohort({ cohort: i, nextDue: o.firstDue }))
+  assert.deepEqual(openingsNeeded(cohorts, 1, schedule, 1000, true), [])
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { decideSend, type Outstanding, type SendView, STUCK_AFTER_BLOCKS } from '../../src/domain/send.ts'
+import '../support/property.ts'
 
 const tx: Outstanding = { nonce: 7, attempts: 1, maxFeeWei: 800n, maxPriorityFeeWei: 80n, signedAtBlock: 100 }
 const view: SendView = {
@@ -38,6 +39,16 @@ const cases: [string, Partial<SendView>, ReturnType<typeof decideSend>][] = [
     'a raise up to the cap is made',
     { headBlock: stuck, feeCapWei: 900n },
     { kind: 'bump', maxFeeWei: 900n, maxPriorityFeeWei: 90n },
+  ],
+  [
+    'a tip is raised up to the cap, too',
+    { headBlock: stuck, feesNow: { maxFeeWei: 5n, maxPriorityFeeWei: 950n }, feeCapWei: 950n },
+    { kind: 'bump', maxFeeWei: 900n, maxPriorityFeeWei: 950n },
+  ],
+  [
+    'a tip beyond the cap is not offered',
+    { headBlock: stuck, feesNow: { maxFeeWei: 5n, maxPriorityFeeWei: 951n }, feeCapWei: 950n },
+    { kind: 'capped' },
   ],
   ['a raise beyond the cap is not', { headBlock: stuck, feeCapWei: 899n }, { kind: 'capped' }],
   ['an account nonce behind ours is no reason to wait', { accountNonce: 3 }, { kind: 'resend' }],

@@ -10,6 +10,7 @@ import {
   type TierVersion,
 } from '../../src/domain/tiers.ts'
 import { wei } from '../../src/domain/units.ts'
+import '../support/property.ts'
 
 const GRACE_SEC = 900
 
@@ -117,6 +118,7 @@ const refusals: [string, TierVersion[], Partial<typeof candidate>, number, Retur
     200 + GRACE_SEC - 1,
     { kind: 'priceInGrace', by: 'basic', untilTime: 200 + GRACE_SEC },
   ],
+  ['a price that nobody had is free while another has its grace', raised, { priceWei: 101n }, 210, null],
   ['after the grace the price is free', raised, {}, 200 + GRACE_SEC, null],
   ['a tier may take back its own price at any time', raised, { tierId: 'basic' }, 250, null],
   [
@@ -137,6 +139,7 @@ const refusals: [string, TierVersion[], Partial<typeof candidate>, number, Retur
 for (const [sentence, versions, fields, now, expected] of refusals) {
   test(`entering a tier: ${sentence}`, () => {
     assert.deepEqual(refuseTierVersion(versions, { ...candidate, ...fields }, now, GRACE_SEC), expected)
+    assert.deepEqual(refuseTierVersion(versions.toReversed(), { ...candidate, ...fields }, now, GRACE_SEC), expected)
   })
 }
 
@@ -209,5 +212,8 @@ test('the payout is that of the version in force at the time, and unknown before
     [2, 200, 1],
     [3, 200, null],
   ]
-  for (const [tierNo, time, expected] of cases) assert.equal(payoutBpsAt(versions, tierNo, time), expected)
+  for (const [tierNo, time, expected] of cases) {
+    assert.equal(payoutBpsAt(versions, tierNo, time), expected)
+    assert.equal(payoutBpsAt(versions.toReversed(), tierNo, time), expected)
+  }
 })

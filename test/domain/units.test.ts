@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { coverOf } from '../../src/domain/cover.ts'
 import { type Counters, compareCounters, compareNodes, type NodeFacts } from '../../src/domain/drift.ts'
-import { address, hash, parseWei, sumWei, UINT256_MAX, wei } from '../../src/domain/units.ts'
+import { address, hash, parseWei, sumWei, UINT256_MAX, wei, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
 
 test('an amount is 0 to 2^256 - 1, and nothing else', () => {
   for (const value of [0n, 1n, UINT256_MAX]) assert.equal(wei(value), value)
@@ -90,4 +90,18 @@ test('a node that only one side knows is named for that side', () => {
     { kind: 'notInLedger', nodeId: '3' },
     { kind: 'notOnChain', nodeId: '2' },
   ])
+})
+
+test('the bounds are those of the chain', () => {
+  assert.equal(UINT256_MAX.toString(16), 'f'.repeat(64))
+  assert.equal(ZERO_ADDRESS, `0x${'0'.repeat(40)}`)
+  assert.equal(ZERO_HASH, `0x${'0'.repeat(64)}`)
+})
+
+test('what is refused is shown, in part where it is long', () => {
+  const long = 'z'.repeat(500)
+  assert.throws(() => wei(-5n), { message: 'not an amount of wei: -5' })
+  assert.throws(() => parseWei(long), { message: `not a decimal amount of wei: ${long.slice(0, 90)}` })
+  assert.throws(() => address(long), { message: `not an address: ${long.slice(0, 90)}` })
+  assert.throws(() => hash(long), { message: `not a 32-byte hash: ${long.slice(0, 90)}` })
 })

@@ -25,7 +25,7 @@ const sessionsOf = (fields: Partial<typeof settings & { previousSessionSecret: s
   const clock = { ms: START_SEC * 1000 }
   return { clock, sessions: new Sessions({ ...settings, ...fields }, () => clock.ms) }
 }
-const valueOf = (setCookie: string) => setCookie.slice(setCookie.indexOf('=') + 1, setCookie.indexOf(';'))
+const cookieValue = (setCookie: string) => setCookie.slice(setCookie.indexOf('=') + 1, setCookie.indexOf(';'))
 const mac = (payload: string, key: string | Buffer) => createHmac('sha256', key).update(payload).digest('base64url')
 const nonceKey = (secret: string) => Buffer.from(hkdfSync('sha256', secret, 'node-ledger', 'sign-in nonce', 32))
 const wallets = fc
@@ -36,8 +36,8 @@ const WALLET = address(`0x${'5a'.repeat(20)}`)
 const { clock, sessions } = sessionsOf()
 const readSession = (value: string, by = sessions) => by.read(new Map([[by.sessionCookie, value]]))
 const readNonce = (value: string, by = sessions) => by.readNonce(new Map([[by.nonceCookie, value]]))
-const SESSION = valueOf(sessions.signIn(WALLET))
-const NONCE = valueOf(sessions.issueNonce(WALLET).cookie)
+const SESSION = cookieValue(sessions.signIn(WALLET))
+const NONCE = cookieValue(sessions.issueNonce(WALLET).cookie)
 
 test('a session is its wallet’s for seven days to the second, and for no moment more, not even when the clock steps back', () => {
   fc.assert(
@@ -47,7 +47,7 @@ test('a session is its wallet’s for seven days to the second, and for no momen
       fc.integer({ min: 0, max: 999 }),
       (wallet, later, ms) => {
         const { clock, sessions } = sessionsOf()
-        const value = valueOf(sessions.signIn(wallet))
+        const value = cookieValue(sessions.signIn(wallet))
         clock.ms += later * 1000 + ms
         assert.equal(readSession(value, sessions), later < WEEK_SEC ? wallet : null)
         clock.ms = START_SEC * 1000
@@ -69,7 +69,7 @@ test('a session is its wallet’s for seven days to the second, and for no momen
 test('ten thousand sessions that ended are remembered, the latest of them', () => {
   const { clock, sessions } = sessionsOf()
   const values = Array.from({ length: 10_001 }, (_, i) =>
-    valueOf(sessions.signIn(address(`0x${i.toString(16).padStart(40, '0')}`))),
+    cookieValue(sessions.signIn(address(`0x${i.toString(16).padStart(40, '0')}`))),
   )
   clock.ms += WEEK_SEC * 1000
   for (const value of values) readSession(value, sessions)
@@ -89,7 +89,7 @@ test('a nonce is good for ten minutes to the second, from when it was issued, an
       )
       assert.match(nonce.nonce, /^[0-9a-f]{32}$/)
       clock.ms += later * 1000
-      assert.deepEqual(readNonce(valueOf(cookie), sessions), later >= 0 && later < NONCE_SEC ? nonce : null)
+      assert.deepEqual(readNonce(cookieValue(cookie), sessions), later >= 0 && later < NONCE_SEC ? nonce : null)
     }),
     { numRuns: cases(500) },
   )
@@ -133,7 +133,7 @@ const bent = (whole: string, other: string) => {
 }
 
 test('nothing that was bent signs anybody in', () => {
-  const other = valueOf(sessionsOf({ sessionSecret: PREVIOUS }).sessions.signIn(address(`0x${'a5'.repeat(20)}`)))
+  const other = cookieValue(sessionsOf({ sessionSecret: PREVIOUS }).sessions.signIn(address(`0x${'a5'.repeat(20)}`)))
   fc.assert(
     fc.property(bent(SESSION, other), (value) => {
       fc.pre(value !== SESSION)
@@ -144,7 +144,7 @@ test('nothing that was bent signs anybody in', () => {
 })
 
 test('nothing that was bent is a nonce', () => {
-  const other = valueOf(sessionsOf({ sessionSecret: PREVIOUS }).sessions.issueNonce(null).cookie)
+  const other = cookieValue(sessionsOf({ sessionSecret: PREVIOUS }).sessions.issueNonce(null).cookie)
   fc.assert(
     fc.property(bent(NONCE, other), (value) => {
       fc.pre(value !== NONCE)
@@ -226,14 +226,14 @@ test('a cookie is good for its own purpose only, even in the other one’s form'
 
 test('the secret before is still read while it is configured, and signs nothing', () => {
   const old = sessionsOf({ sessionSecret: PREVIOUS }).sessions
-  const [session, nonce] = [valueOf(old.signIn(WALLET)), valueOf(old.issueNonce(WALLET).cookie)]
+  const [session, nonce] = [cookieValue(old.signIn(WALLET)), cookieValue(old.issueNonce(WALLET).cookie)]
   const rotating = sessionsOf({ previousSessionSecret: PREVIOUS } as object).sessions
   assert.equal(readSession(session, rotating), WALLET)
   assert.equal(readNonce(nonce, rotating)?.boundTo, WALLET)
   assert.equal(readSession(session), null)
   assert.equal(readNonce(nonce), null)
-  assert.equal(readSession(valueOf(rotating.signIn(WALLET))), WALLET)
-  assert.notEqual(readNonce(valueOf(rotating.issueNonce(null).cookie)), null)
+  assert.equal(readSession(cookieValue(rotating.signIn(WALLET))), WALLET)
+  assert.notEqual(readNonce(cookieValue(rotating.issueNonce(null).cookie)), null)
 })
 
 test('a missing cookie, one that came twice and one of another name sign nobody in', () => {

@@ -1,0 +1,145 @@
+// `npm run mutation`: changes the rules about money and auth, and what surrounds them, one small change at a time, and counts how
+// many changes the tests notice (Stryker). Ends with 1 when fewer than the goals. Works on a copy; leaves nothing behind.
+//   node bin/with-runtime.mjs scripts/mutation.ts [--changed [<git ref>]] [part of a path ...]
+// `--changed` mutates only files that differ from where this branch left the ref (main unless told), or from the commit before.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { copyProject } from './copy-project.ts'
+import { GROUPS, TESTS } from './mutation/scope.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** Stryker has its own small package, installed on first use, so that the project's own dependencies stay few. */
+const TOOL = join(ROOT, 'toolchain/mutation')
+const STRYKER = join(TOOL, 'node_modules/@stryker-mutator')
+/** A test that takes this much longer than without a change is caught in a loop. */
+const TIMEOUT = { timeoutMS: 20_000, timeoutFactor: 4 }
+
+interface Mutant {
+  status: string
+  mutatorName: string
+  replacement: string
+  location: { start: { line: number } }
+}
+interface Report {
+  files: Record<string, { source: string; mutants: Mutant[] }>
+}
+
+const args = process.argv.slice(2)
+const files = pickFiles(args)
+if (files.length === 0) {
+  console.log('Nothing to mutate: no file of the scope is among those asked for.')
+  process.exit(0)
+}
+install()
+const copy = copyProject()
+const report = await mutate(copy, files)
+process.exit(show(report) ? 0 : 1)
+
+/** Files of the scope that were asked for. */
+function pickFiles(given: readonly string[]): string[] {
+  const scope = Object.values(GROUPS).flatMap(({ files }) => globSync([...files], { cwd: ROOT }))
+  const at = given.indexOf('--changed')
+  const changed = at < 0 ? null : changedSince(given[at + 1] ?? 'main')
+  const parts = at < 0 ? given : []
+  return scope.filter(
+    (file) =>
+      (changed === null || changed.has(file)) && (parts.length === 0 || parts.some((part) => file.includes(part))),
+  )
+}
+
+/** What differs from where this branch left `ref`; on that branch itself, from the commit before. */
+function changedSince(ref: string): Set<string> {
+  const git = (...words: string[]) => {
+    const { stdout, status } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' })
+    return status === 0 ? stdout.trim() : null
+  }
+  const base = git('merge-base', 'HEAD', ref)
+  const from = base === null || base === git('rev-parse', 'HEAD') ? 'HEAD~1' : base
+  const names = git('diff', '--name-only', from)
+  if (names === null) {
+    console.error(`Cannot compare with ${from}: fetch more of the history, or name another ref after --changed.`)
+    process.exit(2)
+  }
+  return new Set(names.split('\n'))
+}
+
+function install(): void {
+  if (existsSync(STRYKER)) return
+  console.log('Installing Stryker into toolchain/mutation, once.')
+  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: TOOL,
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exit(2)
+}
+
+/** Runs Stryker in the copy. */
+async function mutate(directory: string, mutated: readonly string[]): Promise<Report> {
+  const options = {
+    mutate: mutated,
+    inPlace: true,
+    testRunner: 'tap',
+    plugins: [join(STRYKER, 'tap-runner/dist/src/index.js')],
+    tap: { testFiles: TESTS, nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'] },
+    coverageAnalysis: 'perTest',
+    concurrency: availableParallelism(),
+    reporters: ['json'],
+    jsonReporter: { fileName: 'mutation.json' },
+    ...TIMEOUT,
+  }
+  writeFileSync(join(directory, 'stryker.json'), JSON.stringify(options))
+  const env = {
+    ...process.env,
+    // The runner starts tests with whatever `node` is on the path.
+    PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+    // The same cases in every run, so that a score is a fact; fewer of them, since thousands of runs are made.
+    PROPERTY_SEED: '1',
+    PROPERTY_SCALE: '0.02',
+    PROPERTY_SHRINK: 'off',
+  }
+  const program = [join(STRYKER, 'core/bin/stryker.js'), 'run', 'stryker.json']
+  const child = spawn(process.execPath, program, { cwd: directory, env, stdio: 'inherit' })
+  const code = await new Promise<number | null>((done) => child.once('exit', done))
+  if (code !== 0) throw new Error(`Stryker ended with ${code}`)
+  return JSON.parse(readFileSync(resolve(directory, 'mutation.json'), 'utf8')) as Report
+}
+
+/** Prints what survived, and the score of each file and group. @returns whether all goals are met. */
+function show(found: Report): boolean {
+  const lines: string[] = []
+  let met = true
+  for (const [name, group] of Object.entries(GROUPS)) {
+    const inGroup = new Set(globSync([...group.files], { cwd: ROOT }))
+    const sum = { noticed: 0, all: 0 }
+    for (const [file, { source, mutants }] of Object.entries(found.files)) {
+      if (!inGroup.has(file)) continue
+      const noticed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout').length
+      const missed = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+      for (const mutant of missed) console.log(described(file, source, mutant))
+      sum.noticed += noticed
+      sum.all += noticed + missed.length
+      lines.push(`${percent(noticed, noticed + missed.length)}  ${noticed} of ${noticed + missed.length}  ${file}`)
+    }
+    if (sum.all === 0) continue
+    const good = sum.noticed / sum.all >= group.goal / 100
+    met &&= good
+    lines.push(
+      `${percent(sum.noticed, sum.all)}  ${sum.noticed} of ${sum.all}  ${name}: goal ${group.goal} %, ${good ? 'met' : 'MISSED'}\n`,
+    )
+  }
+  console.log(`\n${lines.join('\n')}`)
+  return met
+}
+
+function described(file: string, source: string, { status, replacement, location, mutatorName }: Mutant): string {
+  const line = source.split('\n')[location.start.line - 1]?.trim() ?? ''
+  const put = replacement.replaceAll(/\s+/g, ' ').slice(0, 100)
+  return `${status === 'NoCoverage' ? 'untested' : 'survived'} ${file}:${location.start.line} ${mutatorName}\n    ${line}\n    with ${put}`
+}
+
+function percent(part: number, all: number): string {
+  return `${((100 * part) / Math.max(1, all)).toFixed(1).padStart(5)} %`
+}
