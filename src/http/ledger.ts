@@ -33,12 +33,13 @@ export function replicaLedger(
         : log.warn({ why }, 'the replica is not read from: the primary serves all reads'),
   })
   return async (read) => {
-    if (!(await watch.usable())) return primary(read)
+    // An answer that may be old is better than none: while the first does not answer, the second is asked.
+    const [first, second] = (await watch.usable()) ? [replica, primary] : [primary, replica]
     try {
-      return await replica(read)
+      return await first(read)
     } catch (error) {
       const { code } = error as { code?: unknown }
-      if (error instanceof Overdue || isDatabaseDown(error) || code === RECOVERY_CONFLICT) return primary(read)
+      if (error instanceof Overdue || isDatabaseDown(error) || code === RECOVERY_CONFLICT) return second(read)
       throw error
     }
   }

@@ -1,0 +1,62 @@
+// A service whose database is the test's own and whose passes run when the test says so, with the acts of a buyer and of a
+// scheduler. The chain is the embedded one: it stays with the data directory from one start to the next.
+import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+
+const CRON_KEY = 'cron-key-of-the-tests-0123456789ab'
+export const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
+const BASIC_WEI = 10n ** 16n
+
+export interface LedgerService extends Service {
+  /** Runs a pass, as the scheduler does. */
+  pass(name: 'payments' | 'credit'): Promise<void>
+  /** Pays for a node and waits until the transfer is in a block; no pass has run. */
+  pay(account: number): Promise<`0x${string}`>
+  /** Buys a node, and waits for it. */
+  buy(account: number): Promise<void>
+  /** Runs passes until so many nodes are in the ledger, as the public reads tell. */
+  nodes(count: number): Promise<void>
+  /** An admin read. */
+  admin<T>(path: string): Promise<T>
+}
+
+/** Starts one. The settings that tests have in common are filled in. */
+export async function startLedger(dataDir: string, env: Record<string, string>): Promise<LedgerService> {
+  const service = await startService(dataDir, {
+    ...{ SCHEDULER: 'off', CRON_KEY, ADMIN_KEY, LOG_LEVEL: 'warn' },
+    ...{ CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5' },
+    ...env,
+  })
+  const chain = await service.get<WellKnown>('/.well-known/node-ledger.json')
+  const pass: LedgerService['pass'] = async (name) => {
+    const answer = await fetch(`${service.url}/api/cron/${name}`, {
+      method: 'POST',
+      headers: { 'x-cron-key': CRON_KEY },
+    })
+    if (!answer.ok) throw new Error(`the pass ${name}: ${answer.status} ${await answer.text()}`)
+    await answer.arrayBuffer()
+  }
+  const nodes: LedgerService['nodes'] = async (count) => {
+    await until(`${count} nodes in the ledger`, async () => {
+      await pass('payments')
+      const { totalNodes } = await service.get<{ totalNodes: number }>('/api/stats')
+      return totalNodes >= count || null
+    })
+  }
+  const ledger: LedgerService = {
+    ...service,
+    pass,
+    nodes,
+    pay: (account) => wallet(account, chain).pay(chain.paymentAddress, BASIC_WEI),
+    buy: async (account) => {
+      const { totalNodes } = await service.get<{ totalNodes: number }>('/api/stats')
+      await ledger.pay(account)
+      await nodes(totalNodes + 1)
+    },
+    admin: async <T>(path: string) => {
+      const answer = await fetch(`${service.url}/api/admin/${path}`, { headers: { 'x-admin-key': ADMIN_KEY } })
+      if (!answer.ok) throw new Error(`GET /api/admin/${path}: ${answer.status} ${await answer.text()}`)
+      return (await answer.json()) as T
+    },
+  }
+  return ledger
+}
