@@ -1,0 +1,212 @@
+// Counters, places in line and keys, against the same thing written the slow way.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { Gate } from '../../src/http/gate.ts'
+import { Limits } from '../../src/http/limits.ts'
+import type { Call } from '../../src/http/route.ts'
+import { door, labelOf } from '../../src/http/routes/admin/door.ts'
+import type { Tools } from '../../src/http/tools.ts'
+import { cases } from '../support/property.ts'
+
+test('whoever asks however often is told what a plain count says', () => {
+  const ask = fc.record({
+    bucket: fc.constantFrom(0, 1, 32_767),
+    limit: fc.constantFrom(1, 3, 60),
+    client: fc.record({
+      family: fc.constantFrom(4 as const, 6 as const),
+      high: fc.constantFrom(0, 1, 0xffffffff),
+      low: fc.constantFrom(0, 7, 0xffffffff),
+    }),
+    waitMs: fc.oneof({ weight: 20, arbitrary: fc.nat({ max: 500 }) }, fc.integer({ min: -90_000, max: 90_000 })),
+  })
+  fc.assert(
+    fc.property(fc.array(ask, { maxLength: 200, size: 'max' }), (asks) => {
+      let now = 1_800_000_000_000
+      const limits = new Limits(() => now)
+      let window = -1
+      const counts = new Map<string, number>()
+      for (const { bucket, limit, client, waitMs } of asks) {
+        now += waitMs
+        const seconds = Math.floor(now / 1000)
+        if (Math.floor(seconds / 60) !== window) counts.clear()
+        window = Math.floor(seconds / 60)
+        const key = JSON.stringify([bucket, client])
+        // A count stands still one above the limit of the request.
+        const count = Math.min((counts.get(key) ?? 0) + 1, limit + 1)
+        counts.set(key, count)
+        const reset = window * 60 + 60
+        assert.deepEqual(limits.take(bucket, limit, client), {
+          limit,
+          remaining: Math.max(0, limit - count),
+          reset,
+          retryAfter: reset - seconds,
+          exceeded: count > limit,
+        })
+      }
+    }),
+    { numRuns: cases(300) },
+  )
+})
+
+test('callers by the ten thousand are each counted, while the table grows', () => {
+  const limits = new Limits(() => 0)
+  const before = limits.bytes
+  assert.equal(before, 12 * 2 ** 12)
+  for (let round = 1; round <= 3; round++)
+    for (let i = 0; i < 10_000; i++)
+      assert.equal(limits.take(5, 10, { family: 6, high: i, low: 10_000 - i }).remaining, 10 - round)
+  assert.equal(limits.bytes, 12 * 2 ** 14, 'three quarters of the slots used')
+})
+
+test('a table that may not grow keeps who is in it, and counts the others together, at least as often as they asked', () => {
+  const limits = new Limits(() => 0, 2 ** 12)
+  const client = (low: number) => ({ family: 4 as const, high: 0, low })
+  for (let i = 0; i < 3_072; i++) assert.equal(limits.take(0, 10, client(i)).remaining, 9)
+  assert.equal(limits.bytes, 12 * 2 ** 12)
+  for (let i = 0; i < 3_072; i++) assert.equal(limits.take(0, 10, client(i)).remaining, 8)
+  const newcomer = [1, 2, 3].map(() => limits.take(0, 2, client(99_999)))
+  assert.deepEqual(
+    newcomer.map((state) => [state.remaining, state.exceeded]),
+    [
+      [1, false],
+      [0, false],
+      [0, true],
+    ],
+  )
+  assert.equal(limits.bytes, 12 * 2 ** 12 + 2 * 2 ** 14)
+  let shared = 0
+  for (let i = 0; i < 40_000; i++) if (limits.take(0, 2, client(200_000 + i)).exceeded) shared++
+  assert.ok(shared > 10_000 && shared < 35_000, `${shared}`)
+})
+
+const gateOf = (bounds: { atATime: number; waiting: number; keptMs?: number }) => {
+  const clock = { now: 0 }
+  const gate = new Gate<string>(() => clock.now, { keptMs: 1_000, ...bounds })
+  const doors: ((value: string) => void)[] = []
+  let inside = 0
+  let most = 0
+  const act = () => {
+    most = Math.max(most, ++inside)
+    return new Promise<string>((resolve) =>
+      doors.push((value) => {
+        inside--
+        resolve(value)
+      }),
+    )
+  }
+  return { clock, gate, doors, act, most: () => most }
+}
+const never = () => false
+
+test('only so many are let through at a time, so many wait, and the others are turned away', async () => {
+  const { gate, doors, act, most } = gateOf({ atATime: 2, waiting: 3 })
+  const asked = ['a', 'b', 'c', 'd', 'e'].map((key) => gate.run(key, act, never))
+  assert.equal(await gate.run('f', act, never), null)
+  await turn()
+  assert.equal(doors.length, 2)
+  const again = gate.run('a', act, never)
+  for (let i = 0; i < 5; i++) {
+    doors[i]?.(`answer ${i}`)
+    await turn()
+  }
+  assert.deepEqual(await Promise.all(asked), ['answer 0', 'answer 1', 'answer 2', 'answer 3', 'answer 4'])
+  assert.equal(await again, 'answer 0', 'who asks for the same shares the answer')
+  assert.equal(most(), 2)
+  const next = ['g', 'h'].map((key) => gate.run(key, act, never))
+  await turn()
+  assert.equal(doors.length, 7, 'the places are free again')
+  for (const open of doors.slice(5)) open('')
+  await Promise.all(next)
+})
+
+test('a failure frees its place and is remembered by nobody', async () => {
+  const { gate } = gateOf({ atATime: 1, waiting: 0 })
+  for (let i = 0; i < 3; i++)
+    await assert.rejects(
+      gate.run(
+        'a',
+        () => Promise.reject(new Error('no')),
+        () => true,
+      ),
+      /no/,
+    )
+  assert.equal(await gate.run('a', async () => 'yes', never), 'yes')
+})
+
+test('what is worth keeping is answered again for its time, and not a moment longer', async () => {
+  const { gate, clock } = gateOf({ atATime: 1, waiting: 0, keptMs: 500 })
+  let built = 0
+  const build = async () => `${++built}`
+  assert.equal(await gate.run('a', build, never), '1')
+  assert.equal(await gate.run('a', build, (value) => value === '2'), '2')
+  clock.now = 499
+  assert.equal(await gate.run('a', build, () => true), '2')
+  assert.equal(await gate.run('b', build, never), '3')
+  clock.now = 500
+  assert.equal(await gate.run('a', build, never), '4')
+})
+
+test('ten thousand answers are kept, the oldest goes first', async () => {
+  const { gate } = gateOf({ atATime: 1, waiting: 0 })
+  const keep = () => true
+  for (let i = 0; i < 10_000; i++) await gate.run(`${i}`, async () => 'old', keep)
+  assert.equal(await gate.run('0', async () => 'new', keep), 'old')
+  await gate.run('one more', async () => 'old', keep)
+  assert.equal(await gate.run('1', async () => 'new', keep), 'old')
+  assert.equal(await gate.run('0', async () => 'new', keep), 'new')
+})
+
+const ALICE = { label: 'alice', key: 'alice-key-0123456789-0123456789' }
+const BOB = { label: 'bob', key: 'bob-key-0123456789-0123456789-xy' }
+const callOf = (keys: string[] | null, fields: { method?: string; origin?: string } = {}) =>
+  ({
+    method: fields.method ?? 'POST',
+    raw: {
+      headers: fields.origin === undefined ? {} : { origin: fields.origin },
+      headersDistinct: keys === null ? {} : { 'x-admin-key': keys },
+    },
+  }) as unknown as Call
+const doorOf = (adminKeys: { label: string; key: string }[]) =>
+  door({
+    deps: { settings: { adminKeys } },
+    isOwnOrigin: (origin?: string) => origin === undefined || origin === 'own',
+  } as unknown as Tools)
+const refused = (refusal: { refused: string } | null) => refusal?.refused ?? null
+
+test('the door opens to a key that was sent once, whole, and tells whose it is', () => {
+  const opened = (keys: string[] | null) => labelOf(callOf(keys), [ALICE, BOB])
+  assert.equal(opened([ALICE.key]), 'alice')
+  assert.equal(opened([BOB.key]), 'bob')
+  for (const keys of [
+    null,
+    [],
+    [''],
+    [ALICE.key, ALICE.key],
+    [`${ALICE.key} `],
+    [ALICE.key.slice(1)],
+    [ALICE.label],
+    ['x'.repeat(10_000)],
+  ])
+    assert.equal(opened(keys), null)
+  assert.equal(labelOf(callOf(['']), []), null)
+  assert.equal(labelOf(callOf(null), [{ label: 'none', key: 'x' }]), null)
+})
+
+test('the door is not there without keys; with them it is shut to strangers, and to pages of other origins that act', () => {
+  const { configured, authorize, limitPerMinute, cache, cors } = doorOf([ALICE, BOB])
+  assert.deepEqual([limitPerMinute, cache, cors], [null, 'private, no-store', false])
+  assert.equal(configured(), null)
+  assert.equal(refused(doorOf([]).configured()), 'unknownRoute')
+  const answers: [Call, string | null][] = [
+    [callOf([ALICE.key]), null],
+    [callOf([ALICE.key], { origin: 'own' }), null],
+    [callOf([ALICE.key], { origin: 'other' }), 'wrongKey'],
+    [callOf([ALICE.key], { origin: 'other', method: 'GET' }), null],
+    [callOf(['wrong']), 'wrongKey'],
+    [callOf(null), 'wrongKey'],
+    [callOf(null, { method: 'GET' }), 'wrongKey'],
+  ]
+  for (const [call, expected] of answers) assert.equal(refused(authorize(call)), expected)
+})
