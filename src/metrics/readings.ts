@@ -9,7 +9,8 @@ import { ether, type Sample } from './samples.ts'
 
 /** Scrapes come every 15 seconds as a rule; two Prometheus servers share a reading. */
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
-const CHAIN = { keepMs: 10_000, budgetMs: 2_000 }
+const HEAD = { keepMs: 2_000, budgetMs: 2_000 }
+const FUNDS = { keepMs: 10_000, budgetMs: 2_000 }
 const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized']
 
 export interface MetricsDeps {
@@ -28,14 +29,14 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
     const figures = await readLedgerFigures(deps.pool)
     return { figures, seconds: (performance.now() - started) / 1000 }
   }, LEDGER)
-  const head = shared(() => deps.chain.head(), CHAIN)
+  const head = shared(() => deps.chain.head(), HEAD)
   const senders = (['minter', 'distributor'] as const).flatMap((role) => {
     const sender = deps[role]
     if (!sender) return []
     const read = async () => ({ balanceWei: await sender.balance(), nonce: await sender.nonce() })
-    return [{ role, address: sender.address as string, read: shared(read, CHAIN) }]
+    return [{ role, address: sender.address as string, read: shared(read, FUNDS) }]
   })
-  const cover = shared(() => deps.readings.cover(), CHAIN)
+  const cover = shared(() => deps.readings.cover(), FUNDS)
 
   return async () => {
     const [kept, newest, contract, ...funds] = await Promise.all([

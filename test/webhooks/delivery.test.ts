@@ -141,9 +141,10 @@ test('an event that failed ten times is given up on, kept, and sent again when t
   receiver.answer = (response) => void response.writeHead(503).end()
   await world.pay(6, 779n)
   await world.rest()
-  await deliver()
+  const worker = await deliver()
   await until('the last attempt', async () => {
     await hurry()
+    worker.wake()
     return (await pending()) === 0
   })
   assert.equal(receiver.received.length, 10)
