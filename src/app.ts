@@ -22,6 +22,7 @@ import { claimer } from './passes/claim.ts'
 import { creditPass } from './passes/credit.ts'
 import type { Passes } from './passes/outcomes.ts'
 import { paymentsPass } from './passes/payments.ts'
+import { startPriceHistory } from './passes/price.ts'
 import { startScheduler } from './passes/scheduler.ts'
 import { createSyncer } from './passes/sync.ts'
 import { chainSettler, migrateWhenUp, refuseOtherLedger, refusePooler, StartError, settleChainId } from './settle.ts'
@@ -142,6 +143,11 @@ async function build(
   })
   stack.defer(() => server.close())
   await listen(server, config)
+  const { price } = config
+  if (price) {
+    const history = startPriceHistory(pool, () => fetchEthUsd(price), log)
+    stack.defer(() => history.stop())
+  }
   if (config.schedule.timer) {
     const scheduler = startScheduler(passes, config.schedule.tickSec, log)
     stack.defer(() => scheduler.stop())

@@ -19,7 +19,18 @@ export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
   return { fetch: false, usd: row?.usd ?? null }
 }
 
-/** Stores what upstream said, null for nothing usable. */
+/** Stores what upstream said, null for nothing usable. The first price of an hour is that hour's in the history. */
 export async function storePrice(sql: Sql, usd: number | null): Promise<void> {
-  await sql`UPDATE price SET usd = ${usd}`
+  await sql`
+    WITH kept AS (
+      INSERT INTO price_history (hour, usd, quoted_at)
+      SELECT date_trunc('hour', clock_timestamp(), 'UTC'), ${usd}::float8, clock_timestamp() WHERE ${usd}::float8 IS NOT NULL
+      ON CONFLICT (hour) DO NOTHING
+    ) UPDATE price SET usd = ${usd}::float8`
+}
+
+/** Whether the present hour has its price in the history. */
+export async function isHourPriced(sql: Sql): Promise<boolean> {
+  const rows = await sql`SELECT FROM price_history WHERE hour = date_trunc('hour', clock_timestamp(), 'UTC')`
+  return rows.length > 0
 }

@@ -1,6 +1,6 @@
 // GET /api/price: the market rate of ether for display. Asked upstream at most once a minute for all callers on all
 // instances, failures included; null when there is no quote, never a made-up one.
-import { storePrice, takePriceTurn } from '../../db/price.ts'
+import { sharedPrice } from '../../passes/price.ts'
 import { pageOf } from '../memo.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -8,15 +8,15 @@ import type { Tools } from '../tools.ts'
 /** This instance asks the shared row this often at most: the price is no older for it than a cache may keep it anyway. */
 const KEPT_MS = 5_000
 
-export const price = (tools: Tools): Route => {
-  const { deps } = tools
+export const price = ({ ask, deps }: Tools): Route => {
+  const { priceFeed, log } = deps
   let at = Number.NEGATIVE_INFINITY
   let last: Promise<number | null> = Promise.resolve(null)
   const shared = () => {
     const age = deps.steady() - at
     if (age < 0 || age >= KEPT_MS) {
       at = deps.steady()
-      last = sharedPrice(tools)
+      last = priceFeed === null ? Promise.resolve(null) : sharedPrice(ask, priceFeed, log)
       // What could not be asked is asked again by the next caller.
       last.catch(() => {
         at = Number.NEGATIVE_INFINITY
@@ -31,18 +31,6 @@ export const price = (tools: Tools): Route => {
     cache: 'public, max-age=60',
     cors: true,
     deadlineMs: READ_DEADLINE_MS,
-    handle: async () => pageOf(JSON.stringify({ usd: deps.priceFeed === null ? null : await shared() })),
+    handle: async () => pageOf(JSON.stringify({ usd: await shared() })),
   }
-}
-
-async function sharedPrice({ ask, deps: { priceFeed, log } }: Tools): Promise<number | null> {
-  const turn = await ask(takePriceTurn)
-  if (!turn.fetch) return turn.usd
-  const fetched = await priceFeed?.().catch((error: unknown) => {
-    log.warn({ err: error }, 'the price could not be fetched')
-    return null
-  })
-  const usd = typeof fetched === 'number' && Number.isFinite(fetched) && fetched > 0 ? fetched : null
-  await ask((sql) => storePrice(sql, usd))
-  return usd
 }
