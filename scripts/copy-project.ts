@@ -6,7 +6,10 @@ import { temporaryDirectory } from '../test/support/temporary.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** All that tests read. */
-const COPIED = ['src', 'test', 'scripts', 'migrations', 'api', 'bin', 'package.json', 'schema.sql', 'tsconfig.json']
+const COPIED = [
+  ...['src', 'test', 'scripts', 'migrations', 'api', 'bin'],
+  ...['package.json', 'schema.sql', 'tsconfig.json', '.env.example', 'README.md'],
+]
 
 /** Makes one; gives its directory. */
 export function copyProject(): string {

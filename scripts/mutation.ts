@@ -5,10 +5,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { copyProject } from './copy-project.ts'
-import { GROUPS, TESTS } from './mutation/scope.ts'
+import { GROUPS, type Group } from './mutation/scope.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Stryker has its own small package, installed on first use, so that the project's own dependencies stay few. */
@@ -27,27 +27,24 @@ interface Report {
   files: Record<string, { source: string; mutants: Mutant[] }>
 }
 
-const args = process.argv.slice(2)
-const files = pickFiles(args)
-if (files.length === 0) {
-  console.log('Nothing to mutate: no file of the scope is among those asked for.')
-  process.exit(0)
-}
+const wanted = fileFilter(process.argv.slice(2))
 install()
-const copy = copyProject()
-const report = await mutate(copy, files)
-process.exit(show(report) ? 0 : 1)
+const lines: string[] = []
+let met = true
+for (const group of GROUPS) {
+  const files = globSync([...group.files], { cwd: ROOT }).filter(wanted)
+  if (files.length === 0) continue
+  met = show(group, await mutate(group, files), lines) && met
+}
+console.log(lines.length === 0 ? 'Nothing to mutate: no file of the scope was asked for.' : `\n${lines.join('\n')}`)
+process.exit(met ? 0 : 1)
 
-/** Files of the scope that were asked for. */
-function pickFiles(given: readonly string[]): string[] {
-  const scope = Object.values(GROUPS).flatMap(({ files }) => globSync([...files], { cwd: ROOT }))
+/** Which files of the scope were asked for. */
+function fileFilter(given: readonly string[]): (file: string) => boolean {
   const at = given.indexOf('--changed')
-  const changed = at < 0 ? null : changedSince(given[at + 1] ?? 'main')
-  const parts = at < 0 ? given : []
-  return scope.filter(
-    (file) =>
-      (changed === null || changed.has(file)) && (parts.length === 0 || parts.some((part) => file.includes(part))),
-  )
+  if (at < 0) return (file) => given.length === 0 || given.some((part) => file.includes(part))
+  const changed = changedSince(given[at + 1] ?? 'main')
+  return (file) => changed.has(file)
 }
 
 /** What differs from where this branch left `ref`; on that branch itself, from the commit before. */
@@ -76,14 +73,15 @@ function install(): void {
   if (status !== 0) process.exit(2)
 }
 
-/** Runs Stryker in the copy. */
-async function mutate(directory: string, mutated: readonly string[]): Promise<Report> {
+/** Runs Stryker in a copy of the project. */
+async function mutate(group: Group, files: readonly string[]): Promise<Report> {
+  const directory = copyProject()
   const options = {
-    mutate: mutated,
+    mutate: files,
     inPlace: true,
     testRunner: 'tap',
     plugins: [join(STRYKER, 'tap-runner/dist/src/index.js')],
-    tap: { testFiles: TESTS, nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'] },
+    tap: { testFiles: group.tests, nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'] },
     coverageAnalysis: 'perTest',
     concurrency: availableParallelism(),
     reporters: ['json'],
@@ -104,34 +102,25 @@ async function mutate(directory: string, mutated: readonly string[]): Promise<Re
   const child = spawn(process.execPath, program, { cwd: directory, env, stdio: 'inherit' })
   const code = await new Promise<number | null>((done) => child.once('exit', done))
   if (code !== 0) throw new Error(`Stryker ended with ${code}`)
-  return JSON.parse(readFileSync(resolve(directory, 'mutation.json'), 'utf8')) as Report
+  return JSON.parse(readFileSync(join(directory, 'mutation.json'), 'utf8')) as Report
 }
 
-/** Prints what survived, and the score of each file and group. @returns whether all goals are met. */
-function show(found: Report): boolean {
-  const lines: string[] = []
-  let met = true
-  for (const [name, group] of Object.entries(GROUPS)) {
-    const inGroup = new Set(globSync([...group.files], { cwd: ROOT }))
-    const sum = { noticed: 0, all: 0 }
-    for (const [file, { source, mutants }] of Object.entries(found.files)) {
-      if (!inGroup.has(file)) continue
-      const noticed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout').length
-      const missed = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-      for (const mutant of missed) console.log(described(file, source, mutant))
-      sum.noticed += noticed
-      sum.all += noticed + missed.length
-      lines.push(`${percent(noticed, noticed + missed.length)}  ${noticed} of ${noticed + missed.length}  ${file}`)
-    }
-    if (sum.all === 0) continue
-    const good = sum.noticed / sum.all >= group.goal / 100
-    met &&= good
-    lines.push(
-      `${percent(sum.noticed, sum.all)}  ${sum.noticed} of ${sum.all}  ${name}: goal ${group.goal} %, ${good ? 'met' : 'MISSED'}\n`,
-    )
+/** Prints what survived; adds the score of each file and of the group to `lines`. @returns whether the goal is met. */
+function show({ name, goal }: Group, { files }: Report, lines: string[]): boolean {
+  const sum = { noticed: 0, all: 0 }
+  for (const [file, { source, mutants }] of Object.entries(files)) {
+    const noticed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout').length
+    const missed = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+    for (const mutant of missed) console.log(described(file, source, mutant))
+    const all = noticed + missed.length
+    lines.push(`${percent(noticed, all)}  ${noticed} of ${all}  ${file}`)
+    sum.noticed += noticed
+    sum.all += all
   }
-  console.log(`\n${lines.join('\n')}`)
-  return met
+  const good = sum.noticed >= sum.all * (goal / 100)
+  const word = good ? 'met' : 'MISSED'
+  lines.push(`${percent(sum.noticed, sum.all)}  ${sum.noticed} of ${sum.all}  ${name}: goal ${goal} %, ${word}\n`)
+  return good
 }
 
 function described(file: string, source: string, { status, replacement, location, mutatorName }: Mutant): string {
