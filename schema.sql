@@ -219,6 +219,20 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE TABLE attributions (
+  attributed_at timestamp with time zone NOT NULL DEFAULT now(),
+  attributed_by text NOT NULL,
+  from_address address NOT NULL,
+  inner_index integer NOT NULL,
+  ref hash NOT NULL,
+  residue_ref hash NOT NULL,
+  tx_hash hash NOT NULL,
+  tx_index integer NOT NULL,
+  CONSTRAINT attributions_inner_index_check CHECK ((inner_index > 0)),
+  CONSTRAINT attributions_pkey PRIMARY KEY (residue_ref),
+  CONSTRAINT attributions_ref_key UNIQUE (ref)
+);
+
 CREATE TABLE audit (
   action text NOT NULL,
   actor text NOT NULL,

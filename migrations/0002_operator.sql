@@ -32,6 +32,19 @@ CREATE TABLE refunds (
 );
 CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
 
+-- Who sent value that came by an internal call, as the operator had it traced. The payment was filed by its block alone, as `residue_ref`;
+-- from then on it is the inner transfer itself, until its block is reorganised out.
+CREATE TABLE attributions (
+  residue_ref hash PRIMARY KEY,
+  ref hash NOT NULL UNIQUE,
+  tx_hash hash NOT NULL,
+  tx_index int NOT NULL,
+  inner_index int NOT NULL CHECK (inner_index > 0),
+  from_address address NOT NULL,
+  attributed_at timestamptz NOT NULL DEFAULT now(),
+  attributed_by text NOT NULL
+);
+
 -- Payments are listed newest first, by id: all, those of a state, of a reason, of both. A reason stays with what was dismissed, so
 -- neither of the first two would do for the last.
 CREATE INDEX payments_state ON payments (state, id DESC);

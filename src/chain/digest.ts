@@ -12,6 +12,11 @@ export function turnDigest(seed: Hash, cohort: number, due: number): bigint {
   return BigInt(keccak256(encoded))
 }
 
+/** The `ref` of an inner transfer: keccak256(abi.encode(transaction, index)), which no transaction's own hash can be. */
+export function innerRef(txHash: Hash, index: number): Hash {
+  return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [txHash, BigInt(index)]))
+}
+
 /** Names a residue of the payments wallet: the same find has the same name in any ledger that follows this chain. */
 export function residueRef(chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash {
   const encoded = encodeAbiParameters(

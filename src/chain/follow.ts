@@ -9,6 +9,7 @@ import { createObserver, RangeRefused } from './observe.ts'
 import type { ChainReader, TransactionView, Watched } from './port.ts'
 import { isLimit, isRevert } from './provider.ts'
 import { type Rpc, resultOf } from './rpc.ts'
+import { readInnerTransfers } from './trace.ts'
 import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from './wire.ts'
 
 /** Blocks per range to begin with, and at most: a range is one database transaction and must stay a short one. */
@@ -104,6 +105,8 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
 
     transaction: (txHash) => readTransaction(rpc, txHash),
 
+    innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
+
     balanceAt: (owner, at) => readBalance(rpc, owner, at),
 
     async holding(token, owner, at) {
@@ -152,7 +155,7 @@ async function readTransaction(rpc: Rpc, txHash: Hash): Promise<TransactionView 
   const tx = transaction(answer)
   if (tx.hash !== txHash) throw new ChainFault(`asked for ${txHash}, got another transaction`, { retryable: true })
   const { from, to, valueWei, blockNumber, blockHash } = tx
-  const view = { txHash, from, to, valueWei, blockNumber, blockHash, succeeded: null }
+  const view = { txHash, txIndex: tx.index, from, to, valueWei, blockNumber, blockHash, succeeded: null }
   if (blockHash === null) return view
   const found = await rpc.request('eth_getTransactionReceipt', [txHash], { accept: (given) => given !== null })
   if (found == null) return view

@@ -34,14 +34,26 @@ export interface ChainReader {
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
   /** A transaction by hash: null when the provider does not know it. `blockNumber` is null while it is pending. */
   transaction(txHash: Hash): Promise<TransactionView | null>
+  /** Value that a mined transaction moved to `to` by internal calls, in their order; null where the provider cannot trace it. */
+  innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
   /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it could not say. */
   balanceAt(owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null>
   /** ERC-20 balance of `owner` at that very block; null when it could not be read (never 0 for a failure). */
   holding(token: Address, owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null>
 }
 
+/** A transfer made by a call within a transaction. */
+export interface InnerTransfer {
+  /** Among the transaction's inner transfers to that address, from 1. */
+  index: number
+  from: Address
+  valueWei: Wei
+}
+
 export interface TransactionView {
   txHash: Hash
+  /** Its place in the block; without meaning while it is in none. */
+  txIndex: number
   from: Address
   to: Address | null
   valueWei: Wei

@@ -97,6 +97,17 @@ export async function readDesk(sql: Sql, key: PaymentKey, { lock }: { lock: bool
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`
 }
 
+/** The blocks in which value without transaction arrived: one, unless the states in between could not be read. */
+export async function readResidueRange(
+  sql: Sql,
+  paymentId: number,
+): Promise<{ fromBlock: number; toBlock: number } | null> {
+  const [row] = await sql<{ fromBlock: number; toBlock: number }[]>`
+    SELECT (evidence ->> 'fromBlock')::bigint AS "fromBlock", (evidence ->> 'toBlock')::bigint AS "toBlock"
+    FROM payment_verdicts WHERE payment_id = ${paymentId} AND evidence ->> 'rule' = 'unattributed' ORDER BY id LIMIT 1`
+  return row ?? null
+}
+
 /** What the operator made of a held payment. `reason` stays what it was held for, so that lists still tell. */
 export interface HandVerdict {
   verdict: 'accepted' | 'refunded' | 'dismissed'

@@ -2,6 +2,7 @@
 // costs the same in a large ledger, and what the audit found that no transaction explains.
 import type { Evidence } from '../domain/payment.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
+import { applyAttribution } from './attributions.ts'
 import type { Sql } from './sql.ts'
 
 /** What the wallet should hold at a followed block, read together with that block. */
@@ -80,10 +81,11 @@ export async function insertUnattributed(sql: Sql, residue: Residue): Promise<bo
     VALUES (${ref}, ${valueWei.toString()}, true, 'held', 'unattributed', ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
     ON CONFLICT (ref) DO UPDATE SET
       (state, reason) = (
+        -- One that was released is on its way again once it has its sender again (attributions.ts), and not before.
         SELECT coalesce(v.verdict, 'held'), CASE WHEN v.verdict IS NULL THEN 'unattributed' ELSE v.reason END
         FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
-          SELECT verdict, reason FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass'
-          ORDER BY id DESC LIMIT 1) v ON true),
+          SELECT nullif(verdict, 'accepted') AS verdict, reason FROM payment_verdicts
+          WHERE payment_id = p.id AND decided_by <> 'pass' ORDER BY id DESC LIMIT 1) v ON true),
       block_number = excluded.block_number, block_hash = excluded.block_hash, block_time = excluded.block_time,
       updated_at = now()
     WHERE p.state = 'orphaned'
@@ -94,6 +96,7 @@ export async function insertUnattributed(sql: Sql, residue: Residue): Promise<bo
       INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
       VALUES (${id}, 'held', 'unattributed', ${JSON.stringify(evidence)}::text::jsonb, 'pass')`
   }
+  if (rows.length > 0) await applyAttribution(sql, ref)
   return rows.length > 0
 }
 

@@ -1,10 +1,8 @@
 // Records that the operator paid a held payment back with a wallet of his own, and believes only the chain: a successful transfer in a
 // canonical block, to the payer, of the very amount, not before the payment. It sends nothing and never could.
-import type { TransactionView } from '../chain/port.ts'
 import { type DeskPayment, writeHandVerdict } from '../db/decisions.ts'
 import { insertRefund } from '../db/refunds.ts'
 import { inTransaction } from '../db/sql.ts'
-import type { Hash } from '../domain/units.ts'
 import {
   type Actor,
   type Fields,
@@ -15,14 +13,8 @@ import {
 } from './act.ts'
 import { type Decided, finish, tierOf } from './decide.ts'
 import { readFields } from './input.ts'
+import { type Mined, readMined } from './mined.ts'
 import { lockHeld, readPaymentKey } from './payments.ts'
-
-/** A refund's transaction in a canonical block. */
-interface Mined extends TransactionView {
-  to: NonNullable<TransactionView['to']>
-  blockNumber: number
-  blockHash: Hash
-}
 
 /**
  * POST payments/:payment/refund `{refundTxHash, reason?}`. A payment without sender can be paid back to whom the operator knows it came
@@ -39,7 +31,7 @@ export async function refundPayment(
   const note = fields.textOrNull('reason')
   if (isOperatorRefusal(key)) return key
   if (fields.refusal) return fields.refusal
-  const tx = await readMined(deps, refundTxHash)
+  const tx = await readMined(deps, 'refund', refundTxHash)
   if (isOperatorRefusal(tx)) return tx
   const finalized = (await deps.chain.finalized())?.number ?? -1
   return inTransaction(deps.pool, async (sql) => {
@@ -71,18 +63,6 @@ export async function refundPayment(
     await writeHandVerdict(sql, payment.id, verdict, actor.name)
     return finish(sql, actor, payment, { status: 'refunded', tierId: payment.tierId }, evidence)
   })
-}
-
-async function readMined(deps: OperatorDeps, txHash: Hash): Promise<Mined | OperatorRefusal> {
-  const tx = await deps.chain.transaction(txHash)
-  const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
-  if (!tx || blockNumber === null || blockHash === null || succeeded === null)
-    return refuseAct('notYet', 'The refund is in no block that the provider has seen yet: try again shortly.')
-  if ((await deps.chain.block(blockNumber))?.hash !== blockHash)
-    return refuseAct('notYet', 'The block of the refund is being reorganised: try again shortly.')
-  if (!succeeded) return refuseAct('invalid', 'The refund failed on chain: nothing was paid back by it.')
-  if (to === null) return refuseAct('invalid', 'That transaction creates a contract: it is no refund.')
-  return { ...tx, to, blockNumber, blockHash }
 }
 
 /** What speaks against this transaction being the refund of this payment. */

@@ -40,6 +40,7 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'credit_terms', key: 'from_time', columns: 'from_time, min_wei, max_wei, interval_sec, slot_sec' },
   { table: 'grants', key: 'node_id', columns: '*' },
   { table: 'senders', key: 'address', columns: '*' },
+  { table: 'attributions', key: 'residue_ref', columns: '*' },
   { table: 'cohorts', key: 'cohort', columns: '*' },
   { table: 'cohort_states', key: 'cohort, block_number', columns: '*' },
   {

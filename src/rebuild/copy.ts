@@ -8,6 +8,7 @@ const COPIED = {
     holding_decimals, payout_bps, on_sale, live, from_block, from_time, entered_at, entered_by`,
   credit_terms: 'from_time, min_wei, max_wei, interval_sec, slot_sec, entered_at',
   grants: 'node_id, reason, granted_by, granted_at',
+  attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
   senders: 'address, label, reason, added_by, added_at',
 } as const
 const REFUNDS =

@@ -1,5 +1,6 @@
 // Takes the ledger back to a block that is still canonical: what other blocks brought goes, what hung on it is computed
 // anew, and what we had sent there is sent again. The operator's decisions stay.
+import { detachOrphans } from '../../db/attributions.ts'
 import { type Cursor, deleteBlocksAbove, readCursor, writeCursor } from '../../db/blocks.ts'
 import { rewindCohorts } from '../../db/cohorts.ts'
 import { rewindNodes } from '../../db/nodes.ts'
@@ -28,6 +29,7 @@ export async function rewindTo(
     if (cursor?.hash !== expected.hash) return false
     // Order: payments let go of their nodes, withdrawals go before the rounds that paid them, cohorts after their nodes.
     const orphanedPayments = await rewindPayments(sql, fork.number)
+    await detachOrphans(sql)
     const { nodes, withdrawals } = await rewindNodes(sql, fork.number)
     const rounds = await rewindRounds(sql, fork.number)
     await rewindCohorts(sql, fork.number)

@@ -1,4 +1,5 @@
 // Every route under /api/admin. Documented in docs/ADMIN.md; never in the OpenAPI document, which is the public surface only.
+import { attributePayment } from '../../../operator/attribute.ts'
 import { listAudit } from '../../../operator/audit.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
 import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
@@ -19,6 +20,7 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('payments', readPayments),
   readingRoute('payments/:payment', showPayment),
   actRoute('payments/dismiss', dismissAllDust),
+  actRoute('payments/:payment/attribute', attributePayment),
   actRoute('payments/:payment/release', releasePayment),
   actRoute('payments/:payment/dismiss', dismissPayment),
   actRoute('payments/:payment/refund', refundPayment),

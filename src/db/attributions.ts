@@ -1,0 +1,66 @@
+// Payments by internal call whose sender the operator had traced: such a payment is the inner transfer itself for as long as its block
+// stands, and an unexplained rest again (without sender, transaction and tier's leave) once that was reorganised out.
+import type { Address, Hash } from '../domain/units.ts'
+import { markMinted } from './payments.ts'
+import type { Sql } from './sql.ts'
+
+export interface Attribution {
+  /** What the payment was filed as. */
+  residueRef: Hash
+  /** What it is minted under. */
+  ref: Hash
+  txHash: Hash
+  txIndex: number
+  innerIndex: number
+  from: Address
+  by: string
+}
+
+/**
+ * Gives a payment its sender. The payment must be locked. A transfer that came back in another block was filed anew there, and belongs
+ * to that payment from now on. @returns false when another payment is that transfer.
+ */
+export async function attribute(sql: Sql, attribution: Attribution): Promise<boolean> {
+  const { residueRef, ref, txHash, txIndex, innerIndex, from, by } = attribution
+  const taken = await sql`SELECT FROM payments WHERE ref = ${ref}`
+  if (taken.count > 0) return false
+  await sql`
+    INSERT INTO attributions (residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_by)
+    VALUES (${residueRef}, ${ref}, ${txHash}, ${txIndex}, ${innerIndex}, ${from}, ${by})
+    ON CONFLICT (ref) DO UPDATE SET residue_ref = excluded.residue_ref, tx_index = excluded.tx_index,
+      attributed_at = now(), attributed_by = excluded.attributed_by`
+  await applyAttribution(sql, residueRef)
+  return true
+}
+
+/**
+ * Gives a payment that was just filed (again) the sender that it is known to have: as it came back it stands as the operator last
+ * decided it, and where its node is on chain already, that is its node.
+ */
+export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void> {
+  const [applied] = await sql<{ id: number; ref: Hash }[]>`
+    UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, tx_index = a.tx_index, inner_index = a.inner_index,
+      from_address = a.from_address, updated_at = now(),
+      state = CASE WHEN decided.accepted THEN 'accepted' ELSE p.state END,
+      reason = CASE WHEN decided.accepted THEN NULL ELSE p.reason END
+    FROM attributions a, LATERAL (SELECT coalesce((SELECT verdict = 'accepted' FROM payment_verdicts v
+      JOIN payments q ON q.id = v.payment_id WHERE q.ref = a.residue_ref AND v.decided_by <> 'pass'
+      ORDER BY v.id DESC LIMIT 1), false) AS accepted) decided
+    WHERE a.residue_ref = ${residueRef} AND p.ref = a.residue_ref AND p.state <> 'orphaned'
+    RETURNING p.id, p.ref`
+  if (!applied) return
+  const nodes = await sql<{ nodeId: number; tierNo: number }[]>`
+    UPDATE nodes n SET payment_id = ${applied.id} FROM cohorts c WHERE c.cohort = n.cohort AND n.ref = ${applied.ref}
+    RETURNING n.node_id AS "nodeId", c.tier_no AS "tierNo"`
+  await markMinted(
+    sql,
+    nodes.map(({ nodeId, tierNo }) => ({ ref: applied.ref, nodeId: BigInt(nodeId), tierNo })),
+  )
+}
+
+/** Takes the sender from payments whose block was reorganised out: what comes back is filed by its block, and may be another transfer. */
+export async function detachOrphans(sql: Sql): Promise<void> {
+  await sql`
+    UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
+    FROM attributions a WHERE p.ref = a.ref AND p.state = 'orphaned'`
+}

@@ -1,0 +1,75 @@
+// Finds out who sent value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
+// With a proven sender the payment can be released like any other, to that sender and nobody else.
+import { innerRef } from '../chain/digest.ts'
+import { attribute } from '../db/attributions.ts'
+import { readResidueRange } from '../db/decisions.ts'
+import { notifyLedgerChanged } from '../db/settings.ts'
+import { inTransaction } from '../db/sql.ts'
+import {
+  type Actor,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorDeps,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+} from './act.ts'
+import { readFields } from './input.ts'
+import { readMined } from './mined.ts'
+import { lockHeld, readPaymentKey } from './payments.ts'
+
+/** A payment with its sender. It is held still. */
+export interface Attributed {
+  id: number
+  txHash: string
+  innerIndex: number
+  from: string
+  ref: string
+  status: 'held'
+}
+
+/** POST payments/:payment/attribute `{txHash, reason?}`: for a payment held `unattributed`. */
+export async function attributePayment(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<Attributed | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  const fields = readFields(input)
+  const txHash = fields.hash('txHash')
+  const reason = fields.textOrNull('reason')
+  if (isOperatorRefusal(key)) return key
+  if (fields.refusal) return fields.refusal
+  const wallet = deps.rules.paymentAddress
+  if (wallet === null) return refuseAct('unavailable', 'No payments address is configured.')
+  const tx = await readMined(deps, 'transaction', txHash)
+  if (isOperatorRefusal(tx)) return tx
+  const transfers = await deps.chain.innerTransfers(txHash, wallet)
+  if (transfers === null)
+    return refuseAct(
+      'unavailable',
+      'The provider cannot trace that transaction: add one that speaks debug_traceTransaction.',
+    )
+  return inTransaction(deps.pool, async (sql) => {
+    const payment = await lockHeld(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    if (payment.from !== null) return refuseAct('conflict', `The payment is known to come from ${payment.from}.`)
+    const range = await readResidueRange(sql, payment.id)
+    if (!range || tx.blockNumber < range.fromBlock || tx.blockNumber > range.toBlock)
+      return refuseAct('invalid', `The transaction is in block ${tx.blockNumber}, where this value did not arrive.`)
+    const transfer = transfers.find(({ valueWei }) => valueWei === payment.valueWei)
+    if (!transfer)
+      return refuseAct(
+        'invalid',
+        `The transaction made no inner transfer of ${payment.valueWei} wei to the payments wallet.`,
+      )
+    const { index: innerIndex, from } = transfer
+    const ref = innerRef(txHash, innerIndex)
+    const place = { ref, txHash, txIndex: tx.txIndex, innerIndex, from }
+    if (!(await attribute(sql, { residueRef: payment.ref, ...place, by: actor.name })))
+      return refuseAct('conflict', 'That transfer is another payment already.')
+    await recordAct(sql, actor, { action: 'attributed', subject: txHash, after: { id: payment.id, ...place }, reason })
+    await notifyLedgerChanged(sql)
+    return { id: payment.id, txHash, innerIndex, from, ref, status: 'held' }
+  })
+}

@@ -1,0 +1,24 @@
+// A transaction that the operator names, as the chain has it: believed only in a canonical block and where it went through.
+import type { TransactionView } from '../chain/port.ts'
+import type { Address, Hash } from '../domain/units.ts'
+import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+
+/** A transaction that went through, in a canonical block. */
+export interface Mined extends TransactionView {
+  to: Address
+  blockNumber: number
+  blockHash: Hash
+}
+
+/** Reads one; `what` is what the operator says it is. Throws a ChainFault where the chain cannot be asked. */
+export async function readMined(deps: OperatorDeps, what: string, txHash: Hash): Promise<Mined | OperatorRefusal> {
+  const tx = await deps.chain.transaction(txHash)
+  const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
+  if (!tx || blockNumber === null || blockHash === null || succeeded === null)
+    return refuseAct('notYet', `The ${what} is in no block that the provider has seen yet: try again shortly.`)
+  if ((await deps.chain.block(blockNumber))?.hash !== blockHash)
+    return refuseAct('notYet', `The block of the ${what} is being reorganised: try again shortly.`)
+  if (!succeeded) return refuseAct('invalid', `The ${what} failed on chain: nothing was paid by it.`)
+  if (to === null) return refuseAct('invalid', `The ${what} creates a contract: that is no transfer.`)
+  return { ...tx, to, blockNumber, blockHash }
+}

@@ -1,0 +1,154 @@
+// Value that came by an internal call, as a Safe sends it: the operator names its transaction, the trace proves who sent it, and it is
+// minted to that sender. It stays right through a reorganisation and in a rebuilt ledger.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { readBlock, readCursor } from '../../src/db/blocks.ts'
+import { connect } from '../../src/db/sql.ts'
+import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { rebuild } from '../../src/rebuild/rebuild.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+/** Sends what it is called with on to the address in its calldata: what a Safe, a forwarder or a bundler does. */
+const FORWARD = '0x6000600060006000346000355af100'
+const SAFE = 18
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk()
+  world = desk.world
+  await world.chain.rpc('anvil_setCode', [world.at(SAFE), FORWARD])
+  await world.settle()
+})
+after(() => desk.close())
+
+const toWallet = () => `0x${world.at(3).slice(2).padStart(64, '0')}` as const
+/** Pays from the Safe, by an internal call; the payment is filed and held. */
+async function payFromSafe(valueWei = BASIC) {
+  const txHash = await world.call(9, world.at(SAFE), toWallet(), valueWei)
+  await world.settle()
+  const [payment] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
+  assert.deepEqual([payment.txHash, payment.valueWei], [null, valueWei.toString()])
+  return { txHash, id: payment.id as number }
+}
+const show = async (id: number) => (await desk.get(`payments/${id}`)).json.payments[0]
+
+describe('a payment by an internal call', () => {
+  it('is minted to who is proven to have sent it, once the operator has named its transaction and released it', async () => {
+    const { txHash, id } = await payFromSafe()
+    const attributed = await desk.post(`payments/${id}/attribute`, { txHash, reason: 'their Safe' })
+    assert.equal(attributed.status, 200, attributed.text)
+    const { from, innerIndex, ref, status } = attributed.json
+    assert.deepEqual([from, innerIndex, status], [world.at(SAFE), 1, 'held'])
+    assert.equal((await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })).json.status, 'accepted')
+    await world.settle()
+    const { status: stands, mint } = await show(id)
+    assert.deepEqual([stands, mint.owner], ['minted', world.at(SAFE)])
+    assert.equal(await world.read('nodeOfRef', [ref]), BigInt(mint.nodeId))
+  })
+
+  it('does not count what was undone within its transaction', async () => {
+    const [undoes, tries] = [world.at(17), world.at(16)]
+    await world.chain.rpc('anvil_setCode', [undoes, `${FORWARD.slice(0, -2)}5f5ffd`])
+    // Hands all it has to the one that passes it on and reverts, and then passes it on itself.
+    const callUndoes = `60206000600037600060006020600034 73${undoes.slice(2)} 5af150`.replaceAll(' ', '')
+    await world.chain.rpc('anvil_setCode', [tries, `0x${callUndoes}${FORWARD.slice(2)}`])
+    const txHash = await world.call(9, tries, toWallet(), BASIC)
+    await world.settle()
+    const [{ id }] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
+    const { from, innerIndex } = (await desk.post(`payments/${id}/attribute`, { txHash })).json
+    assert.deepEqual([from, innerIndex], [tries, 1])
+    await desk.post(`payments/${id}/dismiss`)
+  })
+
+  it('is nobody’s by a transaction of another block, of another value, that traced nothing, or that is another payment', async () => {
+    const other = await payFromSafe(BASIC * 2n)
+    const { id } = await payFromSafe(BASIC)
+    const plain = await world.pay(5, BASIC)
+    await world.settle()
+    const attribute = (txHash: string) => desk.post(`payments/${id}/attribute`, { txHash })
+    assert.match((await attribute(other.txHash)).json.error, /did not arrive/)
+    assert.match((await attribute(plain)).json.error, /did not arrive/)
+    assert.equal((await attribute(`0x${'ef'.repeat(32)}`)).status, 409)
+    assert.equal((await attribute('0x12')).status, 400)
+    assert.equal((await show(id)).from, null)
+    const refused = await desk.post(`payments/${id}/release`, { tierId: 'basic' })
+    assert.match(refused.json.error, /attribute it first/)
+    for (const payment of [id, other.id]) await desk.post(`payments/${payment}/dismiss`)
+  })
+
+  it('stands as it was decided after its block was taken out and came back, also where its node came back first', async () => {
+    const { txHash, id } = await payFromSafe()
+    const { blockNumber } = await show(id)
+    await desk.post(`payments/${id}/attribute`, { txHash })
+    await desk.post(`payments/${id}/release`, { tierId: 'plus' })
+    await world.settle()
+    const minted = await show(id)
+    assert.equal(minted.status, 'minted')
+    const [fork, cursor] = [await readBlock(world.pool, blockNumber - 1), await readCursor(world.pool)]
+    assert.ok(fork && cursor)
+    assert.ok(await rewindTo(world.ctx, fork, cursor))
+    const orphan = await show(id)
+    assert.deepEqual([orphan.status, orphan.from, orphan.txHash, orphan.mint], ['orphaned', null, null, null])
+    await world.settle()
+    const back = await show(id)
+    assert.deepEqual(
+      [back.status, back.from, back.txHash, back.tierId, back.mint.nodeId],
+      ['minted', world.at(SAFE), txHash, 'plus', minted.mint.nodeId],
+    )
+    assert.equal((await desk.get('nodes/unpaid')).json.nodes.length, 0)
+  })
+
+  it('that is released and not minted yet is on its way again, with its sender, when its block comes back', async () => {
+    const { txHash, id } = await payFromSafe()
+    const { blockNumber } = await show(id)
+    await desk.post(`payments/${id}/attribute`, { txHash })
+    await desk.post(`payments/${id}/release`, { tierId: 'basic' })
+    const [fork, cursor] = [await readBlock(world.pool, blockNumber - 1), await readCursor(world.pool)]
+    assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
+    await world.settle()
+    const { status, from, mint } = await show(id)
+    assert.deepEqual([status, from, mint?.owner], ['minted', world.at(SAFE), world.at(SAFE)])
+  })
+
+  it('is the same payment in a rebuilt ledger', async () => {
+    await world.rest()
+    const database = await createDatabase()
+    const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+    try {
+      const again = world.instance({ pool, directUrl: database.url })
+      const { comparison } = await rebuild(again.ctx, world.pool, () => {})
+      assert.deepEqual(comparison?.differences, [])
+      const states = await pool<{ state: string }[]>`SELECT state FROM payments WHERE inner_index > 0`
+      assert.deepEqual(states.map(({ state }) => state).sort(), ['dismissed', 'minted', 'minted', 'minted'])
+      assert.equal((await pool`SELECT FROM nodes WHERE payment_id IS NULL`).count, 0)
+    } finally {
+      await pool.end({ timeout: 1 })
+      await database.drop()
+    }
+  })
+
+  it('that vanished, and came in another block, is another payment, which the operator decides anew', async () => {
+    const { txHash, id } = await payFromSafe()
+    const raw = await world.raw(txHash)
+    const { blockNumber } = await show(id)
+    await desk.post(`payments/${id}/attribute`, { txHash })
+    await desk.post(`payments/${id}/release`, { tierId: 'basic' })
+    await world.chain.rpc('anvil_reorg', [Number((await world.chain.block()).number) - blockNumber + 1, []])
+    await world.chain.mine()
+    await world.settle()
+    assert.equal((await show(id)).status, 'orphaned')
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.settle()
+    const [fresh] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
+    assert.notEqual(fresh.id, id)
+    assert.equal((await desk.post(`payments/${fresh.id}/attribute`, { txHash })).status, 200)
+    assert.equal((await desk.post(`payments/${fresh.id}/release`, { tierId: 'basic' })).status, 200)
+    await world.settle()
+    assert.equal((await show(fresh.id)).mint.owner, world.at(SAFE))
+    assert.equal((await show(id)).status, 'orphaned')
+  })
+})
