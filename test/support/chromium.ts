@@ -29,6 +29,9 @@ export function complaintsOf(page: Page): string[] {
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
   })
-  page.on('requestfailed', (request) => complaints.push(`not loaded: ${request.url()}`))
+  page.on('requestfailed', (request) => {
+    // What a page gives up when one leaves it is no fault.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(`not loaded: ${request.url()}`)
+  })
   return complaints
 }

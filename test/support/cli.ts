@@ -38,7 +38,11 @@ export function worldEnv(world: World): Record<string, string> {
 }
 
 /** Runs `node-ledger` with these words as a process of its own, in an empty directory, without a terminal. */
-export async function runProcess(argv: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+export async function runProcess(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  options: { interruptWhen?: Promise<unknown>; closeAfter?: number } = {},
+): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...argv], {
     cwd: temporaryDirectory(),
     env: { PATH: process.env.PATH ?? '', HOME: temporaryDirectory(), ...env },
@@ -49,7 +53,10 @@ export async function runProcess(argv: readonly string[], env: Record<string, st
   let [out, err] = ['', '']
   child.stdout.on('data', (part) => {
     out += part
+    // As `| head` does.
+    if (options.closeAfter !== undefined && out.length > options.closeAfter) child.stdout.destroy()
   })
+  void options.interruptWhen?.then(() => child.kill('SIGINT'))
   child.stderr.on('data', (part) => {
     err += part
   })

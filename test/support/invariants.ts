@@ -311,11 +311,8 @@ const TABLES = [
 
 /** Every row of the ledger, a digest a table. */
 export async function fingerprint(world: World): Promise<Record<string, string>> {
-  const digests: Record<string, string> = {}
-  for (const table of TABLES) {
-    const [row] = await world.pool<{ digest: string }[]>`
-      SELECT coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') AS digest FROM ${world.pool(table)} t`
-    digests[table] = row?.digest ?? ''
-  }
-  return digests
+  const digestOf = (table: string) =>
+    `SELECT '${table}' AS name, coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') AS digest FROM ${table} t`
+  const rows = await world.pool.unsafe<{ name: string; digest: string }[]>(TABLES.map(digestOf).join(' UNION ALL '))
+  return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]))
 }

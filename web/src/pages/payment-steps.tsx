@@ -143,5 +143,5 @@ function isRefused(error: Error | null): error is LedgerError {
 }
 
 function notAPayment(error: LedgerError): Error {
-  return new Error(`This transaction buys no node. ${error.message}`)
+  return new Error(`No node comes of this transaction by itself. ${error.message}`)
 }

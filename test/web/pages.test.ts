@@ -1,0 +1,147 @@
+// Every page, in both themes, on a phone and on a desk: nothing for axe to object to, nothing that breaks the content security
+// policy, no sideways scrolling, and no reading that is missing shown as a zero.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { Browser, Page } from 'playwright-core'
+import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
+import { type Service, startService } from '../support/http.ts'
+import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const DIST = new URL('../../web/dist/', import.meta.url)
+const SCRIPT_BYTES_MAX = 250_000
+const PAGES = {
+  '/': 'Overview',
+  '/tiers': 'Tiers',
+  '/rounds': 'Rounds',
+  '/round/1': 'Round 1',
+  '/node/1': 'Node 1',
+  [`/address/${walletOf(1)}`]: /^Wallet 0x/,
+  '/buy': 'Buy a node',
+  '/buy/basic': 'Buy Basic',
+  '/owner': 'My nodes',
+}
+
+describe('the pages', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  before(async () => {
+    ;[service, browser] = await Promise.all([
+      startService({ settings: { paymentAddress: walletOf(0xfee), factoryAddress: walletOf(0xfac) } }),
+      startBrowser(),
+    ])
+    await insertSmallLedger(service.sql)
+  })
+  after(async () => {
+    await browser.close()
+    await service.close()
+  })
+  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [390, 1280]) {
+      test(`${colorScheme}, ${width} wide`, async () => {
+        // bypassCSP would hide what this looks for; axe comes in by the debugger, which needs no leave.
+        const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
+        const page = await context.newPage()
+        const complaints = complaintsOf(page)
+        for (const [path, title] of Object.entries(PAGES)) {
+          await page.goto(at(path))
+          await page.getByRole('heading', { level: 1, name: title }).waitFor()
+          await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+          assert.deepEqual(await violations(page), [], path)
+          const overflow = await page.evaluate(
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+          )
+          assert.ok((overflow as number) <= 0, `${path} scrolls sideways by ${overflow}`)
+        }
+        assert.deepEqual(
+          complaints.filter((complaint) => !complaint.includes('status of 401')),
+          [],
+        )
+        await context.close()
+      })
+    }
+  }
+
+  test('what could not be read is said, and never looks like zero', async () => {
+    const page = await browser.newPage()
+    await page.goto(at('/'))
+    // This service has no chain behind it.
+    await page.getByText('Could not be checked.').waitFor()
+    await page.goto(at('/node/1'))
+    await page.getByText('chain not read').waitFor()
+    await page.route('**/api/stats', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
+    await page.goto(at('/'))
+    await page.getByText('The service cannot answer this at present.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 1)
+    await page.close()
+  })
+
+  test('can be gone through by keyboard: skip link, pages, and the focus at the new page’s heading', async () => {
+    const page = await browser.newPage()
+    await page.goto(at('/'))
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
+    for (let tab = 0; tab < 3; tab++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Tiers' }).waitFor()
+    await page.waitForFunction('document.activeElement.textContent === "Tiers"')
+    await page.close()
+  })
+
+  test('the theme that was chosen stays', async () => {
+    const page = await browser.newPage()
+    await page.goto(at('/'))
+    await page.getByRole('button', { name: 'Theme: system' }).click()
+    await page.getByRole('button', { name: 'Theme: light' }).click()
+    await page.reload()
+    assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark')
+    await page.getByRole('button', { name: 'Theme: dark' }).waitFor()
+    await page.close()
+  })
+
+  test('the search finds a node by its number and a wallet by its address', async () => {
+    const page = await browser.newPage()
+    await page.goto(at('/'))
+    const search = page.getByRole('searchbox')
+    await search.fill('#3')
+    await search.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Node 3' }).waitFor()
+    await search.fill(walletOf(1))
+    await search.press('Enter')
+    await page.getByRole('heading', { level: 1, name: /^Wallet/ }).waitFor()
+    await search.fill('nonsense')
+    await search.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await page.close()
+  })
+
+  test('no page loads more than 250 kB of script', async () => {
+    const sizes = new Map(
+      readdirSync(new URL('assets/', DIST))
+        .filter((name) => name.endsWith('.js'))
+        .map((name) => [name, gzipSync(readFileSync(new URL(`assets/${name}`, DIST))).length]),
+    )
+    for (const path of Object.keys(PAGES)) {
+      const page = await browser.newPage()
+      const loaded = new Set<string>()
+      page.on('response', (response) => loaded.add(new URL(response.url()).pathname.replace('/assets/', '')))
+      await page.goto(at(path), { waitUntil: 'networkidle' })
+      const bytes = [...loaded].reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0)
+      assert.ok(bytes > 0 && bytes < SCRIPT_BYTES_MAX, `${path} loads ${bytes} bytes of script`)
+      await page.close()
+    }
+  })
+})
+
+/** What axe finds, each as one line. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'))
+  return (await page.evaluate(`axe.run().then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`)) as string[]
+}

@@ -1,0 +1,166 @@
+// Buying and owning as people do it: real Chromium, the real service, its real chain and contract, and a wallet that signs.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
+import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
+import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const LONG_MS = 60_000
+const BASIC_WEI = 10n ** 16n
+const FOUNDER_WEI = 5n * BASIC_WEI
+
+/** Chromium writes down every answer of 401 and 409; for these pages they are answers like others. */
+const faultsIn = (complaints: readonly string[]) =>
+  complaints.filter((complaint) => !/responded with a status of (401|409)/.test(complaint))
+
+describe('with a wallet', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  let wellKnown: WellKnown
+  before(async () => {
+    ;[service, browser] = await Promise.all([
+      startService(temporaryDirectory(), { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' }),
+      startBrowser(),
+    ])
+    wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
+  })
+  after(async () => {
+    await browser.close()
+    await service.stop()
+  })
+
+  async function open(account: number): Promise<{ page: Page; own: BrowserWallet; complaints: string[] }> {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    page.setDefaultTimeout(LONG_MS)
+    const complaints = complaintsOf(page)
+    const own = await installWallet(page, account, wellKnown.rpcUrl)
+    return { page, own, complaints }
+  }
+  const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
+  async function connect(page: Page): Promise<void> {
+    await press(page, 'Connect a wallet')
+    await press(page, WALLET_NAME)
+    await page.getByText('Disconnect').waitFor()
+  }
+
+  test('a buyer pays, watches the node come, signs in, is credited, and withdraws', async () => {
+    const { page, own, complaints } = await open(5)
+    await page.goto(`${service.url}/buy`)
+    await page.getByRole('link', { name: 'Buy Basic' }).click()
+    await connect(page)
+    await page.getByText('you hold 0 of 10').waitFor()
+
+    own.refuseNext()
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByText('You refused in the wallet. Nothing was sent').waitFor()
+
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByText(/Node \d+ is yours/).waitFor()
+    assert.match(page.url(), /\/buy\/basic\?tx=0x[0-9a-f]{64}$/)
+    await page.reload()
+    await page.getByText(/Node \d+ is yours/).waitFor()
+    await page.getByRole('link', { name: 'See the node' }).click()
+    await page.getByText('chain says the same').waitFor()
+
+    await page.getByRole('link', { name: 'My nodes' }).click()
+    own.refuseNext()
+    await press(page, 'Sign in')
+    await page.getByText('The wallet refused.').waitFor()
+    await press(page, 'Try again')
+    await page.getByText('Signed in as').waitFor()
+
+    const [node] = await wallet(5, wellKnown).nodesOf()
+    assert.ok(node)
+    await until(
+      'the first credit',
+      async () => {
+        const { balanceWei } = await wallet(5, wellKnown).nodeInfo(node)
+        return balanceWei !== '0' ? true : null
+      },
+      120_000,
+    )
+    await press(page, 'Withdraw…')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Amount in ETH').fill('1000')
+    await dialog.getByText(/^The node holds/).waitFor()
+    await dialog.getByLabel('Amount in ETH').fill('0.0001')
+    await dialog.getByLabel('To').fill(wallet(19, wellKnown).address)
+    own.refuseNext()
+    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByText('The wallet refused. Nothing was sent.').waitFor()
+    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByText(/^Paid out in block/).waitFor()
+    assert.equal((await wallet(5, wellKnown).nodeInfo(node)).withdrawnWei, '100000000000000')
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    assert.deepEqual(own.asked, [
+      'eth_sendTransaction',
+      'eth_sendTransaction',
+      'personal_sign',
+      'personal_sign',
+      'eth_sendTransaction',
+      'eth_sendTransaction',
+    ])
+
+    await press(page, 'Sign out')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    assert.deepEqual(faultsIn(complaints), [])
+  })
+
+  test('a wallet on another chain is told so, and can switch', async () => {
+    const { page, own, complaints } = await open(6)
+    await page.goto(`${service.url}/buy/basic`)
+    await connect(page)
+    await own.moveTo(1)
+    await page.getByText('Your wallet is on chain 1; this ledger is on chain 31337.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Pay 0.01 ETH' }).isDisabled(), true)
+    await press(page, 'Switch the wallet')
+    await page.getByText('Your wallet is on chain').waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('button', { name: 'Pay 0.01 ETH' }).isEnabled(), true)
+    assert.deepEqual(faultsIn(complaints), [])
+  })
+
+  test('a wallet that cannot reach its node says so, and works again when it can', async () => {
+    const { page, own } = await open(7)
+    await page.goto(`${service.url}/buy/basic`)
+    await connect(page)
+    own.cutOff(true)
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByRole('alert').getByText(/./).first().waitFor()
+    own.cutOff(false)
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByText(/Node \d+ is yours/).waitFor()
+  })
+
+  test('a payment that is held says why and what happens next; what buys nothing says so', async () => {
+    const { page, complaints } = await open(8)
+    const pay = (account: number, value: bigint) => wallet(account, wellKnown).pay(wellKnown.paymentAddress, value)
+    // Account 10 holds none of the tokens that the Founder tier asks for.
+    const held = await pay(10, FOUNDER_WEI)
+    const wrong = await pay(8, BASIC_WEI + 1n)
+    await page.goto(`${service.url}/buy`)
+    const field = page.getByLabel('Hash of the transfer')
+    await field.fill('0x12')
+    await press(page, 'Look for it')
+    await page.getByText('A transaction hash is 0x and 64 hex digits.').waitFor()
+    await field.fill(held)
+    await press(page, 'Look for it')
+    await page.getByText('did not hold the tokens this tier asks for').waitFor()
+    await page.getByText('Nothing is lost').waitFor()
+    assert.deepEqual(faultsIn(complaints), [])
+    await field.fill(wrong)
+    await press(page, 'Look for it')
+    await page.getByText('No node comes of this transaction by itself.').waitFor()
+  })
+
+  test('pays by hand: the QR code and the copied amount are exact', async () => {
+    const { page } = await open(9)
+    await page.goto(`${service.url}/buy/plus`)
+    await page.getByLabel('QR code or by hand').check()
+    const link = await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')
+    assert.equal(link, `ethereum:${wellKnown.paymentAddress}@31337?value=25000000000000000`)
+    await page.getByRole('img', { name: 'QR code of the payment' }).waitFor()
+  })
+})
