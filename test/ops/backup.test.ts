@@ -1,0 +1,112 @@
+// Back-up and restore with PostgreSQL's own tools, as docs/RUNBOOK.md has the commands: what the service does with a ledger that
+// is older than the chain, and that nothing is minted twice or refunded money minted for.
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { chooseRunAs, handOver } from '../../src/embed/runas.ts'
+import { until } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { type LedgerService, startLedger } from './ledger.ts'
+import { admin, elsewhere, type Server, serve, startServer, tool, withoutPostgres } from './servers.ts'
+
+describe('restoring the ledger', { skip: withoutPostgres }, () => {
+  let server: Server
+  let archive: string
+  let service: LedgerService | undefined
+  const dataDir = temporaryDirectory()
+  const ledger = (database: string, from = server) => elsewhere(from.url, { database })
+  const start = (url: string) => startLedger(dataDir, { DATABASE_URL: url })
+
+  before(async () => {
+    archive = join(temporaryDirectory(), 'archive')
+    mkdirSync(archive)
+    handOver(archive, chooseRunAs(archive))
+    server = await startServer(['archive_mode=on', `archive_command=cp %p ${archive}/%f`, 'wal_level=replica'])
+    await admin(server.url, (sql) => sql`CREATE DATABASE ledger`)
+  })
+  afterEach(async () => {
+    await service?.stop()
+    service = undefined
+  })
+  after(() => server?.stop())
+
+  test('from a dump: what was minted since is learned from the chain, what was not is held for the operator', async () => {
+    service = await start(ledger('ledger'))
+    await service.buy(5)
+    const dump = join(temporaryDirectory(), 'ledger.dump')
+    tool('pg_dump', ['--format=custom', `--file=${dump}`, ledger('ledger')])
+    await service.buy(6)
+    const unminted = await service.pay(7)
+    await service.stop()
+
+    await admin(server.url, (sql) => sql`CREATE DATABASE restored`)
+    tool('pg_restore', ['--exit-on-error', '--no-owner', `--dbname=${ledger('restored')}`, dump])
+    service = await start(ledger('restored'))
+    await service.nodes(2)
+    const held = await until('the payment that has no node', async () => {
+      await service?.pass('payments')
+      const payment = await paymentOf(service, unminted)
+      return payment?.status === 'held' ? payment : null
+    })
+    assert.equal(held.reason, 'recheck')
+    const minted = await admin(ledger('restored'), (sql) => sql`SELECT FROM nodes`)
+    assert.equal(minted.count, 2)
+  })
+
+  test('to a point in time: the archive brings the ledger to it, and the service follows from there', async () => {
+    const copy = join(temporaryDirectory(), 'data')
+    tool('pg_basebackup', ['-d', server.url, '-D', copy, '-X', 'stream', '--checkpoint=fast', '--no-sync'])
+    service = await start(ledger('restored'))
+    await service.buy(8)
+    await service.stop()
+    await admin(server.url, (sql) => sql`SELECT pg_create_restore_point('before the mistake')`)
+    await admin(ledger('restored'), (sql) => sql`DROP TABLE audit CASCADE`)
+    await admin(server.url, (sql) => sql`SELECT pg_switch_wal()`)
+    await archived(server)
+    writeFileSync(join(copy, 'recovery.signal'), '')
+    const recovered = await serve(copy, [
+      `restore_command=cp ${archive}/%f %p`,
+      'recovery_target_name=before the mistake',
+      'recovery_target_action=promote',
+    ])
+    try {
+      await until('the end of the recovery', () =>
+        admin(recovered.url, async (sql) => {
+          const [row] = await sql<{ running: boolean }[]>`SELECT pg_is_in_recovery() AS running`
+          return row?.running ? null : true
+        }),
+      )
+      service = await start(ledger('restored', recovered))
+      assert.equal((await service.get<{ totalNodes: number }>('/api/stats')).totalNodes, 3)
+      await service.buy(9)
+    } finally {
+      await service?.stop()
+      service = undefined
+      await recovered.stop()
+    }
+  })
+})
+
+async function paymentOf(service: LedgerService | undefined, txHash: string) {
+  if (!service) throw new Error('the service does not run')
+  const { payments } = await service.admin<{ payments: { status: string; reason: string | null }[] }>(
+    `payments/${txHash}`,
+  )
+  return payments[0]
+}
+
+/** Waits until the segment that was current a moment ago is in the archive. */
+async function archived(server: Server): Promise<void> {
+  const [last] = await admin(
+    server.url,
+    (sql) => sql<{ file: string }[]>`SELECT pg_walfile_name(pg_current_wal_lsn() - 1) AS file`,
+  )
+  await until('the archive', () =>
+    admin(server.url, async (sql) => {
+      const [row] = await sql<{ done: boolean }[]>`
+        SELECT coalesce(last_archived_wal >= ${last?.file ?? ''}, false) AS done FROM pg_stat_archiver`
+      return row?.done ? true : null
+    }),
+  )
+}
