@@ -53,8 +53,9 @@ async function payOnce(play: Play): Promise<string> {
 async function race(play: Play): Promise<string> {
   const from = buyer(play)
   const times = play.dice.between('race', 3, 7)
-  for (let i = 0; i < times; i++) await pay(play, from, play.dice.roll('tier') < 0.5 ? PLUS : BASIC)
-  return `account ${from} pays ${times} times at once`
+  const amount = play.dice.pick('raced', [PLUS, PLUS, BASIC, FOUNDER])
+  for (let i = 0; i < times; i++) await pay(play, from, amount)
+  return `account ${from} pays ${amount} ${times} times at once`
 }
 
 /** Gives away, withdraws from, or claims to own, a node that the chain knows. */

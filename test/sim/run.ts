@@ -15,7 +15,7 @@ import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
 import { addTo, count, type Tally } from './tally.ts'
 
 const STEPS_MIN = 2
-const STEPS_MAX = 6
+const STEPS_MAX = 5
 /** Blocks after which everything must be at rest, a minute apart: a sender that rests does so for fifteen. */
 const REST_BLOCKS_MAX = 60
 const REST_STEP_SEC = 60
