@@ -1,13 +1,17 @@
-// The long run: era after era of payments, rounds, lies, kills and reorganisations, each from its own seed, until the time is
-// up. Prints progress and a report of counts; ends with 1 when anything was lost, doubled or broke an invariant.
-//   node bin/with-runtime.mjs scripts/soak.ts --minutes 60 --seed 1
+// The long run: era after era of payments, rounds, lies, kills and reorganisations, each from its own seed; then seeds of the
+// simulation, on the model chain and on real parts. Prints progress and a report of counts; ends with 1 when anything was lost,
+// doubled or broke an invariant. Interrupted once, it ends after the check under way, and reports.
+//   npm run soak -- --minutes 60 --seed 1
 import { parseArgs } from 'node:util'
-import { noCounts, report, runEra } from '../test/faults/soak.ts'
+import { coverage, noCounts, report } from '../test/faults/counts.ts'
+import { runEra } from '../test/faults/soak.ts'
+import { report as reportSeeds, runSeeds } from '../test/sim/run.ts'
 import { removeStaleDirectories } from '../test/support/temporary.ts'
 
-/** An era's chain is kept short enough for its invariants to be checked in seconds. */
-const CHECKS_PER_ERA = 5
-const CYCLES_PER_CHECK = 6
+const CYCLES_PER_CHECK = 5
+/** Share of the time that the eras get; then the model chain's seeds, then those on real parts. */
+const SHARES = { eras: 0.8, model: 0.12 }
+const PROGRESS_MS = 30_000
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },
@@ -15,31 +19,63 @@ const { values } = parseArgs({
 const minutes = Number(values.minutes)
 const firstSeed = Number(values.seed)
 if (!(minutes > 0) || !Number.isSafeInteger(firstSeed)) {
-  console.error('Usage: soak.ts [--minutes N] [--seed S]')
+  console.error('Usage: npm run soak -- [--minutes N] [--seed S]')
   process.exit(2)
 }
 
 removeStaleDirectories()
-const began = Date.now()
-const enough = () => Date.now() - began > minutes * 60_000
-const counts = noCounts()
+const began = performance.now()
+const isPast = (share: number) => performance.now() - began > minutes * 60_000 * share
+const stopping = new AbortController()
+process.once('SIGINT', () => {
+  say('interrupted: ends after the check under way')
+  stopping.abort()
+})
 const say = (line: string) => console.log(`${clock()}  ${line}`)
-let broken = 0
-for (let seed = firstSeed; !enough(); seed++) {
+
+const counts = noCounts()
+const broken: string[] = []
+const eraIsOver = () => stopping.signal.aborted || isPast(SHARES.eras)
+for (let seed = firstSeed; !eraIsOver(); seed++) {
   say(`era of seed ${seed}`)
-  try {
-    await runEra({ seed, checks: CHECKS_PER_ERA, cyclesPerCheck: CYCLES_PER_CHECK, counts, say, enough })
-  } catch (error) {
-    broken++
+  const options = { seed, counts, cyclesPerCheck: CYCLES_PER_CHECK, ratePercent: [5, 50], depth: 'deep' } as const
+  await runEra({ ...options, say, enough: eraIsOver }).catch((error: unknown) => {
+    broken.push(`era ${seed}`)
     console.error(error)
-  }
+  })
 }
-console.log(`\n${((Date.now() - began) / 60_000).toFixed(1)} minutes, seeds from ${firstSeed}`)
+const model = await seedsUntil('model', SHARES.eras + SHARES.model)
+const real = await seedsUntil('real', 1)
+
+console.log(`\n${clock().trim()} minutes, seeds from ${firstSeed}\n`)
 console.log(report(counts).join('\n'))
-console.log(broken === 0 ? 'nothing broke' : `${broken} eras broke: see their seeds above`)
-process.exit(broken === 0 ? 0 : 1)
+for (const [name, seeds] of [
+  ['on the model chain', model],
+  ['on real parts', real],
+] as const)
+  console.log(`\nsimulation ${name}: ${reportSeeds(seeds).join('\n')}`)
+const never = coverage(counts) < 1 ? ', though not everything happened' : ''
+console.log(broken.length === 0 ? `\nnothing broke${never}` : `\nbroken: ${broken.join(', ')}`)
+process.exit(broken.length === 0 ? 0 : 1)
+
+/** Plays seeds until a share of the time is over. */
+async function seedsUntil(backend: 'model' | 'real', share: number): ReturnType<typeof runSeeds> {
+  const late = new AbortController()
+  let told = performance.now()
+  const onSeed = ({ seeds }: { seeds: number }) => {
+    if (isPast(share) || stopping.signal.aborted) late.abort()
+    if (performance.now() - told < PROGRESS_MS) return
+    told = performance.now()
+    say(`simulation, ${backend}: ${seeds} seeds`)
+  }
+  if (isPast(share) || stopping.signal.aborted) late.abort()
+  const count = Number.MAX_SAFE_INTEGER - firstSeed
+  const played = await runSeeds({ from: firstSeed, count, backend, say, onSeed, signal: late.signal })
+  for (const seed of played.failed) broken.push(`${backend} seed ${seed}`)
+  return played
+}
 
 function clock(): string {
-  const seconds = Math.floor((Date.now() - began) / 1000)
+  const seconds = Math.floor((performance.now() - began) / 1000)
   return `${String(Math.floor(seconds / 60)).padStart(3)}:${String(seconds % 60).padStart(2, '0')}`
 }

@@ -1,11 +1,29 @@
-// A short era of everything at once. The long ones are run by scripts/soak.ts.
+// Everything at once, until the figures below are reached: a short soak. The long ones are run by scripts/soak.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noCounts, report, runEra } from './soak.ts'
+import { coverage, killsOf, missing, noCounts, report } from './counts.ts'
+import { runEra } from './soak.ts'
 
-test('payments, rounds, withdrawals and reorganisations while providers lie and everything is killed: nothing is lost or doubled', async (t) => {
+const KILLS = 60
+const POSTGRES_KILLS = 10
+const PAYMENTS = 500
+const REORGANISATIONS = 40
+/** Share of all the proxy's faults and all named points that must really have happened. */
+const HAPPENED = 0.95
+const ERAS_MAX = 6
+
+test(`${PAYMENTS} payments, ${REORGANISATIONS} reorganisations, ${KILLS} kills of the service and ${POSTGRES_KILLS} of PostgreSQL while providers lie: nothing is lost or doubled`, async (t) => {
   const counts = noCounts()
-  await runEra({ seed: 9, checks: 1, cyclesPerCheck: 5, counts, say: (line) => t.diagnostic(line) })
+  const enough = () =>
+    counts.payments >= PAYMENTS &&
+    counts.reorganisations >= REORGANISATIONS &&
+    killsOf(counts) >= KILLS &&
+    counts.postgresKills >= POSTGRES_KILLS &&
+    coverage(counts) >= HAPPENED
+  const say = (line: string) => t.diagnostic(line)
+  for (let seed = 1; seed <= ERAS_MAX && !enough(); seed++)
+    await runEra({ seed, counts, cyclesPerCheck: 5, ratePercent: [20, 20], depth: 12, say, enough })
   for (const line of report(counts)) t.diagnostic(line)
-  assert.ok(counts.payments >= 20 && counts.faults.size >= 8)
+  assert.ok(enough(), `never happened: ${JSON.stringify(missing(counts))}`)
+  assert.deepEqual([counts.losses, counts.duplicates], [0, 0])
 })

@@ -1,11 +1,12 @@
-// An era: two instances of the service on one database and one chain, with payments, rounds, withdrawals and reorganisations,
-// while providers lie and everything is killed, all drawn from one seed. Every few cycles all is calm, the instances must
-// have brought everything to rest by themselves, and all invariants are checked.
+// An era: two instances of the service on one database and one chain, with payments, claims, rounds, withdrawals and
+// reorganisations, while providers lie and everything is killed, all drawn from one seed. Every few cycles all is calm, the
+// instances must have brought everything to rest by themselves, and all invariants are checked.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hash } from '../../src/domain/units.ts'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
-import { FAILPOINTS } from '../../src/failpoint.ts'
+import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
 import { silentLog } from '../../src/log.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
 import { FAULTS, type Fault } from '../support/faults/names.ts'
@@ -13,6 +14,8 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ensureTemplate, SERVER_VARIABLE } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, enterTier, INTERVAL_SEC } from '../support/world.ts'
+import { addTo, killsOf, type SoakCounts } from './counts.ts'
+import { FATES, reorganise as takeBack } from './fates.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { openStage, type Stage } from './stage.ts'
 
@@ -21,66 +24,53 @@ const INSTANCES = 2
 const BULK = ETHER / 1_000n
 const AMOUNTS = [BULK, BULK, BULK, BULK, ETHER / 100n, ETHER / 40n, BULK + 1n]
 const PAYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
-const DEPTH_MAX = 12
 const BLOCK_MS = 150
+/** Beyond that the chain's program forgets the states that the invariants ask for. */
+const HEIGHT_MAX = 420
+/** Of a deep era's chain, so that two hundred blocks can be taken back from the beginning. */
+const DEEP_BASE = 204
 /** An instance that runs its passes by itself. */
 const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
 const START_ATTEMPTS_MAX = 12
 /** By itself, after the last fault: the longest time in which everything must be at rest. */
 const REST_MS = 60_000
-/** A provider of another chain is refused at start, which is no weather; a hang costs 15 s each; only claims ask for a transaction. */
-const UNFIT: readonly Fault[] = ['wrongChainId', 'hang', 'nullTransaction']
-
-export interface SoakCounts {
-  eras: number
-  cycles: number
-  checks: number
-  payments: number
-  nodes: number
-  turns: number
-  withdrawals: number
-  reorganisations: number
-  blocksTakenBack: number
-  serviceKills: number
-  failpointKills: number
-  postgresKills: number
-  stops: number
-  lockCuts: number
-  failedStarts: number
-  slowestRestMs: number
-  losses: number
-  duplicates: number
-  faults: Map<Fault, number>
-}
-
-export function noCounts(): SoakCounts {
-  const zero = { eras: 0, cycles: 0, checks: 0, payments: 0, nodes: 0, turns: 0, withdrawals: 0 }
-  const chain = { reorganisations: 0, blocksTakenBack: 0 }
-  const kills = { serviceKills: 0, failpointKills: 0, postgresKills: 0, stops: 0, lockCuts: 0, failedStarts: 0 }
-  return { ...zero, ...chain, ...kills, slowestRestMs: 0, losses: 0, duplicates: 0, faults: new Map() }
-}
+/** Too dear, or too grave, for every tenth request: these are let loose one at a time. */
+const SINGLE: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
 
 export interface EraOptions {
   seed: number
-  /** Checks in it, and cycles between two of them. */
-  checks: number
-  cyclesPerCheck: number
   counts: SoakCounts
+  cyclesPerCheck: number
+  /** Share of requests that something befalls, in percent: drawn between these for each cycle. */
+  ratePercent: readonly [number, number]
+  /** Blocks taken back at most; `deep`: up to 64, and now and then 200. */
+  depth: number | 'deep'
   say: (line: string) => void
   /** True when the era should end at its next check. */
-  enough?: () => boolean
+  enough: () => boolean
+}
+
+/** An instance, the point it is to die at, and whether it is dead. */
+interface Instance extends Outside {
+  armed: Failpoint | null
+  dead: boolean
 }
 
 interface Era {
+  options: EraOptions
   stage: Stage
   dice: Dice
   counts: SoakCounts
-  say: (line: string) => void
-  instances: Outside[]
+  /** Whether the next instance to start is to die at a point. */
+  arming: boolean
+  instances: Instance[]
   postgres: { server: Postgres; dataDir: string }
+  /** Nothing below is ever taken back: there the contract was deployed. */
+  baseBlock: number
+  tiers: number
 }
 
-/** Runs one. Throws what broke, with the seed in its text. */
+/** Runs one until it is enough, or its chain is long. Throws what broke, with the seed in its text. */
 export async function runEra(options: EraOptions): Promise<void> {
   const { seed, counts, say } = options
   const dataDir = temporaryDirectory()
@@ -88,74 +78,182 @@ export async function runEra(options: EraOptions): Promise<void> {
   const outerServer = process.env[SERVER_VARIABLE]
   process.env[SERVER_VARIABLE] = server.url
   await ensureTemplate(server.url)
-  const stage = await openStage({ maxPerWallet: 200n })
-  const era: Era = { stage, dice: createDice(seed), counts, say, instances: [], postgres: { server, dataDir } }
+  // Nothing of an era becomes final: what is taken back from there halts the passes, which is for tests of its own.
+  const stage = await openStage({ maxPerWallet: 200n, slotsInEpoch: HEIGHT_MAX })
+  const era: Era = {
+    ...{ options, stage, dice: createDice(seed), counts, arming: false, instances: [], tiers: 9, baseBlock: 0 },
+    postgres: { server, dataDir },
+  }
+  const { world } = stage
   try {
-    const tier = { tierId: 'bulk', tierNo: 9, priceWei: BULK as never, maxPerWallet: 1_000_000 }
-    await enterTier(stage.world, tier)
-    await stage.world.settle()
+    await enterTier(world, { tierId: 'bulk', tierNo: 9, priceWei: BULK as never, maxPerWallet: 1_000_000 })
+    await world.settle()
+    era.baseBlock = Number((await world.chain.block()).number)
+    if (options.depth === 'deep') await world.chain.mine(DEEP_BASE)
     counts.eras++
-    for (let check = 0; check < options.checks; check++) {
-      await startAll(era)
+    do {
+      for (let at = 0; at < INSTANCES; at++) era.instances[at] ??= await startOne(era)
       for (let cycle = 0; cycle < options.cyclesPerCheck; cycle++) await runCycle(era)
       await comeToRest(era)
       await checkAll(era)
-      if (options.enough?.()) break
-    }
+    } while (!options.enough() && Number((await world.chain.block()).number) < HEIGHT_MAX)
   } catch (error) {
     throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   } finally {
     for (const { service } of era.instances) service.kill('SIGKILL')
     stage.proxy.calm()
-    for (const [fault, count] of stage.proxy.fired) counts.faults.set(fault, (counts.faults.get(fault) ?? 0) + count)
-    await stage.world.close().catch((error: unknown) => say(`closing: ${String(error)}`))
+    noteFaults(era)
+    await world.close().catch((error: unknown) => say(`closing: ${String(error)}`))
     await era.postgres.server.stop()
     if (outerServer === undefined) delete process.env[SERVER_VARIABLE]
     else process.env[SERVER_VARIABLE] = outerServer
   }
 }
 
-async function startAll(era: Era): Promise<void> {
-  era.stage.proxy.calm()
-  for (let i = era.instances.length; i < INSTANCES; i++) era.instances.push(await startOne(era))
+/** Carries what the proxy counted since the last time over to the counts. */
+function noteFaults({ stage: { proxy }, counts }: Era): void {
+  for (const [fault, count] of proxy.fired) {
+    const noted = notedFaults.get(proxy)?.get(fault) ?? 0
+    if (count > noted) addTo(counts.faults, fault, count - noted)
+  }
+  notedFaults.set(proxy, new Map(proxy.fired))
 }
+const notedFaults = new WeakMap<object, Map<Fault, number>>()
 
-/** Starts an instance as a supervisor would: again, when it ended at once because nobody answered it. */
-async function startOne(era: Era): Promise<Outside> {
+/** Starts an instance as a supervisor would: again, when it ended at once. */
+async function startOne(era: Era): Promise<Instance> {
   for (let attempt = 1; ; attempt++) {
+    const armed = era.arming ? leastMet(era, FAILPOINTS, era.counts.points) : null
     try {
-      return await startOutside(era.stage, INSTANCE)
+      const outside = await startOutside(era.stage, { ...INSTANCE, ...(armed && { NODE_LEDGER_FAILPOINT: armed }) })
+      const instance: Instance = { ...outside, armed, dead: false }
+      outside.service.exited.then(() => {
+        instance.dead = true
+      })
+      return instance
     } catch (error) {
+      if (armed && !/cannot start|refuses|did not answer/.test(String(error))) {
+        // Some points come by at its very first tick, before it has said that it is there.
+        died(era, armed)
+        continue
+      }
       era.counts.failedStarts++
-      if (attempt === START_ATTEMPTS_MAX) throw error
-      // In bad weather a start may find nobody to talk to for long; the weather is not what this is about.
-      if (attempt > 3) era.stage.proxy.calm()
+      if (attempt >= START_ATTEMPTS_MAX) throw error
     }
   }
 }
 
-/** A few seconds of business in bad weather, with one disaster. */
+/** What happened least so far; of several, one by the dice. */
+function leastMet<T>({ dice }: Era, all: readonly T[], met: ReadonlyMap<T, number>): T {
+  const least = Math.min(...all.map((one) => met.get(one) ?? 0))
+  return dice.pick(
+    'least met',
+    all.filter((one) => (met.get(one) ?? 0) === least),
+  )
+}
+
+function died({ counts }: Era, point: Failpoint): void {
+  counts.failpointKills++
+  addTo(counts.points, point)
+}
+
+/** Replaces who died of the point it was armed with. Nobody may end otherwise. */
+async function tend(era: Era): Promise<void> {
+  for (const [at, { armed, dead, service }] of era.instances.entries()) {
+    if (!dead) continue
+    const exit = await service.exited
+    assert.ok(armed && exit.signal === 'SIGKILL', `it ended by itself: ${JSON.stringify(exit)}\n${service.output()}`)
+    died(era, armed)
+    era.arming = true
+    era.instances[at] = await startOne(era)
+  }
+}
+
+/** A few seconds of business in bad weather, with disasters. */
 async function runCycle(era: Era): Promise<void> {
-  const { stage, dice, counts } = era
+  const { stage, dice, counts, options } = era
   const { world, proxy } = stage
-  const faults = FAULTS.filter((fault) => !UNFIT.includes(fault) && (fault !== 'giant' || dice.roll('giant') < 0.1))
   proxy.dialect = 'any'
-  proxy.storm({ seed: dice.between('storm', 1, 2 ** 30), rate: dice.between('rate', 5, 50) / 100, faults })
-  const disaster = dice.pick('disaster', DISASTERS)
-  const blocks = dice.between('blocks', 6, 14)
-  const disasterAt = dice.between('when', 1, blocks - 2)
+  const faults = FAULTS.filter((fault) => !SINGLE.includes(fault))
+  const rate = dice.between('rate', ...options.ratePercent) / 100
+  proxy.storm({ seed: dice.between('storm', 1, 2 ** 30), rate, faults })
+  noteFaults(era)
+  proxy.inject(leastMet(era, FAULTS, counts.faults))
+  const blocks = dice.between('blocks', 8, 14)
   if (dice.roll('due') < 0.7) await world.chain.increaseTime(INTERVAL_SEC)
+  await armOne(era)
   for (let block = 0; block < blocks; block++) {
-    for (let n = dice.between('payments', 0, 3); n > 0; n--) {
-      await world.pay(dice.pick('payer', PAYERS), dice.pick('amount', AMOUNTS))
-      counts.payments++
-    }
+    for (let n = dice.between('payments', 1, 3); n > 0; n--) await buy(era, dice.pick('amount', AMOUNTS))
     if (dice.roll('owner') < 0.15) await ownerActs(era)
     await world.chain.mine()
-    if (block === disasterAt) await disaster(era)
+    if (block % 3 === 1) await dice.pick('disaster', DISASTERS)(era)
+    if (block % 4 === 2) await provoke(era)
     await sleep(BLOCK_MS)
+    await tend(era)
   }
   counts.cycles++
+  for (const { pid } of era.instances.map(({ service }) => service))
+    counts.rssMiB = Math.max(counts.rssMiB, rssMiB(pid))
+}
+
+/** Somebody pays; some tell of it at once, as a shop's page would. */
+async function buy({ stage: { world }, dice, counts, instances }: Era, valueWei: bigint): Promise<void> {
+  const txHash: Hash = await world.pay(dice.pick('payer', PAYERS), valueWei)
+  counts.payments++
+  if (dice.roll('claim') > 0.15) return
+  counts.claims++
+  const { service } = dice.pick('claimed', instances)
+  // Whether it is answered now is of no account; it may be dead, or stopped.
+  service.post('/api/payments/claim', { txHash }).catch(() => {})
+}
+
+/** Memory of a process; 0 when it is gone. */
+function rssMiB(pid: number): number {
+  try {
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+  } catch {
+    return 0
+  }
+}
+
+/** Has the first instance die at a point, unless it is about to already. */
+async function armOne(era: Era): Promise<void> {
+  const [first] = era.instances
+  if (!first || first.armed) return
+  await kill(era, first)
+  era.arming = true
+  era.instances[0] = await startOne(era)
+}
+
+async function kill({ counts }: Era, instance: Instance): Promise<void> {
+  instance.service.kill('SIGKILL')
+  await instance.service.exited
+  counts.serviceKills++
+}
+
+/** Brings about what the armed instance waits for. */
+async function provoke(era: Era): Promise<void> {
+  const { stage, instances } = era
+  const { world, proxy } = stage
+  const [place] = instances.flatMap(({ armed }) => armed?.split('.').slice(0, 1) ?? [])
+  if (place === 'credit') await world.chain.increaseTime(INTERVAL_SEC)
+  if (place === 'rewind') await reorganise(era)
+  if (place === 'openCohorts') {
+    // A tier nobody has opened cohorts for.
+    const tierNo = ++era.tiers
+    const priceWei = BULK * BigInt(100 + tierNo)
+    await enterTier(world, { tierId: `tier${tierNo}`, tierNo, priceWei: priceWei as never })
+    await world.chain.mine()
+    await buy(era, priceWei)
+    await world.chain.mine()
+  }
+  if (place === 'resend' || place === 'bump') proxy.inject('swallowed', { times: place === 'bump' ? 8 : 2 })
+  if (place === 'bump') {
+    await buy(era, BULK)
+    await world.chain.mine()
+    await sleep(1_500)
+    await world.chain.mine(12)
+  }
 }
 
 /** An owner withdraws something, or gives a node away. */
@@ -179,34 +277,12 @@ async function ownerActs({ stage: { world }, dice, counts }: Era): Promise<void>
 
 type Disaster = (era: Era) => Promise<void>
 
-const anInstance = ({ dice, instances }: Era): number => dice.between('victim', 0, instances.length - 1)
-
 const killService: Disaster = async (era) => {
-  const at = anInstance(era)
-  era.instances[at]?.service.kill('SIGKILL')
-  await era.instances[at]?.service.exited
-  era.counts.serviceKills++
-  era.instances[at] = await startOne(era)
-}
-
-/** One instance starts with a point armed, dies of it when it comes by, and is replaced. */
-const killAtFailpoint: Disaster = async (era) => {
-  const at = anInstance(era)
-  await era.instances[at]?.service.stop()
-  const NODE_LEDGER_FAILPOINT = era.dice.pick('failpoint', FAILPOINTS)
-  // Some points come by at its very first tick, before it has said that it is there.
-  const armed = await startOutside(era.stage, { ...INSTANCE, NODE_LEDGER_FAILPOINT }).catch(() => null)
-  let died = armed === null
-  armed?.service.exited.then(() => {
-    died = true
-  })
-  for (let i = 0; i < 20 && !died; i++) {
-    await era.stage.world.chain.mine()
-    await sleep(BLOCK_MS)
-  }
-  if (died) era.counts.failpointKills++
-  armed?.service.kill('SIGKILL')
-  await armed?.service.exited
+  const at = era.dice.between('victim', 0, era.instances.length - 1)
+  const victim = era.instances[at]
+  if (!victim || victim.dead) return
+  era.arming = victim.armed !== null
+  await kill(era, victim)
   era.instances[at] = await startOne(era)
 }
 
@@ -219,14 +295,14 @@ const killPostgres: Disaster = async (era) => {
 }
 
 const stopForAWhile: Disaster = async (era) => {
-  const victim = era.instances[anInstance(era)]?.service
-  victim?.kill('SIGSTOP')
+  const victim = era.dice.pick('stopped', era.instances).service
+  victim.kill('SIGSTOP')
   era.counts.stops++
-  for (let i = era.dice.between('pause', 2, 12); i > 0; i--) {
+  for (let i = era.dice.between('pause', 2, 8); i > 0; i--) {
     await era.stage.world.chain.mine()
     await sleep(BLOCK_MS)
   }
-  victim?.kill('SIGCONT')
+  victim.kill('SIGCONT')
 }
 
 const cutLocks: Disaster = async ({ stage: { world }, counts }) => {
@@ -237,45 +313,51 @@ const cutLocks: Disaster = async ({ stage: { world }, counts }) => {
   counts.lockCuts++
 }
 
-/** Takes blocks back; what each buyer paid in them is kept where it was, moved to the last of the new ones, or dropped. */
-const reorganise: Disaster = async ({ stage: { world }, dice, counts }) => {
-  const depth = dice.between('depth', 1, DEPTH_MAX)
+/** Takes blocks back, and with them what buyers and owners did there, each as the dice will. */
+const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, baseBlock }) => {
   const head = Number((await world.chain.block()).number)
-  const kept: [Hash, number][] = []
-  const fates = new Map<string, 'kept' | 'moved' | 'dropped'>()
-  for (let place = 0; place < depth; place++) {
-    const number = `0x${(head - depth + 1 + place).toString(16)}`
-    const block = await world.chain.rpc<{ transactions: { hash: Hash; from: string }[] }>('eth_getBlockByNumber', [
-      number,
-      true,
-    ])
-    for (const { hash, from } of block.transactions) {
-      // Ours are for the service to send again.
-      if (!PAYERS.some((payer) => world.at(payer) === from)) continue
-      const fate = fates.get(from) ?? dice.pick('fate', ['kept', 'moved', 'dropped'] as const)
-      fates.set(from, fate)
-      if (fate !== 'dropped') kept.push([await world.raw(hash), fate === 'kept' ? place : depth - 1])
-    }
-  }
-  await world.chain.reorg(depth, kept)
+  const wanted =
+    options.depth !== 'deep'
+      ? dice.between('depth', 1, options.depth)
+      : dice.roll('very deep') < 0.08
+        ? 200
+        : dice.between('depth', 1, 64)
+  const depth = Math.min(wanted, head - baseBlock)
+  if (depth < 1) return
+  const buyers = PAYERS.map((payer) => world.at(payer))
+  // Ours are for the service to send again.
+  const outcome = await takeBack(world, depth, (sender) =>
+    buyers.includes(sender as never) ? dice.pick('fate', FATES) : null,
+  )
   counts.reorganisations++
   counts.blocksTakenBack += depth
+  addTo(counts.depths, depth)
+  for (const fate of outcome.values()) addTo(counts.fates, fate)
 }
 
 const DISASTERS: readonly Disaster[] = [
   killService,
   killService,
-  killAtFailpoint,
   killPostgres,
   stopForAWhile,
   cutLocks,
   reorganise,
   reorganise,
+  reorganise,
 ]
 
 /** Good weather: the instances finish everything by themselves. */
-async function comeToRest({ stage: { world, proxy }, counts }: Era): Promise<void> {
+async function comeToRest(era: Era): Promise<void> {
+  const { stage, counts } = era
+  const { world, proxy } = stage
   proxy.calm()
+  era.arming = false
+  for (const [at, instance] of era.instances.entries()) {
+    if (!instance.armed) continue
+    if (instance.dead) died(era, instance.armed)
+    else await kill(era, instance)
+    era.instances[at] = await startOne(era)
+  }
   const began = performance.now()
   const head = Number((await world.chain.block()).number)
   const open = async () => {
@@ -291,12 +373,12 @@ async function comeToRest({ stage: { world, proxy }, counts }: Era): Promise<voi
     await world.chain.mine()
     await sleep(BLOCK_MS)
   }
-  counts.slowestRestMs = Math.max(counts.slowestRestMs, Math.round(performance.now() - began))
+  counts.recoveriesMs.push(Math.round(performance.now() - began))
 }
 
 /** Stops the instances, as an operator would, and checks everything. */
 async function checkAll(era: Era): Promise<void> {
-  const { stage, counts, say } = era
+  const { stage, counts, options } = era
   const { world, proxy } = stage
   for (const { service } of era.instances.splice(0)) {
     const exit = await service.stop()
@@ -318,7 +400,11 @@ async function checkAll(era: Era): Promise<void> {
   counts.turns += row.turns - (seenTurns.get(stage) ?? 0)
   seenNodes.set(stage, row.nodes)
   seenTurns.set(stage, row.turns)
-  say(`check ${counts.checks}: ${counts.payments} payments, ${counts.nodes} nodes, ${counts.turns} turns, all well`)
+  noteFaults(era)
+  const { checks, payments, nodes, turns, reorganisations } = counts
+  options.say(
+    `check ${checks}: ${payments} payments, ${nodes} nodes, ${turns} turns, ${killsOf(counts)} kills, ${reorganisations} reorganisations, all well`,
+  )
 }
 const seenNodes = new WeakMap<Stage, number>()
 const seenTurns = new WeakMap<Stage, number>()
@@ -333,18 +419,4 @@ async function patiently<T>(ask: () => PromiseLike<T>): Promise<T> {
       await sleep(100)
     }
   }
-}
-
-/** The counts as lines to print. */
-export function report(counts: SoakCounts): string[] {
-  const { faults, ...numbers } = counts
-  const happened = [...faults].sort(([a], [b]) => a.localeCompare(b))
-  const classes = FAULTS.filter((fault) => !UNFIT.includes(fault))
-  const missing = classes.filter((fault) => !faults.has(fault))
-  return [
-    ...Object.entries(numbers).map(([name, value]) => `${name.padEnd(18)} ${value}`),
-    `faults that really happened, by class (${happened.length} of ${classes.length} classes):`,
-    ...happened.map(([fault, count]) => `  ${fault.padEnd(18)} ${count}`),
-    ...(missing.length > 0 ? [`  not met: ${missing.join(', ')}`] : []),
-  ]
 }
