@@ -46,10 +46,15 @@ export async function startReceiver(port = 0): Promise<Receiver> {
 }
 
 /** Waits for something to become true; generous, since machines are slow at times. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  ms = 60_000,
+  pauseMs = 25,
+): Promise<void> {
   const deadline = Date.now() + ms
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`not within ${ms / 1000} s: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 25))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }
