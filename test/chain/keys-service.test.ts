@@ -1,0 +1,94 @@
+// The whole service with its keys in encrypted files, and with a remote signer: it mints, and no log line of any kind has a key,
+// a password or a signer's URL in it. The signer goes away and comes back: payments wait, and no nonce is lost.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { anvil } from 'viem/chains'
+import { encryptKeystore } from '../../src/chain/keystore.ts'
+import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { type Service, startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../webhooks/receiver.ts'
+import { startFalseProvider } from './false-provider.ts'
+
+const BASIC = 10n ** 16n
+const keyOf = (account: number) => EMBED_ACCOUNTS[account]?.privateKey ?? '0x'
+const addressOf = (account: number) => privateKeyToAccount(keyOf(account)).address
+
+async function buy(service: Service, account: number): Promise<void> {
+  const document = await service.get<{ paymentAddress: `0x${string}` }>('/.well-known/node-ledger.json')
+  const rpc = /http:\/\/127\.0\.0\.1:\d+(?=")/.exec(JSON.stringify(document))?.[0]
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(keyOf(account)),
+    chain: anvil,
+    transport: http(rpc),
+  })
+  await wallet.sendTransaction({ to: document.paymentAddress, value: BASIC })
+}
+const owns = (service: Service, account: number) => async () =>
+  (await service.get<unknown[]>(`/api/nodes/${addressOf(account)}`)).length > 0
+const nothingLeaked = (service: Service, ...more: string[]) => {
+  const output = service.output().toLowerCase()
+  for (const secret of [keyOf(1), keyOf(2)].map((key) => key.slice(2)).concat(more))
+    assert.ok(!output.includes(secret.toLowerCase()), 'a secret is in the log')
+}
+
+test('with a key from an encrypted file, the service mints and its whole log holds neither key nor password', async () => {
+  const dataDir = temporaryDirectory()
+  const password = 'a password that is nowhere else'
+  const file = join(dataDir, 'minter.json')
+  const keystore = await encryptKeystore(keyOf(1), password, { scryptN: 4096 })
+  writeFileSync(file, JSON.stringify(keystore))
+  writeFileSync(join(dataDir, 'password'), `${password}\n`)
+  const env = { MINTER_KEYSTORE: file, MINTER_KEYSTORE_PASSWORD_FILE: join(dataDir, 'password'), LOG_LEVEL: 'trace' }
+  const service = await startService(dataDir, env)
+  try {
+    await buy(service, 5)
+    await until('the node is there', owns(service, 5), 120_000, 1_500)
+    nothingLeaked(service, password, keystore.crypto.ciphertext)
+  } finally {
+    await service.stop()
+  }
+})
+
+test('with a remote signer that goes away, payments wait and are minted when it is back; no nonce is lost', async () => {
+  const dataDir = temporaryDirectory()
+  // The signer is anvil with its own unlocked accounts, behind something that can be switched off.
+  const signer = await startFalseProvider()
+  const url = signer.url.replace('http://', 'http://user:a-password-of-the-signer@')
+  const env = { MINTER_SIGNER_URL: `${url}/path-of-the-signer`, MINTER_ADDRESS: addressOf(1), LOG_LEVEL: 'trace' }
+  const service = await startService(dataDir, env)
+  try {
+    const rpc = /http:\/\/127\.0\.0\.1:\d+(?=")/.exec(
+      JSON.stringify(await service.get('/.well-known/node-ledger.json')),
+    )?.[0]
+    assert.ok(rpc)
+    await buy(service, 5)
+    await until('it was asked while it was down', () => service.output().includes('not signed'), 120_000)
+    assert.equal(await owns(service, 5)(), false)
+    signer.rule = async ({ method, params }) => {
+      assert.equal(method, 'eth_signTransaction')
+      const response = await fetch(rpc, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      })
+      return (await response.json()) as { result: string }
+    }
+    await until('the node is there', owns(service, 5), 120_000, 1_500)
+    const nonces = signer.seen.map(({ params }) => Number((params[0] as { nonce: string }).nonce))
+    // The first transaction was asked for again and again under the first nonce; after it was signed, nonces go up by one.
+    assert.equal(nonces[0], 0)
+    assert.deepEqual(
+      [...new Set(nonces)],
+      [...new Set(nonces)].map((_, index) => index),
+    )
+    nothingLeaked(service, 'a-password-of-the-signer', 'path-of-the-signer')
+  } finally {
+    await service.stop()
+    await signer.close()
+  }
+})
