@@ -120,6 +120,21 @@ describe('held payments', () => {
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
   })
 
+  it('that were released and came back failed are no sale, whatever was decided', async () => {
+    const txHash = await heldPayment(6)
+    const raw = await world.raw(txHash)
+    await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
+    const { blockNumber } = (await desk.get(`payments/${txHash}`)).json.payments[0]
+    await world.chain.rpc('anvil_reorg', [Number((await world.chain.block()).number) - blockNumber + 1, []])
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x5f5ffd'])
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.settle()
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+    assert.equal(await world.succeeded(txHash), false)
+    assert.equal(await told(txHash), 'ignored failed')
+    assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
+  })
+
   it('are refused by name where there is none, or the name is no name', async () => {
     const nobody = `0x${'ab'.repeat(32)}`
     assert.equal((await desk.get(`payments/${nobody}`)).status, 404)
