@@ -23,7 +23,7 @@ export interface LedgerService extends Service {
 export async function startLedger(dataDir: string, env: Record<string, string>): Promise<LedgerService> {
   const service = await startService(dataDir, {
     ...{ SCHEDULER: 'off', CRON_KEY, ADMIN_KEY, LOG_LEVEL: 'warn' },
-    ...{ CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5' },
+    ...{ CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', TICK_SEC: '5' },
     ...env,
   })
   const chain = await service.get<WellKnown>('/.well-known/node-ledger.json')

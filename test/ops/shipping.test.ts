@@ -1,0 +1,136 @@
+// The files that ship the service, held to tools that read them and to each other: what the image copies is all that a production
+// start needs, with a root file system that cannot be written to; every setting they name exists.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { parse, parseAllDocuments } from 'yaml'
+import { SETTINGS } from '../../src/config/names.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+const run = (command: string, args: readonly string[], cwd = ROOT) => {
+  const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+  return { output: stdout + stderr, status }
+}
+
+test('systemd reads the units, and finds little that they expose', {
+  skip: !has('systemd-analyze') && 'needs systemd-analyze',
+}, () => {
+  const units = readdirSync(join(ROOT, 'ops/systemd'))
+  assert.equal(units.length, 4)
+  // It looks whether the programs are there, which depends on the machine and not on the units.
+  const directory = temporaryDirectory()
+  for (const unit of units) {
+    const text = read(`ops/systemd/${unit}`).replace('ExecStart=/usr/bin/node', `ExecStart=${process.execPath}`)
+    writeFileSync(join(directory, unit), text)
+  }
+  const verified = run('systemd-analyze', [
+    'verify',
+    ...units.map((unit) => join(directory, unit).replace('@.', '@payments.')),
+  ])
+  assert.doesNotMatch(verified.output, /Unknown|Failed|Invalid|ignoring/i)
+  for (const unit of units.filter((name) => name.endsWith('.service'))) {
+    const exposure = run('systemd-analyze', ['security', '--offline=true', '--threshold=20', join('ops/systemd', unit)])
+    assert.equal(exposure.status, 0, exposure.output.split('\n').at(-2))
+  }
+})
+
+test('compose reads its file', { skip: !has('docker-compose') && 'needs docker-compose' }, () => {
+  const directory = temporaryDirectory()
+  cpSync(join(ROOT, 'compose.yaml'), join(directory, 'compose.yaml'))
+  cpSync(join(ROOT, 'ops/compose.env.example'), join(directory, 'compose.env'))
+  const { output, status } = run('docker-compose', ['config', '--quiet'], directory)
+  assert.equal(status, 0, output)
+})
+
+test('every setting that a file names exists, and every secret is read from a file', () => {
+  const compose = parse(read('compose.yaml'), { merge: true })
+  const kubernetes = parseAllDocuments(read('ops/kubernetes/ledger.yaml'), { merge: true }).map((one) => one.toJS())
+  const deployment = kubernetes.find(({ kind }) => kind === 'Deployment')
+  const unit = read('ops/systemd/node-ledger.service')
+  const places = {
+    'compose.yaml': Object.keys(compose.services.ledger.environment),
+    'ops/compose.env.example': [...read('ops/compose.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name),
+    'the ConfigMap': Object.keys(kubernetes.find(({ kind }) => kind === 'ConfigMap').data),
+    'the Deployment': deployment.spec.template.spec.containers[0].env.map(({ name }: { name: string }) => name),
+    'the unit': [...unit.matchAll(/^Environment=([A-Z_]+)=/gm)].map(([, name]) => name),
+    'the image': [...read('Dockerfile').matchAll(/^(?:ENV| {4}) *([A-Z_]+)=/gm)].map(([, name]) => name),
+  }
+  for (const [place, names] of Object.entries(places)) {
+    assert.ok(names.length > 0, place)
+    for (const name of names) {
+      assert.ok(
+        (SETTINGS as readonly string[]).includes(name.replace(/_FILE$/, '')),
+        `${place}: there is no setting ${name}`,
+      )
+    }
+  }
+  const secrets = parse(read('ops/kubernetes/secrets.example.yaml')).stringData
+  for (const { value } of deployment.spec.template.spec.containers[0].env) {
+    assert.ok(value.split('/').at(-1) in secrets, `secrets.example.yaml lacks ${value}`)
+  }
+})
+
+test('the grace that each gives to a stop is longer than the stop', () => {
+  const stopSec = Number(/STOP_MS = (\d+)_000/.exec(read('src/cli/start.ts'))?.[1])
+  const waits = [
+    /TimeoutStopSec=(\d+)/.exec(read('ops/systemd/node-ledger.service')),
+    /terminationGracePeriodSeconds: (\d+)/.exec(read('ops/kubernetes/ledger.yaml')),
+    /stop_grace_period: (45)s/.exec(read('compose.yaml')),
+  ]
+  for (const wait of waits) assert.ok(Number(wait?.[1]) > stopSec, `${wait?.[0]} against ${stopSec} s`)
+})
+
+test('what the image copies starts, as nobody, in a root file system that cannot be written to', {
+  skip: !has('bwrap') && 'needs bubblewrap',
+}, () => {
+  const app = join(temporaryDirectory(), 'app')
+  const stage =
+    read('Dockerfile')
+      .split(/^FROM /m)
+      .at(-1) ?? ''
+  for (const [, line = ''] of stage.matchAll(/^COPY (?!--from)(.+)$/gm)) {
+    const [to = '', ...from] = line.split(' ').reverse()
+    for (const path of from) cpSync(join(ROOT, path), join(app, to === './' ? path : to), { recursive: true })
+  }
+  // Only what a production install has.
+  const lock = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { dev?: boolean; optional?: boolean }>
+  }
+  const binds = Object.entries(lock.packages)
+    .filter(([path, { dev, optional }]) => path.startsWith('node_modules/') && !dev && !optional)
+    .filter(
+      ([path]) =>
+        !path.includes('@node-ledger') && path.lastIndexOf('node_modules') === 0 && existsSync(join(ROOT, path)),
+    )
+    .map(([path]) => path)
+  for (const path of binds) mkdirSync(join(app, path), { recursive: true })
+  const system = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
+  const own = binds.flatMap((path) => ['--ro-bind', join(ROOT, path), join(app, path)])
+  const user = [
+    '--unshare-user',
+    '--uid',
+    '65532',
+    '--gid',
+    '65532',
+    '--chdir',
+    app,
+    '--setenv',
+    'NODE_ENV',
+    'production',
+  ]
+  // Every import is made, and the settings that lack are told, which is as far as it comes without a database and a chain.
+  const { output, status } = run(
+    'bwrap',
+    [...system, ...own, ...user, process.execPath, 'src/main.ts', 'start'],
+    dirname(app),
+  )
+  assert.equal(status, 2, output)
+  assert.match(output, /DATABASE_URL/)
+  assert.doesNotMatch(output, /ERR_MODULE_NOT_FOUND|EROFS|Cannot find/)
+})
