@@ -8,6 +8,8 @@ import { connect, type Pool } from '../../src/db/sql.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
 import { csvLine } from '../../src/operator/csv.ts'
 import { type ExportFile, exportLedger, exportOwner } from '../../src/operator/exports.ts'
+import { startService } from '../support/http.ts'
+import { KEYS } from '../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
 const NODES = 1_000
@@ -69,6 +71,14 @@ async function open(input: object): Promise<ExportFile> {
   const file = await exportLedger(deps, input as never)
   if (isOperatorRefusal(file)) return assert.fail(file.message)
   return file
+}
+
+/** Ends the connections of the exports that are under way, as an administrator would, or a restart. */
+async function endExports(): Promise<void> {
+  const ended = await pool`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = ${database.name} AND pid <> pg_backend_pid() AND query LIKE '%export_credits%' AND state <> 'idle'`
+  assert.equal(ended.length, 1)
 }
 
 async function readAll(file: ExportFile): Promise<string[]> {
@@ -152,11 +162,12 @@ describe('an export of the whole ledger', () => {
     const iterator = file.stream[Symbol.asyncIterator]()
     await iterator.next()
     // Nobody reads: what is made ahead is bounded, and what happens meanwhile is not in the file.
-    await sleep(300)
+    await until(async () => {
+      const [row] =
+        await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state = 'idle in transaction'`
+      return row?.open === 1
+    })
     assert.ok(file.stream.readableLength < 2 ** 20)
-    const [row] =
-      await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state = 'idle in transaction'`
-    assert.equal(row?.open, 1)
     file.stream.destroy()
     await until(async () => {
       const [left] =
@@ -184,14 +195,33 @@ describe('an export of the whole ledger', () => {
     let text = ''
     await assert.rejects(async () => {
       for await (const part of file.stream) {
-        if (text === '')
-          await pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${database.name} AND pid <> pg_backend_pid() AND state = 'idle in transaction'`
+        if (text === '') await endExports()
         text = (text + part).slice(-1000)
       }
     })
     assert.ok(!text.includes('#total'))
     await pool`SELECT 1`
   })
+})
+
+it('breaks the connection off over HTTP where it fails half way: nobody takes a part for the whole', async () => {
+  const service = await startService({ operator: deps, settings: { adminKeys: KEYS } })
+  try {
+    const answer = await fetch(`http://127.0.0.1:${service.port}/api/admin/exports/credits.csv`, {
+      headers: { 'x-admin-key': KEYS[0]?.key ?? '' },
+    })
+    assert.equal(answer.status, 200)
+    let text = ''
+    await assert.rejects(async () => {
+      for await (const part of answer.body ?? []) {
+        if (text === '') await endExports()
+        text = (text + Buffer.from(part).toString()).slice(-1000)
+      }
+    })
+    assert.ok(text !== '' && !text.includes('#total'))
+  } finally {
+    await service.close()
+  }
 })
 
 describe('an export of a period', () => {
