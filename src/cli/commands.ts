@@ -117,7 +117,7 @@ be wrong but not everything could be looked at.`,
       ...REASON,
       ...YES,
     },
-    examples: ['node-ledger rescan --from-block 1 --yes'],
+    examples: ['node-ledger rescan --from-block <block> --yes'],
     load: async () => (await import('./rescan.ts')).rescanBlocks,
   },
   {

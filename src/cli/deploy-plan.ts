@@ -28,7 +28,7 @@ export interface DeployPlan {
 }
 
 /** Chains that one has to oneself, where accounts whose keys everybody knows are the usual ones. */
-const DEVELOPMENT_CHAINS = [1_337, 31_337]
+export const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337]
 /** The room over the estimate that the deployment takes. */
 const GAS_MARGIN_PERCENT = 20n
 

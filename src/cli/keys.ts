@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { encryptKeystore } from '../chain/keystore.ts'
 import { addressOfKey, checksum } from '../chain/wallets.ts'
@@ -72,27 +72,26 @@ function readPasswordFile(path: string): string {
   }
 }
 
+/** Asks without showing what is typed. */
 async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
   if (!io.stdin.isTTY) throw new UsageError('There is nobody to ask for a password: add --password-file, or --plain.')
-  const first = await askHidden(io, 'Password: ', signal)
-  const again = await askHidden(io, 'Once more: ', signal)
-  if (first !== again) throw new RefusedError('The two are not the same.')
-  return first
-}
-
-/** Asks without showing what is typed. */
-async function askHidden(io: Io, question: string, signal: AbortSignal): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true })
+  const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true, signal })
   dialogue.once('SIGINT', () => dialogue.close())
-  const closed = new Promise<never>((_, reject) =>
-    dialogue.once('close', () => reject(new RefusedError('No password, no key.'))),
-  )
-  io.stderr.write(question)
+  // Through one reader, which keeps what was typed ahead.
+  const lines = dialogue[Symbol.asyncIterator]()
+  const ask = async (question: string) => {
+    io.stderr.write(question)
+    const { value, done } = await lines.next()
+    io.stderr.write('\n')
+    if (done) throw new RefusedError('No password, no key.')
+    return value
+  }
   try {
-    return await Promise.race([dialogue.question('', { signal }), closed])
+    const first = await ask('Password: ')
+    if (first !== (await ask('Once more: '))) throw new RefusedError('The two are not the same.')
+    return first
   } finally {
     dialogue.close()
-    io.stderr.write('\n')
   }
 }

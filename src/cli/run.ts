@@ -14,6 +14,8 @@ import type { Io } from './io.ts'
 import { createOutput } from './output.ts'
 import { version } from './version.ts'
 
+/** Errors of other parts whose message says what to do. */
+const REFUSALS: readonly string[] = ['FailpointError', 'RebuildError']
 /** What an interrupted command has for putting its things away. */
 const INTERRUPTED_MS = 2_000
 
@@ -96,12 +98,13 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
   const { message, name, stack } = error instanceof Error ? error : new Error(String(error))
   if (error instanceof UsageError) return { code: EXIT.usage, message: `${message}\n\nUsage: ${usageLine(command)}` }
   if (error instanceof ConfigError) return { code: EXIT.usage, message }
-  if (
-    error instanceof RefusedError ||
-    error instanceof EmbedError ||
-    name === 'StartError' ||
-    name === 'FailpointError'
-  )
+  // By name, so that no command loads what it does not need.
+  if (name === 'StartError') {
+    const { retryable } = error as { retryable?: boolean }
+    const told = message.replace('Node Ledger cannot start on this chain', 'The settings and the chain do not fit')
+    return { code: retryable === true ? EXIT.unavailable : EXIT.not, message: told }
+  }
+  if (error instanceof RefusedError || error instanceof EmbedError || REFUSALS.includes(name))
     return { code: EXIT.not, message }
   if (error instanceof UnavailableError) return { code: EXIT.unavailable, message }
   if (error instanceof ChainFault)

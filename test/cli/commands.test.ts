@@ -1,0 +1,368 @@
+// Every command as an operator runs it: a process of its own, on a real ledger. The examples of the documentation are run as they
+// stand there; each command is also called with the database down, the chain down, and nothing to talk to.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { encodeFunctionData } from 'viem'
+import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import { decryptKeystore } from '../../src/chain/keystore.ts'
+import { addressOfKey } from '../../src/chain/wallets.ts'
+import type { Command } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { readCursor } from '../../src/db/blocks.ts'
+import { runHere, runProcess, worldEnv } from '../support/cli.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { ETHER, startWorld, type World } from '../support/world.ts'
+
+const CENT = ETHER / 100n
+/** Not run here: they go on until stopped (start.test.ts), or have a chain of their own (deploy.test.ts). */
+const ELSEWHERE = ['start', 'dev', 'deploy']
+/** What needs neither database nor chain. */
+const ALONE = ['keys new', 'config', ...ELSEWHERE]
+
+let world: World
+let env: Record<string, string>
+let empty: TestDatabase
+const directory = temporaryDirectory()
+before(async () => {
+  world = await startWorld()
+  env = worldEnv(world)
+  empty = await createEmptyDatabase()
+  await world.pay(6, CENT)
+  await world.settle()
+})
+after(async () => {
+  await world.close()
+  await empty.drop()
+})
+
+const run = (...argv: string[]) => runProcess(argv, env)
+/** A payment that no rule accepts, held. */
+async function heldPayment(valueWei = CENT + 1n): Promise<string> {
+  const hash = await world.pay(6, valueWei)
+  await world.chain.mine()
+  await world.payments()
+  return hash
+}
+
+describe('the examples of the documentation work as they stand', () => {
+  for (const command of COMMANDS.filter(({ name }) => !ELSEWHERE.includes(name))) {
+    for (const example of command.examples) test(example, () => tryExample(command, example))
+  }
+})
+
+async function tryExample(command: Command, example: string): Promise<void> {
+  const words = await filledIn(command, example)
+  // As JSON, too, but what was decided a moment ago cannot be decided again.
+  const single = changes(command) || words.includes('--json') || words.includes('--out')
+  for (const argv of single ? [words] : [words, [...words, '--json']]) {
+    const { code, out, err } = await run(...argv)
+    assert.equal(code, expectedCode(example), `${argv.join(' ')}\n${out}${err}`)
+    if (argv.includes('--json')) for (const line of out.trim().split('\n')) JSON.parse(line)
+  }
+}
+
+/** Examples whose world is such that they come to another end than 0: nothing is halted, and no timer runs the passes. */
+const expectedCode = (example: string) => (/resume --halt|doctor/.test(example) ? 1 : 0)
+
+const changes = ({ options = {}, name }: Command) =>
+  'yes' in options || /^(senders (deny|allow)|keys new|rebuild)$/.test(name)
+
+/** The words of an example, what is in <brackets> filled in from the world, quotes taken away. */
+async function filledIn(command: Command, example: string): Promise<string[]> {
+  const words = (example.match(/"[^"]*"|\S+/g) ?? []).slice(1).map((word) => word.replaceAll('"', ''))
+  const values: Record<string, () => string | Promise<string>> = {
+    hash: () => heldPayment(),
+    refund: async () => await refundOf(words),
+    address: () => world.at(14),
+    node: async () => await unpaidNode(),
+    url: () => empty.url,
+    block: async () => String((await readCursor(world.pool))?.number ?? 0),
+    month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
+    'password-file': () => {
+      writeFileSync(join(directory, 'password'), 'correct horse battery\n')
+      return join(directory, 'password')
+    },
+  }
+  if (example.includes('senders allow')) {
+    assert.equal((await run('senders', 'deny', world.at(14), '--label', 'x', '--reason', 'y')).code, 0)
+  }
+  if (example.includes('nodes revoke')) await run('nodes', 'grant', await unpaidNode(), '--reason', 'x', '--yes')
+  if (example.includes('rescan')) await heldPayment()
+  if (command.name === 'verify' || command.name === 'pass') await world.rest()
+  for (const [index, word] of words.entries()) {
+    const name = /^<(.+)>$/.exec(word)?.[1]
+    if (name) words[index] = await (values[name] ?? assert.fail(`nothing for ${word}`))()
+    if (word === '--out') words[index + 1] = join(directory, `${index}-${words[index + 1]}`)
+  }
+  return words
+}
+
+/** The refund of the payment that stands third in the words, mined. */
+async function refundOf(words: readonly string[]): Promise<string> {
+  assert.match(words[2] ?? '', /^0x/)
+  const hash = await world.pay(3, CENT + 1n, world.at(6))
+  await world.chain.mine()
+  return hash
+}
+
+let unpaid: string | null = null
+/** A node that the minter's key minted without a payment. */
+async function unpaidNode(): Promise<string> {
+  if (unpaid) return unpaid
+  const [open] = await world.pool<{ cohort: number }[]>`
+    SELECT cohort FROM cohorts WHERE next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
+  const order = {
+    to: world.at(15),
+    cohort: BigInt(open?.cohort ?? assert.fail('no cohort takes nodes')),
+    ref: `0x${'77'.repeat(32)}`,
+  }
+  const data = encodeFunctionData({ abi: factoryAbi, functionName: 'mint', args: mintArgs(order) } as never)
+  await world.call(1, world.factory, data)
+  await world.settle()
+  unpaid = JSON.parse((await run('nodes', 'unpaid', '--json')).out).nodes[0].nodeId
+  return unpaid ?? assert.fail('no node was minted')
+}
+
+function mintArgs(order: { to: string; cohort: bigint; ref: string }): unknown[] {
+  const mint = factoryAbi.find((item) => item.type === 'function' && item.name === 'mint') ?? assert.fail('no mint')
+  return mint.inputs.map((input) => {
+    if (input.type.startsWith('tuple')) return [order]
+    return input.type === 'bytes32' ? `0x${'0'.repeat(64)}` : 0n
+  })
+}
+
+/** Called in a way that gets past the checks of arguments, without a question. */
+function plausibleCall({ name, args = [], options = {} }: Command): string[] {
+  const fill = (option: string) =>
+    /wei|block|up-to|wallet/.test(option) ? '1' : option === 'refund-tx-hash' ? `0x${'ab'.repeat(32)}` : 'x'
+  const required = Object.entries(options).flatMap(([option, spec]) =>
+    spec.required ? [`--${option}`, fill(option)] : [],
+  )
+  const words = args.map((arg) => arg.choices?.[0] ?? (arg.name === 'address' ? world.at(9) : `0x${'cd'.repeat(32)}`))
+  return [
+    ...name.split(' '),
+    ...words,
+    ...required,
+    ...('yes' in options ? ['--yes'] : []),
+    ...(name === 'rebuild' ? ['--into', empty.url] : []),
+    ...(name === 'migrate' ? ['--status'] : []),
+  ]
+}
+
+const DOWN = '127.0.0.1:9'
+
+describe('with nothing to talk to, a command says so in a line and ends with 3', () => {
+  const needy = COMMANDS.filter(({ name }) => !ALONE.includes(name) && name !== 'doctor')
+  for (const command of needy) {
+    test(command.name, async () => {
+      const calls: [string, NodeJS.ProcessEnv, RegExp][] = [
+        ['no database', { ...env, DATABASE_URL: `postgres://u:secret-pw@${DOWN}/x` }, /database cannot be reached/],
+        ['no service', { DATA_DIR: join(directory, 'nowhere'), NODE_ENV: 'test' }, /No service runs in this directory/],
+      ]
+      for (const [what, given, words] of calls) {
+        const { code, out, err } = await runHere([...plausibleCall(command), '--json'], given)
+        assert.equal(code, 3, `${what}: ${err}`)
+        assert.match(err, words)
+        assert.doesNotMatch(out + err, /at .*\.ts:\d|secret-pw/)
+        assert.equal(JSON.parse(out).exitCode, 3)
+      }
+    })
+  }
+
+  const chainBound = [
+    'pass',
+    'verify',
+    'rescan',
+    'rebuild',
+    'payments claim',
+    'payments refund',
+    'tiers create',
+    'statement',
+  ]
+  for (const name of chainBound) {
+    test(`${name}, the chain down`, async () => {
+      const command = COMMANDS.find((candidate) => candidate.name === name) ?? assert.fail(name)
+      const argv = plausibleCall(command)
+      if (name === 'payments refund') argv[2] = await heldPayment(CENT + 2n)
+      if (name === 'tiers create') argv[2] = 'gold'
+      if (name === 'rescan') argv[2] = String((await readCursor(world.pool))?.number)
+      const { code, err } = await runHere(argv, { ...env, RPC_URL: `http://${DOWN}/secret-path` })
+      assert.equal(code, 3, err)
+      assert.doesNotMatch(err, /secret-path|at .*\.ts:\d/)
+    })
+  }
+
+  test('while what needs no chain goes on', async () => {
+    for (const argv of [
+      ['payments', 'list'],
+      ['audit', 'list'],
+      ['tiers', 'list'],
+      ['pause'],
+      ['resume'],
+      ['export', 'nodes'],
+    ]) {
+      const { code, err } = await runHere(argv, { ...env, RPC_URL: `http://${DOWN}/` })
+      assert.equal(code, 0, `${argv.join(' ')}: ${err}`)
+    }
+  })
+})
+
+test('a database without a ledger is refused with what to do', async () => {
+  const bare = await createEmptyDatabase()
+  try {
+    const given = { ...env, DATABASE_URL: bare.url }
+    const { code, err } = await runHere(['payments', 'list'], given)
+    assert.equal(code, 1)
+    assert.match(err, /node-ledger migrate/)
+    assert.equal((await runHere(['migrate', '--status'], given)).code, 1)
+    assert.equal((await runHere(['migrate'], given)).code, 0)
+    assert.equal((await runHere(['migrate', '--status'], given)).code, 0)
+  } finally {
+    await bare.drop()
+  }
+})
+
+test('wrong settings end with 2, and say which', async () => {
+  const { code, err } = await runHere(['payments', 'list'], { ...env, CHAIN_ID: 'many', TICK_SEC: '-1' })
+  assert.equal(code, 2)
+  assert.match(err, /CHAIN_ID[\s\S]*TICK_SEC/)
+})
+
+describe('a decision', () => {
+  test('without --yes is refused where nobody can be asked, and taken back by a no', async () => {
+    const hash = await heldPayment()
+    const words = ['payments', 'dismiss', hash]
+    assert.equal((await runHere(words, env)).code, 2)
+    const declined = await runHere(words, env, 'n')
+    assert.deepEqual([declined.code, declined.out], [1, ''])
+    assert.match(declined.err, /10000000000000001 wei[\s\S]*wrongAmount[\s\S]*\[y\/N\]/)
+    const agreed = await runHere(words, env, 'y')
+    assert.equal(agreed.code, 0, agreed.err)
+    const again = await runHere([...words, '--yes'], env)
+    assert.equal(again.code, 1)
+    assert.match(again.err, /The payment is dismissed/)
+    const [entry] = JSON.parse((await runHere(['audit', 'list', '--subject', hash, '--json'], env)).out).entries
+    assert.match(entry.actor, /^cli:/)
+  })
+
+  test('about what is not there, or makes no sense, is refused', async () => {
+    const rows: [string[], number, RegExp][] = [
+      [['payments', 'show', `0x${'9'.repeat(64)}`], 1, /no such payment/],
+      [['payments', 'show', 'abc'], 2, /transaction hash/],
+      [['payments', 'claim', 'abc'], 2, /64 hex digits/],
+      [['payments', 'claim', `0x${'9'.repeat(64)}`], 3, /no such transaction/],
+      [['payments', 'list', '--status', 'odd'], 2, /--status must be one of/],
+      [['payments', 'dismiss', '--yes'], 2, /--below-wei/],
+      [['payments', 'release', await heldPayment(), '--yes'], 2, /name the --tier-id/],
+      [['tiers', 'price', 'none', '--price-wei', '5', '--yes'], 1, /no tier none/],
+      [['tiers', 'price', 'plus', '--price-wei', '1e18', '--yes'], 2, /--price-wei must be an amount of wei/],
+      [['senders', 'deny', '0x123', '--label', 'x', '--reason', 'y'], 2, /<address> must be an address/],
+      [['senders', 'allow', world.at(13)], 1, /not on the list/],
+      [['nodes', 'grant', '999', '--reason', 'x', '--yes'], 1, /no such node/],
+      [['recheck', '--up-to', 'x', '--yes'], 2, /block number/],
+      [['rescan', '--from-block', '0x1', '--yes'], 2, /--from-block must be a whole number/],
+      [['export', 'payments', '--month', '2026-13'], 2, /month must be/],
+      [['export', 'owner'], 2, /--address is required/],
+      [['export', 'nodes', '--out', '/nowhere/x.csv'], 1, /cannot be written \(ENOENT\)/],
+      [['rebuild', '--into', env.DATABASE_URL ?? ''], 1, /is the current one/],
+    ]
+    for (const [argv, expected, words] of rows) {
+      const { code, err } = await runHere(argv, env)
+      assert.equal(code, expected, `${argv.join(' ')}: ${err}`)
+      assert.match(err, words)
+    }
+  })
+})
+
+describe('verify', () => {
+  test('ends with 1 and names the place where ledger and contract differ', async () => {
+    await world.rest()
+    assert.equal((await run('verify')).code, 0)
+    const [{ owner } = { owner: '' }] = await world.pool<{ owner: string }[]>`SELECT owner FROM nodes WHERE node_id = 1`
+    await world.pool`UPDATE nodes SET owner = ${world.at(18)} WHERE node_id = 1`
+    const { code, out } = await run('verify', '--json')
+    await world.pool`UPDATE nodes SET owner = ${owner} WHERE node_id = 1`
+    assert.equal(code, 1)
+    const { equal, drifts } = JSON.parse(out)
+    assert.equal(equal, false)
+    assert.deepEqual(drifts, [{ kind: 'node', nodeId: '1', field: 'owner', ledger: world.at(18), chain: owner }])
+    assert.equal((await run('verify')).code, 0)
+  })
+})
+
+describe('keys new', () => {
+  test('writes a key that only its owner may read and only the password opens, and prints the address alone', async () => {
+    const [path, passwordFile] = [join(directory, 'minter.json'), join(directory, 'pw')]
+    writeFileSync(passwordFile, 'correct horse battery\n')
+    const { code, out, err } = await run('keys', 'new', '--out', path, '--password-file', passwordFile)
+    assert.equal(code, 0, err)
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+    const key = await decryptKeystore(readFileSync(path, 'utf8'), 'correct horse battery')
+    assert.equal(addressOfKey(key), out.trim().toLowerCase())
+    assert.ok(!(out + err).includes(key.slice(2)))
+    const before = readFileSync(path, 'utf8')
+    const again = await run('keys', 'new', '--out', path, '--plain')
+    assert.equal(again.code, 1)
+    assert.match(again.err, /exists already/)
+    assert.equal(readFileSync(path, 'utf8'), before)
+  })
+
+  test('asks twice for a password, and refuses a short one', async () => {
+    const path = join(directory, 'asked.json')
+    const asked = await runHere(['keys', 'new', '--out', path], {}, 'correct horse battery\ncorrect horse battery')
+    assert.equal(asked.code, 0, asked.err)
+    assert.ok(!asked.err.includes('horse'))
+    for (const [typed, words] of [
+      ['short\nshort', /12 are the least/],
+      ['correct horse battery\nanother horse battery', /not the same/],
+    ] as const) {
+      const refused = await runHere(['keys', 'new', '--out', `${path}.2`], {}, typed)
+      assert.equal(refused.code, 1)
+      assert.match(refused.err, words)
+    }
+    assert.equal((await runHere(['keys', 'new', '--out', `${path}.2`], {})).code, 2)
+    assert.ok(!existsSync(`${path}.2`))
+  })
+})
+
+test('an export is whole or not there, and says as JSON what it says as CSV', async () => {
+  const path = join(directory, 'payments.csv')
+  assert.equal((await run('export', 'payments', '--out', path)).code, 0)
+  const csv = readFileSync(path, 'utf8').trim().split('\r\n')
+  const json = (await run('export', 'payments', '--json')).out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.equal(json.length, csv.length - 1)
+  assert.equal(json.at(-1).total.rows, String(json.length - 1))
+  assert.equal(
+    json.slice(0, -1).reduce((sum, row) => sum + BigInt(row.valueWei), 0n),
+    BigInt(json.at(-1).total.valueWei),
+  )
+  assert.equal((await run('export', 'payments', '--out', path, '--json')).code, 2)
+})
+
+test('a reader that has seen enough is no error', async () => {
+  const { code, err } = await runProcess(['help'], env, { closeAfter: 1 })
+  assert.deepEqual([code, err], [0, ''])
+})
+
+test('interrupted while it waits, it ends with 130', async () => {
+  const silent = createServer()
+  const asked = once(silent, 'connection')
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  try {
+    const given = { ...env, RPC_URL: `http://127.0.0.1:${port}` }
+    const { code, err } = await runProcess(['verify'], given, { interruptWhen: asked })
+    assert.equal(code, 130, err)
+    assert.match(err, /Interrupted/)
+  } finally {
+    silent.close()
+  }
+})

@@ -1,0 +1,129 @@
+// Commands beside a service that runs on embedded parts, as somebody meets them who has just typed `npm start`: they find its
+// database and its chain, and where no service runs they say so and start nothing.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { runProcess } from '../support/cli.ts'
+import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const PRICE = 10n ** 16n
+const dataDir = temporaryDirectory()
+const env = { DATA_DIR: dataDir }
+
+let service: Service
+before(async () => {
+  service = await startService(dataDir, { TICK_SEC: '1' })
+})
+after(() => service.stop())
+
+const json = async (...argv: string[]) => {
+  const { code, out, err } = await runProcess([...argv, '--json'], env)
+  assert.equal(code, 0, err)
+  return JSON.parse(out)
+}
+
+describe('beside a running service', () => {
+  test('commands find its database and its chain by themselves', async () => {
+    const chain = await service.get<WellKnown>('/.well-known/node-ledger.json')
+    await wallet(6, chain).pay(chain.paymentAddress, PRICE)
+    const hash = await wallet(7, chain).pay(chain.paymentAddress, PRICE + 1n)
+    await until('the held payment', async () => {
+      const { payments } = await json('payments', 'list', '--status', 'held')
+      return payments.length > 0 ? payments : null
+    })
+    await json('payments', 'release', hash, '--tier-id', 'basic', '--yes')
+    await until('both nodes', async () =>
+      (await service.get<{ totalNodes: number }>('/api/stats')).totalNodes === 2 ? true : null,
+    )
+    const { equal, nodes } = await json('verify')
+    assert.deepEqual([equal, nodes], [true, 2])
+    assert.match((await json('config')).DATABASE_URL, /embedded/)
+  })
+
+  test('a pass takes its turn with those of the service', async () => {
+    const ran = await until('a turn', async () => {
+      const { code, out } = await runProcess(['pass', 'payments', '--json'], env)
+      assert.equal(JSON.parse(out).ran, code === 0)
+      return code === 0 ? out : null
+    })
+    assert.ok(JSON.parse(ran).headBlock > 0)
+  })
+
+  test('the doctor finds nothing wrong', async () => {
+    const { verdict, findings } = await until('a ledger that was compared', async () => {
+      const { out } = await runProcess(['doctor', '--json'], env)
+      return JSON.parse(out)
+    })
+    const bad = findings.filter(
+      (finding: { verdict: string }) => finding.verdict === 'fail' || finding.verdict === 'unknown',
+    )
+    assert.deepEqual(bad, [], verdict)
+  })
+
+  test('a second service on the same directory is refused in a sentence', async () => {
+    const { code, err } = await runProcess(['start'], { ...env, PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0' })
+    assert.equal(code, 1)
+    assert.match(err, /is in use by process \d+/)
+    assert.doesNotMatch(err, /at .*\.ts:\d/)
+  })
+})
+
+test('where no service runs, commands say so and start nothing', async () => {
+  const nowhere = temporaryDirectory()
+  for (const argv of [['payments', 'list'], ['verify'], ['pass', 'credit'], ['migrate'], ['doctor']]) {
+    const { code, out, err } = await runProcess([...argv, '--json'], { DATA_DIR: nowhere, PORT: '0' })
+    assert.equal(code, 3, err)
+    assert.match(out, /[Nn]o service runs in this directory/)
+  }
+  assert.deepEqual(readdirSync(nowhere), [])
+})
+
+test('dev shows a log to read, and ends with the service when it is asked to', async () => {
+  const own = temporaryDirectory()
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0', TICK_SEC: '1' }
+  const child = spawn(process.execPath, [main, 'dev'], {
+    env: { PATH: process.env.PATH ?? '', HOME: own, DATA_DIR: own, ...ports },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (part) => {
+      said += part
+    })
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  try {
+    await until('a line of the log', async () => (/^\d\d:\d\d:\d\d (info|WARN)/m.test(said) ? true : null))
+    assert.match(said, /answers at http/)
+  } finally {
+    child.kill('SIGTERM')
+  }
+  assert.equal(await ended, 0)
+  assert.match(said, /Stopping: received SIGTERM/)
+})
+
+describe('what cannot start says why in a line', () => {
+  const rows: [string, Record<string, string>, number, RegExp][] = [
+    ['wrong settings', { PORT: 'many' }, 2, /PORT is "many"/],
+    ['production without anything', { NODE_ENV: 'production' }, 2, /DATABASE_URL is required/],
+    ['a failpoint there is not', { NODE_LEDGER_FAILPOINT: 'nowhere', DATA_DIR: temporaryDirectory() }, 1, /There are:/],
+  ]
+  for (const [what, given, expected, words] of rows) {
+    test(what, async () => {
+      const { code, err } = await runProcess(['start'], given)
+      assert.equal(code, expected, err)
+      assert.match(err, words)
+      assert.doesNotMatch(err, /at .*\.ts:\d/)
+    })
+  }
+
+  test('dev is not for production', async () => {
+    const { code, err } = await runProcess(['dev'], { NODE_ENV: 'production' })
+    assert.equal(code, 1)
+    assert.match(err, /use "start"/)
+  })
+})
