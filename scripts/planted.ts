@@ -36,7 +36,8 @@ function plant(copy: string, bug: PlantedBug): () => void {
 
 /** Runs a test file of the copy up to the first test that fails; gives what failed, or null where all passed. */
 async function runTests(copy: string, file: string, ownServer: boolean): Promise<string | null> {
-  const env = { ...process.env }
+  // So many seeds of the simulation are enough to notice.
+  const env: NodeJS.ProcessEnv = { NL_SIM_SEEDS: '100', ...process.env }
   // A changed migration needs a server whose template it makes itself.
   if (ownServer) delete env[SERVER_VARIABLE]
   const args = ['--test', '--test-force-exit', '--test-reporter=tap', file]

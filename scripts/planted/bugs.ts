@@ -18,6 +18,7 @@ const INSTANCES = 'test/passes/instances.test.ts'
 const PROCESSES = 'test/faults/instances.test.ts'
 const SENDING = 'test/passes/sending.test.ts'
 const REORGANISATION = 'test/passes/reorganisation.test.ts'
+const SIMULATION = 'test/sim/model-a.test.ts'
 
 /** A bug that is one change of one file. */
 export const one = (name: string, file: string, find: string, put: string, ...tests: string[]): PlantedBug => ({
@@ -225,6 +226,20 @@ export const BUGS: readonly PlantedBug[] = [
     'const resent = await rewindOutbox(sql, fork.number)',
     'const resent = await rewindOutbox(sql, Number.MAX_SAFE_INTEGER)',
     REORGANISATION,
+  ),
+  one(
+    'a mint carries no fork guard',
+    'src/passes/steps/mint.ts',
+    'guard: ctx.rules.guardUsable ? { number: cursor.number, hash: cursor.hash } : null',
+    'guard: null',
+    SIMULATION,
+  ),
+  one(
+    'the places in a tier are counted without what is in flight',
+    'src/db/payments.ts',
+    "WHERE p.from_address = ${wallet} AND p.state IN ('accepted', 'minting') AND t.tier_no",
+    'WHERE p.from_address = ${wallet} AND false AND t.tier_no',
+    SIMULATION,
   ),
   one(
     'payments of a mint that reverted are forgotten',

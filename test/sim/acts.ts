@@ -27,6 +27,9 @@ const REFUSING_CODE = '0x60006000fd'
 const SHORT = 10n ** 12n
 const FULL = 10_000n * ETHER
 
+/** Far above what a transaction signed in quiet times offers, below the cap of the rules. */
+export const HIGH_FEE_WEI = 60n * 10n ** 9n
+
 type Act = (play: Play) => Promise<string | null>
 
 async function send(play: Play, from: number, to: Address, value: bigint, data: Hex = '0x'): Promise<void> {
@@ -167,7 +170,7 @@ export const ACTS: Record<string, Act> = {
     return 'the senders have money'
   },
   async 'high fees'(play) {
-    play.baseFeeWei = 60n * 10n ** 9n
+    play.baseFeeWei = HIGH_FEE_WEI
     return 'fees are high'
   },
   async 'low fees'(play) {
@@ -184,7 +187,7 @@ export const ACTS: Record<string, Act> = {
 const WEIGHTS: Record<string, number> = {
   ...{ payment: 30, race: 6, 'self payment': 1, outflow: 2, 'failed payment': 3, 'unseen payment': 2, owner: 14 },
   ...{ terms: 4, tokens: 5, pause: 2, unpause: 3, interval: 2, 'short purse': 2, 'full purse': 3 },
-  ...{ 'high fees': 2, 'low fees': 3, eviction: 3 },
+  ...{ 'high fees': 4, 'low fees': 3, eviction: 3 },
 }
 const DRAWN = Object.keys(ACTS).flatMap((name) => Array<string>(WEIGHTS[name] ?? 1).fill(name))
 

@@ -7,7 +7,7 @@ import type { Rules } from '../../src/passes/context.ts'
 import { FAULTS, type Fault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
-import { ACTS, act, calm, mendWallet } from './acts.ts'
+import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet } from './acts.ts'
 import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
 import { checkReadings, checkRebuild, checkSales, checkSent } from './oracle.ts'
 import { armInstances, createPlay, mine, type PassName, type Play, runPass, startInstance } from './play.ts'
@@ -98,7 +98,9 @@ async function step(play: Play, number: number): Promise<void> {
   await mine(play, seconds)
   await mendWallet(play)
   if (seconds > INTERVAL_SEC) count(play.tally, 'clock jump')
-  const more = dice.roll('wait') < 0.08 ? LONG_WAIT_BLOCKS : dice.between('more', 0, 1)
+  // What is stuck on its fee is raised after as long.
+  const long = dice.roll('wait') < (play.baseFeeWei >= HIGH_FEE_WEI ? 0.4 : 0.04)
+  const more = long ? LONG_WAIT_BLOCKS : dice.between('more', 0, 1)
   for (let i = 0; i < more; i++) await mine(play, 1)
   log.push(`  a block ${seconds} s later${more > 0 ? `, and ${more} more` : ''}`)
   if (dice.roll('reorganise') < 0.18) log.push(`  ${await reorganise(play)}`)
