@@ -1,0 +1,143 @@
+// The doctor at the bedside: whatever is broken it names, with what to do, and goes on looking at the rest.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { noteHalt } from '../../src/db/halts.ts'
+import { clearSetting, writeSetting } from '../../src/db/settings.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+interface Finding {
+  check: string
+  verdict: 'ok' | 'warn' | 'fail' | 'unknown'
+  says: string
+  todo: string | null
+}
+
+let world: World
+let env: Record<string, string>
+before(async () => {
+  world = await startWorld()
+  env = worldEnv(world)
+  await world.rest()
+})
+after(() => world.close())
+
+async function examine(changed: NodeJS.ProcessEnv = {}): Promise<{ code: number | null; findings: Finding[] }> {
+  const { code, out, err } = await runHere(['doctor', '--json'], { ...env, ...changed })
+  assert.doesNotMatch(out + err, /at .*\.ts:\d/)
+  return { code, findings: JSON.parse(out).findings }
+}
+
+const found = (findings: readonly Finding[], check: string) => findings.filter((finding) => finding.check === check)
+/** The verdict of a check, which must be there, and must say what to do where it is no good. */
+function verdict(findings: readonly Finding[], check: string): string {
+  const all = found(findings, check)
+  assert.ok(all.length > 0, `${check} was not looked at`)
+  for (const { verdict, todo, says } of all) assert.equal(todo !== null, verdict === 'warn' || verdict === 'fail', says)
+  return all.map((finding) => finding.verdict).join()
+}
+
+test('a ledger that is well is found well', async () => {
+  const { code, findings } = await examine()
+  assert.deepEqual(
+    findings.filter((finding) => finding.verdict === 'fail' || finding.verdict === 'unknown'),
+    [],
+  )
+  assert.equal(code, 0)
+  for (const check of [
+    'database.schema',
+    'database.rights',
+    'chain.provider',
+    'chain.factory',
+    'keys.minter',
+    'sale.tiers',
+  ])
+    assert.equal(verdict(findings, check), 'ok', check)
+})
+
+describe('what is down keeps nothing else from being looked at', () => {
+  test('the database', async () => {
+    const { code, findings } = await examine({ DATABASE_URL: 'postgres://u:secret-pw@127.0.0.1:9/x' })
+    assert.equal(code, 1)
+    assert.equal(verdict(findings, 'database'), 'fail')
+    assert.equal(verdict(findings, 'ledger'), 'unknown')
+    assert.equal(verdict(findings, 'chain.provider'), 'ok')
+    assert.equal(verdict(findings, 'funds.minter'), 'ok')
+    assert.ok(!JSON.stringify(findings).includes('secret-pw'))
+  })
+
+  test('one provider of two', async () => {
+    const { code, findings } = await examine({ RPC_URL: `http://127.0.0.1:9/secret-path,${world.chain.rpcUrl}` })
+    assert.equal(code, 1)
+    assert.equal(verdict(findings, 'chain.provider'), 'fail,ok')
+    assert.equal(verdict(findings, 'chain.factory'), 'ok')
+    assert.ok(!JSON.stringify(findings).includes('secret-path'))
+  })
+
+  test('the chain', async () => {
+    const { code, findings } = await examine({ RPC_URL: 'http://127.0.0.1:9' })
+    assert.equal(code, 1)
+    assert.equal(verdict(findings, 'chain.provider'), 'fail')
+    assert.equal(verdict(findings, 'chain.factory'), 'unknown')
+    assert.equal(verdict(findings, 'database.schema'), 'ok')
+    assert.equal(verdict(findings, 'passes.payments'), 'ok')
+  })
+
+  test('the settings', async () => {
+    const { code, findings } = await examine({ TICK_SEC: 'often', FINALITY: 'soon', RCP_URL: 'x' })
+    assert.equal(code, 1)
+    assert.equal(
+      verdict(findings, 'settings')
+        .split(',')
+        .filter((word) => word === 'fail').length,
+      2,
+    )
+    assert.equal(verdict(findings, 'chain.provider'), 'ok')
+    assert.equal(verdict(findings, 'database'), 'ok')
+  })
+})
+
+describe('what is wrong is named', () => {
+  test('another chain than CHAIN_ID, a factory that is none, a key without its role', async () => {
+    const other = await examine({ CHAIN_ID: '5' })
+    assert.equal(verdict(other.findings, 'chain.provider'), 'fail')
+    const nothing = await examine({ FACTORY_ADDRESS: world.at(12) })
+    assert.equal(verdict(nothing.findings, 'chain.factory'), 'fail')
+    const { code, findings } = await examine({ MINTER_PRIVATE_KEY: `0x${'8f3c21d5e6b7a904'.repeat(4)}` })
+    assert.equal(code, 1)
+    assert.match(found(findings, 'chain.factory')[0]?.says ?? '', /is not the factory's minter/)
+    assert.equal(verdict(findings, 'funds.minter'), 'fail')
+  })
+
+  test('no key, no wallet, a quote for a tier that is not on sale', async () => {
+    const { code, findings } = await examine({ MINTER_PRIVATE_KEY: '', PAYMENT_ADDRESS: '', QUOTE_TIER: 'gold' })
+    assert.equal(code, 0)
+    for (const check of ['keys.minter', 'sale.wallet', 'sale.quote'])
+      assert.equal(verdict(findings, check), 'warn', check)
+  })
+
+  test('passes that stand still, a halt, a pause, drift, held payments', async () => {
+    await world.pay(6, 7n)
+    await world.settle()
+    await world.pool`UPDATE passes SET started_at = now() - interval '1 hour'`
+    await noteHalt(world.pool, 'otherChain', { chainId: 5 })
+    await writeSetting(world.pool, 'paused', true, 'test')
+    await writeSetting(world.pool, 'drift', [{ kind: 'notOnChain', nodeId: '9' }], 'test')
+    const { code, findings } = await examine()
+    assert.equal(code, 1)
+    for (const check of ['passes.payments', 'passes.credit', 'passes.halt', 'ledger.drift'])
+      assert.equal(verdict(findings, check), 'fail', check)
+    for (const check of ['passes.pause', 'payments.held']) assert.equal(verdict(findings, check), 'warn', check)
+    for (const name of ['halted', 'paused', 'drift']) await clearSetting(world.pool, name)
+  })
+
+  test('a distributor that cannot pay the next round', async () => {
+    await world.pay(7, 10n ** 16n)
+    await world.settle()
+    await world.chain.setBalance(world.at(2), 1n)
+    const { code, findings } = await examine()
+    assert.equal(code, 1)
+    assert.equal(verdict(findings, 'funds.distributor'), 'fail')
+    assert.equal(verdict(findings, 'funds.round'), 'fail')
+  })
+})
