@@ -230,6 +230,19 @@ describe('an export of a period', () => {
     assert.equal(factsOf(lines.at(-1)).rows, String(2 * NODES))
   })
 
+  it('is read without prepared statements, too, as behind a pooler', async () => {
+    const plain = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+    for (const kind of ['credits', 'payments', 'transactions', 'refunds', 'outflows']) {
+      const file = await exportLedger({ ...deps, readPool: plain }, { kind, from: '1', to: '11' })
+      if (isOperatorRefusal(file)) return assert.fail(file.message)
+      const lines = await readAll(file)
+      assert.equal(factsOf(lines.at(-1)).rows, String(lines.length - 2), kind)
+      // The connection is given back when the transaction has ended, a moment after the last line.
+      await plain`SELECT 1`
+    }
+    await plain.end({ timeout: 1 })
+  })
+
   it('refuses what is no period', async () => {
     for (const input of [
       { kind: 'credits', from: 'yesterday' },
