@@ -68,6 +68,8 @@ interface Era {
   /** Nothing below is ever taken back: there the contract was deployed. */
   baseBlock: number
   tiers: number
+  /** Disasters of this round of the deck that are still to come: each comes as often as it is in it. */
+  deck: Disaster[]
 }
 
 /** Runs one until it is enough, or its chain is long. Throws what broke, with the seed in its text. */
@@ -81,7 +83,17 @@ export async function runEra(options: EraOptions): Promise<void> {
   // Nothing of an era becomes final: what is taken back from there halts the passes, which is for tests of its own.
   const stage = await openStage({ maxPerWallet: 200n, slotsInEpoch: HEIGHT_MAX })
   const era: Era = {
-    ...{ options, stage, dice: createDice(seed), counts, arming: false, instances: [], tiers: 9, baseBlock: 0 },
+    ...{
+      options,
+      stage,
+      dice: createDice(seed),
+      counts,
+      arming: false,
+      instances: [],
+      tiers: 9,
+      baseBlock: 0,
+      deck: [],
+    },
     postgres: { server, dataDir },
   }
   const { world } = stage
@@ -181,12 +193,12 @@ async function runCycle(era: Era): Promise<void> {
   proxy.inject(leastMet(era, FAULTS, counts.faults))
   const blocks = dice.between('blocks', 8, 14)
   if (dice.roll('due') < 0.7) await world.chain.increaseTime(INTERVAL_SEC)
-  await armOne(era)
+  await armAll(era)
   for (let block = 0; block < blocks; block++) {
     for (let n = dice.between('payments', 1, 3); n > 0; n--) await buy(era, dice.pick('amount', AMOUNTS))
     if (dice.roll('owner') < 0.15) await ownerActs(era)
     await world.chain.mine()
-    if (block % 3 === 1) await dice.pick('disaster', DISASTERS)(era)
+    if (block % 3 === 1) await nextDisaster(era)(era)
     if (block % 4 === 2) await provoke(era)
     await sleep(BLOCK_MS)
     await tend(era)
@@ -216,13 +228,14 @@ function rssMiB(pid: number): number {
   }
 }
 
-/** Has the first instance die at a point, unless it is about to already. */
-async function armOne(era: Era): Promise<void> {
-  const [first] = era.instances
-  if (!first || first.armed) return
-  await kill(era, first)
+/** Has every instance die at a point, unless it is about to already: which of them runs the next pass nobody knows. */
+async function armAll(era: Era): Promise<void> {
   era.arming = true
-  era.instances[0] = await startOne(era)
+  for (const [at, instance] of era.instances.entries()) {
+    if (instance.armed || instance.dead) continue
+    await kill(era, instance)
+    era.instances[at] = await startOne(era)
+  }
 }
 
 async function kill({ counts }: Era, instance: Instance): Promise<void> {
@@ -231,11 +244,14 @@ async function kill({ counts }: Era, instance: Instance): Promise<void> {
   counts.serviceKills++
 }
 
-/** Brings about what the armed instance waits for. */
+/** Brings about what the armed instances wait for. */
 async function provoke(era: Era): Promise<void> {
-  const { stage, instances } = era
-  const { world, proxy } = stage
-  const [place] = instances.flatMap(({ armed }) => armed?.split('.').slice(0, 1) ?? [])
+  const places = era.instances.flatMap(({ armed }) => armed?.split('.').slice(0, 1) ?? [])
+  for (const place of new Set(places)) await provokeOne(era, place)
+}
+
+async function provokeOne(era: Era, place: string): Promise<void> {
+  const { world, proxy } = era.stage
   if (place === 'credit') await world.chain.increaseTime(INTERVAL_SEC)
   if (place === 'rewind') await reorganise(era)
   if (place === 'openCohorts') {
@@ -338,6 +354,7 @@ const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, b
 const DISASTERS: readonly Disaster[] = [
   killService,
   killService,
+  killService,
   killPostgres,
   stopForAWhile,
   cutLocks,
@@ -345,6 +362,12 @@ const DISASTERS: readonly Disaster[] = [
   reorganise,
   reorganise,
 ]
+
+function nextDisaster({ deck, dice }: Era): Disaster {
+  if (deck.length === 0) deck.push(...DISASTERS)
+  const [drawn] = deck.splice(dice.between('disaster', 0, deck.length - 1), 1)
+  return drawn ?? assert.fail('an empty deck')
+}
 
 /** Good weather: the instances finish everything by themselves. */
 async function comeToRest(era: Era): Promise<void> {
