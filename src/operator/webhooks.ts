@@ -5,27 +5,25 @@ import { inTransaction } from '../db/sql.ts'
 import * as webhooks from '../db/webhooks.ts'
 import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
+import { pageOf, readPageFields } from './page.ts'
 
-const LIMIT = 50
-const LIMIT_MAX = 200
 const STATES = ['pending', 'delivered', 'failed'] as const
 
 /** The endpoints and how they do: `{endpoints}`. */
 export const listWebhooks: Reading = async ({ pool }) => ({ endpoints: await webhooks.listEndpoints(pool) })
 
-/** Deliveries with their attempts, newest first: `{deliveries, next}`. Filters: `state`, `type`, `before` (an id), `limit`. */
+/** Deliveries with their attempts, newest first: `{deliveries, nextCursor}`. Filters: `state`, `type`. */
 export const listDeliveries: Reading = async ({ pool }, input) => {
   const fields = readFields(input)
-  const limit = fields.wholeOrNull('limit', 1, LIMIT_MAX) ?? LIMIT
+  const { limit, before } = readPageFields(fields)
   const filter = {
     state: fields.wordOrNull('state', STATES),
     type: fields.textOrNull('type', { max: 40 }),
-    before: fields.wholeOrNull('before', 1, Number.MAX_SAFE_INTEGER),
-    limit,
+    before,
+    limit: limit + 1,
   }
   if (fields.refusal) return fields.refusal
-  const deliveries = await webhooks.listDeliveries(pool, filter)
-  return { deliveries, next: deliveries.length === limit ? (deliveries.at(-1)?.id ?? null) : null }
+  return pageOf('deliveries', await webhooks.listDeliveries(pool, filter), limit)
 }
 
 /** Sends a delivery again: `id`. */

@@ -1,0 +1,60 @@
+// What the operator sees and does about webhooks, over HTTP.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { registerEndpoints } from '../../src/db/webhooks.ts'
+import { silentLog } from '../../src/log.ts'
+import { endpointName, startWebhooks } from '../../src/webhooks/worker.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { type Receiver, SECRET, startReceiver, until } from './receiver.ts'
+
+let desk: Desk
+let receiver: Receiver
+before(async () => {
+  ;[desk, receiver] = await Promise.all([startDesk(), startReceiver()])
+  await registerEndpoints(desk.world.pool, [endpointName(receiver.url)])
+})
+after(async () => {
+  await desk.close()
+  await receiver.close()
+})
+
+test('the delivery log tells what was sent and what came of it, page by page, and a delivery can be made again', async () => {
+  const { world } = desk
+  for (const wei of [11n, 12n, 13n]) await world.pay(6, wei)
+  await world.rest()
+  const options = { pool: world.pool, urls: [receiver.url], secrets: [SECRET], allowPrivate: true, log: silentLog }
+  const worker = await startWebhooks(options)
+  const delivered = async () =>
+    (await desk.get('webhooks/deliveries?state=delivered&type=payment.held')).json.deliveries
+  await until('all three are delivered', async () => (await delivered()).length === 3)
+
+  const [endpoint] = (await desk.get('webhooks')).json.endpoints
+  assert.deepEqual(
+    [endpoint.endpoint, endpoint.active, endpoint.pending, endpoint.lastError],
+    [endpointName(receiver.url), true, 0, null],
+  )
+  const first = (await desk.get('webhooks/deliveries?limit=2&type=payment.held')).json
+  const second = (await desk.get(`webhooks/deliveries?limit=2&type=payment.held&cursor=${first.nextCursor}`)).json
+  const values = [...first.deliveries, ...second.deliveries].map(
+    (d: { event: { data: { valueWei: string } } }) => d.event.data.valueWei,
+  )
+  assert.deepEqual([values, second.nextCursor], [['13', '12', '11'], null])
+  assert.equal(first.deliveries[0].log[0].status, 204)
+
+  const { id } = first.deliveries[0]
+  const again = await desk.post(`webhooks/deliveries/${id}/redeliver`)
+  assert.deepEqual([again.status, again.json.state], [200, 'pending'])
+  await until('it came again', () => receiver.received.length === 4)
+  await worker.stop()
+  const audit = (await desk.get('audit?action=webhookRedelivered')).json.entries
+  assert.deepEqual([audit.length, audit[0].actor], [1, 'ada'])
+})
+
+test('what is not there is 404, what is wrong is 400, and without a key there is nothing', async () => {
+  assert.equal((await desk.post('webhooks/deliveries/999999/redeliver')).status, 404)
+  assert.equal((await desk.post('webhooks/deliveries/x/redeliver')).status, 400)
+  assert.equal((await desk.get('webhooks/deliveries?state=lost')).status, 400)
+  assert.equal((await desk.post('webhooks/enable', { endpoint: 'nowhere#1' })).status, 404)
+  assert.equal((await desk.post('webhooks/enable', {})).status, 400)
+  assert.equal((await desk.service.get('/api/admin/webhooks')).status, 401)
+})
