@@ -45,14 +45,14 @@ export const MONEY_AND_AUTH_BUGS: readonly PlantedBug[] = [
   one(
     'an old price buys for ever',
     'src/domain/tiers.ts',
-    'payment.blockTime - (begun[i + 1]?.fromTime ?? 0) < graceSec',
+    'payment.blockTime - next.fromTime < graceSec',
     'graceSec > 0',
     TIERS,
   ),
   one(
     'a price has no grace at all',
     'src/domain/tiers.ts',
-    'payment.blockTime - (begun[i + 1]?.fromTime ?? 0) < graceSec',
+    'payment.blockTime - next.fromTime < graceSec',
     'graceSec < 0',
     TIERS,
   ),
@@ -178,8 +178,8 @@ export const MONEY_AND_AUTH_BUGS: readonly PlantedBug[] = [
   one(
     'a key sent twice is a key',
     'src/http/secrets.ts',
-    'return values?.length === 1 ? (values[0] ?? null) : null',
-    'return values?.[0] ?? null',
+    'return more.length === 0 ? value : null',
+    'return value',
     'test/http/cron.test.ts',
   ),
   one(

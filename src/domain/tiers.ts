@@ -47,10 +47,10 @@ export function selectTier(
       if (inForce.onSale) return { kind: 'onSale', tier: inForce, byGrace: false }
       offSale ??= inForce
     }
-    const old = begun.findLast(
-      (v, i) =>
-        v.onSale && v.priceWei === payment.valueWei && payment.blockTime - (begun[i + 1]?.fromTime ?? 0) < graceSec,
-    )
+    const old = begun.findLast((v, i) => {
+      const next = begun[i + 1]
+      return next && v.onSale && v.priceWei === payment.valueWei && payment.blockTime - next.fromTime < graceSec
+    })
     if (inForce.onSale) graced ??= old
     else offSale ??= old
   }

@@ -11,6 +11,6 @@ export function sameSecret(given: string, expected: string): boolean {
 
 /** A header's value when it was sent exactly once, else null: a key sent twice is no key. */
 export function headerOnce(request: IncomingMessage, name: string): string | null {
-  const values = request.headersDistinct[name]
-  return values?.length === 1 ? (values[0] ?? null) : null
+  const [value = null, ...more] = request.headersDistinct[name] ?? []
+  return more.length === 0 ? value : null
 }

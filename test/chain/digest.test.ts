@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AbiCoder, keccak256 } from 'ethers'
 import fc from 'fast-check'
-import { residueRef, turnDigest } from '../../src/chain/digest.ts'
+import { innerRef, residueRef, turnDigest } from '../../src/chain/digest.ts'
 import { turnAmountWei } from '../../src/domain/credit.ts'
 import { address, hash } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'
@@ -47,5 +47,14 @@ test('a residue has one name on one chain, and another for any other wallet, blo
       },
     ),
     { numRuns: cases(500) },
+  )
+})
+
+test('each transfer inside a transaction has a name of its own', () => {
+  fc.assert(
+    fc.property(bytes(32), fc.nat(), (txHash, index) => {
+      assert.equal(innerRef(hash(txHash), index), keccak256(abi.encode(['bytes32', 'uint256'], [txHash, index])))
+    }),
+    { numRuns: cases(200) },
   )
 })

@@ -6,6 +6,7 @@ import {
   type CreditTerms,
   creditMaxWei,
   type DueTurn,
+  firstHalf,
   planRound,
   seedOf,
   TURNS_PER_ROUND_MAX,
@@ -163,4 +164,23 @@ test('the most that a turn may pay is what 80 bits hold for a hundred years of s
   assert.equal(creditMaxWei(86_400, 20_000), day / 2n)
   assert.equal(creditMaxWei(86_400, 0), creditMaxWei(86_400, 1), 'a tier that is paid nothing sets no bound')
   assert.equal(creditMaxWei(Number(100n * 31_557_600n), 10_000), (2n ** 80n - 1n) / 2n)
+})
+
+test('a plan is halved down to one turn, oldest first, with the sums of its own turns', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: TURNS_PER_ROUND_MAX }), (count) => {
+      const plan = planRound(
+        Array.from({ length: count }, (_, i) => turn(i, { size: i + 1, amountWei: wei(BigInt(i * i)) })),
+      )
+      const half = firstHalf(plan)
+      if (count < 2) return assert.equal(half, null)
+      const turns = plan.turns.slice(0, Math.ceil(count / 2))
+      assert.deepEqual(half, {
+        ...plan,
+        turns,
+        totalWei: turns.reduce((sum, t) => sum + t.amountWei * BigInt(t.nodeCount), 0n),
+        nodeCount: turns.reduce((sum, t) => sum + t.nodeCount, 0),
+      })
+    }),
+  )
 })

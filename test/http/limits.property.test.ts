@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { Gate } from '../../src/http/gate.ts'
 import { Limits } from '../../src/http/limits.ts'
 import type { Call } from '../../src/http/route.ts'
-import { door, labelOf } from '../../src/http/routes/admin/door.ts'
+import { door, labelOf, nowhereElse } from '../../src/http/routes/admin/door.ts'
 import type { Tools } from '../../src/http/tools.ts'
 import { cases } from '../support/property.ts'
 
@@ -168,11 +168,12 @@ const callOf = (keys: string[] | null, fields: { method?: string; origin?: strin
       headersDistinct: keys === null ? {} : { 'x-admin-key': keys },
     },
   }) as unknown as Call
-const doorOf = (adminKeys: { label: string; key: string }[]) =>
-  door({
+const toolsOf = (adminKeys: { label: string; key: string }[]) =>
+  ({
     deps: { settings: { adminKeys } },
     isOwnOrigin: (origin?: string) => origin === undefined || origin === 'own',
-  } as unknown as Tools)
+  }) as unknown as Tools
+const doorOf = (adminKeys: { label: string; key: string }[]) => door(toolsOf(adminKeys))
 const refused = (refusal: { refused: string } | null) => refusal?.refused ?? null
 
 test('the door opens to a key that was sent once, whole, and tells whose it is', () => {
@@ -209,4 +210,19 @@ test('the door is not there without keys; with them it is shut to strangers, and
     [callOf(null, { method: 'GET' }), 'wrongKey'],
   ]
   for (const [call, expected] of answers) assert.equal(refused(authorize(call)), expected)
+})
+
+test('behind the door, what is no route is nowhere, by any method', () => {
+  const routes = nowhereElse.map((build) => build(toolsOf([ALICE])))
+  assert.deepEqual(
+    routes.map(({ path, methods, deadlineMs, cache }) => [path, methods, deadlineMs, cache]),
+    [
+      ['/api/admin', 'any', null, 'private, no-store'],
+      ['/api/admin/*', 'any', null, 'private, no-store'],
+    ],
+  )
+  for (const route of routes) {
+    assert.equal(refused(route.handle(callOf([ALICE.key])) as { refused: string }), 'unknownRoute')
+    assert.equal(refused(route.authorize?.(callOf(['wrong'])) as { refused: string }), 'wrongKey')
+  }
 })
