@@ -1,0 +1,67 @@
+// A scrape costs the same whatever the ledger holds: nothing that grows with it is read from end to end.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { readLedgerFigures } from '../../src/db/metrics.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+
+/** What grows with the ledger; the other tables are as small as the operator's terms. */
+const GROWING = [
+  'payments',
+  'nodes',
+  'rounds',
+  'turns',
+  'withdrawals',
+  'outbox',
+  'outbox_attempts',
+  'webhook_deliveries',
+  'webhook_events',
+]
+const PAYMENTS = 40_000
+
+let database: TestDatabase
+let pool: Pool
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  const hash = (n: string) => pool`'0x' || lpad(to_hex(${pool.unsafe(n)}), 64, '0')`
+  await pool`INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, state, reason, block_number, block_hash, tx_index, block_time)
+    SELECT ${hash('n')}, ${hash('n')}, '0x' || repeat('a1', 20), 5, true, 'ignored', 'operator', n, ${hash('n')}, 0, to_timestamp(100)
+    FROM generate_series(1, ${PAYMENTS}::int) n`
+  await pool`UPDATE payments SET state = 'held', reason = 'wrongAmount' WHERE id % 2000 = 0`
+  await pool`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei)
+    SELECT 'mint', '0x' || repeat('b2', 20), n, '{}', 1, 'mined', n, ${hash('n')}, ${hash('n')}, 1, 1 FROM generate_series(1, 10000) n`
+  await pool`INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
+    SELECT ${hash('id')}, id, 1, '0x00', 1, 1, 1 FROM outbox`
+  await pool`INSERT INTO webhook_endpoints (endpoint, active) VALUES ('x', true)`
+  await pool`INSERT INTO webhook_events (id, type, body) SELECT n::text, 't', '{}' FROM generate_series(1, 10000) n`
+  await pool`INSERT INTO webhook_deliveries (seq, endpoint, state) SELECT seq, 'x', CASE WHEN seq > 9990 THEN 'pending' ELSE 'delivered' END
+    FROM webhook_events`
+  await pool`VACUUM ANALYZE`
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+test('on a ledger of tens of thousands of rows it reads few of them', async () => {
+  const figures = await readLedgerFigures(pool)
+  assert.deepEqual([figures.held, figures.webhooksPending], [{ wrongAmount: PAYMENTS / 2_000 }, 10])
+  const before = await rowsRead()
+  for (let i = 0; i < 3; i++) await readLedgerFigures(pool)
+  const after = await rowsRead()
+  for (const table of GROWING) {
+    const read = (after[table] ?? 0) - (before[table] ?? 0)
+    assert.ok(read < 1_000, `${read} rows of ${table} were read by three scrapes`)
+  }
+})
+
+/** Rows of each table that were read, from the table or from its indexes, by PostgreSQL's own count. */
+async function rowsRead(): Promise<Record<string, number>> {
+  await pool`SELECT pg_stat_force_next_flush()`
+  await pool`SELECT pg_stat_clear_snapshot()`
+  const rows = await pool<{ name: string; n: number }[]>`
+    SELECT relname AS name, seq_tup_read + coalesce((SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid), 0)::bigint AS n
+    FROM pg_stat_user_tables t`
+  return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
+}
