@@ -13,7 +13,7 @@ import { addressOfKey } from '../../src/chain/wallets.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks.ts'
-import { runHere, runProcess, worldEnv } from '../support/cli.ts'
+import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
@@ -57,13 +57,17 @@ describe('the examples of the documentation work as they stand', () => {
 
 async function tryExample(command: Command, example: string): Promise<void> {
   const words = await filledIn(command, example)
-  // As JSON, too, but what was decided a moment ago cannot be decided again.
-  const single = changes(command) || words.includes('--json') || words.includes('--out')
-  for (const argv of single ? [words] : [words, [...words, '--json']]) {
-    const { code, out, err } = await run(...argv)
-    assert.equal(code, expectedCode(example), `${argv.join(' ')}\n${out}${err}`)
-    if (argv.includes('--json')) for (const line of out.trim().split('\n')) JSON.parse(line)
-  }
+  await tryWords(words, example, run(...words))
+  // As JSON, too; but what was decided a moment ago cannot be decided again.
+  if (changes(command) || words.includes('--json') || words.includes('--out')) return
+  const asJson = [...words, '--json']
+  await tryWords(asJson, example, runHere(asJson, env))
+}
+
+async function tryWords(argv: readonly string[], example: string, running: Promise<Outcome>): Promise<void> {
+  const { code, out, err } = await running
+  assert.equal(code, expectedCode(example), `${argv.join(' ')}\n${out}${err}`)
+  if (argv.includes('--json')) for (const line of out.trim().split('\n')) JSON.parse(line)
 }
 
 /** Examples whose world is such that they come to another end than 0: nothing is halted. */

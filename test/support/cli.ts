@@ -21,6 +21,8 @@ export interface Outcome {
 /** The settings of a service on a world's database and chain. */
 export function worldEnv(world: World): Record<string, string> {
   return {
+    // Reads no .env that somebody may have beside the tests.
+    NODE_ENV: 'test',
     DATABASE_URL: world.ctx.directUrl,
     RPC_URL: world.chain.rpcUrl,
     CHAIN_ID: String(world.chain.chainId),
