@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { isDatabaseDown } from '../../src/db/sql.ts'
 import { FAILPOINTS } from '../../src/failpoint.ts'
 import type { Rules } from '../../src/passes/context.ts'
-import { FAULTS, type Fault } from '../support/faults/names.ts'
+import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
 import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet } from './acts.ts'
@@ -56,7 +56,7 @@ export async function playSeed(
   const play: Play = {
     ...begun,
     rules: rulesOf(dice),
-    weather: { rate: dice.pick('weather', [0, 0.02, 0.05, 0.1, 0.25]), faults: faultsOf(dice) },
+    weather: weatherOf(dice),
     providers: dice.roll('providers') < 0.3 ? 2 : 1,
   }
   let steps = 0
@@ -84,10 +84,14 @@ function rulesOf(dice: Play['dice']): Partial<Rules> {
   }
 }
 
-/** A few classes a seed, so that each of them gets its way. */
-function faultsOf(dice: Play['dice']): Fault[] {
-  const fitting = SIM_FAULTS.filter((fault) => fault !== DEAR || dice.roll('dear') < 0.03)
-  return dice.roll('all faults') < 0.3 ? fitting : fitting.filter(() => dice.roll('fault') < 0.3)
+/** Mostly a few classes that come often, so that the rare ones, which befall few requests, get their way; else all, seldom. */
+function weatherOf(dice: Play['dice']): Play['weather'] {
+  if (dice.roll('all faults') < 0.4)
+    return { rate: dice.pick('seldom', [0, 0.02, 0.05, 0.1]), faults: SIM_FAULTS.filter((fault) => fault !== DEAR) }
+  const calls = SIM_FAULTS.filter(isCallFault)
+  const replies = SIM_FAULTS.filter((fault) => !isCallFault(fault) && (fault !== DEAR || dice.roll('dear') < 0.1))
+  const faults = [dice.pick('call fault', calls), dice.pick('call fault', calls), dice.pick('reply fault', replies)]
+  return { rate: dice.pick('often', [0.1, 0.2, 0.3]), faults }
 }
 
 async function step(play: Play, number: number): Promise<void> {
