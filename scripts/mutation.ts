@@ -43,18 +43,19 @@ process.exit(met ? 0 : 1)
 function fileFilter(given: readonly string[]): (file: string) => boolean {
   const at = given.indexOf('--changed')
   if (at < 0) return (file) => given.length === 0 || given.some((part) => file.includes(part))
-  const changed = changedSince(given[at + 1] ?? 'main')
+  const changed = changedSince(given[at + 1] ?? null)
   return (file) => changed.has(file)
 }
 
-/** What differs from where this branch left `ref`; on that branch itself, from the commit before. */
-function changedSince(ref: string): Set<string> {
+/** What differs from where this branch left `ref` (main unless told); on that branch itself, from the commit before. */
+function changedSince(ref: string | null): Set<string> {
   const git = (...words: string[]) => {
     const { stdout, status } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' })
     return status === 0 ? stdout.trim() : null
   }
-  const base = git('merge-base', 'HEAD', ref)
-  const from = base === null || base === git('rev-parse', 'HEAD') ? 'HEAD~1' : base
+  const base = git('merge-base', 'HEAD', ref ?? 'main')
+  const onIt = base === git('rev-parse', 'HEAD') || (base === null && ref === null)
+  const from = onIt ? 'HEAD~1' : (base ?? ref ?? 'main')
   const names = git('diff', '--name-only', from)
   if (names === null) {
     console.error(`Cannot compare with ${from}: fetch more of the history, or name another ref after --changed.`)
@@ -84,7 +85,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
     tap: { testFiles: group.tests, nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'] },
     coverageAnalysis: 'perTest',
     concurrency: availableParallelism(),
-    reporters: ['json'],
+    reporters: ['json', 'progress-append-only'],
     jsonReporter: { fileName: 'mutation.json' },
     ...TIMEOUT,
   }
