@@ -26,8 +26,9 @@ export interface TestDatabase {
 /** A migrated database of the caller's own; about 20 ms. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()
-  templateReady ??= ensureTemplate(server)
-  await templateReady
+  const ready = templates.get(server) ?? ensureTemplate(server)
+  templates.set(server, ready)
+  await ready
   return create(server, TEMPLATE)
 }
 
@@ -60,7 +61,8 @@ export async function ensureTemplate(server: string): Promise<void> {
 }
 
 let ownServer: Promise<Postgres> | undefined
-let templateReady: Promise<void> | undefined
+/** The template of each server, made once: a run may go from one server to the next. */
+const templates = new Map<string, Promise<void>>()
 let created = 0
 
 async function serverUrl(): Promise<string> {
