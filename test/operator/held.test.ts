@@ -202,6 +202,7 @@ describe('a refund', () => {
     for (const [refundTxHash, words] of [
       [early, /older than the payment/],
       [await transfer(10, world.at(6), BASIC - 2n), /carries/],
+      [await transfer(10, world.at(6), BASIC - 4n), /carries/],
       [await transfer(10, world.at(7), BASIC - 3n), /went to/],
       [await transfer(6, world.at(6), BASIC - 3n), /nothing moved/],
       [failed, /failed on chain/],
