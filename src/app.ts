@@ -35,6 +35,11 @@ export { StartError } from './settle.ts'
 const POOL_MAX = 10
 /** A start waits so long for its chain before it serves the ledger without. */
 const CHAIN_WAIT_MS = 15_000
+/**
+ * After it was asked to stop, the service goes on serving for so long, and says that it is not ready: balancers learn of it in their own
+ * time, and what is on its way gets its answer. In development there is no balancer.
+ */
+const DRAIN_MS = { production: 5_000, development: 100 }
 
 export interface App {
   /** Where the service answers. */
@@ -124,6 +129,7 @@ async function build(
   const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor })
 
   onProgress('starting to serve')
+  let draining = false
   const server = createServer({
     ...httpDeps(config, chain, chainId, log),
     sql: pool,
@@ -134,6 +140,7 @@ async function build(
     passes,
     syncer: createSyncer(ctx, runPayments),
     operator: operatorDeps(ctx, readPool),
+    draining: () => draining,
     verifyContractWallet: config.http.smartWalletLogin ? createWalletVerifier(rpc) : null,
     chainIdMatches: () =>
       reader.chainId().then(
@@ -143,6 +150,10 @@ async function build(
   })
   stack.defer(() => server.close())
   await listen(server, config)
+  stack.defer(async () => {
+    draining = true
+    await sleep(config.production ? DRAIN_MS.production : DRAIN_MS.development)
+  })
   const { price } = config
   if (price) {
     const history = startPriceHistory(pool, () => fetchEthUsd(price), log)

@@ -42,6 +42,8 @@ export interface HttpDeps {
   verifyContractWallet: ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>) | null
   /** Readiness: whether the provider is still on the configured chain; null when it could not be asked, which does not fail it. */
   chainIdMatches: (() => Promise<boolean | null>) | null
+  /** True once the service was asked to stop: it is not ready then, and keeps no connection. Left out: never. */
+  draining?: () => boolean
   /** Told of every answer, and of every read of the memo. Left out: nobody counts. */
   meters?: HttpMeters
   settings: HttpSettings

@@ -66,6 +66,7 @@ export function createServer(deps: HttpDeps): FastifyInstance {
   }
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
+    if (deps.draining?.()) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     const { statusCode, elapsedTime } = reply

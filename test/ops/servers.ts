@@ -112,7 +112,7 @@ export function tool(name: string, args: readonly string[]): void {
   const [command = '', ...rest] = [...(runAs?.prefix ?? []), join(BIN ?? '', name), ...args]
   const { status, stderr, error } = spawnSync(command, rest, {
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, LC_ALL: 'C' },
+    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
   })
   if (error) throw error
   if (status !== 0) throw new Error(`${name} failed: ${stderr}`)

@@ -1,4 +1,4 @@
-// GET /healthz: the process answers. GET /readyz: it can do its work (database reached and migrated, right chain). A slow
+// GET /healthz: the process answers. GET /readyz: it can do its work (database reached and migrated, right chain, not about to stop). A slow
 // or lagging provider does not fail readiness: the reads do without it.
 import { isMigrated } from '../../db/migrate.ts'
 import { orNull } from '../glance.ts'
@@ -21,7 +21,8 @@ export const readyz = ({ deps, ask }: Tools): Route => ({
   path: '/readyz',
   deadlineMs: READ_DEADLINE_MS,
   handle: async () => {
-    const { chainIdMatches } = deps
+    const { chainIdMatches, draining } = deps
+    if (draining?.()) return refuse('notReady')
     const [migrated, onOurChain] = await Promise.all([
       ask(isMigrated),
       chainIdMatches === null ? null : orNull(chainIdMatches, CHAIN_MS_MAX),
