@@ -1,7 +1,8 @@
 // `npm run screenshots`: every page in both themes, at the width of a phone and of a desk, as a service with some business
 // shows it. Writes PNGs to screenshots/, to be looked at.
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
 import { startBrowser } from '../test/support/chromium.ts'
 import { startService, until, type WellKnown, wallet } from '../test/support/service.ts'
 import { temporaryDirectory } from '../test/support/temporary.ts'
@@ -11,7 +12,8 @@ const BASIC_WEI = 10n ** 16n
 const WIDTHS = { phone: 390, desk: 1280 } as const
 const only = process.argv.slice(2)
 
-const service = await startService(temporaryDirectory(), { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' })
+const dataDir = temporaryDirectory()
+const service = await startService(dataDir, { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' })
 const browser = await startBrowser()
 try {
   const wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
@@ -66,9 +68,9 @@ try {
       for (const [name, path] of Object.entries(pages)) {
         if (only.length > 0 && !only.includes(name)) continue
         await page.goto(service.url + path, { waitUntil: 'networkidle' })
-        await page.waitForTimeout(500)
-        await page.screenshot({ path: `${OUT}${name}-${theme}-${size}.png`, fullPage: true })
+        await shoot(page, `${name}-${theme}-${size}`)
       }
+      if (only.length === 0 || only.includes('console')) await shootConsole(page, `${theme}-${size}`)
       await context.close()
       console.log(`${theme}, ${size}: done`)
     }
@@ -79,3 +81,24 @@ try {
 }
 console.log(`Written to ${OUT}`)
 process.exit(0)
+
+async function shoot(page: Page, name: string): Promise<void> {
+  await page.waitForTimeout(500)
+  await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
+}
+
+/** The console's sections, which a reload would leave. */
+async function shootConsole(page: Page, suffix: string): Promise<void> {
+  const { ADMIN_KEY } = JSON.parse(readFileSync(`${dataDir}/secrets.json`, 'utf8')) as { ADMIN_KEY: string }
+  await page.goto(`${service.url}/console`)
+  await page.getByLabel('Admin key').fill(ADMIN_KEY)
+  await page.getByRole('button', { name: 'Enter' }).click()
+  const sections = page.getByRole('navigation', { name: 'Sections of the console' })
+  await sections.waitFor()
+  for (const name of await sections.getByRole('link').allTextContents()) {
+    await sections.getByRole('link', { name }).click()
+    await page.waitForLoadState('networkidle')
+    if (name === 'Payments') await page.locator('summary').first().click()
+    await shoot(page, `console-${name.toLowerCase().replace(' ', '-')}-${suffix}`)
+  }
+}

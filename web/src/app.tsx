@@ -17,6 +17,8 @@ const page = <Name extends string>(load: () => Promise<Record<Name, ComponentTyp
 const Buy = page(() => import('./pages/buy.tsx'), 'Buy')
 const Owner = page(() => import('./pages/owner.tsx'), 'Owner')
 
+const Console = page(() => import('./console/console.tsx'), 'Console')
+
 export function App() {
   return (
     <Layout>
@@ -30,6 +32,7 @@ export function App() {
           <Route path="/address/:address" component={AddressPage} />
           <Route path="/buy/:tier?" component={Buy} />
           <Route path="/owner" component={Owner} />
+          <Route path="/console/:section?" component={Console} />
           <Route component={NotFound} />
         </Switch>
       </Suspense>

@@ -1,0 +1,155 @@
+// The operator at the console: the key, a held payment released with a tier, a refund refused and one proven, tiers, the switch,
+// the books. Real Chromium, the real service.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
+import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const LONG_MS = 60_000
+const ODD_WEI = 10n ** 16n + 7n
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+describe('the console', { skip: noBrowser }, () => {
+  const dataDir = temporaryDirectory()
+  let service: Service
+  let browser: Browser
+  let page: Page
+  let complaints: string[]
+  let wellKnown: WellKnown
+  before(async () => {
+    ;[service, browser] = await Promise.all([startService(dataDir), startBrowser()])
+    wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
+    page = await browser.newPage()
+    page.setDefaultTimeout(LONG_MS)
+    complaints = complaintsOf(page)
+  })
+  after(async () => {
+    await browser.close()
+    await service.stop()
+  })
+  const key = () => (JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as { ADMIN_KEY: string }).ADMIN_KEY
+  const go = (name: string) =>
+    page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link', { name }).click()
+  const dialog = () => page.getByRole('dialog')
+  const confirm = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+  async function axe(): Promise<void> {
+    await page.evaluate(readFileSync(AXE, 'utf8'))
+    const found = await page.evaluate(`axe.run().then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`)
+    assert.deepEqual(found, [])
+  }
+
+  test('opens to the right key alone, and forgets it on a reload', async () => {
+    await page.goto(`${service.url}/console`)
+    await page.getByLabel('Admin key').fill('not the key')
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByText('The service does not know this key.').waitFor()
+    await page.getByLabel('Admin key').fill(key())
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByText('no difference on record').waitFor()
+    assert.equal(
+      await page
+        .evaluate('JSON.stringify([{...localStorage}, {...sessionStorage}])')
+        .then((text) => String(text).includes(key())),
+      false,
+    )
+    await page.reload()
+    await page.getByLabel('Admin key').fill(key())
+    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByText('no difference on record').waitFor()
+    await axe()
+  })
+
+  test('a held payment is shown with its evidence, and released in a tier that is named', async () => {
+    await wallet(5, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI)
+    await go('Payments')
+    await page.getByText('wrongAmount').first().click()
+    await page.getByText(ODD_WEI.toString()).first().waitFor()
+    await axe()
+    await page.getByRole('button', { name: 'Release…' }).click()
+    await dialog().getByLabel('Tier').selectOption('basic')
+    await dialog().getByLabel('Reason, for the audit log').fill('a few wei too many')
+    await confirm('Release')
+    await dialog().getByText('Released. The next pass mints the node.').waitFor()
+    await confirm('Done')
+    await until('the node', async () => ((await wallet(5, wellKnown).nodesOf()).length === 1 ? true : null))
+    await page.getByText('Nothing is held.').waitFor()
+  })
+
+  test('a refund that the chain does not show is refused, and one that it shows is recorded', async () => {
+    const from = wallet(6, wellKnown)
+    await from.pay(wellKnown.paymentAddress, ODD_WEI)
+    await page.getByText('wrongAmount').first().click()
+    await page.getByRole('button', { name: 'Record a refund…' }).click()
+    const elsewhere = await wallet(7, wellKnown).pay(wallet(8, wellKnown).address, ODD_WEI)
+    await dialog().getByLabel('Hash of the refund').fill(elsewhere)
+    await confirm('Record a refund')
+    await dialog().getByRole('alert').waitFor()
+    const refund = await wallet(7, wellKnown).pay(from.address, ODD_WEI)
+    await dialog().getByLabel('Hash of the refund').fill(refund)
+    await confirm('Record a refund')
+    await dialog().getByText('Found on chain and recorded.').waitFor()
+    await confirm('Done')
+    await page.getByText('Nothing is held.').waitFor()
+  })
+
+  test('a tier is taken off sale, and a new one is created', async () => {
+    await go('Tiers')
+    await page.getByRole('button', { name: 'Take off sale…' }).first().click()
+    await confirm('Take off sale')
+    await dialog().getByText('Done.').waitFor()
+    await confirm('Done')
+    await page.getByText('off sale', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Create a tier…' }).click()
+    await dialog().getByLabel('Id').fill('extra')
+    await dialog().getByLabel('Name').fill('Extra')
+    await dialog().getByLabel('Price in wei').fill('70000000000000000')
+    await dialog().getByLabel('Nodes a wallet').fill('3')
+    await confirm('Create a tier')
+    await dialog().getByText('Created.').waitFor()
+    await confirm('Done')
+    await page.getByRole('heading', { name: 'Extra extra on sale' }).waitFor()
+    await axe()
+  })
+
+  test('rounds are paused and go on', async () => {
+    await go('Rounds')
+    await page.getByRole('button', { name: 'Pause rounds…' }).click()
+    await confirm('Pause rounds')
+    await confirm('Done')
+    await page.getByText('Rounds are paused by the operator.').waitFor()
+    await page.getByRole('button', { name: 'Resume rounds…' }).click()
+    await confirm('Resume rounds')
+    await confirm('Done')
+    await page.getByText('Rounds are paused by the operator.').waitFor({ state: 'detached' })
+    await axe()
+  })
+
+  test('the statement adds up, its file comes, and the audit log knows who did what', async () => {
+    await go('Books')
+    await page.getByText('Sales in all').waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'As CSV' }).click(),
+    ])
+    assert.match(file.suggestedFilename(), /^node-ledger-statement-\d+\.csv$/)
+    await axe()
+    await go('Transactions')
+    await page.getByText('openCohorts').first().waitFor()
+    await axe()
+    await go('Audit log')
+    await page.getByText('a few wei too many').first().waitFor()
+    await axe()
+    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.getByLabel('Admin key').waitFor()
+    assert.deepEqual(
+      complaints.filter((complaint) => !/responded with a status of (4\d\d)/.test(complaint)),
+      [],
+    )
+  })
+})

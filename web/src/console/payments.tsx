@@ -1,0 +1,234 @@
+// What is held, the oldest first, with its evidence, and what may be decided about it.
+import { useState } from 'react'
+import { ether } from '../format.ts'
+import { useTiers } from '../ledger.ts'
+import { Address, Amount, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
+import { Section } from '../ui/page.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
+import { ActButton } from './act.tsx'
+import { type HeldPayment, type PaymentInFull, useAdmin, type Verdict } from './admin.ts'
+
+const STATES = [
+  'held',
+  'seen',
+  'accepted',
+  'minting',
+  'minted',
+  'refunded',
+  'dismissed',
+  'orphaned',
+  'ignored',
+] as const
+const PAGE = 50
+
+export function Payments() {
+  const [status, setStatus] = useState<string>('held')
+  const [cursor, setCursor] = useState<string | null>(null)
+  const page = useAdmin<{ payments: HeldPayment[]; nextCursor: string | null }>(
+    `payments?status=${status}&limit=${PAGE}${cursor ? `&cursor=${cursor}` : ''}`,
+  )
+  return (
+    <Section
+      title="Payments"
+      aside={
+        <div className="buttons">
+          <label className="field">
+            <span className="visually-hidden">State</span>
+            <select
+              value={status}
+              onChange={(event) => {
+                setStatus(event.target.value)
+                setCursor(null)
+              }}
+            >
+              {STATES.map((state) => (
+                <option key={state}>{state}</option>
+              ))}
+            </select>
+          </label>
+          <DismissDust />
+        </div>
+      }
+    >
+      <Shown reading={page} lines={6}>
+        {({ payments, nextCursor }) => (
+          <>
+            {payments.length === 0 ? (
+              <Empty title={status === 'held' ? 'Nothing is held.' : 'None in this state.'} />
+            ) : (
+              <ul className="rows">
+                {payments.map((payment) => (
+                  <PaymentRow key={payment.id} payment={payment} />
+                ))}
+              </ul>
+            )}
+            <div className="buttons">
+              {cursor && (
+                <button type="button" className="button quiet" onClick={() => setCursor(null)}>
+                  Newest
+                </button>
+              )}
+              {nextCursor && (
+                <button type="button" className="button quiet" onClick={() => setCursor(nextCursor)}>
+                  Older
+                </button>
+              )}
+            </div>
+          </>
+        )}
+      </Shown>
+    </Section>
+  )
+}
+
+const TONES: Record<string, Tone> = {
+  minted: 'good',
+  held: 'warn',
+  refunded: 'calm',
+  dismissed: 'calm',
+  orphaned: 'bad',
+}
+
+function PaymentRow({ payment }: { payment: HeldPayment }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <li>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <Amount wei={payment.valueWei} plain />
+          <span>
+            <Mark tone={TONES[payment.status] ?? 'calm'}>{payment.reason ?? payment.status}</Mark>
+          </span>
+          <span className="note">
+            <Time at={new Date(payment.blockTime)} />, block {payment.blockNumber.toLocaleString('en-US')}
+          </span>
+        </summary>
+        {open && <PaymentDetail payment={payment} />}
+      </details>
+    </li>
+  )
+}
+
+function PaymentDetail({ payment }: { payment: HeldPayment }) {
+  const name = payment.innerIndex === 0 && payment.txHash ? payment.txHash : String(payment.id)
+  const full = useAdmin<{ payments: PaymentInFull[] }>(`payments/${name}`)
+  return (
+    <div className="stack detail">
+      <dl className="facts">
+        <dt>From</dt>
+        <dd>
+          <Address of={payment.from} />
+        </dd>
+        <dt>Transaction</dt>
+        <dd>
+          <Hash of={payment.txHash} />
+        </dd>
+        <dt>Tier</dt>
+        <dd>{payment.tierId ?? <span className="none">none</span>}</dd>
+      </dl>
+      <Shown reading={full} lines={3}>
+        {({ payments }) => (
+          <>
+            {payments
+              .filter(({ id }) => id === payment.id)
+              .flatMap(({ verdicts }) => verdicts)
+              .map((verdict) => (
+                <Evidence key={`${verdict.decidedAt.toISOString()} ${verdict.verdict}`} verdict={verdict} />
+              ))}
+          </>
+        )}
+      </Shown>
+      {payment.status === 'held' && <Decide payment={payment} name={name} />}
+    </div>
+  )
+}
+
+function Evidence({ verdict }: { verdict: Verdict }) {
+  return (
+    <div className="evidence">
+      <p>
+        <strong>{verdict.reason ?? verdict.verdict}</strong> by {verdict.decidedBy}, <Time at={verdict.decidedAt} />
+      </p>
+      <dl className="facts">
+        {Object.entries(verdict.evidence).map(([name, value]) => (
+          <div key={name} className="pair">
+            <dt>{name}</dt>
+            <dd>
+              <code>{shown(value)}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+/** Whatever a row of evidence holds, as text. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'object')
+    return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
+  return String(value)
+}
+
+function Decide({ payment, name }: { payment: HeldPayment; name: string }) {
+  const tiers = useTiers()
+  const choices = (tiers.data ?? []).map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)
+  const asksTier = payment.reason === 'wrongAmount' || payment.tierId === null
+  const amount = `${ether(payment.valueWei)} ETH`
+  return (
+    <div className="buttons">
+      <ActButton
+        main
+        label="Release"
+        path={`payments/${name}/release`}
+        says={`The next pass mints a node to ${payment.from ?? 'the sender'} for these ${amount}, whatever the rules said. It cannot be taken back.`}
+        fields={asksTier ? [{ name: 'tierId', label: 'Tier', required: true, choices }] : []}
+        did={() => 'Released. The next pass mints the node.'}
+      />
+      <ActButton
+        label="Record a refund"
+        path={`payments/${name}/refund`}
+        says={`First send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own. Then name that transaction here: it is looked up on chain, its recipient and its amount are checked, and no node will come of the payment.`}
+        fields={[{ name: 'refundTxHash', label: 'Hash of the refund', required: true, placeholder: '0x…' }]}
+        did={() => 'Found on chain and recorded.'}
+      />
+      <ActButton
+        danger
+        label="Dismiss"
+        path={`payments/${name}/dismiss`}
+        says={`No node comes of these ${amount}, and nothing is sent back. It cannot be taken back.`}
+        did={() => 'Dismissed.'}
+      />
+    </div>
+  )
+}
+
+function DismissDust() {
+  return (
+    <ActButton
+      danger
+      label="Dismiss dust"
+      path="payments/dismiss"
+      says="Dismisses every held payment of less than an amount that you name. First see how many there are and what they come to."
+      fields={[
+        { name: 'belowWei', label: 'Of less than, in wei', required: true, placeholder: '1000000000000' },
+        {
+          name: 'dryRun',
+          label: 'What to do',
+          value: 'true',
+          choices: [
+            ['true', 'only count them'],
+            ['false', 'dismiss them'],
+          ],
+          read: (text) => text === 'true',
+        },
+      ]}
+      did={({ dryRun, count, sumWei, remaining }) =>
+        `${dryRun ? 'There are' : 'Dismissed'} ${shown(count)}, ${typeof sumWei === 'bigint' ? ether(sumWei) : shown(sumWei)} ETH in all; ${shown(remaining)} ${dryRun ? 'more' : 'left'}.`
+      }
+    />
+  )
+}

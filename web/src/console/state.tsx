@@ -1,0 +1,151 @@
+// How things stand: what needs a hand, the passes, and the ledger against the chain.
+import { Link } from 'wouter'
+import { useCover, useHealth, useStats } from '../ledger.ts'
+import { Amount, Mark, Time, Unknown } from '../ui/facts.tsx'
+import { Figure, Section } from '../ui/page.tsx'
+import { Shown } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { ActButton } from './act.tsx'
+import { type HeldPayment, type Reconciliation, useAdmin } from './admin.ts'
+import { shown } from './payments.tsx'
+
+const HELD_SHOWN = 200
+
+export function State() {
+  const health = useHealth()
+  const cover = useCover()
+  const stats = useStats()
+  const held = useAdmin<{ payments: HeldPayment[]; nextCursor: string | null }>(
+    `payments?status=held&limit=${HELD_SHOWN}`,
+  )
+  const oldest = held.data?.payments.at(-1)
+  return (
+    <>
+      <dl className="tiles">
+        <Figure
+          name="Worker"
+          note={
+            <>
+              last tick <Time at={health.data?.lastTickAt ?? null} none="never" />
+            </>
+          }
+        >
+          {health.data ? <WorkerMark health={health.data} /> : <Unknown why="not known" />}
+        </Figure>
+        <Figure
+          name="Held payments"
+          note={
+            oldest ? (
+              <>
+                the oldest from <Time at={new Date(oldest.blockTime)} />
+              </>
+            ) : (
+              <Link href="/console/payments">All payments</Link>
+            )
+          }
+        >
+          {held.data ? (
+            <Link href="/console/payments">
+              {held.data.payments.length}
+              {held.data.nextCursor && ' or more'}
+            </Link>
+          ) : (
+            <Unknown why="not known" />
+          )}
+        </Figure>
+        <Figure name="Distributor holds" note="for rounds and their gas">
+          <Amount wei={health.data?.distributorBalanceWei ?? null} />
+        </Figure>
+        <Figure name="Cover" note={stats.data && `${stats.data.totalNodes.toLocaleString('en-US')} nodes`}>
+          {cover.data?.isSolvent === true && <Mark tone="good">solvent</Mark>}
+          {cover.data?.isSolvent === false && <Mark tone="bad">short</Mark>}
+          {(cover.data?.isSolvent ?? null) === null && <Unknown />}
+        </Figure>
+      </dl>
+      <AgainstChain />
+    </>
+  )
+}
+
+function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealth>['data']> }) {
+  if (health.halted) return <Mark tone="bad">halted: {health.halted.reason}</Mark>
+  if (health.paused) return <Mark tone="warn">paused</Mark>
+  if (!health.distEnabled) return <Mark tone="calm">rounds off</Mark>
+  return health.stale ? <Mark tone="bad">stale</Mark> : <Mark tone="good">running</Mark>
+}
+
+type PassRow = Reconciliation['passes'][string] & { name: string }
+
+const PASSES: readonly Column<PassRow>[] = [
+  { heading: 'Pass', cell: ({ name }) => name },
+  { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
+  { heading: 'Ended', cell: ({ error }) => (error ? <Mark tone="bad">{error}</Mark> : <Mark tone="good">well</Mark>) },
+  { heading: 'Outcome', cell: ({ outcome }) => <code className="outcome">{outcomeInWords(outcome)}</code> },
+]
+
+/** What is not nothing of an outcome. */
+function outcomeInWords(outcome: Record<string, unknown>): string {
+  const told = Object.entries(outcome).filter(
+    ([, value]) => value !== null && value !== 0 && value !== 0n && shown(value) !== '[]',
+  )
+  return told.map(([name, value]) => `${name} ${shown(value)}`).join(', ') || 'nothing to do'
+}
+
+function AgainstChain() {
+  const reading = useAdmin<Reconciliation>('reconciliation')
+  return (
+    <Section
+      title="Ledger against chain"
+      aside={
+        <ActButton
+          label="Compare all"
+          path="reconciliation/run"
+          says="Compares every node and group with the contract at one block, and records what differs. It changes nothing else."
+          did={(answer) => `Compared: ${shown(answer.drifts ?? answer)}`}
+        />
+      }
+    >
+      <Shown reading={reading} lines={6}>
+        {({ drift, halted, passes, followed, wallet }) => (
+          <div className="stack">
+            {halted && (
+              <div className="notice bad" role="alert">
+                <p>Halted: {halted.reason}. Nothing is sent until this is cleared.</p>
+                <ActButton
+                  danger
+                  label="Clear the halt"
+                  path="halt/clear"
+                  says="Lets the passes go on with the chain as it is now. They halt anew where nothing has changed. Find out first why the chain was another one."
+                  did={() => 'Cleared. The next run looks again.'}
+                />
+              </div>
+            )}
+            {drift && drift.count > 0 ? (
+              <div className="notice bad">
+                <p>
+                  {drift.count} differences, found by {drift.by}. The chain is right.
+                </p>
+                <pre>{drift.drifts.map((one) => shown(one)).join('\n')}</pre>
+              </div>
+            ) : (
+              <p>
+                <Mark tone="good">no difference on record</Mark>
+              </p>
+            )}
+            <p className="note">
+              Followed to block {followed?.blockNumber.toLocaleString('en-US') ?? '–'}; the payments wallet is audited
+              to block {wallet?.auditedBlock?.toLocaleString('en-US') ?? '–'}, where the books say{' '}
+              <Amount wei={wallet?.bookedWei ?? null} />.
+            </p>
+            <Table
+              caption="Passes"
+              rows={Object.entries(passes).map(([name, pass]) => ({ name, ...pass }))}
+              keyOf={({ name }) => name}
+              columns={PASSES}
+            />
+          </div>
+        )}
+      </Shown>
+    </Section>
+  )
+}

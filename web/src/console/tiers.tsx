@@ -1,0 +1,115 @@
+// The tiers with their versions, and putting them on and off sale.
+import { ether, times } from '../format.ts'
+import { Mark, Time } from '../ui/facts.tsx'
+import { Section } from '../ui/page.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { ActButton, type ActField } from './act.tsx'
+import { type AdminTier, useAdmin } from './admin.ts'
+
+const whole = (text: string) => Number(text)
+const TERMS: readonly ActField[] = [
+  { name: 'label', label: 'Name', placeholder: 'Basic' },
+  { name: 'priceWei', label: 'Price in wei', placeholder: '10000000000000000' },
+  { name: 'maxPerWallet', label: 'Nodes a wallet', placeholder: '10', read: whole },
+  { name: 'payoutBps', label: 'Rate in basis points (10000 is the base rate)', placeholder: '10000', read: whole },
+  { name: 'holdingWei', label: 'Tokens to be held, in their smallest unit (0: open to anyone)', placeholder: '0' },
+  { name: 'holdingToken', label: 'Address of that token', placeholder: '0x…' },
+]
+const required = ({ name, ...field }: ActField): ActField => ({
+  name,
+  ...field,
+  required: name === 'label' || name === 'priceWei' || name === 'maxPerWallet',
+})
+
+export function TiersConsole() {
+  const tiers = useAdmin<{ tiers: AdminTier[] }>('tiers')
+  return (
+    <Section
+      title="Tiers"
+      aside={
+        <ActButton
+          main
+          label="Create a tier"
+          path="tiers"
+          says="It is on sale from the next block on. Its groups are opened on the contract by the next pass."
+          fields={[{ name: 'tierId', label: 'Id', required: true, placeholder: 'basic' }, ...TERMS.map(required)]}
+          did={() => 'Created.'}
+        />
+      }
+    >
+      <Shown reading={tiers} lines={6}>
+        {({ tiers: all }) =>
+          all.length === 0 ? (
+            <Empty title="No tier yet.">Nothing can be bought until there is one.</Empty>
+          ) : (
+            <div className="stack">
+              {all.map((tier) => (
+                <TierVersions key={tier.tierId} tier={tier} />
+              ))}
+            </div>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}
+
+const COLUMNS: readonly Column<AdminTier>[] = [
+  { heading: 'Version', figure: true, cell: ({ version }) => version },
+  { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString('en-US') },
+  { heading: 'Price', figure: true, cell: ({ priceWei }) => `${ether(priceWei)} ETH` },
+  { heading: 'Rate', figure: true, cell: ({ payoutBps }) => times(payoutBps) },
+  { heading: 'A wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },
+  { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
+  {
+    heading: 'Entered',
+    cell: ({ enteredAt, enteredBy }) => (
+      <>
+        <Time at={enteredAt} /> by {enteredBy}
+      </>
+    ),
+  },
+]
+
+function TierVersions({ tier }: { tier: AdminTier }) {
+  return (
+    <div className="sub">
+      <header className="bar">
+        <h3>
+          {tier.label} <code>{tier.tierId}</code>{' '}
+          <Mark tone={tier.onSale ? 'good' : 'calm'}>{tier.onSale ? 'on sale' : 'off sale'}</Mark>
+        </h3>
+        <div className="buttons">
+          <ActButton
+            label="New version"
+            path={`tiers/${tier.tierId}`}
+            says="What you fill in changes, from the next block on; whoever has paid already is judged by the terms of his block. After a change of price the old one still buys this tier for a grace."
+            fields={TERMS}
+            did={({ changed }) =>
+              changed ? 'The new version is entered.' : 'It stood so already: no version was added.'
+            }
+          />
+          <ActButton
+            label={tier.onSale ? 'Take off sale' : 'Put on sale'}
+            path={`tiers/${tier.tierId}/sale`}
+            body={{ onSale: !tier.onSale }}
+            says={
+              tier.onSale
+                ? 'Payments from the next block on are held with the reason saleClosed.'
+                : 'It can be bought from the next block on.'
+            }
+            did={() => 'Done.'}
+          />
+        </div>
+      </header>
+      <Table
+        caption={`Versions of ${tier.label}`}
+        rows={[...tier.versions].reverse()}
+        keyOf={({ version }) => String(version)}
+        columns={COLUMNS}
+        first={3}
+      />
+    </div>
+  )
+}
