@@ -2,7 +2,7 @@
 // what differs. Reads both sides, changes nothing.
 import type { Drift } from '../domain/drift.ts'
 import { isOperatorRefusal } from '../operator/act.ts'
-import { type CohortDrift, verifyLedger } from '../operator/verify.ts'
+import { verifyLedger } from '../operator/verify.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { UnavailableError } from './errors.ts'
 import { inEther } from './ether.ts'
@@ -42,7 +42,7 @@ export async function verify({ io, out, signal }: Call): Promise<ExitCode> {
   })
 }
 
-function describe(drift: Drift | CohortDrift): string {
+function describe(drift: Drift): string {
   switch (drift.kind) {
     case 'counter':
       return `  ${drift.name}: ${drift.ledger} in the ledger, ${drift.chain} on chain`

@@ -1,4 +1,5 @@
-// Where the ledger and the contract differ, both read at the same block: then it is drift, not lag. Pure comparison.
+// Where the ledger and the contract differ, both read at the same block: then it is drift, not lag. Pure comparison. What is on record
+// is kept in one order, so that the same findings are the same record, whoever made them.
 import type { Address } from './units.ts'
 
 /** What both sides say about one node. */
@@ -17,6 +18,18 @@ export interface Counters {
   outstandingWei: bigint
 }
 
+/** What both sides say about one cohort. */
+export interface CohortFacts {
+  cohort: number
+  tierNo: number
+  perNodeWei: bigint
+  size: number
+  nextDue: number
+  intervalSec: number
+}
+
+const COHORT_FIELDS = ['perNodeWei', 'size', 'nextDue', 'intervalSec', 'tierNo'] as const
+
 export type Drift =
   | { kind: 'counter'; name: keyof Counters; ledger: string; chain: string }
   | {
@@ -28,6 +41,7 @@ export type Drift =
     }
   | { kind: 'notInLedger'; nodeId: string }
   | { kind: 'notOnChain'; nodeId: string }
+  | { kind: 'cohort'; cohort: number; field: (typeof COHORT_FIELDS)[number]; ledger: string; chain: string }
 
 /** Compares counters. */
 export function compareCounters(ledger: Counters, chain: Counters): Drift[] {
@@ -56,4 +70,27 @@ export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeF
   }
   for (const nodeId of known.keys()) drifts.push({ kind: 'notOnChain', nodeId: nodeId.toString() })
   return drifts
+}
+
+/** Compares one cohort. */
+export function compareCohort(ledger: CohortFacts, chain: CohortFacts): Drift[] {
+  return COHORT_FIELDS.filter((field) => ledger[field] !== chain[field]).map((field) => ({
+    kind: 'cohort',
+    cohort: ledger.cohort,
+    field,
+    ledger: String(ledger[field]),
+    chain: String(chain[field]),
+  }))
+}
+
+/** Counters, then nodes by number, then cohorts; whoever compared them in parts keeps them as one who compared them at once. */
+export function inOrder(drifts: readonly Drift[]): Drift[] {
+  const place = (drift: Drift): [number, number] => {
+    if (drift.kind === 'counter') return [0, 0]
+    return drift.kind === 'cohort' ? [2, drift.cohort] : [1, Number(drift.nodeId)]
+  }
+  return [...drifts].sort((a, b) => {
+    const [[kindA, numberA], [kindB, numberB]] = [place(a), place(b)]
+    return kindA - kindB || numberA - numberB
+  })
 }

@@ -1,29 +1,19 @@
 // Holds the whole ledger against the contract at the one block that the ledger stands at: counters, every node, every cohort, and
 // whether the contract covers what it owes. Both sides stand still meanwhile, so what differs is drift. Changes nothing.
-import type { ChainCohort, ContractReader } from '../chain/port.ts'
+import type { ContractReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readLedgerCounters, readNodes } from '../db/nodes.ts'
 import { inSnapshot } from '../db/snapshot.ts'
 import type { Sql } from '../db/sql.ts'
 import { coverOf } from '../domain/cover.ts'
-import { compareCounters, compareNodes, type Drift } from '../domain/drift.ts'
-import type { LedgerCohort } from '../domain/replay.ts'
+import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../domain/drift.ts'
 import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
 
 /** Nodes of one call to the contract. */
 const WINDOW = 500
 /** Progress is told every so many nodes. */
 const TOLD_EVERY = WINDOW * 100
-
-/** A cohort on which the two differ. */
-export interface CohortDrift {
-  kind: 'cohort'
-  cohort: number
-  field: 'perNodeWei' | 'size' | 'nextDue' | 'intervalSec' | 'tierNo'
-  ledger: string
-  chain: string
-}
 
 export interface Verified {
   blockNumber: number
@@ -32,7 +22,7 @@ export interface Verified {
   nodes: number
   cohorts: number
   cover: { contractBalanceWei: bigint; outstandingWei: bigint; isSolvent: boolean; coverBps: number | null }
-  drifts: (Drift | CohortDrift)[]
+  drifts: Drift[]
 }
 
 /** Compares everything; `signal` ends it early, `say` is told how far it is. Throws a ChainFault when the chain cannot be asked. */
@@ -50,7 +40,7 @@ export function verifyLedger(
     const nodes = await compareAllNodes(sql, contract, cursor, lastNodeId, drifts, { signal, say })
     const cohorts = await compareCohorts(sql, contract, cursor, drifts)
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
-    return { blockNumber: cursor.number, blockHash: cursor.hash, nodes, cohorts, cover, drifts }
+    return { blockNumber: cursor.number, blockHash: cursor.hash, nodes, cohorts, cover, drifts: inOrder(drifts) }
   })
 }
 
@@ -89,19 +79,7 @@ async function compareCohorts(
   )
   for (const [index, cohort] of ours.entries()) {
     const other = theirs[index]
-    if (other) drifts.push(...differences(cohort, other))
+    if (other) drifts.push(...compareCohort(cohort, other))
   }
   return ours.length
-}
-
-function differences(ours: LedgerCohort, theirs: ChainCohort): CohortDrift[] {
-  return (['perNodeWei', 'size', 'nextDue', 'intervalSec', 'tierNo'] as const)
-    .filter((field) => ours[field] !== theirs[field])
-    .map((field) => ({
-      kind: 'cohort',
-      cohort: ours.cohort,
-      field,
-      ledger: String(ours[field]),
-      chain: String(theirs[field]),
-    }))
 }

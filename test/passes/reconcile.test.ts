@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ContractReader } from '../../src/chain/port.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { verifyLedger } from '../../src/operator/verify.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -29,6 +31,10 @@ before(async () => {
 after(() => world.close())
 
 const drifts = () => world.pool`SELECT detail FROM audit WHERE action = 'drift' ORDER BY id`
+const verified = async () => {
+  const found = await verifyLedger({ readPool: world.pool, contract: world.ctx.contract })
+  return isOperatorRefusal(found) ? assert.fail(found.message) : found
+}
 const nodeRows = () => world.pool`SELECT * FROM nodes ORDER BY node_id`
 
 /** Takes a node out of the ledger as if it had never been followed. */
@@ -124,6 +130,35 @@ test('a difference that cannot be repaired is told once, stands in the outcome, 
   await world.payments()
   const [setting] = await world.pool`SELECT value FROM settings WHERE name = 'drift'`
   assert.deepEqual(setting?.value, [])
+  await checkInvariants(world)
+})
+
+test('what was found stays on record, told once, while the window is elsewhere, until the two agree', async () => {
+  const cohort = async () => {
+    const [row] = await world.pool<{ cohort: number; size: number }[]>`
+      SELECT c.cohort, c.size FROM cohorts c JOIN nodes n USING (cohort) WHERE n.node_id = 3`
+    return row ?? assert.fail('no cohort')
+  }
+  const elsewhere = async () => {
+    await world.pool`UPDATE settings SET value = '501' WHERE name = 'reconcileNext'`
+    assert.equal((await world.payments()).reconciled, 0)
+    const [setting] = await world.pool`SELECT value FROM settings WHERE name = 'drift'`
+    return setting?.value
+  }
+  const told = (await drifts()).length
+  const { cohort: number, size } = await cohort()
+  await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 3`
+  await world.pool`UPDATE cohorts SET size = size + 1 WHERE cohort = ${number}`
+  const { drifts: found } = await verified()
+  assert.equal(found.length, 2)
+  await world.pool`UPDATE settings SET value = ${JSON.stringify(found)}::text::jsonb WHERE name = 'drift'`
+  for (let i = 0; i < 2; i++) assert.deepEqual(await elsewhere(), found)
+  assert.equal((await drifts()).length, told, 'what the operator has found himself is not told again')
+
+  await world.pool`UPDATE cohorts SET size = ${size} WHERE cohort = ${number}`
+  assert.deepEqual(await elsewhere(), [found[0]])
+  await world.pool`UPDATE nodes SET owner = ${world.at(5)} WHERE node_id = 3`
+  assert.deepEqual(await elsewhere(), [])
   await checkInvariants(world)
 })
 

@@ -1,6 +1,6 @@
-// Holds the ledger against the contract at the followed block: counters every time, nodes in a rolling window. Nodes
-// that the ledger lacks are inserted from their own events, and so is what it lacks of a node's transfers and withdrawals. Every
-// other difference is reported.
+// Holds the ledger against the contract at the followed block: counters every time, nodes in a rolling window, and whatever is on
+// record as differing. Nodes that the ledger lacks are inserted from their own events, and so is what it lacks of a node's transfers
+// and withdrawals. Every other difference is reported, and stays on record until the two agree on it.
 import type { ChainNode } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks.ts'
 import { countIntoStates, readCohorts, resizeCohort } from '../../db/cohorts.ts'
@@ -9,7 +9,7 @@ import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { markMinted } from '../../db/payments.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
-import { compareCounters, compareNodes, type Drift } from '../../domain/drift.ts'
+import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../domain/drift.ts'
 import type { FactoryEvent } from '../../domain/observed.ts'
 import { wei } from '../../domain/units.ts'
 import type { PassContext } from '../context.ts'
@@ -18,6 +18,8 @@ import type { PassContext } from '../context.ts'
 const WINDOW = 500
 /** Missing nodes inserted in one run at most. */
 const REPAIRS_MAX = 100
+/** Nodes and cohorts on record as differing that are compared again in one run at most. */
+const NAMED_MAX = 100
 
 export interface Reconciled {
   inserted: number
@@ -50,33 +52,60 @@ export async function reconcileWindow(
   cursor: Cursor,
   first: number,
 ): Promise<{ result: Reconciled; next: number }> {
-  const [counters, chainNodes, ledgerNodes, ledgerCounters] = await Promise.all([
+  const [counters, { drifts: ofWindow, onChain }, ledgerCounters, named] = await Promise.all([
     ctx.contract.counters(cursor.number),
-    ctx.contract.nodes(BigInt(first), WINDOW, cursor.number),
-    nodes.readNodes(ctx.pool, first, WINDOW),
+    compareFrom(ctx, cursor, first, WINDOW),
     nodes.readLedgerCounters(ctx.pool),
+    compareNamed(ctx, cursor, first),
   ])
   // Somebody followed on meanwhile: the two sides were not read at one block, so a difference would say nothing.
   if ((await readCursor(ctx.pool))?.hash !== cursor.hash) return { result: { inserted: 0, drifts: [] }, next: first }
 
   const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
-  const drifts = [
-    ...compareCounters(ledgerCounters, chainCounters),
-    ...compareNodes(
-      ledgerNodes.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) })),
-      chainNodes,
-    ),
-  ]
+  const drifts = inOrder([...compareCounters(ledgerCounters, chainCounters), ...ofWindow, ...named])
   const missing = drifts.some(
     (drift) => drift.kind === 'notInLedger' || (drift.kind === 'counter' && drift.name === 'nodes'),
   )
   const inserted =
     (missing ? await insertMissing(ctx, cursor, counters.lastNodeId) : 0) + (await completeNodes(ctx, cursor, drifts))
-  // What was just repaired is compared again at the next run, before anybody is told of it.
-  const left = inserted > 0 ? [] : drifts
-  await report(ctx, left)
-  const next = chainNodes.length < WINDOW ? 1 : first + WINDOW
-  return { result: { inserted, drifts: left }, next }
+  const next = onChain < WINDOW ? 1 : first + WINDOW
+  // What was just repaired is compared again at the next run, before anybody is told of it; the record stands until then.
+  if (inserted > 0) return { result: { inserted, drifts: [] }, next }
+  await report(ctx, drifts)
+  return { result: { inserted, drifts }, next }
+}
+
+/** Compares a stretch of node ids. `onChain` is how many of them the contract has. */
+async function compareFrom(
+  ctx: PassContext,
+  cursor: Cursor,
+  first: number,
+  length: number,
+): Promise<{ drifts: Drift[]; onChain: number }> {
+  const [theirs, ours] = await Promise.all([
+    ctx.contract.nodes(BigInt(first), length, cursor.number),
+    nodes.readNodes(ctx.pool, first, length),
+  ])
+  const known = ours.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
+  return { drifts: compareNodes(known, theirs), onChain: theirs.length }
+}
+
+/** Compares again what is on record as differing and outside the window: the operator's own comparison looks at everything. */
+async function compareNamed(ctx: PassContext, cursor: Cursor, first: number): Promise<Drift[]> {
+  const recorded = ((await readSetting(ctx.pool, 'drift')) as Drift[] | null) ?? []
+  const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
+  const outside = [...new Set(ids)].filter((id) => id < first || id >= first + WINDOW).slice(0, NAMED_MAX)
+  const named = new Set(recorded.flatMap((drift) => (drift.kind === 'cohort' ? [drift.cohort] : [])))
+  const cohorts = named.size === 0 ? [] : (await readCohorts(ctx.pool)).filter(({ cohort }) => named.has(cohort))
+  const compared = cohorts.slice(0, NAMED_MAX)
+  const numbers = compared.map(({ cohort }) => cohort)
+  const theirs = numbers.length === 0 ? [] : await ctx.contract.cohorts(numbers, cursor.number)
+  const ofCohorts = compared.flatMap((ours, i) => {
+    const other = theirs[i]
+    return other ? compareCohort(ours, other) : []
+  })
+  const ofNodes = await Promise.all(outside.map((id) => compareFrom(ctx, cursor, id, 1)))
+  return [...ofNodes.flatMap(({ drifts }) => drifts), ...ofCohorts]
 }
 
 async function insertMissing(ctx: PassContext, cursor: Cursor, lastId: bigint): Promise<number> {
