@@ -1,8 +1,10 @@
 // Records that the operator paid a held payment back with a wallet of his own, and believes only the chain: a successful transfer in a
-// canonical block, to the payer, of the very amount, not before the payment. It sends nothing and never could.
-import { type DeskPayment, writeHandVerdict } from '../db/decisions.ts'
+// canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
+// the provider's trace proves. It sends nothing and never could.
+import { type DeskPayment, type PaymentKey, readDesk, writeHandVerdict } from '../db/decisions.ts'
 import { insertRefund } from '../db/refunds.ts'
 import { inTransaction } from '../db/sql.ts'
+import type { Address } from '../domain/units.ts'
 import {
   type Actor,
   type Fields,
@@ -33,13 +35,15 @@ export async function refundPayment(
   if (fields.refusal) return fields.refusal
   const tx = await readMined(deps, 'refund', refundTxHash)
   if (isOperatorRefusal(tx)) return tx
+  const inner = await readInner(deps, key, tx)
   const finalized = (await deps.chain.finalized())?.number ?? -1
   return inTransaction(deps.pool, async (sql) => {
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment
-    const refusal = refuseAsRefund(deps, payment, tx)
+    const transfer = { ...tx, ...inner?.find(({ valueWei }) => valueWei === payment.valueWei), signer: tx.from }
+    const refusal = refuseAsRefund(deps, payment, transfer)
     if (refusal) return refusal
-    const { from, to, valueWei, blockNumber, blockHash } = tx
+    const { from, to, valueWei, blockNumber, blockHash } = transfer
     const recorded = await insertRefund(sql, {
       ...{ paymentRef: payment.ref, txHash: refundTxHash, from, to, valueWei, blockNumber, blockHash },
       final: blockNumber <= finalized,
@@ -65,13 +69,31 @@ export async function refundPayment(
   })
 }
 
+/**
+ * Transfers to the payer that were made within a transaction to somebody else: a contract wallet's way to pay. Null where the
+ * transaction itself is to the payer, or the provider cannot trace.
+ */
+async function readInner(deps: OperatorDeps, key: PaymentKey, tx: Mined) {
+  const [payment] = await readDesk(deps.pool, key, { lock: false })
+  const payer = payment?.from ?? null
+  if (payer === null || tx.to === payer) return null
+  const transfers = await deps.chain.innerTransfers(tx.txHash, payer)
+  return transfers?.map(({ from, valueWei }) => ({ from, to: payer, valueWei })) ?? null
+}
+
+/** The transfer itself, and who signed its transaction. */
+type Transfer = Mined & { signer: Address }
+
 /** What speaks against this transaction being the refund of this payment. */
-function refuseAsRefund(deps: OperatorDeps, payment: DeskPayment, tx: Mined): OperatorRefusal | null {
+function refuseAsRefund(deps: OperatorDeps, payment: DeskPayment, tx: Transfer): OperatorRefusal | null {
   const no = (message: string) => refuseAct('invalid', message)
   if (payment.from !== null && tx.to !== payment.from)
-    return no(`The refund went to ${tx.to}; the payment came from ${payment.from}.`)
+    return no(
+      `The refund went to ${tx.to}; the payment came from ${payment.from}. If a contract wallet paid it, the provider has to show an inner transfer of just that amount to the payer (debug_traceTransaction).`,
+    )
   if (tx.to === deps.rules.paymentAddress) return no('The refund went to the payments wallet itself.')
-  if (tx.from === tx.to) return no('The refund was sent by the one who received it: nothing moved.')
+  if (tx.from === tx.to || tx.signer === tx.to)
+    return no('The refund was sent by the one who received it: nothing moved.')
   if (tx.valueWei !== payment.valueWei)
     return no(`The refund carries ${tx.valueWei} wei; the payment was ${payment.valueWei} wei.`)
   if (tx.blockNumber < (payment.blockNumber ?? 0)) return no('The refund is older than the payment.')

@@ -7,6 +7,8 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
+/** Sends what it is called with on to the address in its calldata, as a Safe does. */
+const FORWARD = '0x6000600060006000346000355af100'
 
 let desk: Desk
 let world: World
@@ -192,6 +194,35 @@ describe('a refund', () => {
     )
     await world.settle()
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
+  })
+
+  it('by an inner call, as a Safe makes it, is proven by the trace, and looked after where a reorganisation moves it', async () => {
+    const safe = world.at(18)
+    await world.chain.rpc('anvil_setCode', [safe, FORWARD])
+    const txHash = await heldPayment(5, BASIC - 7n)
+    const payBack = (by: number, valueWei: bigint) =>
+      world.call(by, safe, `0x${world.at(5).slice(2).padStart(64, '0')}`, valueWei)
+    const ofAnotherValue = await refund(txHash, await payBack(10, BASIC - 8n))
+    assert.match(ofAnotherValue.json.error, /inner transfer of just that amount/)
+    const byThePayer = await refund(txHash, await payBack(5, BASIC - 7n))
+    assert.match(byThePayer.json.error, /nothing moved/)
+
+    const refundTxHash = await payBack(10, BASIC - 7n)
+    const recorded = await refund(txHash, refundTxHash)
+    assert.deepEqual([recorded.status, recorded.json.status], [200, 'refunded'], recorded.text)
+    const refundOf = async () => (await desk.get(`payments/${txHash}`)).json.payments[0].refund
+    const { from, to, blockNumber } = await refundOf()
+    assert.deepEqual([from, to], [safe, world.at(5)])
+
+    const raw = await world.raw(refundTxHash)
+    const head = Number((await world.chain.block()).number)
+    await world.chain.rpc('anvil_reorg', [head - blockNumber + 1, []])
+    await world.chain.mine()
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.chain.mine()
+    await world.payments()
+    assert.equal((await refundOf()).blockNumber, head + 2)
+    assert.equal(await told(txHash), 'refunded wrongAmount')
   })
 
   it('of another value, to another wallet, by the payer to himself, failed, or older than the payment proves nothing', async () => {

@@ -27,7 +27,7 @@ async function lookAt(ctx: PassContext, cursor: Cursor, refunds: readonly Refund
   for (const refund of refunds) {
     const tx = await ctx.chain.transaction(refund.txHash)
     const { blockNumber, blockHash } = tx ?? {}
-    if (tx && paysBack(tx, refund) && blockNumber && blockHash) {
+    if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
       if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) continue
       const final = blockNumber <= finalized
       if (final || blockHash !== refund.blockHash)
@@ -36,8 +36,13 @@ async function lookAt(ctx: PassContext, cursor: Cursor, refunds: readonly Refund
   }
 }
 
-const paysBack = (tx: TransactionView, refund: Refund) =>
-  tx.succeeded === true && tx.to === refund.to && tx.valueWei === refund.valueWei
+/** In the block it was recorded in, it is what it was. In another one it may be by an inner call, which only a trace shows. */
+async function paysBack(ctx: PassContext, tx: TransactionView, { to, valueWei, txHash, blockHash }: Refund) {
+  if (tx.succeeded !== true) return false
+  if (tx.blockHash === blockHash || (tx.to === to && tx.valueWei === valueWei)) return true
+  const transfers = await ctx.chain.innerTransfers(txHash, to)
+  return transfers?.some((transfer) => transfer.valueWei === valueWei) ?? false
+}
 
 /** Gone: it failed where it is now, or its block is canonical no more and it has not come back for long enough. */
 async function isGone(ctx: PassContext, cursor: Cursor, refund: Refund, tx: TransactionView | null): Promise<boolean> {
