@@ -6,7 +6,7 @@ import { ChainFault } from './faults.ts'
 import { chunks, mapBounded } from './parallel.ts'
 import type { ChainNode, ContractReader } from './port.ts'
 import type { Rpc, RpcCall } from './rpc.ts'
-import { quantity, safeNumber, toQuantity } from './wire.ts'
+import { bytes, quantity, safeNumber, toQuantity } from './wire.ts'
 
 /** Nodes in one call: some 10,000 gas each, and providers cap a call at 50 million gas or less. */
 const NODES_PER_CALL = 500
@@ -90,6 +90,11 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     async balance(of, atBlock) {
       const at = atBlock === undefined ? 'latest' : toQuantity(atBlock)
       return wei(quantity(await rpc.request('eth_getBalance', [of, at]), 'balance'))
+    },
+
+    async isDeployed(atBlock) {
+      const code = await rpc.request('eth_getCode', [factory, toQuantity(atBlock)])
+      return bytes(code, 'code').length > 2
     },
 
     async swapsAllowance() {

@@ -110,6 +110,8 @@ export interface ContractReader {
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>
   balance(of: Address, atBlock?: number): Promise<Wei>
+  /** Whether there is code at the factory's address after that block. Throws where that block's state is not to be had. */
+  isDeployed(atBlock: number): Promise<boolean>
   /** What the factory may spend of its surplus on the next rounds (0 unless the owner allowed it). */
   swapsAllowance(): Promise<Wei>
 }

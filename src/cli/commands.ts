@@ -175,6 +175,22 @@ that must be equal. The database may also be named by REBUILD_DATABASE_URL, whic
     load: async () => (await import('./payments.ts')).release,
   },
   {
+    name: 'payments attribute',
+    group: 'decide',
+    summary: 'name the transaction by which value came that no transaction’s own value explains',
+    details: `For a payment held "unattributed", as a Safe's or an exchange's is. The provider's trace of the transaction (it must speak
+debug_traceTransaction) has to show an inner transfer of just that value to the payments wallet. Whoever made it is the sender from then
+on, and the payment can be released to it.`,
+    args: [{ name: 'payment', help: 'its row id, as "payments list" shows it' }],
+    options: {
+      'tx-hash': { value: 'hash', help: 'the transaction, as an explorer shows it', required: true },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
+    load: async () => (await import('./payments.ts')).attribute,
+  },
+  {
     name: 'payments dismiss',
     group: 'decide',
     summary: 'decide that neither a node nor a refund comes of a held payment, or of all the dust',
@@ -195,7 +211,7 @@ that must be equal. The database may also be named by REBUILD_DATABASE_URL, whic
     group: 'decide',
     summary: 'record that you paid a held payment back, which the chain must confirm',
     details: `You send the refund with a wallet of your own: nothing here sends it. The transaction must be in a block, have succeeded, go to
-whoever paid, and carry the very amount.`,
+whoever paid, and carry the very amount; where a Safe made it, the provider's trace has to show that.`,
     args: [PAYMENT],
     options: {
       'refund-tx-hash': { value: 'hash', help: 'the transaction of your refund', required: true },

@@ -3,6 +3,7 @@
 import { type ClaimedPayment, readClaimed } from '../db/reads.ts'
 import type { Hash } from '../domain/units.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../operator/act.ts'
+import { attributePayment } from '../operator/attribute.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../operator/decide.ts'
 import { readPayments, showPayment } from '../operator/payments.ts'
 import { refundPayment } from '../operator/refund.ts'
@@ -105,6 +106,14 @@ export const release = (call: Call) => decide(call, releasePayment, 'Release it,
 export const refund = (call: Call) =>
   decide(call, refundPayment, 'Record that it was paid back, so that no node comes of it?')
 
+/** `payments attribute`: tells who sent it, which is what whoever releases it has to know. */
+export async function attribute(call: Call): Promise<ExitCode> {
+  return await decide(call, attributePayment, 'Hold that transaction’s trace against it?', (done) => {
+    const { from, innerIndex } = done as { from: string; innerIndex: number }
+    return `It came from ${from} (inner transfer ${innerIndex} of that transaction). It is held still: release, refund or dismiss it.`
+  })
+}
+
 /** `payments dismiss`: one payment, or all the dust. */
 export async function dismiss(call: Call): Promise<ExitCode> {
   const { args, values, io, out, flags, signal } = call
@@ -124,17 +133,22 @@ export async function dismiss(call: Call): Promise<ExitCode> {
   })
 }
 
-async function decide(call: Call, act: Decision, question: string): Promise<ExitCode> {
+async function decide(
+  call: Call,
+  act: Decision,
+  question: string,
+  tell = (done: object) => {
+    const { status, tierId } = done as { status: string; tierId: string | null }
+    return `It is ${status}${tierId ? `, in tier ${tierId}` : ''}.`
+  },
+): Promise<ExitCode> {
   const { io, out, flags, signal } = call
   return await withOperator(io, async (deps) => {
     const { payments } = accepted(await showPayment(deps, fieldsOf(call)), call) as { payments: Detail[] }
     for (const payment of payments) out.say(`${summary(payment)}\n${held(payment)}`)
     if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
-    const done = accepted(await act(deps, actorHere(), fieldsOf(call)), call) as {
-      status: string
-      tierId: string | null
-    }
-    await out.result(done, `It is ${done.status}${done.tierId ? `, in tier ${done.tierId}` : ''}.`)
+    const done = accepted(await act(deps, actorHere(), fieldsOf(call)), call)
+    await out.result(done, tell(done))
     return EXIT.done
   })
 }

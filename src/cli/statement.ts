@@ -9,17 +9,37 @@ import { fields, table } from './output.ts'
 /** Runs the command: 0 when everything adds up to the wei, 1 when something is left over, 3 when a balance could not be read. */
 export async function statement(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
-  return await withOperator(io, async (deps) => {
+  return await withOperator(io, async (deps, { config }) => {
     const made = accepted(await readStatement(deps, fieldsOf(call)), call)
     await out.result(made, () => (flags.has('csv') ? statementCsv(made).trimEnd() : describe(made)))
     if (made.balanced === true) return EXIT.done
     out.say(
       made.balanced === null
-        ? 'Some balances could not be read: it is not known whether it adds up.'
-        : 'It does not add up: see what is unexplained.',
+        ? whyUnknown(made, config.embedded.chain)
+        : 'It does not add up: see what is unexplained, and "When it does not add up" in docs/BOOKS.md.',
     )
     return made.balanced === null ? EXIT.unavailable : EXIT.not
   })
+}
+
+/** Says which balances at which block are missing, why they may be, and what to do. */
+function whyUnknown({ period, accounts, contract }: Statement, embeddedChain: boolean): string {
+  const { opening, closing } = period
+  const missing = (edge: 'openingWei' | 'closingWei', debt: bigint | null) => {
+    const names = accounts.filter((account) => account[edge] === null).map(({ name }) => name)
+    return [...names, ...(debt === null ? ['what the contract owes'] : [])].join(', ')
+  }
+  const lines = [
+    [opening.blockNumber, missing('openingWei', 0n)],
+    [closing.blockNumber, missing('closingWei', contract.chainClosingWei)],
+  ].flatMap(([block, names]) => (names ? [`  after block ${block}: ${names}`] : []))
+  return [
+    'It is not known whether it adds up, because the chain could not be asked for these balances:',
+    ...lines,
+    embeddedChain
+      ? 'The embedded chain forgets the states of earlier blocks when it is started anew. Ask for a period since then, with --from <block>.'
+      : 'The provider no longer has the states of such old blocks, or was away. Put an archive node into RPC_URL, or ask for a later period.',
+  ].join('\n')
 }
 
 function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, contract, balanced }: Statement): string {

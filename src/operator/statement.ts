@@ -33,7 +33,7 @@ export interface Statement {
 interface Contract {
   outstandingOpeningWei: bigint
   outstandingClosingWei: bigint
-  /** The contract's own word; null where it could not be read, as before its deployment. */
+  /** The contract's own word, 0 before its deployment; null where it could not be read. */
   chainOpeningWei: bigint | null
   chainClosingWei: bigint | null
   /** The contract's word less the ledger's at the closing block. */
@@ -139,9 +139,12 @@ async function readContract(
   }
 }
 
-/** Null where the provider no longer has the state, or the contract was not there yet. */
-const chainDebtAt = async (deps: OperatorDeps, at: Place): Promise<bigint | null> =>
-  (await orNull(deps.contract.counters(at.number)))?.outstandingWei ?? null
+/** Nothing before the contract was there; null where the provider no longer has the state, which is not the same. */
+async function chainDebtAt({ contract }: OperatorDeps, at: Place): Promise<bigint | null> {
+  const counters = await orNull(contract.counters(at.number))
+  if (counters) return counters.outstandingWei
+  return (await orNull(contract.isDeployed(at.number))) === false ? 0n : null
+}
 
 function isBalanced(accounts: readonly Account[], contract: Contract): boolean | null {
   // Ether comes to senders and contract from anywhere, and is shown; the payments wallet's every wei is in the ledger.

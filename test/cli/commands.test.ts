@@ -14,6 +14,7 @@ import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
@@ -57,7 +58,8 @@ describe('the examples of the documentation work as they stand', () => {
 
 async function tryExample(command: Command, example: string): Promise<void> {
   const words = await filledIn(command, example)
-  await tryWords(words, example, run(...words))
+  // The first example of each as a process of its own; the others go the same way inside this one.
+  await tryWords(words, example, example === command.examples[0] ? run(...words) : runHere(words, env))
   // As JSON, too; but what was decided a moment ago cannot be decided again.
   if (changes(command) || words.includes('--json') || words.includes('--out')) return
   const asJson = [...words, '--json']
@@ -78,11 +80,20 @@ const changes = ({ options = {}, name }: Command) =>
 
 /** The words of an example, what is in <brackets> filled in from the world, quotes taken away. */
 async function filledIn(command: Command, example: string): Promise<string[]> {
+  let inner = ''
   const words = (example.match(/"[^"]*"|\S+/g) ?? []).slice(1).map((word) => word.replaceAll('"', ''))
   const values: Record<string, () => string | Promise<string>> = {
     hash: () => heldPayment(),
     refund: async () => await refundOf(words),
     address: () => world.at(14),
+    unattributed: async () => {
+      inner = await innerPayment()
+      const { payments } = JSON.parse(
+        (await runHere(['payments', 'list', '--reason', 'unattributed', '--json'], env)).out,
+      )
+      return String(payments[0].id)
+    },
+    inner: () => inner,
     node: async () => await unpaidNode(),
     url: () => empty.url,
     block: async () => String((await readCursor(world.pool))?.number ?? 0),
@@ -104,6 +115,14 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     if (word === '--out') words[index + 1] = join(directory, `${index}-${words[index + 1]}`)
   }
   return words
+}
+
+/** A payment by an inner call, as a Safe makes it, found by the audit. */
+async function innerPayment(): Promise<string> {
+  await world.chain.rpc('anvil_setCode', [world.at(17), '0x6000600060006000346000355af100'])
+  const hash = await world.call(9, world.at(17), `0x${world.at(3).slice(2).padStart(64, '0')}`, CENT)
+  await world.settle()
+  return hash
 }
 
 /** The refund of the payment that stands third in the words, mined. */
@@ -143,7 +162,7 @@ function mintArgs(order: { to: string; cohort: bigint; ref: string }): unknown[]
 /** Called in a way that gets past the checks of arguments, without a question. */
 function plausibleCall({ name, args = [], options = {} }: Command): string[] {
   const fill = (option: string) =>
-    /wei|block|up-to|wallet/.test(option) ? '1' : option === 'refund-tx-hash' ? `0x${'ab'.repeat(32)}` : 'x'
+    /wei|block|up-to|wallet/.test(option) ? '1' : option.endsWith('tx-hash') ? `0x${'ab'.repeat(32)}` : 'x'
   const required = Object.entries(options).flatMap(([option, spec]) =>
     spec.required ? [`--${option}`, fill(option)] : [],
   )
@@ -297,6 +316,24 @@ describe('verify', () => {
     assert.deepEqual(drifts, [{ kind: 'node', nodeId: '1', field: 'owner', ledger: world.at(18), chain: owner }])
     assert.equal((await run('verify')).code, 0)
   })
+})
+
+test('statement ends with 3 where the provider lacks old states, and says whose balances at which block, and what to do', async () => {
+  const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
+  try {
+    const number = world.ctx.rules.startBlock - 1
+    const { hash } = await world.chain.block(number)
+    const old = [hash, `0x${number.toString(16)}`]
+    const where = ({ params }: { params: unknown[] }) =>
+      old.some((place) => JSON.stringify(params).includes(`"${place}"`))
+    proxy.inject('internalError', { method: 'eth_getBalance', where, times: 1_000 })
+    const { code, out, err } = await runHere(['statement', '--json'], { ...env, RPC_URL: proxy.url })
+    assert.equal(code, 3, err)
+    assert.match(err, new RegExp(`after block ${number}: contract, minter, distributor\n.*archive node`, 's'))
+    assert.equal(JSON.parse(out).contract.chainOpeningWei, '0', 'there was no contract yet')
+  } finally {
+    await proxy.close()
+  }
 })
 
 describe('keys new', () => {

@@ -111,7 +111,10 @@ describe('inputs', () => {
     ]
     for (const path of [
       ...paths,
-      '/',
+      '/index.php',
+      '/tiers/',
+      '/round',
+      '/assets/',
       '/api',
       '/api/node',
       '/api/node/1/',
