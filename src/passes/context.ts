@@ -34,12 +34,20 @@ export interface Rules {
 /** Runs `body` where nobody else runs under that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
+/** How a request waits for the ledger to follow: so many looks at most, with a pause between two of them. */
+export interface Patience {
+  looksMax: number
+  pauseMs: number
+}
+
 export interface PassContext {
   pool: Pool
   /** Connections for locks, past any pooler. */
   directUrl: string
   /** What keeps runs apart; an advisory lock over `directUrl` unless given. */
   lock?: Lock
+  /** What a request waits for; as long as a caller may be kept unless given. */
+  patience?: Patience
   chain: ChainReader
   contract: ContractReader
   history: NodeHistory

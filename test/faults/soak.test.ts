@@ -11,8 +11,12 @@ const REORGANISATIONS = 40
 /** Share of all the proxy's faults and all named points that must really have happened. */
 const HAPPENED = 0.95
 const ERAS_MAX = 6
+/** It takes as long as the machine lets it; this only ends a run that hangs. */
+const TIMEOUT_MS = 30 * 60_000
 
-test(`${PAYMENTS} payments, ${REORGANISATIONS} reorganisations, ${KILLS} kills of the service and ${POSTGRES_KILLS} of PostgreSQL while providers lie: nothing is lost or doubled`, async (t) => {
+test(`${PAYMENTS} payments, ${REORGANISATIONS} reorganisations, ${KILLS} kills of the service and ${POSTGRES_KILLS} of PostgreSQL while providers lie: nothing is lost or doubled`, {
+  timeout: TIMEOUT_MS,
+}, async (t) => {
   const counts = noCounts()
   const enough = () =>
     counts.payments >= PAYMENTS &&

@@ -13,7 +13,7 @@ import { FAULTS, type Fault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ensureTemplate, SERVER_VARIABLE } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { ETHER, enterTier, INTERVAL_SEC } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, type World } from '../support/world.ts'
 import { addTo, killsOf, type SoakCounts } from './counts.ts'
 import { FATES, reorganise as takeBack } from './fates.ts'
 import { type Outside, startOutside } from './outside.ts'
@@ -63,7 +63,11 @@ interface Era {
   counts: SoakCounts
   /** Whether the next instance to start is to die at a point. */
   arming: boolean
-  instances: Instance[]
+  /** Null while one is being started. */
+  instances: (Instance | null)[]
+  /** Starts under way, and what came in the way of one. */
+  starting: Promise<void>[]
+  failure: unknown
   postgres: { server: Postgres; dataDir: string }
   /** Nothing below is ever taken back: there the contract was deployed. */
   baseBlock: number
@@ -90,6 +94,8 @@ export async function runEra(options: EraOptions): Promise<void> {
       counts,
       arming: false,
       instances: [],
+      starting: [],
+      failure: null,
       tiers: 9,
       baseBlock: 0,
       deck: [],
@@ -104,7 +110,8 @@ export async function runEra(options: EraOptions): Promise<void> {
     if (options.depth === 'deep') await world.chain.mine(DEEP_BASE)
     counts.eras++
     do {
-      for (let at = 0; at < INSTANCES; at++) era.instances[at] ??= await startOne(era)
+      for (let at = 0; at < INSTANCES; at++) replace(era, at)
+      await allStarted(era)
       for (let cycle = 0; cycle < options.cyclesPerCheck; cycle++) await runCycle(era)
       await comeToRest(era)
       await checkAll(era)
@@ -112,7 +119,8 @@ export async function runEra(options: EraOptions): Promise<void> {
   } catch (error) {
     throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   } finally {
-    for (const { service } of era.instances) service.kill('SIGKILL')
+    await allStarted(era).catch(() => {})
+    for (const instance of era.instances) instance?.service.kill('SIGKILL')
     stage.proxy.calm()
     noteFaults(era)
     await world.close().catch((error: unknown) => say(`closing: ${String(error)}`))
@@ -131,6 +139,28 @@ function noteFaults({ stage: { proxy }, counts }: Era): void {
   notedFaults.set(proxy, new Map(proxy.fired))
 }
 const notedFaults = new WeakMap<object, Map<Fault, number>>()
+
+/** Has another one started in an instance's place, as its supervisor would, while business goes on. */
+function replace(era: Era, at: number): void {
+  era.instances[at] = null
+  const started = startOne(era).then(
+    (instance) => {
+      era.instances[at] = instance
+    },
+    (error: unknown) => {
+      era.failure ??= error
+    },
+  )
+  era.starting.push(started)
+}
+
+/** Throws what kept one from starting. */
+async function allStarted(era: Era): Promise<void> {
+  await Promise.all(era.starting.splice(0))
+  if (era.failure) throw era.failure
+}
+
+const alive = ({ instances }: Era): Instance[] => instances.filter((one) => one !== null && !one.dead) as Instance[]
 
 /** Starts an instance as a supervisor would: again, when it ended at once. */
 async function startOne(era: Era): Promise<Instance> {
@@ -171,13 +201,14 @@ function died({ counts }: Era, point: Failpoint): void {
 
 /** Replaces who died of the point it was armed with. Nobody may end otherwise. */
 async function tend(era: Era): Promise<void> {
-  for (const [at, { armed, dead, service }] of era.instances.entries()) {
-    if (!dead) continue
+  for (const [at, instance] of era.instances.entries()) {
+    if (!instance?.dead) continue
+    const { armed, service } = instance
     const exit = await service.exited
     assert.ok(armed && exit.signal === 'SIGKILL', `it ended by itself: ${JSON.stringify(exit)}\n${service.output()}`)
     died(era, armed)
     era.arming = true
-    era.instances[at] = await startOne(era)
+    replace(era, at)
   }
 }
 
@@ -204,19 +235,27 @@ async function runCycle(era: Era): Promise<void> {
     await tend(era)
   }
   counts.cycles++
-  for (const { pid } of era.instances.map(({ service }) => service))
-    counts.rssMiB = Math.max(counts.rssMiB, rssMiB(pid))
+  for (const { service } of alive(era)) counts.rssMiB = Math.max(counts.rssMiB, rssMiB(service.pid))
 }
 
 /** Somebody pays; some tell of it at once, as a shop's page would. */
-async function buy({ stage: { world }, dice, counts, instances }: Era, valueWei: bigint): Promise<void> {
+async function buy(era: Era, valueWei: bigint): Promise<void> {
+  const {
+    stage: { world },
+    dice,
+    counts,
+  } = era
   const txHash: Hash = await world.pay(dice.pick('payer', PAYERS), valueWei)
   counts.payments++
   if (dice.roll('claim') > 0.15) return
+  const there = alive(era)
+  if (there.length === 0) return
   counts.claims++
-  const { service } = dice.pick('claimed', instances)
-  // Whether it is answered now is of no account; it may be dead, or stopped.
-  service.post('/api/payments/claim', { txHash }).catch(() => {})
+  // Whether it is answered now is of no account; it may be dead in a moment, or stopped.
+  dice
+    .pick('claimed', there)
+    .service.post('/api/payments/claim', { txHash })
+    .catch(() => {})
 }
 
 /** Memory of a process; 0 when it is gone. */
@@ -232,9 +271,9 @@ function rssMiB(pid: number): number {
 async function armAll(era: Era): Promise<void> {
   era.arming = true
   for (const [at, instance] of era.instances.entries()) {
-    if (instance.armed || instance.dead) continue
+    if (!instance || instance.armed || instance.dead) continue
     await kill(era, instance)
-    era.instances[at] = await startOne(era)
+    replace(era, at)
   }
 }
 
@@ -246,7 +285,7 @@ async function kill({ counts }: Era, instance: Instance): Promise<void> {
 
 /** Brings about what the armed instances wait for. */
 async function provoke(era: Era): Promise<void> {
-  const places = era.instances.flatMap(({ armed }) => armed?.split('.').slice(0, 1) ?? [])
+  const places = alive(era).flatMap(({ armed }) => armed?.split('.').slice(0, 1) ?? [])
   for (const place of new Set(places)) await provokeOne(era, place)
 }
 
@@ -299,7 +338,7 @@ const killService: Disaster = async (era) => {
   if (!victim || victim.dead) return
   era.arming = victim.armed !== null
   await kill(era, victim)
-  era.instances[at] = await startOne(era)
+  replace(era, at)
 }
 
 const killPostgres: Disaster = async (era) => {
@@ -311,7 +350,9 @@ const killPostgres: Disaster = async (era) => {
 }
 
 const stopForAWhile: Disaster = async (era) => {
-  const victim = era.dice.pick('stopped', era.instances).service
+  const there = alive(era)
+  if (there.length === 0) return
+  const victim = era.dice.pick('stopped', there).service
   victim.kill('SIGSTOP')
   era.counts.stops++
   for (let i = era.dice.between('pause', 2, 8); i > 0; i--) {
@@ -375,12 +416,14 @@ async function comeToRest(era: Era): Promise<void> {
   const { world, proxy } = stage
   proxy.calm()
   era.arming = false
+  await allStarted(era)
   for (const [at, instance] of era.instances.entries()) {
-    if (!instance.armed) continue
+    if (!instance?.armed) continue
     if (instance.dead) died(era, instance.armed)
     else await kill(era, instance)
-    era.instances[at] = await startOne(era)
+    replace(era, at)
   }
+  await allStarted(era)
   const began = performance.now()
   const head = Number((await world.chain.block()).number)
   const open = async () => {
@@ -403,7 +446,9 @@ async function comeToRest(era: Era): Promise<void> {
 async function checkAll(era: Era): Promise<void> {
   const { stage, counts, options } = era
   const { world, proxy } = stage
-  for (const { service } of era.instances.splice(0)) {
+  for (const instance of era.instances.splice(0)) {
+    if (!instance) continue
+    const { service } = instance
     const exit = await service.stop()
     assert.equal(exit.code, 0, `it did not stop well: ${JSON.stringify(exit)}\n${service.output().slice(-2_000)}`)
   }
@@ -415,7 +460,8 @@ async function checkAll(era: Era): Promise<void> {
   assert.ok(row)
   counts.losses += row.lost
   counts.duplicates += row.doubles
-  assert.deepEqual([row.lost, row.doubles], [0, 0], `${row.lost} lost, ${row.doubles} doubled`)
+  const lost = row.lost === 0 ? '' : JSON.stringify(await tellLost(world))
+  assert.deepEqual([row.lost, row.doubles], [0, 0], `${row.lost} lost, ${row.doubles} doubled ${lost}`)
   await checkInvariants(world)
   assert.deepEqual(await proxy.broken(), [])
   counts.checks++
@@ -429,6 +475,14 @@ async function checkAll(era: Era): Promise<void> {
     `check ${checks}: ${payments} payments, ${nodes} nodes, ${turns} turns, ${killsOf(counts)} kills, ${reorganisations} reorganisations, all well`,
   )
 }
+/** What became of the payments that should have become nodes, and why. */
+async function tellLost({ pool }: World): Promise<readonly object[]> {
+  return pool`
+    SELECT p.tx_hash AS "txHash", p.from_address AS "from", p.block_number AS block, p.state, p.reason, p.succeeded,
+      (SELECT jsonb_agg(v ORDER BY v.id) FROM payment_verdicts v WHERE v.payment_id = p.id) AS verdicts
+    FROM payments p WHERE p.value_wei = ${BULK.toString()} AND p.state NOT IN ('minted', 'orphaned')`
+}
+
 const seenNodes = new WeakMap<Stage, number>()
 const seenTurns = new WeakMap<Stage, number>()
 

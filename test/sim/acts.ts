@@ -5,9 +5,9 @@ import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../src/chain/factory.abi.ts'
 import { inTransaction } from '../../src/db/sql.ts'
 import { insertTierVersion, readTierVersions } from '../../src/db/tiers.ts'
-import { type Address, wei } from '../../src/domain/units.ts'
+import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { ETHER } from '../support/world.ts'
-import { hex, type Play } from './play.ts'
+import { hex, type Play, runPass, startInstance } from './play.ts'
 import { count } from './tally.ts'
 
 /** Accounts of buyers. */
@@ -32,13 +32,15 @@ export const HIGH_FEE_WEI = 60n * 10n ** 9n
 
 type Act = (play: Play) => Promise<string | null>
 
-async function send(play: Play, from: number, to: Address, value: bigint, data: Hex = '0x'): Promise<void> {
+async function send(play: Play, from: number, to: Address, value: bigint, data: Hex = '0x'): Promise<Hash> {
   const { chain, world } = play.stage
   const gas = data === '0x' ? hex(21_000) : GAS
-  await chain.send({ from: world.at(from), to, value: hex(value), data, gas, ...FEES } as never)
+  return chain.send({ from: world.at(from), to, value: hex(value), data, gas, ...FEES } as never)
 }
 
-const pay = (play: Play, from: number, amount: bigint) => send(play, from, play.stage.world.at(3), amount)
+async function pay(play: Play, from: number, amount: bigint): Promise<void> {
+  play.sent.push(await send(play, from, play.stage.world.at(3), amount))
+}
 const buyer = (play: Play) => play.dice.pick('buyer', BUYERS)
 
 function callOf(functionName: string, args: readonly unknown[]): Hex {
@@ -124,6 +126,31 @@ async function payInVain(play: Play): Promise<string> {
 
 const setBalance = ({ stage: { chain } }: Play, of: Address, wei: bigint) => chain.setBalance(of, wei)
 
+async function isShort({ stage: { chain, world } }: Play, account: number): Promise<boolean> {
+  return BigInt(await chain.rpc<Hex>('eth_getBalance', [world.at(account), 'latest'])) < ETHER
+}
+
+/** The contract gets ether of its own, and leave to spend it on rounds, which is what they are paid from in that mode. */
+async function fundSwaps(play: Play): Promise<void> {
+  const { factory } = play.stage
+  await send(play, 10, factory, ETHER)
+  await send(play, 0, factory, 0n, callOf('setSwapsAllowance', [ETHER]))
+}
+
+/** An old backup takes the ledger's place, as nobody wishes; all instances are begun anew. */
+async function restoreBackup(play: Play): Promise<string | null> {
+  const { backup, stage, instances, closed, foreign } = play
+  if (!backup) return null
+  // What the lost ledger had sent is on chain, and this one never stored it.
+  const sent = await stage.observer<{ hash: Hash }[]>`SELECT tx_hash AS hash FROM outbox_attempts`
+  foreign.push(...sent.map(({ hash }) => hash))
+  await backup()
+  play.restored = true
+  closed.push(...instances)
+  play.instances = [startInstance(play, 'A'), startInstance(play, 'B')]
+  return 'an old backup is restored'
+}
+
 /** Every act by its name. Null: there was nothing to do it with. */
 export const ACTS: Record<string, Act> = {
   payment: payOnce,
@@ -177,6 +204,31 @@ export const ACTS: Record<string, Act> = {
     play.baseFeeWei = 10n ** 9n
     return 'fees are low'
   },
+  async 'foreign use'(play) {
+    const account = play.dice.pick('key', [1, 2])
+    if (await isShort(play, account)) return null
+    play.foreign.push(await send(play, account, play.stage.world.at(11), 1n))
+    return `account ${account}'s key is used elsewhere`
+  },
+  async backup(play) {
+    const restore = await play.stage.backUp()
+    const known = play.terms.length
+    play.backup = async () => {
+      await restore()
+      play.terms.length = known
+    }
+    return 'a backup is taken'
+  },
+  'restored backup': restoreBackup,
+  async swaps(play) {
+    if (play.rules.distMode !== 'swaps') return null
+    await fundSwaps(play)
+    return 'the contract has ether for rounds'
+  },
+  async claim(play) {
+    await runPass(play, play.dice.between('instance', 0, 1), 'claim', { kind: 'nothing' })
+    return 'somebody claims'
+  },
   async eviction(play) {
     await play.stage.chain.rpc('anvil_dropAllTransactions', [])
     return 'the pool forgets everything'
@@ -187,7 +239,8 @@ export const ACTS: Record<string, Act> = {
 const WEIGHTS: Record<string, number> = {
   ...{ payment: 30, race: 6, 'self payment': 1, outflow: 2, 'failed payment': 3, 'unseen payment': 2, owner: 14 },
   ...{ terms: 4, tokens: 5, pause: 2, unpause: 3, interval: 2, 'short purse': 2, 'full purse': 3 },
-  ...{ 'high fees': 4, 'low fees': 3, eviction: 3 },
+  ...{ 'high fees': 4, 'low fees': 3, eviction: 3, 'foreign use': 3, claim: 3 },
+  ...{ backup: 4, 'restored backup': 8, swaps: 4 },
 }
 const DRAWN = Object.keys(ACTS).flatMap((name) => Array<string>(WEIGHTS[name] ?? 1).fill(name))
 
@@ -211,4 +264,5 @@ export async function calm(play: Play): Promise<void> {
   await ACTS['low fees']?.(play)
   await mendWallet(play)
   await ACTS.unpause?.(play)
+  await ACTS.swaps?.(play)
 }

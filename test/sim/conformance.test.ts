@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestChain } from '../support/anvil.ts'
 import { difference, playHistory } from './history.ts'
+import { SLOTS_IN_EPOCH } from './model/rpc.ts'
 import { startModelChain } from './model/test-chain.ts'
 
 const SEEDS = Array.from({ length: Number(process.env.NL_CONFORMANCE_SEEDS ?? 12) }, (_, i) => i + 1)
@@ -11,7 +12,7 @@ const BLOCKS = 20
 
 for (const seed of SEEDS) {
   test(`history ${seed} looks the same on the model as on a real chain`, async () => {
-    const real = await startTestChain()
+    const real = await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH })
     try {
       const expected = await playHistory(real, seed, BLOCKS)
       const seen = await playHistory(startModelChain(), seed, BLOCKS)

@@ -2,7 +2,7 @@
 // instance runs in between. Each can befall between two blocks or in the middle of a pass.
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
-import { FAILPOINTS } from '../../src/failpoint.ts'
+import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
 import { hex, mine, type PassName, type Plan, type Play, runPass } from './play.ts'
 import { INTERVAL_SEC } from './stage.ts'
 import { count } from './tally.ts'
@@ -41,6 +41,7 @@ export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<stri
   }
   await chain.reorg(depth, entries as never)
   count(play.tally, 'reorganisation')
+  play.lately = 'reorganisation'
   return `the last ${depth} blocks are replaced`
 }
 
@@ -80,6 +81,7 @@ const INTERRUPTS: Record<string, (play: Play, at: number) => Promise<void>> = {
   'a reorganisation': async (play) => void (await reorganise(play, 3)),
   'a turn falls due': (play) => mine(play, INTERVAL_SEC),
   'the other instance follows': (play, at) => runPass(play, 1 - at, 'credit', { kind: 'nothing' }),
+  'the other instance is told a claim': (play, at) => runPass(play, 1 - at, 'claim', { kind: 'nothing' }),
   'the other instance runs': (play, at) => runPass(play, 1 - at, 'payments', { kind: 'nothing' }),
   async 'the lock is lost, and taken'(play, at) {
     await play.stage.locks.lose(play.dice.roll('told') < 0.5)
@@ -96,13 +98,21 @@ export const INTERRUPT_NAMES = Object.keys(INTERRUPTS)
 /** Reconnecting takes real time. */
 const RARE = 'database connections are cut'
 
+/** Points that few runs come by, and when they do. */
+const LATELY: Record<NonNullable<Play['lately']>, readonly Failpoint[]> = {
+  reorganisation: ['rewind.storing', 'rewind.stored'],
+  stuck: ['bump.stored'],
+}
+
 /** Draws what befalls a run of a pass. */
 export function planFor(play: Play, at: number, name: PassName): Plan {
   const { dice } = play
   const kind = dice.roll('plan')
   if (kind < 0.22) {
-    const points = FAILPOINTS.filter((point) => name === 'payments' || !/^(mint|openCohorts|judge)\./.test(point))
-    return { kind: 'dieAt', point: dice.pick('point', points), skip: dice.roll('skip') < 0.8 ? 0 : 1 }
+    const waiting = play.lately && dice.roll('lately') < 0.5 ? LATELY[play.lately] : null
+    const points =
+      waiting ?? FAILPOINTS.filter((point) => name !== 'credit' || !/^(mint|openCohorts|judge)\./.test(point))
+    return { kind: 'dieAt', point: dice.pick('point', points), skip: waiting || dice.roll('skip') < 0.8 ? 0 : 1 }
   }
   if (kind < 0.27) return { kind: 'dieAtRequest', request: dice.between('request', 0, REQUEST_MAX) }
   if (kind > 0.5) return { kind: 'nothing' }

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { type Failpoint, watchFailpoints } from '../../src/failpoint.ts'
+import { claimer } from '../../src/passes/claim.ts'
 import type { PassContext, Rules } from '../../src/passes/context.ts'
 import { creditPass } from '../../src/passes/credit.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
@@ -14,7 +15,8 @@ import { GAS_CAP, Provider } from './provider.ts'
 import { forwardTo, type Stage } from './stage.ts'
 import { count, type Tally } from './tally.ts'
 
-export type PassName = 'payments' | 'credit'
+/** What an instance can be asked to do; a claim is of a transaction that is drawn. */
+export type PassName = 'payments' | 'credit' | 'claim'
 
 /** What is to happen in the middle of one run of a pass. */
 export type Plan =
@@ -56,6 +58,15 @@ export interface Play {
   traded: Set<Address>
   /** Transactions sent with our senders' keys past the outbox. */
   foreign: Hash[]
+  /** What buyers sent, for claims; and what a claim was told to be no sale. */
+  sent: Hash[]
+  refused: Set<Hash>
+  /** Restores the ledger as it was at a moment of this seed. */
+  backup: (() => Promise<void>) | null
+  /** From then on payments may be held for the operator to look at. */
+  restored: boolean
+  /** What happened last that some of the named points wait for. */
+  lately: 'reorganisation' | 'stuck' | null
   sendRules: SendRules
   closed: Instance[]
 }
@@ -67,6 +78,11 @@ export interface Terms {
   fromBlock: number
   fromTime: number
 }
+
+/** A claim looks twice, and waits for nothing: time stands still here. */
+const PATIENCE = { looksMax: 2, pauseMs: 0 }
+/** Claims are of one of the last transactions. */
+const CLAIMABLE = 6
 
 const running = new AsyncLocalStorage<Instance>()
 
@@ -93,6 +109,7 @@ export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'we
   return {
     ...{ stage, seed, sendRules, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
     ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
+    ...{ sent: [], refused: new Set<Hash>(), lately: null, backup: null, restored: false },
   }
 }
 
@@ -113,12 +130,25 @@ export function startInstance(play: Play, name: string): Instance {
   const ctx = {
     ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, play.rules),
     ...(locks.lock && { lock: locks.lock }),
+    patience: PATIENCE,
   }
+  const payments = paymentsPass(ctx)
+  const claim = claimer(ctx, payments)
   const instance: Instance = {
     ...{ name, dead: false, plan: { kind: 'nothing' }, requests: 0, ctx, close: () => rpc.close() },
-    passes: { payments: paymentsPass(ctx), credit: creditPass(ctx) },
+    passes: { payments, credit: creditPass(ctx), claim: () => claimOne(play, claim) },
   }
   return instance
+}
+
+/** Somebody tells of what he, or somebody else, has sent. */
+async function claimOne(play: Play, claim: ReturnType<typeof claimer>): Promise<object> {
+  if (play.sent.length === 0) return { kind: 'nothing to claim' }
+  const txHash = play.dice.pick('claimed', play.sent.slice(-CLAIMABLE))
+  const outcome = await claim(txHash)
+  count(play.tally, `claim ${outcome.kind}`)
+  if (outcome.kind === 'notASale') play.refused.add(txHash)
+  return outcome
 }
 
 async function onRequest(play: Play, instance: Instance, calls: readonly Call[]): Promise<void> {

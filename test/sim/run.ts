@@ -21,9 +21,7 @@ const REST_BLOCKS_MAX = 60
 const REST_STEP_SEC = 60
 /** Fee bumps come after twelve blocks. */
 const LONG_WAIT_BLOCKS = 13
-/** A provider of another chain is a matter of the start; only claims ask for a transaction. */
-const UNFIT: readonly Fault[] = ['wrongChainId', 'nullTransaction']
-export const SIM_FAULTS: readonly Fault[] = FAULTS.filter((fault) => !UNFIT.includes(fault))
+export const SIM_FAULTS: readonly Fault[] = FAULTS
 /** Reading four megabytes takes as long as a whole pass. */
 const DEAR: Fault = 'giant'
 
@@ -79,7 +77,8 @@ export async function playSeed(
 
 function rulesOf(dice: Play['dice']): Partial<Rules> {
   return {
-    finality: dice.pick('finality', ['guarded', 'guarded', 'guarded', 1, 2]),
+    distMode: dice.roll('mode') < 0.15 ? 'swaps' : 'treasury',
+    finality: dice.pick('finality', ['guarded', 'guarded', 'guarded', 'guarded', 1, 2, 'finalized']),
     reconcileEverySec: dice.roll('reconcile') < 0.3 ? 0 : 86_400,
   }
 }
@@ -97,6 +96,7 @@ function weatherOf(dice: Play['dice']): Play['weather'] {
 async function step(play: Play, number: number): Promise<void> {
   const { dice, log } = play
   log.push(`step ${number + 1}`)
+  play.lately = null
   for (let n = dice.between('acts', 0, 4); n > 0; n--) await act(play)
   const seconds = dice.pick('time', [1, 1, 2, 12, INTERVAL_SEC / 2, INTERVAL_SEC, 2 * INTERVAL_SEC + 7])
   await mine(play, seconds)
@@ -104,6 +104,7 @@ async function step(play: Play, number: number): Promise<void> {
   if (seconds > INTERVAL_SEC) count(play.tally, 'clock jump')
   // What is stuck on its fee is raised after as long.
   const long = dice.roll('wait') < (play.baseFeeWei >= HIGH_FEE_WEI ? 0.4 : 0.04)
+  if (long && play.baseFeeWei >= HIGH_FEE_WEI) play.lately = 'stuck'
   const more = long ? LONG_WAIT_BLOCKS : dice.between('more', 0, 1)
   for (let i = 0; i < more; i++) await mine(play, 1)
   log.push(`  a block ${seconds} s later${more > 0 ? `, and ${more} more` : ''}`)
@@ -121,6 +122,8 @@ const PASSES: readonly (readonly PassName[])[] = [
   ['payments', 'credit'],
   ['credit', 'payments'],
   ['payments', 'payments'],
+  ['claim', 'credit'],
+  ['claim', 'payments'],
 ]
 
 function planned(plan: Parameters<typeof runPass>[3]): string {
@@ -145,7 +148,8 @@ async function finish(play: Play): Promise<void> {
 }
 
 async function comeToRest(play: Play): Promise<void> {
-  const { observer, world } = play.stage
+  const { observer } = play.stage
+  const world = play.stage.world.instance({ rules: play.rules })
   let stands = ''
   for (let i = 0; i < REST_BLOCKS_MAX; i++) {
     await mine(play, REST_STEP_SEC)
@@ -228,6 +232,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
     ...INTERRUPT_NAMES.map((what) => `interrupt ${what}`),
     ...Object.keys(ACTS).map((name) => `act ${name}`),
     ...['kept', 'moved', 'dropped', 'double', 'kept of ours', 'dropped of ours'].map((fate) => `fate ${fate}`),
+    ...['known', 'following', 'notFound', 'pending', 'notASale'].map((kind) => `claim ${kind}`),
     ...['reorganisation', 'crash', 'crash at a request', 'clock jump'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }

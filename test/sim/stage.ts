@@ -4,6 +4,7 @@
 import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import type { LockName } from '../../src/db/locks.ts'
+import { claimIdentity } from '../../src/db/settings.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/log.ts'
@@ -13,6 +14,7 @@ import type { Answer, Call } from '../support/faults/names.ts'
 import { createSendRules } from '../support/faults/send-rules.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { contextOf, deployContracts, ETHER, enterTerms, type World, worldOn } from '../support/world.ts'
+import { SLOTS_IN_EPOCH } from './model/rpc.ts'
 import { FORWARDER_BYTECODE } from './model/state.ts'
 import { startModelChain } from './model/test-chain.ts'
 import { GAS_CAP, Provider, REPLY_BYTES_MAX } from './provider.ts'
@@ -64,6 +66,8 @@ export interface Stage {
   checkStored(calls: readonly Call[]): Promise<void>
   /** Sets everything back: contracts deployed and terms entered, or (on the model) some business done on top of that. */
   reset(begun: boolean): Promise<void>
+  /** Takes a backup of the ledger; gives what restores it. */
+  backUp(): Promise<() => Promise<void>>
   emptyRebuild(): Promise<void>
   close(): Promise<void>
 }
@@ -71,7 +75,7 @@ export interface Stage {
 /** Opens one; a second or so. */
 export async function openStage(backend: Backend): Promise<Stage> {
   const [database, rebuilding] = [await createDatabase(), await createDatabase()]
-  const chain = backend === 'model' ? startModelChain() : await startTestChain()
+  const chain = backend === 'model' ? startModelChain() : await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH })
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'sim' })
   const observer = connect(database.url, { max: 1, prepare: true, applicationName: 'sim observer' })
   const rebuildPool = connect(rebuilding.url, { max: 3, prepare: true, applicationName: 'sim rebuild' })
@@ -91,6 +95,8 @@ export async function openStage(backend: Backend): Promise<Stage> {
   })
   const empty = await dump(rebuildPool)
   await enterTerms(observer, chain, contracts.token, { intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC })
+  const { hash: genesisHash } = await chain.block(0)
+  await claimIdentity(observer, { chainId: chain.chainId, genesisHash, factory: contracts.factory, startBlock: 1 })
 
   let fresh: Beginning = { chain: await chain.snapshot(), ledger: await dump(observer) }
   let begun: Beginning | null = null
@@ -122,6 +128,10 @@ export async function openStage(backend: Backend): Promise<Stage> {
       await restore(observer, beginning.ledger)
       await chain.revert(beginning.chain)
       if (backend === 'real') fresh = { ...fresh, chain: await chain.snapshot() }
+    },
+    async backUp() {
+      const rows = await dump(observer)
+      return () => restore(observer, rows)
     },
     emptyRebuild: () => restore(rebuildPool, empty),
     async close() {

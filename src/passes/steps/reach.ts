@@ -1,12 +1,12 @@
 // Waits, for a request, until the ledger has followed to a block: by having the payments pass run, never by following
 // beside it.
 import { readCursor } from '../../db/blocks.ts'
-import type { PassContext } from '../context.ts'
+import type { PassContext, Patience } from '../context.ts'
 import type { PaymentsOutcome } from '../outcomes.ts'
 
 /** How long a request waits before it answers with the state so far. */
 const WAIT_MS = 4_000
-const POLL_MS = 100
+const PATIENCE: Patience = { looksMax: 40, pauseMs: 100 }
 
 /**
  * Starts the payments pass, and waits until the ledger has followed to a block and `done` holds there. False when that takes
@@ -23,11 +23,12 @@ export async function reachBlock(
     const cursor = await readCursor(ctx.pool)
     return cursor !== null && cursor.number >= blockNumber && (await done())
   }
-  while (performance.now() < deadline) {
+  const { looksMax, pauseMs } = ctx.patience ?? PATIENCE
+  for (let look = 0; look < looksMax && performance.now() < deadline; look++) {
     if (await reached()) return true
     await nudge(ctx, runPayments)
     if (await reached()) return true
-    await sleep(POLL_MS)
+    await sleep(pauseMs)
   }
   return false
 }

@@ -8,8 +8,9 @@ import { readRaw, type Transaction, unsigned } from './transactions.ts'
 
 export const MODEL_CHAIN_ID = 31_337
 const TIP = 1_000_000_000n
-/** Epochs of 32 blocks; two of them are final. */
-const FINAL_AFTER = 64
+/** Blocks to an epoch; two of them on top make a block final. Few, so that something becomes final in a seed. */
+export const SLOTS_IN_EPOCH = 5
+const FINAL_AFTER = 2 * SLOTS_IN_EPOCH
 const TRANSFER_GAS = 21_000n
 
 /** A JSON-RPC error. */
