@@ -11,6 +11,11 @@ import { createProvider, isLimit, isRevert, type Provider, type RpcCall, type Rp
 
 /** Long enough for a full block from a slow node, short enough that a pass outlives several. */
 const TIMEOUT_MS = 15_000
+/**
+ * Of every attempt at a read but its last, and of a send, whose bytes the next run hands over again: what is usually answered at
+ * once is not waited for when somebody else, or another connection, may answer it.
+ */
+const SHORT_TIMEOUT_MS = 4_000
 /** A full block with its transactions stays below 10 MiB; logs and small batches too. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 /** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100 or less (then ours shrinks). */
@@ -86,6 +91,7 @@ export function createRpc(options: RpcOptions): Rpc {
     return metered(createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) }), options.observe)
   })
   const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
+  const sendTimeoutMs = Math.min(usualTimeoutMs, SHORT_TIMEOUT_MS)
   const restUntil = new Map<Provider, number>()
   let batchMax = BATCH_MAX
   let smallUntil = 0
@@ -96,11 +102,15 @@ export function createRpc(options: RpcOptions): Rpc {
     return [...providers.filter(rested), ...providers.filter((provider) => !rested(provider))]
   }
 
-  /** Providers in the order of the attempts at one read. */
-  function attemptsOf(read: ReadOptions): Provider[] {
+  /** The attempts at one read: whom to ask, and how long to wait. */
+  function attemptsOf(read: ReadOptions): { provider: Provider; timeoutMs: number }[] {
     const order = inOrder()
     const attempts = Math.min(read.attempts ?? Math.max(READ_ATTEMPTS_MIN, order.length), READ_ATTEMPTS_MAX)
-    return Array.from({ length: attempts }, (_, attempt) => order[attempt % order.length] as Provider)
+    const timeoutMs = read.timeoutMs ?? usualTimeoutMs
+    return Array.from({ length: attempts }, (_, attempt) => ({
+      provider: order[attempt % order.length] as Provider,
+      timeoutMs: attempt === attempts - 1 ? timeoutMs : Math.min(timeoutMs, SHORT_TIMEOUT_MS),
+    }))
   }
 
   /** Asks provider after provider until one gives an answer worth keeping; else the first answer, else the first fault. */
@@ -111,14 +121,14 @@ export function createRpc(options: RpcOptions): Rpc {
   ): Promise<T> {
     const answers: T[] = []
     const faults: RpcFault[] = []
-    for (const [attempt, provider] of attemptsOf(read).entries()) {
+    for (const [attempt, { provider, timeoutMs }] of attemptsOf(read).entries()) {
       if (attempt >= providers.length) {
         // An answer that was no fault is not asked for twice.
         if (answers.length > 0) break
         await sleep(retryPauseMs)
       }
       try {
-        const answer = await question(provider, read.timeoutMs ?? usualTimeoutMs)
+        const answer = await question(provider, timeoutMs)
         if (worth(answer)) return answer
         answers.push(answer)
       } catch (error) {
@@ -193,7 +203,7 @@ export function createRpc(options: RpcOptions): Rpc {
       return await Promise.all(
         providers.map(async (provider): Promise<SendReply> => {
           try {
-            return { host: provider.host, ...(await provider.call({ method, params }, usualTimeoutMs)) }
+            return { host: provider.host, ...(await provider.call({ method, params }, sendTimeoutMs)) }
           } catch (error) {
             const fault =
               error instanceof RpcFault ? error : new RpcFault('unreachable', `${provider.host}: send failed`)

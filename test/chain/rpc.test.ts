@@ -103,6 +103,24 @@ test('a provider that never answers is given up in time', async () => {
   assert.ok(performance.now() - began < 600)
 })
 
+test('who hangs once is asked again, and waited for at a send, long before the usual time is over', {
+  timeout: 30_000,
+}, async () => {
+  const proxies = [await provider(), await provider()]
+  for (const proxy of proxies) proxy.http = () => (proxy.requests === 1 ? null : undefined)
+  const [first, second] = proxies.map((proxy) => client([proxy], { timeoutMs: 120_000 }))
+  const [read, [sent]] = await Promise.all([
+    first?.request('eth_chainId', []),
+    second?.sendToAll('eth_sendRawTransaction', ['0x00']) ?? [],
+  ])
+  assert.equal(read, '0x1')
+  assert.equal(sent?.ok, null)
+  assert.deepEqual(
+    proxies.map((proxy) => proxy.requests),
+    [2, 1],
+  )
+})
+
 test('a read rides out one broken answer', async () => {
   const proxy = await provider()
   proxy.http = () => (proxy.requests === 1 ? { status: 503, body: '' } : undefined)
