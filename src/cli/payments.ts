@@ -56,6 +56,8 @@ function asTable(rows: readonly Row[]): string {
 interface Detail extends Row {
   verdicts: { verdict: string; reason: string | null; decidedBy: string; decidedAt: string; evidence: object }[]
   refund: object | null
+  /** What the payments wallet sent back since, to the very wei, that is on record for no payment. */
+  looksRefundedBy: { txHash: string; blockNumber: number; blockTime: string }[]
   intent: object | null
   mint: object | null
 }
@@ -72,7 +74,7 @@ export async function show(call: Call): Promise<ExitCode> {
 function describe(payment: Detail): string {
   const { verdicts, refund, intent, mint } = payment
   return [
-    summary(payment),
+    [summary(payment), ...paidBack(payment)].join('\n'),
     ...verdicts.map(
       ({ verdict, reason, decidedBy, decidedAt, evidence }) =>
         `${decidedAt}  ${verdict}${reason ? ` (${reason})` : ''} by ${decidedBy}\n${pairs(evidence)}`,
@@ -92,6 +94,14 @@ function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime
     ['block time', blockTime],
     ['node', nodeId],
   ])
+}
+
+/** A restored ledger no longer knows what was refunded since: whoever decides has to see it before he pays twice. */
+function paidBack({ looksRefundedBy }: Detail): string[] {
+  return looksRefundedBy.map(
+    ({ txHash, blockNumber }) =>
+      `looks refunded: the payments wallet sent this very amount back in block ${blockNumber}.\n  If that was its refund: node-ledger payments refund <payment> --refund-tx-hash ${txHash}`,
+  )
 }
 
 function pairs(value: object): string {
@@ -145,7 +155,7 @@ async function decide(
   const { io, out, flags, signal } = call
   return await withOperator(io, async (deps) => {
     const { payments } = accepted(await showPayment(deps, fieldsOf(call)), call) as { payments: Detail[] }
-    for (const payment of payments) out.say(`${summary(payment)}\n${held(payment)}`)
+    for (const payment of payments) out.say([summary(payment), held(payment), ...paidBack(payment)].join('\n'))
     if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
     const done = accepted(await act(deps, actorHere(), fieldsOf(call)), call)
     await out.result(done, tell(done))

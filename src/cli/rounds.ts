@@ -64,6 +64,20 @@ export async function preview(call: Call): Promise<ExitCode> {
   })
 }
 
+/** What keeps a round from being sent, and what to do about it. */
+const IN_ITS_WAY: Readonly<Record<string, string>> = {
+  halted: 'the passes are halted: "node-ledger doctor" says why',
+  disabled: 'DIST_ENABLED is false',
+  noDistributor: 'no key of a distributor is set',
+  chainUnreachable: 'no chain provider answers',
+  behind: 'the ledger is behind the chain; a pass follows first',
+  paused: 'you have paused rounds: "node-ledger resume"',
+  contractPaused: 'the contract is paused: its owner calls unpause()',
+  pending: 'a transaction of the distributor is on its way',
+  nothingDue: 'nothing is due',
+  underfunded: 'there is too little ether: fund the distributor',
+}
+
 function describe({ blockNumber, blockTime, round, funds, stops, nextDay }: Preview): string {
   return [
     fields([
@@ -71,7 +85,7 @@ function describe({ blockNumber, blockTime, round, funds, stops, nextDay }: Prev
       ['due now', `${round.nodeCount} nodes, ${inEther(round.totalWei)} ether`],
       ['the distributor has', funds.balanceWei === null ? 'not known' : `${inEther(funds.balanceWei)} ether`],
       ['within a day', `${inEther(nextDay.minWei)} to ${inEther(nextDay.maxWei)} ether`],
-      ['in its way', stops.length === 0 ? 'nothing' : stops.join(', ')],
+      ['in its way', stops.length === 0 ? 'nothing' : stops.map((stop) => IN_ITS_WAY[stop] ?? stop).join('; ')],
     ]),
     ...(round.turns.length === 0
       ? []

@@ -55,7 +55,9 @@ async function enter(call: Call, change: Change, input: Fields, question: string
     out.say(preview(tiers.find(({ tierId }) => tierId === input.tierId) ?? null, input))
     if ('priceWei' in input) {
       const graceMin = config.payments.priceGraceSec / 60
-      out.say(`It holds from the next block on; the old price still buys it for ${graceMin} minutes.`)
+      const known = tiers.some(({ tierId }) => tierId === input.tierId)
+      const old = known ? `; the old price still buys it for ${graceMin} minutes` : ''
+      out.say(`It holds from the next block on${old}.`)
     }
     if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
     const done = accepted(await change(deps, actorHere(), input), call)
@@ -72,7 +74,9 @@ function preview(before: TierView | null, input: Fields): string {
       const old = name === 'tierId' || name === 'reason' ? undefined : now?.[name]
       return [
         name,
-        old === undefined || String(old) === String(value) ? value : `${shown(name, old)} -> ${shown(name, value)}`,
+        old === undefined || String(old) === String(value)
+          ? shown(name, value)
+          : `${shown(name, old)} -> ${shown(name, value)}`,
       ]
     }),
   )

@@ -47,7 +47,9 @@ function where(sql: Sql, key: PaymentKey) {
   return 'id' in key ? sql`p.id = ${key.id}` : sql`p.tx_hash = ${key.txHash}`
 }
 
-/** Everything known of these payments: verdicts in order, the refund, the transaction that carries the mint with every attempt, the node. */
+/**
+ * Everything known of these payments: verdicts in order, the refund, for a held one what the payments wallet sent back to the very wei
+ * that is nobody's refund yet (a refund that a restored ledger no longer knows, as a rule), the transaction that carries the mint with every attempt, the node. */
 export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
   return await sql<object[]>`
     SELECT ${columns(sql)}, p.ref, p.block_hash AS "blockHash", p.tx_index AS "txIndex", p.succeeded,
@@ -59,6 +61,11 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
       (SELECT row_to_json(x) FROM (SELECT r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
         r.value_wei::text AS "valueWei", r.block_number AS "blockNumber", r.final, r.recorded_by AS "recordedBy",
         iso(r.recorded_at) AS "recordedAt" FROM refunds r WHERE r.payment_ref = p.ref) x) AS refund,
+      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT w.tx_hash AS "txHash", w.block_number AS "blockNumber",
+        iso(w.block_time) AS "blockTime" FROM wallet_outflows w
+        WHERE p.state = 'held' AND w.to_address = p.from_address AND w.value_wei = p.value_wei AND w.block_number >= p.block_number
+          AND NOT EXISTS (SELECT FROM refunds r WHERE r.tx_hash = w.tx_hash)
+        ORDER BY w.block_number LIMIT 5) x) AS "looksRefundedBy",
       (SELECT row_to_json(x) FROM (SELECT o.id, o.kind, o.sender, o.nonce, o.state, o.tx_hash AS "txHash",
         o.block_number AS "blockNumber", o.guard_block AS "guardBlock", o.gas_used AS "gasUsed", o.fee_wei::text AS "feeWei",
         iso(o.created_at) AS "createdAt",

@@ -184,7 +184,19 @@ describe('a refund', () => {
 
   it('is recorded once the chain proves it, from whatever wallet of the operator', async () => {
     const txHash = await heldPayment(5)
+    const looks = async () => {
+      const [{ looksRefundedBy }] = (await desk.get(`payments/${txHash}`)).json.payments
+      return looksRefundedBy.map((back: { txHash: string }) => back.txHash)
+    }
+    await transfer(3, world.at(5), BASIC - 2n)
     const refundTxHash = await transfer(3, world.at(5), BASIC - 1n)
+    assert.deepEqual(await looks(), [])
+    await world.settle()
+    assert.deepEqual(
+      await looks(),
+      [refundTxHash],
+      'from the payments wallet it is seen, also by a ledger that knows of no refund',
+    )
     const recorded = await refund(txHash, refundTxHash)
     assert.deepEqual([recorded.status, recorded.json.status], [200, 'refunded'])
     const [shown] = (await desk.get(`payments/${txHash}`)).json.payments
@@ -192,6 +204,7 @@ describe('a refund', () => {
       [shown.refund.txHash, shown.refund.from, shown.refund.to, shown.refund.valueWei, shown.refund.recordedBy],
       [refundTxHash, world.at(3), world.at(5), (BASIC - 1n).toString(), 'ada'],
     )
+    assert.deepEqual(await looks(), [])
     await world.settle()
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
   })
