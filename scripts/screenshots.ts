@@ -13,7 +13,12 @@ const WIDTHS = { phone: 390, desk: 1280 } as const
 const only = process.argv.slice(2)
 
 const dataDir = temporaryDirectory()
-const service = await startService(dataDir, { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' })
+const service = await startService(dataDir, {
+  CREDIT_INTERVAL_SEC: '20',
+  CREDIT_SLOT_SEC: '10',
+  // Each context says that it is another visitor, so that no limit is met.
+  TRUSTED_PROXIES: '127.0.0.1',
+})
 const browser = await startBrowser()
 try {
   const wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
@@ -56,6 +61,7 @@ try {
   }
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT)
+  let visitor = 1
   for (const theme of ['light', 'dark'] as const) {
     for (const [size, width] of Object.entries(WIDTHS)) {
       const context = await browser.newContext({
@@ -67,7 +73,8 @@ try {
       page.on('console', (message) => message.type() === 'error' && console.error(`  console: ${message.text()}`))
       for (const [name, path] of Object.entries(pages)) {
         if (only.length > 0 && !only.includes(name)) continue
-        await page.goto(service.url + path, { waitUntil: 'networkidle' })
+        await context.setExtraHTTPHeaders({ 'x-forwarded-for': `10.0.0.${visitor++}` })
+        await page.goto(service.url + path)
         await shoot(page, `${name}-${theme}-${size}`)
       }
       if (only.length === 0 || only.includes('console')) await shootConsole(page, `${theme}-${size}`)
@@ -83,7 +90,8 @@ console.log(`Written to ${OUT}`)
 process.exit(0)
 
 async function shoot(page: Page, name: string): Promise<void> {
-  await page.waitForTimeout(500)
+  await page.waitForTimeout(1_000)
+  await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
   await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
 }
 
@@ -97,7 +105,6 @@ async function shootConsole(page: Page, suffix: string): Promise<void> {
   await sections.waitFor()
   for (const name of await sections.getByRole('link').allTextContents()) {
     await sections.getByRole('link', { name }).click()
-    await page.waitForLoadState('networkidle')
     if (name === 'Payments') await page.locator('summary').first().click()
     await shoot(page, `console-${name.toLowerCase().replace(' ', '-')}-${suffix}`)
   }

@@ -21,7 +21,7 @@ export function AddressPage() {
         </span>
       }
     >
-      <Shown reading={nodes} lines={5}>
+      <Shown reading={nodes} shape="tiles">
         {(all) => (all.length > 0 ? <Nodes nodes={all} /> : <NoNodes />)}
       </Shown>
     </Page>

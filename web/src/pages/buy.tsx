@@ -17,7 +17,9 @@ export function Buy() {
         title="Buy a node"
         lead="Choose a tier. You pay by one plain transfer; the node comes to the wallet you pay from."
       >
-        <Shown reading={tiers}>{(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}</Shown>
+        <Shown reading={tiers} shape="cards">
+          {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
+        </Shown>
         <Claim />
       </Page>
     )

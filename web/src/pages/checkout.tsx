@@ -44,7 +44,9 @@ export function Checkout({ tier }: { tier: Tier }) {
           </Section>
         ) : (
           <Section title="Pay">
-            <Shown reading={quote}>{(asked) => <Ways tier={tier} quote={asked} wallet={wallet} sent={sent} />}</Shown>
+            <Shown reading={quote} shape="plot">
+              {(asked) => <Ways tier={tier} quote={asked} wallet={wallet} sent={sent} />}
+            </Shown>
           </Section>
         )}
         <Section title="What will be checked">

@@ -19,7 +19,7 @@ export function NodePage() {
   const node = useNode(id, LISTED_MAX)
   return (
     <Page title={`Node ${node.data?.nodeId ?? id}`}>
-      <Shown reading={node} lines={6}>
+      <Shown reading={node} shape="tiles">
         {(detail) => <NodeFacts node={detail} />}
       </Shown>
     </Page>
@@ -37,7 +37,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
           name="Credited"
           note={
             <>
-              next <Time at={node.nextCreditAt} none="not scheduled" />
+              next credit <Time at={node.nextCreditAt} none="not scheduled" />
             </>
           }
         >
@@ -147,7 +147,7 @@ function Earned({ credits }: { credits: readonly Credit[] }) {
     .reverse()
   if (points.length === 0) return <Empty title="Nothing yet.">The plot begins with the first credit.</Empty>
   return (
-    <Suspense fallback={<Waiting lines={6} />}>
+    <Suspense fallback={<Waiting shape="plot" />}>
       <Chart points={points} what="credit" />
     </Suspense>
   )

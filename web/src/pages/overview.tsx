@@ -19,7 +19,7 @@ export function Overview() {
       title="Overview"
       lead="Nodes bought by plain transfers, credited round by round, paid out by the contract alone."
     >
-      <Shown reading={stats} lines={2}>
+      <Shown reading={stats} shape="tiles">
         {(totals) => (
           <dl className="tiles">
             <Figure name="Nodes" note={count(totals.totalOwners, 'owner')}>
@@ -47,18 +47,20 @@ export function Overview() {
       </Shown>
       <div className="columns">
         <Section title="Distributed over time" aside={<Link href="/rounds">All rounds</Link>}>
-          <Shown reading={rounds} lines={6}>
+          <Shown reading={rounds} shape="plot">
             {(all) => <RoundsPlot rounds={all} />}
           </Shown>
         </Section>
         <Section title="Cover">
-          <Shown reading={cover} lines={6}>
+          <Shown reading={cover} shape="plot">
             {(reading) => <CoverGauge cover={reading} />}
           </Shown>
         </Section>
       </div>
       <Section title="On offer" aside={<Link href="/tiers">Compare tiers</Link>}>
-        <Shown reading={tiers}>{(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}</Shown>
+        <Shown reading={tiers} shape="cards">
+          {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
+        </Shown>
       </Section>
       <Section title="Latest rounds">
         <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 5)} />}</Shown>

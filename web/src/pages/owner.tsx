@@ -30,7 +30,7 @@ export function Owner() {
 }
 
 function OwnerPage() {
-  const me = useQuery({ queryKey: ME, queryFn: ({ signal }) => ledger.getMe({ signal }), refetchInterval: ME_EVERY_MS })
+  const me = useQuery({ queryKey: ME, queryFn: ({ signal }) => readMe(signal), refetchInterval: ME_EVERY_MS })
   return (
     <Page
       title="My nodes"
@@ -43,11 +43,21 @@ function OwnerPage() {
   )
 }
 
+/** The session itself is in a cookie that scripts cannot see; this only says that there may be one, and saves asking in vain. */
+const SIGNED_IN = 'signedIn'
+
+async function readMe(signal: AbortSignal): Promise<Wallet | null> {
+  return localStorage.getItem(SIGNED_IN) === null ? null : ledger.getMe({ signal })
+}
+
 function SignIn() {
   const wallet = useWallet()
   const sign = useMutation({
     mutationFn: async (owner: ConnectedWallet) => signIn(ledger, await owner.open()),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ME }),
+    onSuccess: () => {
+      localStorage.setItem(SIGNED_IN, 'yes')
+      return queries.invalidateQueries({ queryKey: ME })
+    },
   })
   return (
     <Section title="Sign in">
@@ -79,7 +89,10 @@ function Mine({ me }: { me: Wallet }) {
   const wallet = useWallet()
   const signOut = useMutation({
     mutationFn: () => ledger.logout(),
-    onSuccess: () => queries.setQueryData(ME, null),
+    onSuccess: () => {
+      localStorage.removeItem(SIGNED_IN)
+      queries.setQueryData(ME, null)
+    },
   })
   const next = me.nodes.flatMap(({ nextCreditAt }) => nextCreditAt ?? []).sort((a, b) => a.getTime() - b.getTime())[0]
   return (

@@ -15,7 +15,7 @@ export function Round() {
   const rounds = useRounds(ROUNDS_MAX)
   return (
     <Page title={`Round ${id}`}>
-      <Shown reading={rounds} lines={6}>
+      <Shown reading={rounds} shape="tiles">
         {(all) => {
           const round = all.find((candidate) => String(candidate.id) === id)
           return round ? <RoundFacts round={round} /> : <NotListed newest={all[0]?.id ?? null} />

@@ -20,7 +20,7 @@ export function Rounds() {
       lead="Each round credits the nodes that are due. Seed and terms of every amount are published, so that anyone can recompute it."
     >
       <Section title="Distributed over time">
-        <Shown reading={rounds} lines={6}>
+        <Shown reading={rounds} shape="plot">
           {(all) => <RoundsPlot rounds={all} />}
         </Shown>
       </Section>
@@ -40,7 +40,7 @@ export function RoundsPlot({ rounds }: { rounds: readonly Distribution[] }) {
     .reverse()
   if (points.length === 0) return <Empty title="No round yet.">The first comes when the first nodes are due.</Empty>
   return (
-    <Suspense fallback={<Waiting lines={6} />}>
+    <Suspense fallback={<Waiting shape="plot" />}>
       <Chart points={points} what="round" />
     </Suspense>
   )

@@ -14,7 +14,9 @@ export function Tiers() {
       title="Tiers"
       lead="A node is bought by a plain transfer of a tier’s exact price. The amount is what selects the tier."
     >
-      <Shown reading={tiers}>{(all) => <TierCards tiers={all} />}</Shown>
+      <Shown reading={tiers} shape="cards">
+        {(all) => <TierCards tiers={all} />}
+      </Shown>
     </Page>
   )
 }

@@ -5,12 +5,13 @@ import { useDeployment, useHealth } from '../ledger.ts'
 import { Address, Time } from './facts.tsx'
 import { ThemeButton } from './theme.tsx'
 
+/** Where one can go, and which paths belong there. */
 const PLACES = [
-  ['/', 'Overview'],
-  ['/tiers', 'Tiers'],
-  ['/rounds', 'Rounds'],
-  ['/buy', 'Buy'],
-  ['/owner', 'My nodes'],
+  ['/', 'Overview', /^\/$/],
+  ['/tiers', 'Tiers', /^\/tiers/],
+  ['/rounds', 'Rounds', /^\/round/],
+  ['/buy', 'Buy', /^\/buy/],
+  ['/owner', 'My nodes', /^\/owner/],
 ] as const
 
 export function Layout({ children }: { children: ReactNode }) {
@@ -39,8 +40,8 @@ export function Layout({ children }: { children: ReactNode }) {
             Node Ledger
           </Link>
           <nav aria-label="Pages">
-            {PLACES.map(([path, name]) => (
-              <Link key={path} href={path} aria-current={path === location ? 'page' : undefined}>
+            {PLACES.map(([path, name, here]) => (
+              <Link key={path} href={path} aria-current={here.test(location) ? 'page' : undefined}>
                 {name}
               </Link>
             ))}

@@ -3,16 +3,11 @@ import { LedgerError } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import type { Reading } from '../ledger.ts'
 
+/** What will stand there: its place is kept, so that nothing below jumps when it comes. */
+export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
+
 /** Shows a reading once it is there, its absence otherwise. A reading that fails later keeps the last one, and says so. */
-export function Shown<T>({
-  reading,
-  lines = 3,
-  children,
-}: {
-  reading: Reading<T>
-  lines?: number
-  children: (value: T) => ReactNode
-}) {
+export function Shown<T>({ reading, lines = 3, shape = 'lines', children }: ShownProps<T>) {
   if (reading.data !== undefined) {
     return (
       <>
@@ -22,14 +17,51 @@ export function Shown<T>({
     )
   }
   if (reading.isError) return <Failed error={reading.error} retry={() => void reading.refetch()} />
-  return <Waiting lines={lines} />
+  return <Waiting lines={lines} shape={shape} />
 }
 
-/** Grey lines where text will be. */
-export function Waiting({ lines = 3 }: { lines?: number }) {
+interface ShownProps<T> {
+  reading: Reading<T>
+  lines?: number
+  shape?: Shape
+  children: (value: T) => ReactNode
+}
+
+const TILES = ['a', 'b', 'c', 'd']
+const CARDS = ['a', 'b', 'c']
+
+/** Grey where something will be. */
+export function Waiting({ lines = 3, shape = 'lines' }: { lines?: number; shape?: Shape }) {
   return (
-    <div className="waiting" role="status" aria-label="Loading">
-      {Array.from({ length: lines }, (_, line) => (
+    <div role="status" aria-label="Loading">
+      {shape === 'tiles' && (
+        <div className="tiles">
+          {TILES.map((tile) => (
+            <div key={tile} className="tile">
+              <Lines of={3} />
+            </div>
+          ))}
+        </div>
+      )}
+      {shape === 'cards' && (
+        <div className="tiers">
+          {CARDS.map((card) => (
+            <div key={card} className="card tier">
+              <Lines of={9} />
+            </div>
+          ))}
+        </div>
+      )}
+      {shape === 'plot' && <div className="waiting place" />}
+      {shape === 'lines' && <Lines of={lines} />}
+    </div>
+  )
+}
+
+function Lines({ of }: { of: number }) {
+  return (
+    <div className="waiting">
+      {Array.from({ length: of }, (_, line) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines are alike and never move
         <div key={line} className="line" />
       ))}
