@@ -57,7 +57,7 @@ export function Payments() {
               <Empty title={status === 'held' ? 'Nothing is held.' : 'None in this state.'} />
             ) : (
               <ul className="rows">
-                {payments.map((payment) => (
+                {inOrder(payments, status).map((payment) => (
                   <PaymentRow key={payment.id} payment={payment} />
                 ))}
               </ul>
@@ -79,6 +79,11 @@ export function Payments() {
       </Shown>
     </Section>
   )
+}
+
+/** What waits for a decision: the oldest first. */
+function inOrder(payments: readonly HeldPayment[], status: string): readonly HeldPayment[] {
+  return status === 'held' ? payments.toReversed() : payments
 }
 
 const TONES: Record<string, Tone> = {

@@ -326,11 +326,14 @@ function amountError(text: string, balanceWei: bigint): string | null {
   return wei > balanceWei ? `The node holds ${ether(balanceWei)} ETH.` : null
 }
 
+/** As many of each list as the service gives; more come from the operator, or from the chain. */
+const LISTED_MAX = 200
+
 /** Credits and withdrawals of all nodes as CSV, made here from what the API says. */
 function Download({ me }: { me: Wallet }) {
   const make = useMutation({
     mutationFn: async () => {
-      const details = await Promise.all(me.nodes.map(({ nodeId }) => ledger.getNode(nodeId, { limit: 200 })))
+      const details = await Promise.all(me.nodes.map(({ nodeId }) => ledger.getNode(nodeId, { limit: LISTED_MAX })))
       const rows = details.flatMap((node) => [
         ...node.credits.map((row) => [
           'credit',
@@ -351,7 +354,9 @@ function Download({ me }: { me: Wallet }) {
   })
   return (
     <button type="button" className="button quiet" disabled={make.isPending} onClick={() => make.mutate()}>
-      {make.isError ? 'Could not be made. Try again' : 'Credits and withdrawals as CSV'}
+      {make.isError
+        ? 'Could not be made. Try again'
+        : `CSV of the newest ${LISTED_MAX} credits and withdrawals of each`}
     </button>
   )
 }

@@ -3,7 +3,8 @@ import { LedgerError, type Payment } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ledger } from '../ledger.ts'
+import { count } from '../format.ts'
+import { ledger, useCover } from '../ledger.ts'
 import { Amount, Hash, Time } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
 
@@ -53,6 +54,9 @@ export function PaymentSteps({ txHash }: { txHash: string }) {
 
 function Way({ payment }: { payment: Payment | null }) {
   const done = payment ? DONE[payment.status] : 0
+  // The newest block the service has looked at.
+  const { data: cover } = useCover()
+  const confirmations = Math.max(0, (cover?.blockNumber ?? 0) - (payment?.blockNumber ?? Number.POSITIVE_INFINITY) + 1)
   return (
     <>
       <ol className="way">
@@ -61,7 +65,7 @@ function Way({ payment }: { payment: Payment | null }) {
           return (
             <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
               <span>{step}</span>
-              <span className="note">{noteFor(index, state, payment)}</span>
+              <span className="note">{noteFor(index, state, payment, confirmations)}</span>
             </li>
           )
         })}
@@ -83,11 +87,17 @@ function Way({ payment }: { payment: Payment | null }) {
   )
 }
 
-function noteFor(step: number, state: 'done' | 'now' | 'later', payment: Payment | null): ReactNode {
-  if (step === 0)
-    return state === 'done'
-      ? `block ${payment?.blockNumber?.toLocaleString('en-US') ?? '?'}`
-      : 'waiting for the next block'
+function noteFor(
+  step: number,
+  state: 'done' | 'now' | 'later',
+  payment: Payment | null,
+  confirmations: number,
+): ReactNode {
+  if (step === 0) {
+    if (state !== 'done') return 'waiting for the next block'
+    const block = `block ${payment?.blockNumber?.toLocaleString('en-US') ?? '?'}`
+    return confirmations > 0 ? `${block}, ${count(confirmations, 'confirmation')}` : block
+  }
   if (step === 1 && state === 'now') return 'amount, tier, allowance, holding'
   if (step === 2 && state === 'now')
     return payment?.status === 'minting' ? 'sent to the contract' : 'with the next run, in seconds'
