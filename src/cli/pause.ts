@@ -4,6 +4,7 @@ import { type HaltReason, type HaltState, readHalt } from '../db/halts.ts'
 import { clearHaltByHand, pause as pauseCrediting, resume as resumeCrediting } from '../operator/pause.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { RefusedError } from './errors.ts'
+import { haltInWords } from './halt.ts'
 import { actorHere, withOperator } from './ledger.ts'
 import { accepted, fieldsOf } from './operator.ts'
 import { agrees } from './output.ts'
@@ -34,7 +35,7 @@ export async function resume(call: Call): Promise<ExitCode> {
       if (!halt) throw new RefusedError('The passes are not halted.')
       out.say(`${describe(halt)}\n${NEXT[halt.reason]}`)
       if (!(await agrees(io, 'Clear it?', flags, call.signal))) throw new RefusedError('The halt stands.')
-      const done = accepted(await clearHaltByHand(deps, actorHere()), call)
+      const done = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
       await out.result(done, 'Cleared: the next passes look at the chain again.')
       return EXIT.done
     }
@@ -48,6 +49,4 @@ export async function resume(call: Call): Promise<ExitCode> {
   })
 }
 
-function describe({ reason, since, detail }: HaltState): string {
-  return `The passes are halted: ${reason}, since ${since} (${JSON.stringify(detail)}).`
-}
+const describe = (halt: HaltState) => `The passes are ${haltInWords(halt)}.`

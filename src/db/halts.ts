@@ -54,12 +54,16 @@ export async function withdrawHalt(sql: Sql): Promise<boolean> {
  * Clears a halt by the operator's word. One for a reorganisation past what was final is thereby accepted: what was noted as final is
  * forgotten, so that the passes may follow it. @returns the halt there was, or null.
  */
-export async function clearHalt(sql: Sql, actor: string): Promise<HaltState | null> {
+export async function clearHalt(
+  sql: Sql,
+  actor: string,
+  { requestId = null, note = null }: { requestId?: string | null; note?: string | null } = {},
+): Promise<HaltState | null> {
   const halt = await readHalt(sql)
   if (!halt) return null
   await clearSetting(sql, 'halted')
   if (halt.reason === 'pastFinalized') await clearSetting(sql, 'finalized')
-  await writeAudit(sql, { actor, action: 'resumed', detail: halt })
+  await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
   return halt
 }
 

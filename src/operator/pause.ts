@@ -36,10 +36,17 @@ async function setPaused(
   })
 }
 
-/** POST halt/clear: lets halted passes look at the chain again; they halt anew where nothing has changed. */
-export async function clearHaltByHand(deps: OperatorDeps, actor: Actor): Promise<object | OperatorRefusal> {
+/** POST halt/clear `{reason?}`: lets halted passes look at the chain again; they halt anew where nothing has changed. */
+export async function clearHaltByHand(
+  deps: OperatorDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<object | OperatorRefusal> {
+  const fields = readFields(input)
+  const note = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
   return inTransaction(deps.pool, async (sql) => {
-    const halt = await clearHalt(sql, actor.name)
+    const halt = await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
     return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { cleared: halt }
   })
 }

@@ -131,6 +131,19 @@ describe('what is wrong is named', () => {
     for (const name of ['halted', 'paused', 'drift']) await clearSetting(world.pool, name)
   })
 
+  test('a node that nobody paid for, as from a stolen key', async () => {
+    await world.pay(8, 10n ** 16n)
+    await world.settle()
+    const paid = await world.pool`SELECT payment_id, node_id FROM nodes WHERE payment_id IS NOT NULL`
+    await world.pool`UPDATE nodes SET payment_id = NULL`
+    const { code, findings } = await examine()
+    for (const { payment_id, node_id } of paid)
+      await world.pool`UPDATE nodes SET payment_id = ${payment_id} WHERE node_id = ${node_id}`
+    assert.equal(code, 1)
+    assert.equal(verdict(findings, 'nodes.unpaid'), 'fail')
+    assert.equal(verdict((await examine()).findings, 'nodes.unpaid'), 'ok')
+  })
+
   test('a distributor that cannot pay the next round', async () => {
     await world.pay(7, 10n ** 16n)
     await world.settle()

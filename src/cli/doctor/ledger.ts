@@ -2,15 +2,19 @@
 // with the contract as far as it was compared.
 import { readCursor } from '../../db/blocks.ts'
 import { readHeldReasons, readRecentTrouble, readRuns } from '../../db/doctor.ts'
+import { listUnpaidNodes } from '../../db/grants.ts'
 import { readHalt } from '../../db/halts.ts'
 import { readSetting } from '../../db/settings.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import type { Drift } from '../../domain/drift.ts'
+import { haltInWords } from '../halt.ts'
 import { type Finding, fail, look, ok, warn } from './finding.ts'
 
 /** Blocks that a ledger which is kept up to date may be behind, as passes and blocks come in turns. */
 const BEHIND_WARN = 60
+/** Nodes without payment or grant that are named. */
+const UNPAID_MAX = 20
 
 export interface LedgerOptions {
   staleAfterSec: number
@@ -31,6 +35,7 @@ export async function lookAtLedger(pool: Pool, options: LedgerOptions): Promise<
     ...(await look('ledger.drift', () => lookAtDrift(pool))),
     ...(await look('sale', () => lookAtSale(pool, options))),
     ...(await look('payments.held', () => lookAtHeld(pool))),
+    ...(await look('nodes.unpaid', () => lookAtUnpaid(pool))),
     ...(await look('transactions', () => lookAtTrouble(pool))),
   ]
 }
@@ -50,7 +55,9 @@ async function lookAtRuns(pool: Pool, { staleAfterSec, timer }: LedgerOptions): 
     return warn(
       check,
       `${says} and stopped: ${run.error}`,
-      'The next run tries again; if it goes on, see to what it names.',
+      run.error.startsWith('halted')
+        ? 'See passes.halt.'
+        : 'The next run tries again; if it goes on, see to what it names.',
       run,
     )
   })
@@ -59,12 +66,12 @@ async function lookAtRuns(pool: Pool, { staleAfterSec, timer }: LedgerOptions): 
 async function lookAtHalt(pool: Pool): Promise<Finding> {
   const halt = await readHalt(pool)
   if (!halt) return ok('passes.halt', 'not halted')
-  const says = `halted since ${halt.since}: ${halt.reason}, ${JSON.stringify(halt.detail)}`
-  const todo = 'Look at why (docs/ARCHITECTURE.md, "Halting"); then "node-ledger resume --halt".'
   return fail(
     'passes.halt',
-    says,
-    halt.sealed ? todo : 'It is withdrawn by itself if the next runs find all well.',
+    haltInWords(halt),
+    halt.sealed
+      ? 'docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at; "node-ledger resume --halt" then clears it.'
+      : 'It is withdrawn by itself if the next runs find all well; else docs/RUNBOOK.md, "NodeLedgerHalted", says what to look at.',
     halt,
   )
 }
@@ -145,6 +152,18 @@ async function lookAtHeld(pool: Pool): Promise<Finding> {
   if (count === 0) return ok('payments.held', 'no payment waits for you', held)
   const says = `${count} held: ${held.map(({ reason, payments }) => `${payments} ${reason}`).join(', ')}`
   return warn('payments.held', says, '"node-ledger payments list --status held" shows them.', held)
+}
+
+async function lookAtUnpaid(pool: Pool): Promise<Finding> {
+  const unpaid = await listUnpaidNodes(pool, { open: true, before: null, limit: UNPAID_MAX })
+  if (unpaid.length === 0) return ok('nodes.unpaid', 'every node is paid for or granted')
+  const nodes = unpaid.map(({ id }) => id)
+  return fail(
+    'nodes.unpaid',
+    `${nodes.length === UNPAID_MAX ? 'at least ' : ''}${nodes.length} without payment or grant, the newest is node ${nodes[0]}: their cohorts are not credited`,
+    'Did you mint them yourself? Then "node-ledger nodes grant <node>"; "node-ledger nodes unpaid --open" lists them. If not, the minter\'s key is stolen: docs/RUNBOOK.md, "A lost or stolen key".',
+    { nodes },
+  )
 }
 
 async function lookAtTrouble(pool: Pool): Promise<Finding[]> {

@@ -21,7 +21,7 @@ export class HaltFault extends ChainFault {
 
   constructor(reason: HaltReason, detail: object, options: { noted: boolean } = { noted: false }) {
     super(
-      `halted: ${WORDS[reason]}. Nothing is sent and nothing taken back; reads go on. See docs/ARCHITECTURE.md, "Halting"`,
+      `halted: ${WORDS[reason]}. Nothing is sent and nothing taken back; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
       { retryable: false },
     )
     this.name = 'HaltFault'
