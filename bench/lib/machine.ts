@@ -1,0 +1,30 @@
+// On what and of what a run was made, for the reader of its figures.
+import { execFileSync } from 'node:child_process'
+import { arch, cpus, loadavg, release, totalmem, type } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** One line: processor, memory, system, Node, and how busy the machine was. */
+export function describeMachine(): string {
+  const cores = cpus()
+  const load = loadavg()[0] ?? 0
+  return [
+    `${cores.length} × ${cores[0]?.model.trim() || 'unknown processor'} (${arch()})`,
+    `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `${type()} ${release()}`,
+    `Node ${process.versions.node}`,
+    `load average ${load.toFixed(1)} before the run`,
+  ].join(', ')
+}
+
+/** The commit, and whether the tree differed from it. */
+export function describeCommit(): string {
+  try {
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim()
+    const changed = git('status', '--porcelain', '--', 'src', 'bench', 'contracts/src', 'migrations') !== ''
+    return `${git('rev-parse', '--short', 'HEAD')}${changed ? ' with changes' : ''}`
+  } catch {
+    return 'no repository'
+  }
+}

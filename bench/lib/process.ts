@@ -1,0 +1,53 @@
+// Processes that a bench starts: each writes `listening <port>` once it serves, and is stopped with the bench.
+import { type ChildProcess, spawn } from 'node:child_process'
+
+/** On a busy machine. */
+const START_MS = 30_000
+
+export interface Served {
+  origin: string
+  stop(): Promise<void>
+}
+
+/** Starts a script of bench/servers and waits until it listens. Throws with what it wrote when it does not. */
+export async function serve(script: string, args: readonly string[]): Promise<Served> {
+  const path = new URL(`../servers/${script}`, import.meta.url).pathname
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const killIt = () => child.kill('SIGKILL')
+  process.once('exit', killIt)
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  ended.then(() => process.off('exit', killIt))
+  const port = await firstMatch(child, /listening (\d+)/)
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** What the pattern's first group found in what the process writes. Kills the process and throws when it never does. */
+export async function firstMatch(child: ChildProcess, pattern: RegExp, waitMs = START_MS): Promise<string> {
+  let output = ''
+  return await new Promise((resolve, reject) => {
+    const fail = (why: string) => {
+      child.kill('SIGKILL')
+      reject(new Error(`${why}:\n${output}`))
+    }
+    const late = setTimeout(() => fail(`no ${pattern} in ${waitMs} ms`), waitMs)
+    const read = (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = pattern.exec(output)?.[1]
+      if (found === undefined) return
+      clearTimeout(late)
+      resolve(found)
+    }
+    child.stdout?.on('data', read)
+    child.stderr?.on('data', read)
+    child.once('exit', () => {
+      clearTimeout(late)
+      reject(new Error(`it ended:\n${output}`))
+    })
+  })
+}

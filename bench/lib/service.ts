@@ -1,0 +1,63 @@
+// The service as its operator runs it, in a process of its own, on a database and a chain that a bench has made.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
+import type { World } from '../../test/support/world.ts'
+import { firstMatch } from './process.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const START_MS = 120_000
+const BANNER = /answers at (http:\S+)/
+
+export interface Service {
+  url: string
+  stop(): Promise<void>
+}
+
+/** The settings with which a service uses a world's database, chain, factory and keys. */
+export function settingsOn({ ctx, chain, factory, at }: World): Record<string, string> {
+  return {
+    DATABASE_URL: ctx.directUrl,
+    RPC_URL: chain.rpcUrl,
+    CHAIN_ID: String(chain.chainId),
+    FACTORY_ADDRESS: factory,
+    START_BLOCK: '1',
+    PAYMENT_ADDRESS: at(3),
+    MINTER_PRIVATE_KEY: chain.accounts[1]?.privateKey ?? '',
+    DISTRIBUTOR_PRIVATE_KEY: chain.accounts[2]?.privateKey ?? '',
+  }
+}
+
+/** Starts a command of this repository and waits for the service's banner. */
+export async function startService(command: readonly string[], settings: Record<string, string>): Promise<Service> {
+  const [program = '', ...args] = command
+  const home = temporaryDirectory()
+  const env = {
+    ...{ PATH: process.env.PATH ?? '', HOME: home, DATA_DIR: join(home, 'data'), LOG_LEVEL: 'error' },
+    ...{ PORT: '0', CHAIN_PORT: '0', METRICS_PORT: 'off' },
+    ...settings,
+  }
+  // A process group of its own: stopping npm alone would leave it to npm to stop the service.
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const killIt = () => signalGroup(child, 'SIGKILL')
+  process.once('exit', killIt)
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  ended.then(() => process.off('exit', killIt))
+  const url = await firstMatch(child, BANNER, START_MS)
+  return {
+    url,
+    async stop() {
+      signalGroup(child, 'SIGTERM')
+      await ended
+    },
+  }
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // It has ended already.
+  }
+}
