@@ -5,6 +5,7 @@ import { readView, viewCall } from '../chain/calls.ts'
 import { createChainReader } from '../chain/follow.ts'
 import type { Sender } from '../chain/port.ts'
 import { createRpc, type Rpc } from '../chain/rpc.ts'
+import { POSTGRES_URL } from '../config/values.ts'
 import { readCursor } from '../db/blocks.ts'
 import { isMigrated, migrate } from '../db/migrate.ts'
 import { connect, type Pool } from '../db/sql.ts'
@@ -28,6 +29,8 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   const { REBUILD_DATABASE_URL } = io.env
   const into = values.into ?? REBUILD_DATABASE_URL
   if (!into) throw new UsageError('Name an empty database: set REBUILD_DATABASE_URL, or add --into <url>.')
+  if (!POSTGRES_URL.test(into))
+    throw new UsageError('That is no PostgreSQL URL: name the database as postgres://user:password@host:5432/database.')
   const say = (line: string) => out.say(`  ${line}`)
   const config = readSettings(io)
   await using stack = new AsyncDisposableStack()

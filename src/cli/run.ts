@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ChainFault } from '../chain/faults.ts'
 import { ConfigError } from '../config.ts'
-import { isDatabaseDown } from '../db/sql.ts'
+import { isDatabaseClosed, isDatabaseDown } from '../db/sql.ts'
 import { EmbedError } from '../embed/errors.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
 import { type Command, EXIT, type ExitCode } from './command.ts'
@@ -116,6 +116,11 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
       message: `The database cannot be reached (${code}). See that it is up, and that DATABASE_URL is right.`,
     }
   }
+  if (isDatabaseClosed(error))
+    return {
+      code: EXIT.unavailable,
+      message: `The database lets nobody in: ${message}. See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.`,
+    }
   const { LOG_LEVEL } = env
   const detail = /^(debug|trace)$/.test(LOG_LEVEL ?? '') ? (stack ?? message) : `${name}: ${message}`
   return {

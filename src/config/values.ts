@@ -152,7 +152,7 @@ export function readHttpUrls(source: Source, name: SettingName, countMax: number
 }
 
 /** Hosts may be several with commas, missing, or paths to sockets, so that no general URL parser will do. */
-const POSTGRES_URL = /^postgres(ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*(?:\/[^/?#\s]*)?(?:\?\S*)?$/
+export const POSTGRES_URL = /^postgres(ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*(?:\/[^/?#\s]*)?(?:\?\S*)?$/
 
 /** A PostgreSQL connection URL. */
 export function readPostgresUrl(source: Source, name: SettingName): string | null {

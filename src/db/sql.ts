@@ -66,6 +66,12 @@ export function connect(url: string, options: PoolOptions): Pool {
   }) as unknown as Pool
 }
 
+/** True for an error that says the database let nobody in: wrong user, password or database, or a role that may not connect. */
+export function isDatabaseClosed(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && /^(28|3D)[0-9A-Z]{3}$/.test(code)
+}
+
 /** True for an error that says the database could not be reached or ended the connection: answer 503, try again later. */
 export function isDatabaseDown(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code

@@ -62,7 +62,7 @@ async function stateOf(deps: OperatorDeps, sql: Sql, period: Period): Promise<St
     .map(({ tierId, count, valueWei }) => ({ tierId, count, valueWei }))
   const happened = await ledger.readHappened(sql, blocks)
   const gas = (await ledger.readGas(sql, blocks)).map((line) => ({ ...line, role: roleOf(deps, line.sender) }))
-  const accounts = await readAccounts(deps, sql, period)
+  const accounts = await readAccounts(deps, sql, period, new Set(gas.map(({ sender }) => sender)))
   const contract = await readContract(deps, sql, period, accounts)
   return {
     period: {
@@ -88,12 +88,17 @@ function roleOf({ senders }: OperatorDeps, sender: Address): string {
   return roles.length > 0 ? roles.join(' and ') : 'former sender'
 }
 
-/** Payments wallet, factory, and each sender once, whatever roles one key has. */
-async function readAccounts(deps: OperatorDeps, sql: Sql, period: Period): Promise<Account[]> {
+/** Payments wallet, factory, and each sender once, whatever roles one key has; also keys that were replaced within the period. */
+async function readAccounts(
+  deps: OperatorDeps,
+  sql: Sql,
+  period: Period,
+  spending: ReadonlySet<Address>,
+): Promise<Account[]> {
   const wallet = deps.rules.paymentAddress
   const identity = (await readSetting(sql, 'identity')) as { factory?: string } | null
   const factory = identity?.factory === undefined ? null : address(identity.factory)
-  const senders = new Set([deps.senders.minter, deps.senders.distributor])
+  const senders = new Set([deps.senders.minter, deps.senders.distributor, ...spending])
   const accounts: Account[] = []
   const add = async (asked: Omit<Parameters<typeof readAccount>[2], 'period'>) =>
     void accounts.push(await readAccount(deps, sql, { ...asked, period }))

@@ -250,6 +250,27 @@ test('a database without a ledger is refused with what to do', async () => {
   }
 })
 
+test('a database that lets nobody in is named as that, without its password', async () => {
+  const wrong = (change: (url: URL) => void) => {
+    const url = new URL(env.DATABASE_URL ?? '')
+    change(url)
+    return url.href
+  }
+  const nowhere = wrong((url) => {
+    url.pathname = '/nothere'
+  })
+  for (const [argv, given] of [
+    [['payments', 'list'], { ...env, DATABASE_URL: nowhere }],
+    [['rebuild', '--into', nowhere], env],
+  ] as const) {
+    const { code, err } = await runHere(argv, given)
+    assert.equal(code, 3, err)
+    assert.match(err, /lets nobody in: database "nothere" does not exist/)
+    assert.ok(!err.includes(nowhere))
+  }
+  assert.equal((await runHere(['rebuild', '--into', 'nothere'], env)).code, 2)
+})
+
 test('wrong settings end with 2, and say which', async () => {
   const { code, err } = await runHere(['payments', 'list'], { ...env, CHAIN_ID: 'many', TICK_SEC: '-1' })
   assert.equal(code, 2)
