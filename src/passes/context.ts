@@ -34,8 +34,9 @@ export interface Rules {
 /** Runs `body` where nobody else runs under that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
-/** How a request waits for the ledger to follow: so many looks at most, with a pause between two of them. */
+/** How a request waits for the ledger to follow: so long, with so many looks at most and a pause between two of them. */
 export interface Patience {
+  waitMs: number
   looksMax: number
   pauseMs: number
 }

@@ -45,7 +45,7 @@ export interface EraOptions {
   cyclesPerCheck: number
   /** Share of requests that something befalls, in percent: drawn between these for each cycle. */
   ratePercent: readonly [number, number]
-  /** Blocks taken back at most; `deep`: up to 64, and now and then 200. */
+  /** Blocks taken back at most; `deep`: mostly few, sometimes up to 64, and now and then 200. */
   depth: number | 'deep'
   say: (line: string) => void
   /** True when the era should end at its next check. */
@@ -376,13 +376,7 @@ const cutLocks: Disaster = async ({ stage: { world }, counts }) => {
 /** Takes blocks back, and with them what buyers and owners did there, each as the dice will. */
 const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, baseBlock }) => {
   const head = Number((await world.chain.block()).number)
-  const wanted =
-    options.depth !== 'deep'
-      ? dice.between('depth', 1, options.depth)
-      : dice.roll('very deep') < 0.08
-        ? 200
-        : dice.between('depth', 1, 64)
-  const depth = Math.min(wanted, head - baseBlock)
+  const depth = Math.min(depthOf(options, dice), head - baseBlock)
   if (depth < 1) return
   const buyers = PAYERS.map((payer) => world.at(payer))
   // Ours are for the service to send again.
@@ -393,6 +387,14 @@ const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, b
   counts.blocksTakenBack += depth
   addTo(counts.depths, depth)
   for (const fate of outcome.values()) addTo(counts.fates, fate)
+}
+
+/** Deep ones are few even where there are any: they leave little of the business that came before. */
+function depthOf({ depth }: EraOptions, dice: Dice): number {
+  if (depth !== 'deep') return dice.between('depth', 1, depth)
+  const deep = dice.roll('deep')
+  if (deep < 0.03) return 200
+  return dice.between('depth', 1, deep < 0.2 ? 64 : 8)
 }
 
 const DISASTERS: readonly Disaster[] = [

@@ -1,4 +1,4 @@
-// Seeds that once broke the service, or the simulation, stay: each with a word on what it found.
+// Seeds stay that once broke the service, or that notice a bug when it is planted: each with a word on what it found, or finds.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -7,7 +7,7 @@ import { openStage, type Stage } from './stage.ts'
 
 interface Kept {
   seed: number
-  /** What it found. */
+  /** What it found, or finds. */
   found: string
 }
 const kept = JSON.parse(readFileSync(new URL('seeds.json', import.meta.url), 'utf8')) as Kept[]
@@ -19,7 +19,7 @@ before(async () => {
 after(() => stage.close())
 
 for (const { seed, found } of kept) {
-  test(`seed ${seed} holds: ${found}`, async () => {
+  test(`seed ${seed} holds, which notices ${found}`, async () => {
     const { failure, log } = await playSeed(stage, seed)
     assert.equal(failure, null, log.join('\n'))
   })

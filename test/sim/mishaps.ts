@@ -3,11 +3,14 @@
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
+import { FINAL_AFTER } from './model/rpc.ts'
 import { hex, mine, type PassName, type Plan, type Play, runPass } from './play.ts'
 import { INTERVAL_SEC } from './stage.ts'
 import { count } from './tally.ts'
 
 const DEPTH_MAX = 8
+/** Share of reorganisations that reach below what was final. */
+const PAST_FINAL = 0.04
 /** The request of a pass before which something happens; passes make some ten to thirty. */
 const REQUEST_MAX = 24
 
@@ -27,8 +30,10 @@ type Entry = [Hex | object, number]
 export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<string> {
   const { chain } = play.stage
   const head = Number((await chain.block()).number)
-  const depth = Math.min(play.dice.between('depth', 1, depthMax), head - 5)
+  const wanted = play.dice.roll('past final') < PAST_FINAL ? FINAL_AFTER + play.dice.between('more', 1, 4) : null
+  const depth = Math.min(wanted ?? play.dice.between('depth', 1, depthMax), head - 5)
   if (depth < 1) return 'no blocks to take back'
+  if (depth > FINAL_AFTER) play.pastFinal = true
   const fates = new Map<Address, Fate>()
   const entries: Entry[] = []
   for (let place = 0; place < depth; place++) {

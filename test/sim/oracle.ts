@@ -45,7 +45,8 @@ export async function checkSales(play: Play): Promise<void> {
     const tier = await tierFor(play, payment)
     if (payment.from === world.at(3)) assert.equal(payment.state, 'ignored', 'I2: paying oneself is no sale')
     else if (tier === null)
-      assert.notEqual(payment.state, 'minted', `I1: ${payment.ref} is no right payment and became a node`)
+      // What was lost with a ledger may have sold it, by terms that were lost as well.
+      assert.ok(payment.state !== 'minted' || play.restored, `I1: ${payment.ref} is no right payment and became a node`)
     else {
       const byTier = wallets.get(payment.from) ?? new Map<string, Paid[]>()
       byTier.set(tier, [...(byTier.get(tier) ?? []), payment])

@@ -63,6 +63,8 @@ export interface Play {
   refused: Set<Hash>
   /** Restores the ledger as it was at a moment of this seed. */
   backup: (() => Promise<void>) | null
+  /** Blocks that had been final were taken back: the passes halt, until the operator has looked. */
+  pastFinal: boolean
   /** From then on payments may be held for the operator to look at. */
   restored: boolean
   /** What happened last that some of the named points wait for. */
@@ -79,8 +81,8 @@ export interface Terms {
   fromTime: number
 }
 
-/** A claim looks twice, and waits for nothing: time stands still here. */
-const PATIENCE = { looksMax: 2, pauseMs: 0 }
+/** A claim looks twice, and at most waits for the pass it started, which must not outlive it: time stands still here. */
+const PATIENCE = { waitMs: 600_000, looksMax: 2, pauseMs: 0 }
 /** Claims are of one of the last transactions. */
 const CLAIMABLE = 6
 
@@ -109,7 +111,7 @@ export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'we
   return {
     ...{ stage, seed, sendRules, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
     ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
-    ...{ sent: [], refused: new Set<Hash>(), lately: null, backup: null, restored: false },
+    ...{ sent: [], refused: new Set<Hash>(), lately: null, backup: null, restored: false, pastFinal: false },
   }
 }
 

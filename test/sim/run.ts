@@ -1,6 +1,7 @@
 // Plays a seed from its first block to rest, and many seeds one after the other. Everything that is drawn comes from the
 // seed; what a seed did is in its log, which is shown when it fails.
 import assert from 'node:assert/strict'
+import { clearHalt, readHalt } from '../../src/db/halts.ts'
 import { isDatabaseDown } from '../../src/db/sql.ts'
 import { FAILPOINTS } from '../../src/failpoint.ts'
 import type { Rules } from '../../src/passes/context.ts'
@@ -19,6 +20,8 @@ const STEPS_MAX = 5
 /** Blocks after which everything must be at rest, a minute apart: a sender that rests does so for fifteen. */
 const REST_BLOCKS_MAX = 60
 const REST_STEP_SEC = 60
+/** A real chain's program forgets its first states after so many seeds, and more. */
+const SEEDS_PER_CHAIN = 25
 /** Fee bumps come after twelve blocks. */
 const LONG_WAIT_BLOCKS = 13
 export const SIM_FAULTS: readonly Fault[] = FAULTS
@@ -71,7 +74,10 @@ export async function playSeed(
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error))
   }
-  for (const instance of [...play.instances, ...play.closed]) await instance.close()
+  for (const instance of [...play.instances, ...play.closed]) {
+    instance.dead = true
+    await instance.close()
+  }
   return { seed, steps, tally, log, failure }
 }
 
@@ -155,11 +161,22 @@ async function comeToRest(play: Play): Promise<void> {
     await mine(play, REST_STEP_SEC)
     const { pending } = await world.payments()
     const { reason } = await world.credit()
+    await lookAtHalt(play)
     const [row] = await observer<{ sent: number }[]>`SELECT count(*) AS sent FROM outbox WHERE state = 'pending'`
     stands = `${pending} payments, ${row?.sent} transactions, rounds ${reason}`
     if (pending + (row?.sent ?? 0) === 0 && reason === 'nothingDue') return
   }
   assert.fail(`not at rest after ${REST_BLOCKS_MAX} blocks of fair weather: ${stands}`)
+}
+
+/** What an operator does about a halt, which only the taking back of what was final may bring about. */
+async function lookAtHalt({ stage: { observer }, tally, log, pastFinal }: Play): Promise<void> {
+  const halt = await readHalt(observer)
+  if (!halt) return
+  assert.ok(pastFinal && halt.reason === 'pastFinalized', `halted without a reason: ${JSON.stringify(halt)}`)
+  await clearHalt(observer, 'operator')
+  log.push('the operator clears the halt')
+  count(tally, 'halt cleared')
 }
 
 export interface RunOptions {
@@ -186,9 +203,13 @@ export async function runSeeds({ from, count: seeds, backend, say, onSeed, signa
   const counts: RunCounts = { seeds: 0, failed: [], tally: new Map() }
   // A chain's process is nobody's reason to stay; the seeds are.
   const alive = setInterval(() => {}, 60_000)
-  const stage = await openStage(backend)
+  let stage = await openStage(backend)
   try {
     for (let seed = from; seed < from + seeds && !signal?.aborted; seed++) {
+      if (backend === 'real' && counts.seeds > 0 && counts.seeds % SEEDS_PER_CHAIN === 0) {
+        await stage.close()
+        stage = await openStage(backend)
+      }
       const outcome = await playUnhindered(stage, seed)
       counts.seeds++
       addTo(counts.tally, outcome.tally)
@@ -233,7 +254,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
     ...Object.keys(ACTS).map((name) => `act ${name}`),
     ...['kept', 'moved', 'dropped', 'double', 'kept of ours', 'dropped of ours'].map((fate) => `fate ${fate}`),
     ...['known', 'following', 'notFound', 'pending', 'notASale'].map((kind) => `claim ${kind}`),
-    ...['reorganisation', 'crash', 'crash at a request', 'clock jump'],
+    ...['halt cleared', 'reorganisation', 'crash', 'crash at a request', 'clock jump'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }
 }

@@ -125,6 +125,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
     async reset(wantsBegun) {
       const beginning = (wantsBegun && begun) || fresh
       unstored.length = 0
+      await locks.lose(true)
       await restore(observer, beginning.ledger)
       await chain.revert(beginning.chain)
       if (backend === 'real') fresh = { ...fresh, chain: await chain.snapshot() }

@@ -10,6 +10,7 @@ import * as wallet from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import type { Address } from '../../domain/units.ts'
 import type { PassContext, Run } from '../context.ts'
+import { ledgerChainId } from './halt.ts'
 
 /** Residues filed in one run at most: each takes as many readings as its stretch of blocks has binary digits. */
 const FILED_MAX = 8
@@ -151,7 +152,7 @@ async function file(ctx: PassContext, address: Address, books: wallet.Books, fou
     expectedWei: found.expectedWei.toString(),
   }
   const residue: wallet.Residue = {
-    ref: residueRef(await ctx.chain.chainId(), address, block.hash, residueWei),
+    ref: residueRef(await ledgerChainId(ctx), address, block.hash, residueWei),
     valueWei: arrived ? residueWei : -residueWei,
     blockNumber: block.number,
     blockHash: block.hash,

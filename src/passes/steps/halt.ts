@@ -95,6 +95,11 @@ export async function noteFinalized(ctx: PassContext, cursor: Cursor): Promise<v
   await writeSetting(ctx.pool, 'finalized', { number: final.number, hash: final.hash }, 'pass')
 }
 
+/** The id of the ledger's chain, as it was settled at the first start: what a provider says now may be a lie. */
+export async function ledgerChainId(ctx: PassContext): Promise<number> {
+  return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
+}
+
 async function refuseOtherGenesis(ctx: PassContext): Promise<void> {
   const identity = await readIdentity(ctx)
   // The embedded chain makes a new first block at every start.

@@ -1,12 +1,12 @@
 // Waits, for a request, until the ledger has followed to a block: by having the payments pass run, never by following
 // beside it.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readCursor } from '../../db/blocks.ts'
 import type { PassContext, Patience } from '../context.ts'
 import type { PaymentsOutcome } from '../outcomes.ts'
 
-/** How long a request waits before it answers with the state so far. */
-const WAIT_MS = 4_000
-const PATIENCE: Patience = { looksMax: 40, pauseMs: 100 }
+/** As long as a caller may be kept before he is told the state so far. */
+const PATIENCE: Patience = { waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
 /**
  * Starts the payments pass, and waits until the ledger has followed to a block and `done` holds there. False when that takes
@@ -18,12 +18,12 @@ export async function reachBlock(
   runPayments: () => Promise<PaymentsOutcome>,
   done: () => Promise<boolean> = async () => true,
 ): Promise<boolean> {
-  const deadline = performance.now() + WAIT_MS
+  const { waitMs, looksMax, pauseMs } = ctx.patience ?? PATIENCE
+  const deadline = performance.now() + waitMs
   const reached = async () => {
     const cursor = await readCursor(ctx.pool)
     return cursor !== null && cursor.number >= blockNumber && (await done())
   }
-  const { looksMax, pauseMs } = ctx.patience ?? PATIENCE
   for (let look = 0; look < looksMax && performance.now() < deadline; look++) {
     if (await reached()) return true
     await nudge(ctx, runPayments)
@@ -39,9 +39,8 @@ export async function nudge(ctx: PassContext, runPayments: () => Promise<Payment
   const pass = runPayments().catch((error: unknown) =>
     ctx.log.warn({ err: error }, 'a pass that a request started stopped'),
   )
-  await Promise.race([pass, sleep(WAIT_MS)])
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
+  const enough = new AbortController()
+  const late = sleep((ctx.patience ?? PATIENCE).waitMs, undefined, { signal: enough.signal }).catch(() => {})
+  await Promise.race([pass, late])
+  enough.abort()
 }

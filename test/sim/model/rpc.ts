@@ -10,7 +10,7 @@ export const MODEL_CHAIN_ID = 31_337
 const TIP = 1_000_000_000n
 /** Blocks to an epoch; two of them on top make a block final. Few, so that something becomes final in a seed. */
 export const SLOTS_IN_EPOCH = 5
-const FINAL_AFTER = 2 * SLOTS_IN_EPOCH
+export const FINAL_AFTER = 2 * SLOTS_IN_EPOCH
 const TRANSFER_GAS = 21_000n
 
 /** A JSON-RPC error. */
