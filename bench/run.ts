@@ -4,9 +4,10 @@ import type { Bench } from './lib/bench.ts'
 import { describeCommit, describeMachine } from './lib/machine.ts'
 import { seconds } from './lib/numbers.ts'
 import { type Row, table, writeSection } from './lib/report.ts'
+import { reads } from './reads.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start]
+const BENCHES: readonly Bench[] = [start, reads]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)

@@ -1,0 +1,20 @@
+-- The requests of a load: paths of a template with a number drawn from 1 to a maximum, each from a client of its own, so that no rate
+-- limit is met. Prints what came of it as a line of JSON.
+--   wrk ... -s load.lua <origin> -- <template> <maximum>
+local template, maximum
+
+function init(args)
+  template = args[1]
+  maximum = tonumber(args[2])
+end
+
+function request()
+  local client = string.format('10.%d.%d.%d', math.random(0, 255), math.random(0, 255), math.random(0, 255))
+  return wrk.format('GET', string.format(template, math.random(1, maximum)), { ['x-forwarded-for'] = client })
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('{"requests":%d,"us":%d,"refused":%d,"broken":%d,"p99us":%d}\n', summary.requests, summary.duration,
+    errors.status, errors.connect + errors.read + errors.write + errors.timeout, latency:percentile(99)))
+end

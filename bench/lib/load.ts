@@ -1,0 +1,54 @@
+// Requests per second: of an HTTP server, by wrk, and of a database, by pgbench. Both are programs in C that cost little beside what
+// they load; a load generator on Node (autocannon) costs more than the server under test and would hide every difference.
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
+
+const LUA = fileURLToPath(new URL('./load.lua', import.meta.url))
+const PACKAGED = '/usr/lib/postgresql'
+/** Requests under way at once. */
+const IN_FLIGHT = 32
+
+const run = promisify(execFile)
+
+/** Why a load cannot be made here, or null. */
+export function missingTools(): string | null {
+  if (!onPath('wrk')) return 'needs wrk (Debian: apt install wrk)'
+  return findPgbench() === null ? 'needs pgbench (Debian: apt install postgresql)' : null
+}
+
+/** Requests a second for paths of a template whose `%d` is drawn from 1 to `maximum`. Throws when one failed. */
+export async function requestRate(origin: string, template: string, maximum: number, sec: number): Promise<number> {
+  const args = ['-t1', `-c${IN_FLIGHT}`, `-d${sec}s`, '-s', LUA, origin, '--', template, String(maximum)]
+  const { stdout } = await run('wrk', args)
+  const found = /\{.*\}/.exec(stdout)?.[0]
+  if (found === undefined) throw new Error(`wrk said:\n${stdout}`)
+  const { requests, us, refused, broken } = JSON.parse(found) as Record<string, number>
+  if (refused !== 0 || broken !== 0 || !requests || !us) throw new Error(`the load on ${template} failed: ${found}`)
+  return requests / (us / 1e6)
+}
+
+/** Transactions a second of a pgbench script with prepared statements. */
+export async function statementRate(url: string, script: string, connections: number, sec: number): Promise<number> {
+  const file = join(temporaryDirectory(), 'script.sql')
+  writeFileSync(file, script)
+  const load = ['-M', 'prepared', '-c', String(connections), '-j', '1', '-T', String(sec)]
+  const { stdout } = await run(findPgbench() ?? 'pgbench', ['-n', '-f', file, ...load, url])
+  const found = /tps = ([\d.]+)/.exec(stdout)?.[1]
+  if (found === undefined || /failed transactions: [1-9]/.test(stdout)) throw new Error(`pgbench said:\n${stdout}`)
+  return Number(found)
+}
+
+function onPath(name: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
+}
+
+function findPgbench(): string | null {
+  if (onPath('pgbench')) return 'pgbench'
+  if (!existsSync(PACKAGED)) return null
+  const found = readdirSync(PACKAGED).map((version) => join(PACKAGED, version, 'bin/pgbench'))
+  return found.find((path) => existsSync(path)) ?? null
+}

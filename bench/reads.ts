@@ -1,0 +1,116 @@
+// Reads per second of one process of the service. A node's page (50 credits, 50 withdrawals) read from the database each time, beside
+// pgbench with the very same statement; what the memo holds, beside a bare node:http server sending the same bytes and headers.
+
+import { readNode } from '../src/db/reads.ts'
+import { connect, type Pool } from '../src/db/sql.ts'
+import { createDatabase } from '../test/support/postgres.ts'
+import type { Bench, BenchOptions } from './lib/bench.ts'
+import { fillLedger, walletOfNode } from './lib/fill.ts'
+import { missingTools, requestRate, statementRate } from './lib/load.ts'
+import { median, perSecond } from './lib/numbers.ts'
+import { serve } from './lib/process.ts'
+import { CONNECTIONS } from './lib/reads-setup.ts'
+import { atLeast, notMeasured, type Row } from './lib/report.ts'
+
+const NODES = 2_000
+/** Credits and withdrawals of each node; also the default page size. */
+const ENTRIES = 50
+/** Different pages asked for where the memo holds them. */
+const KEPT_PAGES = 100
+const GOAL = 0.9
+
+export const reads: Bench = {
+  name: 'reads',
+  about:
+    'Requests a second of one process, for pages of 50 credits and 50 withdrawals. Chain readings are left out: they are the speed of a provider.',
+  run: async (options) => {
+    const missing = missingTools()
+    if (missing !== null) return [notMeasured('reads', missing)]
+    const database = await createDatabase()
+    const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'bench' })
+    try {
+      options.progress('filling a ledger')
+      await fillLedger(pool, { nodes: NODES, rounds: ENTRIES, withdrawingEvery: 1, withdrawals: ENTRIES })
+      return [await fromDatabase(options, database.url, pool), ...(await fromMemo(options, database.url, pool))]
+    } finally {
+      await pool.end({ timeout: 1 })
+      await database.drop()
+    }
+  },
+}
+
+async function fromDatabase(options: BenchOptions, url: string, pool: Pool): Promise<Row> {
+  const script = `\\set id random(1, ${NODES})\n${await nodeStatement(pool)};\n`
+  const api = await serve('api.ts', [url, 'plain'])
+  try {
+    const { ours, theirs } = await sideBySide(options, 'a node’s page, from the database', {
+      ours: (sec) => requestRate(api.origin, '/api/node/%d', NODES, sec),
+      theirs: (sec) => statementRate(url, script, CONNECTIONS, sec),
+    })
+    const peer = `pgbench -M prepared, ${CONNECTIONS} connections too: ${perSecond(theirs, 'statements')}`
+    return atLeast('/api/node/:id, not memoised', perSecond(ours, 'requests'), peer, ours / theirs, GOAL)
+  } finally {
+    await api.stop()
+  }
+}
+
+async function fromMemo(options: BenchOptions, url: string, pool: Pool): Promise<Row[]> {
+  const routes = [
+    { what: '/api/node/:id, memoised', template: '/api/node/%d', maximum: KEPT_PAGES },
+    { what: '/api/stats', template: '/api/stats', maximum: 1 },
+    { what: '/api/nodes/:address', template: `/api/nodes/${await walletOfNode(pool, 1)}`, maximum: 1 },
+  ]
+  const pathsOf = ({ template, maximum }: (typeof routes)[number]) =>
+    Array.from({ length: maximum }, (_, index) => template.replace('%d', String(index + 1)))
+  const api = await serve('api.ts', [url, 'memoised'])
+  const bare = await serve('bare.ts', [api.origin, ...routes.flatMap(pathsOf)])
+  try {
+    const rows: Row[] = []
+    for (const { what, template, maximum } of routes) {
+      const { ours, theirs } = await sideBySide(options, what, {
+        ours: (sec) => requestRate(api.origin, template, maximum, sec),
+        theirs: (sec) => requestRate(bare.origin, template, maximum, sec),
+      })
+      const peer = `bare node:http, same bytes: ${perSecond(theirs, 'requests')}`
+      rows.push(atLeast(what, perSecond(ours, 'requests'), peer, ours / theirs, GOAL))
+    }
+    return rows
+  } finally {
+    await bare.stop()
+    await api.stop()
+  }
+}
+
+/** Both in turn, several times, so that a machine that slows down slows both. A first, short run of each warms it up. */
+async function sideBySide(
+  { quick, progress }: BenchOptions,
+  what: string,
+  loads: { ours: (sec: number) => Promise<number>; theirs: (sec: number) => Promise<number> },
+): Promise<{ ours: number; theirs: number }> {
+  const sec = quick ? 1 : 5
+  const ours: number[] = []
+  const theirs: number[] = []
+  for (let run = 0; run <= (quick ? 1 : 5); run++) {
+    const both = [await loads.ours(run === 0 ? 1 : sec), await loads.theirs(run === 0 ? 1 : sec)] as const
+    if (run === 0) continue
+    ours.push(both[0])
+    theirs.push(both[1])
+  }
+  progress(`${what}: done`)
+  return { ours: median(ours), theirs: median(theirs) }
+}
+
+/** The statement of a node's page as the server prepared it, with its parameters as pgbench writes them. */
+async function nodeStatement(pool: Pool): Promise<string> {
+  const page = await readNode(pool, 1n, ENTRIES)
+  const credits = JSON.parse(page?.credits ?? '[]') as unknown[]
+  const withdrawals = JSON.parse(page?.withdrawals ?? '[]') as unknown[]
+  if (credits.length !== ENTRIES || withdrawals.length !== ENTRIES)
+    throw new Error('the page is not as long as it should be')
+  const rows = await pool<
+    { statement: string }[]
+  >`SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%withdrawals w WHERE%'`
+  const [found] = rows.filter(({ statement }) => !statement.includes('pg_prepared_statements'))
+  if (!found) throw new Error('the statement of a node’s page was not prepared')
+  return found.statement.replaceAll(/LIMIT \$\d+\)/g, `LIMIT ${ENTRIES})`).replaceAll(/\$\d+/g, ':id')
+}

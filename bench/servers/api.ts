@@ -1,0 +1,54 @@
+// The HTTP surface in a process of its own, for the bench of reads: as the service builds it, without passes, and without chain readings, which
+// are another machine's speed. Behind a trusted proxy, so that each request can come from a client of its own.
+//   node bench/servers/api.ts <database url> memoised | plain
+import type { AddressInfo } from 'node:net'
+import { checksum, recoverSigner } from '../../src/chain/wallets.ts'
+import { listenForChanges } from '../../src/db/changes.ts'
+import { connect } from '../../src/db/sql.ts'
+import { createServer } from '../../src/http/server.ts'
+import { silentLog } from '../../src/log.ts'
+import { CONNECTIONS } from '../lib/reads-setup.ts'
+
+const [url = '', mode] = process.argv.slice(2)
+const sql = connect(url, { max: CONNECTIONS, prepare: true, applicationName: 'bench api' })
+const changes = mode === 'memoised' ? listenForChanges(url, silentLog) : null
+const app = createServer({
+  sql,
+  readSql: sql,
+  changes,
+  readings: null,
+  passes: null,
+  syncer: null,
+  operator: null,
+  priceFeed: null,
+  checksum,
+  recoverSigner,
+  verifyContractWallet: null,
+  chainIdMatches: null,
+  settings: {
+    chainId: 31337,
+    factoryAddress: null,
+    paymentAddress: null,
+    publicRpcUrl: null,
+    embedded: false,
+    quoteTier: null,
+    cronKey: null,
+    adminKeys: [],
+    sessionSecret: 'session-secret-of-the-bench-01234567',
+    previousSessionSecret: null,
+    publicUrl: 'https://ledger.example',
+    trustedProxies: ['127.0.0.1'],
+    production: true,
+    staleAfterSec: 300,
+    tickSec: 60,
+    distEnabled: true,
+    distMode: 'treasury',
+    described: {},
+  },
+  clock: Date.now,
+  steady: () => performance.now(),
+  log: silentLog,
+})
+await app.listen({ port: 0, host: '127.0.0.1' })
+console.log(`listening ${(app.server.address() as AddressInfo).port}`)
+process.once('SIGTERM', () => process.exit())
