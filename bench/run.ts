@@ -1,5 +1,7 @@
 // `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints the ratios with the goal
 // beside each, and writes them to bench/RESULTS.md (but for --quick, whose figures mean nothing). README.md says what each bench does.
+
+import { growth } from './growth.ts'
 import type { Bench } from './lib/bench.ts'
 import { describeCommit, describeMachine } from './lib/machine.ts'
 import { seconds } from './lib/numbers.ts'
@@ -7,7 +9,7 @@ import { type Row, table, writeSection } from './lib/report.ts'
 import { reads } from './reads.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start, reads]
+const BENCHES: readonly Bench[] = [start, reads, growth]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)

@@ -1,0 +1,160 @@
+// Whether what the service asks of its database costs the same in a large ledger as in a small one: the statements of every public read
+// and of a round's planning, on ledgers side by side on one server, each statement asked of all of them in turn. And what a ledger's life
+// adds to the database, in bytes.
+
+import { readCursor } from '../src/db/blocks.ts'
+import { readCohorts } from '../src/db/cohorts.ts'
+import * as reads from '../src/db/reads.ts'
+import { lastRound } from '../src/db/rounds.ts'
+import { connect, type Pool } from '../src/db/sql.ts'
+import { isDue } from '../src/domain/schedule.ts'
+import { type Address, hash } from '../src/domain/units.ts'
+import type { PassContext } from '../src/passes/context.ts'
+import { planDueRound } from '../src/passes/steps/plan.ts'
+import { createDatabase } from '../test/support/postgres.ts'
+import type { Bench, BenchOptions } from './lib/bench.ts'
+import { type Growth, measureBytes } from './lib/bytes.ts'
+import { COHORTS, fillLedger } from './lib/fill.ts'
+import { ms, quantile } from './lib/numbers.ts'
+import { atMost, type Row } from './lib/report.ts'
+
+/** Nodes and rounds. The smallest has as many rounds as an answer has rows, so that answers are equally long in all. */
+const SIZES = [
+  { nodes: 1_000, rounds: 10 },
+  { nodes: 100_000, rounds: 1_000 },
+]
+const FULL_SIZE = { nodes: 10_000_000, rounds: 100_000 }
+const ROWS = 10
+/** Nodes with numbers 1, 101, 201 ... have withdrawn; these are asked for. */
+const WITHDRAWING_EVERY = 100
+const GOAL = 1.3
+
+interface Ledger {
+  pool: Pool
+  nodes: number
+  rounds: number
+  /** Nodes that are asked for, the same number in every ledger. */
+  asked: { nodeId: number; owner: Address; payment: string }[]
+  close(): Promise<void>
+}
+
+type Statement = (ledger: Ledger, node: Ledger['asked'][number]) => Promise<unknown>
+
+const STATEMENTS: Readonly<Record<string, Statement>> = {
+  '/api/stats': ({ pool }) => reads.readStats(pool),
+  '/api/tiers': ({ pool }) => reads.readTiers(pool),
+  '/api/nodes/:address': ({ pool }, { owner }) => reads.readNodesOf(pool, owner),
+  '/api/node/:id': ({ pool }, { nodeId }) => reads.readNode(pool, BigInt(nodeId), ROWS),
+  '/api/node/:id, by row id': ({ pool }, { nodeId }) => reads.readNode(pool, 1_000_000_000n + BigInt(nodeId), ROWS),
+  '/api/distributions': ({ pool }) => reads.readDistributions(pool, ROWS),
+  '/api/deploy-quote': ({ pool }) => reads.readQuote(pool, null),
+  '/api/me': ({ pool }, { owner }) => reads.readWallet(pool, owner),
+  '/api/nodes/sync': ({ pool }, { nodeId, owner }) => reads.readNodesById(pool, [BigInt(nodeId)], owner),
+  '/api/payments/claim': ({ pool }, { payment }) => reads.readClaimed(pool, hash(payment)),
+  '/api/cron/health': ({ pool }) => reads.readHealth(pool),
+  [`planning a round of ${COHORTS} cohorts`]: ({ pool }) => plan(pool),
+}
+
+export const growth: Bench = {
+  name: 'growth',
+  about: `Time of the statements of every public read and of a round's planning, in the largest ledger by the smallest; answers of ${ROWS} rows. Then bytes that a ledger's life adds to the database.`,
+  run: async (options) => {
+    const bytes = await measureBytes(
+      options.quick ? { blocks: 10, nodesEach: 1, rounds: 1 } : { blocks: 1_000, nodesEach: 60, rounds: 60 },
+    )
+    options.progress('a ledger’s life: done')
+    return [...(await compareSizes(options)), ...bytes.map(bytesRow)]
+  },
+}
+
+async function compareSizes(options: BenchOptions): Promise<Row[]> {
+  const sizes = options.full ? [...SIZES, FULL_SIZE] : SIZES
+  const ledgers: Ledger[] = []
+  try {
+    for (const size of sizes) {
+      options.progress(`filling a ledger of ${shown(size.nodes)} nodes and ${shown(size.rounds)} rounds`)
+      ledgers.push(await openLedger(size.nodes, size.rounds))
+    }
+    const rows: Row[] = []
+    for (const [what, statement] of Object.entries(STATEMENTS)) {
+      rows.push(...(await compare(what, statement, ledgers, options.quick ? 20 : 1_000)))
+      options.progress(what)
+    }
+    return rows
+  } finally {
+    for (const ledger of ledgers) await ledger.close()
+  }
+}
+
+async function openLedger(nodes: number, rounds: number): Promise<Ledger> {
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'bench' })
+  const close = async () => {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+  try {
+    await fillLedger(pool, { nodes, rounds, withdrawingEvery: WITHDRAWING_EVERY, withdrawals: ROWS })
+    const asked = await pool<Ledger['asked']>`
+      SELECT n.node_id AS "nodeId", n.owner, p.tx_hash AS payment FROM nodes n JOIN payments p ON p.id = n.payment_id
+      WHERE n.node_id = ANY(${drawn(nodes)}::bigint[]) ORDER BY md5(n.node_id::text)`
+    return { pool, nodes, rounds, asked, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Numbers of up to 500 nodes that have withdrawn, spread over the ledger. */
+function drawn(nodes: number): number[] {
+  const all = nodes / WITHDRAWING_EVERY
+  const count = Math.min(all, 500)
+  return Array.from({ length: count }, (_, index) => Math.floor((index * all) / count) * WITHDRAWING_EVERY + 1)
+}
+
+/** Asks a statement of each ledger in turn, so that a machine that slows down slows it for all. */
+async function compare(what: string, statement: Statement, ledgers: readonly Ledger[], runs: number): Promise<Row[]> {
+  const samples = ledgers.map((): number[] => [])
+  // The first runs prepare the statement, and let the database settle on a plan for it.
+  const warmUp = 10
+  for (let run = -warmUp; run < runs; run++) {
+    for (const [index, ledger] of ledgers.entries()) {
+      const node = ledger.asked[(run + warmUp) % ledger.asked.length]
+      if (!node) throw new Error('no node to ask for')
+      const began = performance.now()
+      await statement(ledger, node)
+      if (run >= 0) samples[index]?.push(performance.now() - began)
+    }
+  }
+  const [smallest = [], largest = []] = [samples.at(0), samples.at(-1)]
+  return [0.5, 0.99].map((share) => {
+    const [small, large] = [quantile(smallest, share), quantile(largest, share)]
+    const name = share === 0.5 ? `${what}: median` : `${what}: p99`
+    return atMost(name, ms(large), `${shown(ledgers[0]?.nodes ?? 0)} nodes: ${ms(small)}`, large / small, GOAL)
+  })
+}
+
+/** The planning as the credit pass does it: the cohorts, the round's number, terms and seeds of each turn that is due. */
+async function plan(pool: Pool): Promise<void> {
+  const cursor = await readCursor(pool)
+  if (!cursor) throw new Error('the ledger has followed nothing')
+  const due = (await readCohorts(pool)).filter((cohort) => isDue(cohort, cursor.time))
+  await lastRound(pool)
+  // Planning asks the chain only for seeds older than the stored headers: there are none here.
+  const { plan: planned } = await planDueRound({ pool } as PassContext, cursor, due)
+  if (planned.turns.length !== COHORTS) throw new Error('not every cohort was planned')
+}
+
+function bytesRow({ what, count, bytes, tables }: Growth): Row {
+  const parts = tables.map(({ table, rows }) => `${rows.toFixed(2)} ${table}`).join(', ')
+  return {
+    what: `${shown(count)} × ${what}`,
+    ours: `${Math.round(bytes)} bytes each`,
+    peer: parts,
+    ratio: null,
+    goal: '',
+    met: null,
+  }
+}
+
+const shown = (count: number) => count.toLocaleString('en')
