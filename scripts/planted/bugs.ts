@@ -19,6 +19,7 @@ const PROCESSES = 'test/faults/instances.test.ts'
 const SENDING = 'test/passes/sending.test.ts'
 const REORGANISATION = 'test/passes/reorganisation.test.ts'
 const SIMULATION = 'test/sim/model-a.test.ts'
+const KEPT_SEEDS = 'test/sim/kept.test.ts'
 
 /** A bug that is one change of one file. */
 export const one = (name: string, file: string, find: string, put: string, ...tests: string[]): PlantedBug => ({
@@ -232,6 +233,7 @@ export const BUGS: readonly PlantedBug[] = [
     'src/passes/steps/mint.ts',
     'guard: ctx.rules.guardUsable ? { number: cursor.number, hash: cursor.hash } : null',
     'guard: null',
+    KEPT_SEEDS,
     SIMULATION,
   ),
   one(
@@ -239,7 +241,22 @@ export const BUGS: readonly PlantedBug[] = [
     'src/db/payments.ts',
     "WHERE p.from_address = ${wallet} AND p.state IN ('accepted', 'minting') AND t.tier_no",
     'WHERE p.from_address = ${wallet} AND false AND t.tier_no',
+    KEPT_SEEDS,
     SIMULATION,
+  ),
+  one(
+    'a first nonce that a reorganisation freed stays free',
+    SEND,
+    'accountNonce < first.nonce ? await',
+    'accountNonce < 0 ? await',
+    KEPT_SEEDS,
+  ),
+  one(
+    'a value without a transaction is filed under whatever chain id a provider says',
+    'src/passes/steps/audit.ts',
+    'await ledgerChainId(ctx)',
+    'await ctx.chain.chainId()',
+    KEPT_SEEDS,
   ),
   one(
     'payments of a mint that reverted are forgotten',

@@ -194,6 +194,8 @@ export interface Sender {
   readonly address: Address
   /** Transactions of this account mined at the provider's latest block. */
   nonce(): Promise<number>
+  /** The same as of one block, which the provider must have; null where it does not say. */
+  nonceAt(block: Hash): Promise<number | null>
   balance(): Promise<Wei>
   /** Current fees for a new transaction. */
   fees(): Promise<Fees>

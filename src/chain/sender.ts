@@ -39,6 +39,11 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
       return count(await rpc.request('eth_getTransactionCount', [self, 'latest']), 'nonce')
     },
 
+    async nonceAt(blockHash) {
+      const reply = await rpc.call('eth_getTransactionCount', [self, { blockHash, requireCanonical: true }])
+      return reply.ok ? count(reply.result, 'nonce') : null
+    },
+
     async balance() {
       return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
     },

@@ -100,6 +100,7 @@ function mute(of: Address): Sender {
   return {
     address: of,
     nonce: refuse,
+    nonceAt: refuse,
     balance: refuse,
     fees: refuse,
     estimate: refuse,

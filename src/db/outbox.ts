@@ -91,12 +91,13 @@ export async function nextOutboxNonce(sql: Sql, sender: Address): Promise<number
 }
 
 /**
- * The nonce after the last one in a followed block, the first one where there is none, where a sender's intents begin above it: they cannot be mined before
- * somebody uses it. Happens where a reorganisation drops a foreign transaction and keeps what came after it. Null otherwise.
+ * The nonce after the last one in a followed block, where a sender's intents begin above it: they cannot be mined before
+ * somebody uses it. Happens where a reorganisation drops a foreign transaction and keeps what came after it. Null otherwise, and where the
+ * outbox knows of none in a followed block.
  */
 export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
   const [row] = await sql<{ free: number }[]>`
-    SELECT free FROM (SELECT coalesce(max(nonce) + 1, 0) AS free FROM outbox WHERE sender = ${sender} AND state <> 'pending') settled
+    SELECT free FROM (SELECT max(nonce) + 1 AS free FROM outbox WHERE sender = ${sender} AND state <> 'pending') settled
     WHERE free < (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending')`
   return row?.free ?? null
 }

@@ -96,11 +96,13 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
   const pending = await outbox.readPending(ctx.pool, sender.address)
   const first = pending[0]
   if (!first) return false
-  const [accountNonce, feesNow, free] = await Promise.all([
+  const [accountNonce, feesNow, freed] = await Promise.all([
     sender.nonce(),
     sender.fees(),
     outbox.freeNonceBelowPending(ctx.pool, sender.address),
   ])
+  // Where the outbox does not know, the account as of the followed block: one that lags has no such block.
+  const free = freed ?? (accountNonce < first.nonce ? await sender.nonceAt(cursor.hash) : null)
   // Both sides say that nobody has used it, neither a block that was followed nor one that the provider knows.
   if (free !== null && free === accountNonce) await fillNonce(ctx, run, sender, free, feesNow, cursor)
   for (const intent of pending) {
