@@ -14,6 +14,8 @@ const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLIENT = join(ROOT, 'client')
 const TSC = join(CLIENT, 'node_modules/typescript/bin/tsc')
+/** A mint, a round, and a busy machine. */
+const CREDITED_MS = 180_000
 const PRICE_WEI = 10n ** 16n
 const BUYER = EMBED_ACCOUNTS[7]
 /** What an example may use without saying where it comes from; the README says it in words. */
@@ -42,10 +44,14 @@ before(async () => {
     join(project, 'tsconfig.json'),
     JSON.stringify({ extends: join(CLIENT, 'tsconfig.json'), include: ['.'] }),
   )
-  await until('the first node has been credited', async () => {
-    const nodes = await service.get<{ creditedWei: string }[]>(`/api/nodes/${BUYER?.address}`)
-    return BigInt(nodes[0]?.creditedWei ?? 0) > 0n ? true : null
-  })
+  await until(
+    'the first node has been credited',
+    async () => {
+      const nodes = await service.get<{ creditedWei: string }[]>(`/api/nodes/${BUYER?.address}`)
+      return BigInt(nodes[0]?.creditedWei ?? 0) > 0n ? true : null
+    },
+    CREDITED_MS,
+  )
 })
 after(() => service.stop())
 
