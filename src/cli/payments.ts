@@ -97,10 +97,10 @@ function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime
 }
 
 /** A restored ledger no longer knows what was refunded since: whoever decides has to see it before he pays twice. */
-function paidBack({ looksRefundedBy }: Detail): string[] {
+function paidBack({ id, looksRefundedBy }: Detail): string[] {
   return looksRefundedBy.map(
     ({ txHash, blockNumber }) =>
-      `looks refunded: the payments wallet sent this very amount back in block ${blockNumber}.\n  If that was its refund: node-ledger payments refund <payment> --refund-tx-hash ${txHash}`,
+      `looks refunded: the payments wallet sent this very amount back in block ${blockNumber}.\n  If that was its refund: node-ledger payments refund ${id} --refund-tx-hash ${txHash}`,
   )
 }
 
