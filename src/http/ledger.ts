@@ -47,20 +47,21 @@ export function replicaLedger(
 
 /** Builds the way to one database. */
 export function ledgerOf(pool: Pool): Ledger {
-  let away = false
+  /** Why the last who asked got no answer: those he asked for are told the same. */
+  let away: unknown = null
   let quietUntil = 0
   return async (read) => {
     // Not the injected clock: this is about how long to leave a machine alone, not about any rule.
-    if (away && performance.now() < quietUntil) throw new Overdue('the database', ANSWER_MS_MAX)
+    if (away !== null && performance.now() < quietUntil) throw away
     // Whoever asks now asks for all: the others wait for what he learns.
-    if (away) quietUntil = performance.now() + ANSWER_MS_MAX
+    if (away !== null) quietUntil = performance.now() + ANSWER_MS_MAX
     try {
       const answer = await answerInTime(read(pool))
-      away = false
+      away = null
       return answer
     } catch (error) {
-      away = error instanceof Overdue || isDatabaseDown(error)
-      if (away) quietUntil = performance.now() + PAUSE_MS
+      away = error instanceof Overdue || isDatabaseDown(error) ? error : null
+      if (away !== null) quietUntil = performance.now() + PAUSE_MS
       throw error
     }
   }

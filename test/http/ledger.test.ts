@@ -1,0 +1,34 @@
+// The routes' way to a database that is away: nobody waits for it, and everybody is told why.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connect, isDatabaseDown } from '../../src/db/sql.ts'
+import { ledgerOf } from '../../src/http/ledger.ts'
+import { refusalOfFault } from '../../src/http/refusals.ts'
+
+test('while the database is away it is not asked again at once, and the next are told what the first was', async () => {
+  // Nobody listens at the discard port.
+  const pool = connect('postgres://u@127.0.0.1:9/x', { max: 1, prepare: false, applicationName: 'test' })
+  try {
+    const ask = ledgerOf(pool)
+    let asked = 0
+    const failing = async () => {
+      try {
+        await ask(async (sql) => {
+          asked++
+          await sql`SELECT`
+        })
+      } catch (error) {
+        return error
+      }
+      return assert.fail('it answered')
+    }
+    const faults = [await failing(), await failing(), await failing()]
+    assert.equal(asked, 1)
+    for (const fault of faults) {
+      assert.ok(isDatabaseDown(fault), String(fault))
+      assert.equal(refusalOfFault(fault).refused, 'noDatabase')
+    }
+  } finally {
+    await pool.end({ timeout: 1 })
+  }
+})
