@@ -20,11 +20,11 @@ import { atMost, type Row } from './lib/report.ts'
 
 /** Nodes and rounds. The smallest has as many rounds as an answer has rows, so that answers are equally long in all. */
 const SIZES = [
-  { nodes: 1_000, rounds: 10 },
+  { nodes: 1_000, rounds: 50 },
   { nodes: 100_000, rounds: 1_000 },
 ]
 const FULL_SIZE = { nodes: 10_000_000, rounds: 100_000 }
-const ROWS = 10
+const ROWS = 50
 /** Nodes with numbers 1, 101, 201 ... have withdrawn; these are asked for. */
 const WITHDRAWING_EVERY = 100
 const GOAL = 1.3

@@ -1,12 +1,12 @@
 // Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input and never asks the ledger or the
 // chain anything. Whatever is not exactly right is refused; nothing is trimmed, rounded or guessed.
+import { ENTRIES_MAX } from '../db/reads.ts'
 import { type Address, type Hash, UINT256_MAX } from '../domain/units.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
 /** Digits of 2^256 - 1. Checked before a text becomes a bigint, which is slow for long ones. */
 const ID_DIGITS_MAX = UINT256_MAX.toString().length
 const LIMIT_DEFAULT = 50
-const LIMIT_MAX = 200
 
 /** An address in any one case, or in mixed case with the right EIP-55 checksum. */
 export function parseAddress(value: unknown, checksum: (address: Address) => string): Address | Refusal {
@@ -43,7 +43,7 @@ export function parseLimit(query: Query): number | Refusal {
   if (value === undefined) return LIMIT_DEFAULT
   if (typeof value !== 'string' || !/^[1-9][0-9]{0,2}$/.test(value)) return refuse('badLimit')
   const limit = Number(value)
-  return limit > LIMIT_MAX ? refuse('badLimit') : limit
+  return limit > ENTRIES_MAX ? refuse('badLimit') : limit
 }
 
 /** A transaction hash, in any case. */
