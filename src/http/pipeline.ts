@@ -44,7 +44,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     reply: FastifyReply,
     request: FastifyRequest,
   ): Refusal | null {
-    const unready = refuseMessage(call) ?? route.configured?.()
+    const unready = route.configured?.()
     if (unready) return unready
     if (overLimit(route, bucket, request, reply)) return refuse('rateLimited')
     if (!isAllowed(route, call.method)) {
@@ -79,10 +79,11 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
       hasSession: call.cookies.has(sessions.sessionCookie),
     }
     if (route.cors) setCorsHeaders(reply)
-    if (call.method === 'OPTIONS' && route.methods !== 'any') return void sendOptions(reply, route)
+    const unreadable = refuseMessage(call)
+    if (call.method === 'OPTIONS' && route.methods !== 'any' && !unreadable) return void sendOptions(reply, route)
     let outcome: Outcome
     try {
-      outcome = admit(route, bucket, call, reply, request) ?? (await outcomeOf(route, call))
+      outcome = unreadable ?? admit(route, bucket, call, reply, request) ?? (await outcomeOf(route, call))
     } catch (fault) {
       const refusal = refusalOfFault(fault)
       outcome = refusal

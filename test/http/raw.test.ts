@@ -107,21 +107,25 @@ describe('raw requests', { concurrency: 8 }, () => {
   })
 
   it('refuses endless bodies early, and holds none of them', async () => {
-    const before = process.memoryUsage().rss
     const megabyte = Buffer.alloc(1024 * 1024, 0x61)
     const ten = Array<Buffer>(10).fill(megabyte)
-    const declared = await send(`${CLAIM}Content-Length: ${10 * megabyte.length}\r\n\r\n`, ...ten)
-    assertRefused('declared', declared, [400])
     const chunk = Buffer.concat([Buffer.from('100000\r\n'), megabyte, Buffer.from('\r\n')])
-    const chunked = await send(`${CLAIM}Transfer-Encoding: chunked\r\n\r\n`, ...Array<Buffer>(10).fill(chunk))
-    assertRefused('chunked', chunked, [400])
-    const endless = await send(`${CLAIM}Content-Length: ${2 ** 40}\r\n\r\n`, ...ten, ...ten, ...ten)
-    assert.equal(endless.answers[0]?.status, 400)
-    assert.equal(endless.closed, true)
-    const onGet = await send(`${STATS}Content-Length: ${10 * megabyte.length}\r\n\r\n`, ...ten)
-    assertRefused('on a GET', onGet, [400])
+    const sendAll = async () => {
+      const declared = await send(`${CLAIM}Content-Length: ${10 * megabyte.length}\r\n\r\n`, ...ten)
+      assertRefused('declared', declared, [400])
+      const chunked = await send(`${CLAIM}Transfer-Encoding: chunked\r\n\r\n`, ...Array<Buffer>(10).fill(chunk))
+      assertRefused('chunked', chunked, [400])
+      const endless = await send(`${CLAIM}Content-Length: ${2 ** 40}\r\n\r\n`, ...ten, ...ten, ...ten)
+      assert.equal(endless.answers[0]?.status, 400)
+      assert.equal(endless.closed, true)
+      const onGet = await send(`${STATS}Content-Length: ${10 * megabyte.length}\r\n\r\n`, ...ten)
+      assertRefused('on a GET', onGet, [400])
+    }
+    // The client's own buffers are in this process as well: the first time is for them.
+    await sendAll()
+    const before = process.memoryUsage().rss
+    await sendAll()
     const grown = process.memoryUsage().rss - before
-    // The client's own buffers are in this process as well.
     assert.ok(grown < 60 * 1024 * 1024, `${grown} bytes`)
   })
 
