@@ -7,9 +7,10 @@ import { describeCommit, describeMachine } from './lib/machine.ts'
 import { seconds } from './lib/numbers.ts'
 import { type Row, table, writeSection } from './lib/report.ts'
 import { reads } from './reads.ts'
+import { round } from './round.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start, reads, growth]
+const BENCHES: readonly Bench[] = [start, reads, growth, round]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)
