@@ -92,7 +92,12 @@ function tierToRelease(
     return own
   }
   if (named === null)
-    return refuseAct('invalid', 'The amount is the price of no tier: name the tierId to release the payment in.')
+    return refuseAct(
+      'invalid',
+      payment.reason === 'unattributed'
+        ? 'Value that came by an internal call is not judged by its amount: name the tierId to release the payment in.'
+        : 'The amount is the price of no tier: name the tierId to release the payment in.',
+    )
   const ofTier = versions.filter((v) => v.tierId === named)
   return (
     ofTier.findLast((v) => v.fromBlock <= (payment.blockNumber ?? 0)) ??
