@@ -42,6 +42,7 @@ export function Console() {
           {Object.entries(SECTIONS).map(([path, [name]]) => (
             <Link
               key={path}
+              className="section"
               href={path === '' ? '/console' : `/console/${path}`}
               aria-current={path === section ? 'page' : undefined}
             >

@@ -207,22 +207,24 @@ function Checks({ tier, wallet }: { tier: Tier; wallet: ConnectedWallet | null }
   return (
     <ul className="checks">
       <li>
-        <strong>The amount</strong> is exactly {ether(tier.priceWei)} ETH, not a wei more or less.
+        <strong className="what">The amount</strong> is exactly {ether(tier.priceWei)} ETH, not a wei more or less.
       </li>
       <li>
-        <strong>The allowance</strong>: at most {count(tier.maxPerWallet, 'node')} of this tier a wallet, those under
-        way included.
+        <strong className="what">The allowance</strong>: at most {count(tier.maxPerWallet, 'node')} of this tier a
+        wallet, those under way included.
         {wallet && <Allowance tier={tier} wallet={wallet} />}
       </li>
       <li>
-        <strong>The holding</strong>: {holdingInWords(tier)}
+        <strong className="what">The holding</strong>: {holdingInWords(tier)}
         {tier.holdingWei > 0n && ', read at the block of your transfer'}.
       </li>
       <li>
-        <strong>The sender</strong> is the account itself: a plain transfer, not a call inside another transaction.
+        <strong className="what">The sender</strong> is the account itself: a plain transfer, not a call inside another
+        transaction.
       </li>
       <li>
-        <strong>What does not pass</strong> is held, not lost: the operator releases it or sends it back by hand.
+        <strong className="what">What does not pass</strong> is held, not lost: the operator releases it or sends it
+        back by hand.
       </li>
     </ul>
   )
