@@ -63,6 +63,7 @@ export interface RpcOptions {
   /** In order of preference. */
   urls: readonly string[]
   log: Log
+  /** For every attempt; unless given, the last one at a read gets more time than the others. */
   timeoutMs?: number
   replyBytesMax?: number
   /** Between two attempts at a read of the same provider, milliseconds. */
@@ -91,7 +92,7 @@ export function createRpc(options: RpcOptions): Rpc {
     return metered(createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) }), options.observe)
   })
   const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
-  const sendTimeoutMs = Math.min(usualTimeoutMs, SHORT_TIMEOUT_MS)
+  const shortTimeoutMs = options.timeoutMs ?? SHORT_TIMEOUT_MS
   const restUntil = new Map<Provider, number>()
   let batchMax = BATCH_MAX
   let smallUntil = 0
@@ -109,7 +110,7 @@ export function createRpc(options: RpcOptions): Rpc {
     const timeoutMs = read.timeoutMs ?? usualTimeoutMs
     return Array.from({ length: attempts }, (_, attempt) => ({
       provider: order[attempt % order.length] as Provider,
-      timeoutMs: attempt === attempts - 1 ? timeoutMs : Math.min(timeoutMs, SHORT_TIMEOUT_MS),
+      timeoutMs: attempt === attempts - 1 ? timeoutMs : Math.min(timeoutMs, shortTimeoutMs),
     }))
   }
 
@@ -203,7 +204,7 @@ export function createRpc(options: RpcOptions): Rpc {
       return await Promise.all(
         providers.map(async (provider): Promise<SendReply> => {
           try {
-            return { host: provider.host, ...(await provider.call({ method, params }, sendTimeoutMs)) }
+            return { host: provider.host, ...(await provider.call({ method, params }, shortTimeoutMs)) }
           } catch (error) {
             const fault =
               error instanceof RpcFault ? error : new RpcFault('unreachable', `${provider.host}: send failed`)

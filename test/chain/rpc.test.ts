@@ -108,7 +108,7 @@ test('who hangs once is asked again, and waited for at a send, long before the u
 }, async () => {
   const proxies = [await provider(), await provider()]
   for (const proxy of proxies) proxy.http = () => (proxy.requests === 1 ? null : undefined)
-  const [first, second] = proxies.map((proxy) => client([proxy], { timeoutMs: 120_000 }))
+  const [first, second] = proxies.map(({ url }) => createRpc({ urls: [url], log: silentLog }))
   const [read, [sent]] = await Promise.all([
     first?.request('eth_chainId', []),
     second?.sendToAll('eth_sendRawTransaction', ['0x00']) ?? [],

@@ -164,6 +164,8 @@ function rpcOn(providers: readonly Provider[]): Rpc {
     log: silentLog,
     replyBytesMax: REPLY_BYTES_MAX,
     retryPauseMs: 0,
+    // A request may wait for what comes in the middle of a pass, however slow the machine.
+    timeoutMs: 600_000,
     dispatcherFor: (url) => byUrl.get(url) as Provider,
   })
 }
