@@ -1,7 +1,9 @@
 // `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints the ratios with the goal
 // beside each, and writes them to bench/RESULTS.md (but for --quick, whose figures mean nothing). README.md says what each bench does.
 
+import { follow } from './follow.ts'
 import { growth } from './growth.ts'
+import { latency } from './latency.ts'
 import type { Bench } from './lib/bench.ts'
 import { describeCommit, describeMachine } from './lib/machine.ts'
 import { seconds } from './lib/numbers.ts'
@@ -10,7 +12,7 @@ import { reads } from './reads.ts'
 import { round } from './round.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start, reads, growth, round]
+const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, follow]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)

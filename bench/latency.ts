@@ -1,0 +1,109 @@
+// How many blocks after its payment's block a node is minted: 500 payments in flight at once, and fifty a block. Half of them are claimed by
+// their buyers, the others are found by following. The service runs as its operator runs it, on a chain with a block every few seconds.
+import { startWorld, type World } from '../test/support/world.ts'
+import type { Bench, BenchOptions } from './lib/bench.ts'
+import { quantile } from './lib/numbers.ts'
+import { atMost, type Row } from './lib/report.ts'
+import { type Service, settingsOn, startService } from './lib/service.ts'
+
+const PAYMENTS = 500
+const BLOCK_SEC = 4
+const TICK_SEC = 2
+const PRICE_WEI = 10n ** 16n
+const WAIT_MS = 300_000
+const POLL_MS = 500
+const P50_GOAL = 2
+const P99_GOAL = 3
+
+export const latency: Bench = {
+  name: 'latency',
+  about: `Blocks from a payment's block to its node's, a block every ${BLOCK_SEC} s, half of the payments claimed.`,
+  run: async (options) => {
+    const payments = options.quick ? 50 : PAYMENTS
+    const perBlock = payments / 10
+    return [
+      ...(await measure(options, { payments, perBlock: payments })),
+      ...(await measure(options, { payments, perBlock })),
+    ]
+  },
+}
+
+async function measure(
+  { progress }: BenchOptions,
+  { payments, perBlock }: { payments: number; perBlock: number },
+): Promise<Row[]> {
+  const world = await startWorld()
+  let service: Service | undefined
+  try {
+    await world.chain.mine(3)
+    service = await startService([process.execPath, 'src/main.ts', 'start'], {
+      ...settingsOn(world),
+      ...{ SCHEDULER: 'on', TICK_SEC: String(TICK_SEC), TRUSTED_PROXIES: '127.0.0.1' },
+    })
+    await world.chain.rpc('evm_setIntervalMining', [BLOCK_SEC])
+    // The first sale opens the cohorts, once in a tier's life.
+    await buy(world, service, 0, 1)
+    await minted(world, 1)
+    for (let sent = 0; sent < payments; sent += perBlock) await buy(world, service, 1 + sent, perBlock)
+    await minted(world, payments + 1)
+    const rows = await world.pool<{ blocks: number }[]>`
+      SELECT n.block_number - p.block_number AS blocks FROM nodes n JOIN payments p ON p.id = n.payment_id WHERE n.node_id > 1`
+    const blocks = rows.map((row) => row.blocks)
+    progress(`${perBlock} payments a block: done`)
+    const what = `${payments} payments, ${perBlock} in a block`
+    return [
+      { share: 0.5, name: 'p50', goal: P50_GOAL },
+      { share: 0.99, name: 'p99', goal: P99_GOAL },
+    ].map(({ share, name, goal }) => {
+      const found = quantile(blocks, share)
+      return atMost(
+        `${what}: ${name}`,
+        found === 1 ? '1 block' : `${found} blocks`,
+        `one block: ${BLOCK_SEC} s`,
+        found,
+        goal,
+      )
+    })
+  } finally {
+    await service?.stop()
+    await world.close()
+  }
+}
+
+/** Pays from wallets of their own, waits for the block, and claims every other payment. */
+async function buy({ chain, at }: World, service: Service, first: number, count: number): Promise<void> {
+  const sent: string[] = []
+  for (let buyer = first; buyer < first + count; buyer++) {
+    const from = `0x${(0xb0b000000000n + BigInt(buyer)).toString(16).padStart(40, '0')}`
+    await chain.setBalance(from, 10n * PRICE_WEI)
+    await chain.impersonate(from)
+    // As a wallet would send it: anvil asked to send fills in what is left out, which takes it longer.
+    sent.push(await chain.send({ from, to: at(3), value: `0x${PRICE_WEI.toString(16)}`, gas: '0x5208' }))
+  }
+  await until(async () => (await chain.rpc('eth_getTransactionReceipt', [sent.at(-1)])) !== null)
+  const claimed = sent.filter((_, index) => index % 2 === 0)
+  await Promise.all(claimed.map((txHash, index) => claim(service, txHash, first + index)))
+}
+
+/** A claim may be told to come again (409), or be the first to know nothing yet: the scan finds its payment all the same. */
+async function claim({ url }: Service, txHash: string, client: number): Promise<void> {
+  const answer = await fetch(`${url}/api/payments/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': `10.1.${client >> 8}.${client & 255}` },
+    body: JSON.stringify({ txHash }),
+  })
+  await answer.arrayBuffer()
+  if (answer.status >= 500 && answer.status !== 503) throw new Error(`a claim was answered ${answer.status}`)
+}
+
+async function minted({ pool }: World, count: number): Promise<void> {
+  await until(async () => (await pool`SELECT FROM nodes`).count >= count)
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + WAIT_MS
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`waited ${WAIT_MS} ms in vain`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}

@@ -1,0 +1,59 @@
+// A recorded chain, served from memory as JSON-RPC: the answers are the texts that were recorded, so that a node costs next to nothing.
+// Remembers what it was asked, so that the same requests can be made again.
+//   node bench/servers/recorded.ts <file of blocks> <file of receipts> <chain id>
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+interface Call {
+  id: number
+  method: string
+  params: unknown[]
+}
+
+const [blocksFile = '', receiptsFile = '', chainId = '0'] = process.argv.slice(2)
+const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').filter(Boolean)
+/** By number: with transactions, and with their hashes alone. */
+const full = linesOf(blocksFile)
+const bare = full.map((text) => {
+  const block = JSON.parse(text) as { transactions: { hash: string }[] }
+  return JSON.stringify({ ...block, transactions: block.transactions.map(({ hash }) => hash) })
+})
+const receipts = new Map(
+  linesOf(receiptsFile).map((text) => [(JSON.parse(text) as { transactionHash: string }).transactionHash, text]),
+)
+const asked: string[] = []
+
+const server = createServer((request, response) => {
+  const parts: Buffer[] = []
+  request.on('data', (part: Buffer) => parts.push(part))
+  request.on('end', () => {
+    const body = Buffer.concat(parts).toString()
+    response.setHeader('content-type', 'application/json')
+    if (request.method === 'GET') return void response.end(JSON.stringify(asked))
+    if (request.headers['x-again'] === undefined) asked.push(body)
+    const calls = JSON.parse(body) as Call | Call[]
+    response.end(Array.isArray(calls) ? `[${calls.map(replyTo).join(',')}]` : replyTo(calls))
+  })
+})
+server.listen(0, '127.0.0.1', () => console.log(`listening ${(server.address() as AddressInfo).port}`))
+process.once('SIGTERM', () => process.exit())
+
+function replyTo({ id, method, params }: Call): string {
+  const result = resultOf(method, params)
+  if (result !== undefined) return `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"not recorded: ${method}"}}`
+}
+
+function resultOf(method: string, params: unknown[]): string | undefined {
+  if (method === 'eth_chainId') return JSON.stringify(`0x${Number(chainId).toString(16)}`)
+  if (method === 'eth_getBlockByNumber') return blockOf(String(params[0]), params[1] === true)
+  if (method === 'eth_getTransactionReceipt') return receipts.get(String(params[0])) ?? 'null'
+  // The recorded blocks hold transfers only.
+  return method === 'eth_getLogs' ? '[]' : undefined
+}
+
+function blockOf(tag: string, withTransactions: boolean): string {
+  const number = tag === 'latest' ? full.length - 1 : tag === 'finalized' ? 0 : Number(tag)
+  return (withTransactions ? full : bare)[number] ?? 'null'
+}
