@@ -2,17 +2,14 @@
 // mints, rounds, withdrawals and gifts in them, and past what the chain had called final, where it halts until the operator
 // has looked.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Hash } from '../../src/domain/units.ts'
+import { runProcess, worldEnv } from '../support/cli.ts'
 import { INTERVAL_SEC } from '../support/world.ts'
 import { FATES, type Fate, reorganise } from './fates.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { BASIC, endWell, isOneNode, nextPayer, openStage, paid, type Stage, stateOf } from './stage.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const RUNS_MAX = 12
 
 interface Health {
@@ -150,16 +147,10 @@ for (const [finality, needed] of [
     }))
 }
 
-/** Runs the command against the stage's database; gives its exit code and what it said. */
-async function resume({ world }: Stage): Promise<{ code: number; said: string }> {
-  const child = spawn(process.execPath, [MAIN, 'resume'], {
-    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', DATABASE_URL: world.ctx.directUrl },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  const [code] = (await once(child, 'close')) as [number]
-  return { code, said }
+/** Runs the command as a process; gives its exit code and what it said. */
+async function resume({ world }: Stage): Promise<{ code: number | null; said: string }> {
+  const { code, out, err } = await runProcess(['resume', '--halt', '--yes'], worldEnv(world))
+  return { code, said: out + err }
 }
 
 /** It is halted, says so to whoever asks, moves nothing, and still serves its reads. */
