@@ -151,10 +151,10 @@ describe('an export of the whole ledger', () => {
     assert.equal(lines, NODES * ROUNDS + 2)
     assert.equal(end.rows, String(NODES * ROUNDS))
     assert.equal(end.amountWei, JSON.parse(await readStats(pool)).totalDistributedWei)
-    // What was read once is not kept: the second half of the file needs no more than the first did, but for what a collector leaves.
+    // What was read once is not kept: half of the file would be 75 MiB and more; a collector may leave some of it lying about.
     const grown = (most[1] ?? 0) - (most[0] ?? 0)
     assert.ok(bytes > 150 * 2 ** 20, `${bytes} bytes`)
-    assert.ok(grown < 32 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB more`)
+    assert.ok(grown < 60 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB more`)
   })
 
   it('waits for a slow reader, and is one snapshot however long he takes', async () => {
