@@ -90,6 +90,8 @@ console.log(`Written to ${OUT}`)
 process.exit(0)
 
 async function shoot(page: Page, name: string): Promise<void> {
+  // Plots are drawn when they come into view.
+  await page.evaluate('window.scrollTo(0, document.body.scrollHeight / 3)')
   await page.waitForTimeout(1_000)
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
   await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })

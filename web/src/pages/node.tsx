@@ -1,16 +1,15 @@
 // Any node: what it earned, what it holds, whether the chain says the same.
 import type { Credit, NodeDetail, Withdrawal } from '@node-ledger/client'
-import { lazy, Suspense } from 'react'
 import { Link, useParams } from 'wouter'
 import { count } from '../format.ts'
 import { useNode } from '../ledger.ts'
 import { Address, Amount, Hash, Mark, Time } from '../ui/facts.tsx'
 import { Figure, Page, Section } from '../ui/page.tsx'
-import { Empty, Shown, Waiting } from '../ui/states.tsx'
+import { Plot } from '../ui/plot.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { TierName } from './address.tsx'
 
-const Chart = lazy(async () => ({ default: (await import('../ui/chart.tsx')).Chart }))
 /** As many of each list as the service gives. */
 const LISTED_MAX = 200
 
@@ -146,11 +145,7 @@ function Earned({ credits }: { credits: readonly Credit[] }) {
     .flatMap(({ createdAt, amountWei }) => (createdAt ? [{ at: createdAt, wei: amountWei }] : []))
     .reverse()
   if (points.length === 0) return <Empty title="Nothing yet.">The plot begins with the first credit.</Empty>
-  return (
-    <Suspense fallback={<Waiting shape="plot" />}>
-      <Chart points={points} what="credit" />
-    </Suspense>
-  )
+  return <Plot points={points} what="credit" />
 }
 
 const CREDITS: readonly Column<Credit>[] = [

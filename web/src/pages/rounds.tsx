@@ -1,14 +1,13 @@
 // Every round the service lists, newest first, and what they come to.
 import type { Distribution } from '@node-ledger/client'
-import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { useRounds } from '../ledger.ts'
 import { Amount, Hash, Time } from '../ui/facts.tsx'
 import { Page, Section } from '../ui/page.tsx'
-import { Empty, Shown, Waiting } from '../ui/states.tsx'
+import { Plot } from '../ui/plot.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
-const Chart = lazy(async () => ({ default: (await import('../ui/chart.tsx')).Chart }))
 /** As many as the service lists at once. */
 export const ROUNDS_MAX = 200
 
@@ -39,11 +38,7 @@ export function RoundsPlot({ rounds }: { rounds: readonly Distribution[] }) {
     .flatMap(({ createdAt, totalWei }) => (createdAt ? [{ at: createdAt, wei: totalWei }] : []))
     .reverse()
   if (points.length === 0) return <Empty title="No round yet.">The first comes when the first nodes are due.</Empty>
-  return (
-    <Suspense fallback={<Waiting shape="plot" />}>
-      <Chart points={points} what="round" />
-    </Suspense>
-  )
+  return <Plot points={points} what="round" />
 }
 
 const COLUMNS: readonly Column<Distribution>[] = [

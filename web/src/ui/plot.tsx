@@ -1,0 +1,31 @@
+// A plot that is loaded and drawn when it comes into view: on a phone most are never scrolled to, and drawing costs.
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import type { Point } from './chart.tsx'
+import { Waiting } from './states.tsx'
+
+const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))
+
+/** Draws `points`, oldest first. `what` names one of them, as in "round". */
+export function Plot({ points, what }: { points: readonly Point[]; what: string }) {
+  const place = useRef<HTMLDivElement>(null)
+  const [seen, setSeen] = useState(false)
+  useEffect(() => {
+    if (!place.current) return
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+    })
+    observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div ref={place}>
+      {seen ? (
+        <Suspense fallback={<Waiting shape="plot" />}>
+          <Chart points={points} what={what} />
+        </Suspense>
+      ) : (
+        <div className="place" />
+      )}
+    </div>
+  )
+}
