@@ -2,17 +2,15 @@
 // the books. Real Chromium, the real service.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
+import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const LONG_MS = 60_000
 const ODD_WEI = 10n ** 16n + 7n
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 describe('the console', { skip: noBrowser }, () => {
   const dataDir = temporaryDirectory()
@@ -37,12 +35,7 @@ describe('the console', { skip: noBrowser }, () => {
     page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link', { name }).click()
   const dialog = () => page.getByRole('dialog')
   const confirm = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
-  async function axe(): Promise<void> {
-    await page.evaluate(readFileSync(AXE, 'utf8'))
-    const found = await page.evaluate(`axe.run().then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`)
-    assert.deepEqual(found, [])
-  }
+  const axe = async () => assert.deepEqual(await violations(page), [])
 
   test('opens to the right key alone, and forgets it on a reload', async () => {
     await page.goto(`${service.url}/console`)

@@ -2,15 +2,13 @@
 // policy, no sideways scrolling, and no reading that is missing shown as a zero.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Browser, Page } from 'playwright-core'
-import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
+import type { Browser } from 'playwright-core'
+import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const DIST = new URL('../../web/dist/', import.meta.url)
 const SCRIPT_BYTES_MAX = 250_000
 const PAGES = {
@@ -138,10 +136,3 @@ describe('the pages', { skip: noBrowser }, () => {
     }
   })
 })
-
-/** What axe finds, each as one line. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(AXE, 'utf8'))
-  return (await page.evaluate(`axe.run().then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`)) as string[]
-}

@@ -7,6 +7,7 @@ import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { ActButton } from './act.tsx'
 import { type HeldPayment, type PaymentInFull, useAdmin, type Verdict } from './admin.ts'
+import { Pager } from './pager.tsx'
 
 const STATES = [
   'held',
@@ -62,18 +63,7 @@ export function Payments() {
                 ))}
               </ul>
             )}
-            <div className="buttons">
-              {cursor && (
-                <button type="button" className="button quiet" onClick={() => setCursor(null)}>
-                  Newest
-                </button>
-              )}
-              {nextCursor && (
-                <button type="button" className="button quiet" onClick={() => setCursor(nextCursor)}>
-                  Older
-                </button>
-              )}
-            </div>
+            <Pager cursor={cursor} next={nextCursor} go={setCursor} />
           </>
         )}
       </Shown>

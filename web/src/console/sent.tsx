@@ -5,6 +5,7 @@ import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { type Entry, type Sent, useAdmin } from './admin.ts'
+import { Pager } from './pager.tsx'
 import { shown } from './payments.tsx'
 
 const PAGE = 50
@@ -79,30 +80,5 @@ export function Audit() {
         }
       </Shown>
     </Section>
-  )
-}
-
-function Pager({
-  cursor,
-  next,
-  go,
-}: {
-  cursor: string | null
-  next: string | null
-  go: (cursor: string | null) => void
-}) {
-  return (
-    <div className="buttons">
-      {cursor && (
-        <button type="button" className="button quiet" onClick={() => go(null)}>
-          Newest
-        </button>
-      )}
-      {next && (
-        <button type="button" className="button quiet" onClick={() => go(next)}>
-          Older
-        </button>
-      )}
-    </div>
   )
 }

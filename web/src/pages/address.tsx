@@ -38,7 +38,7 @@ function NoNodes() {
 
 function Nodes({ nodes }: { nodes: readonly Node[] }) {
   const sum = (of: 'creditedWei' | 'withdrawnWei' | 'balanceWei') => nodes.reduce((total, node) => total + node[of], 0n)
-  const next = nodes.flatMap(({ nextCreditAt }) => nextCreditAt ?? []).sort((a, b) => a.getTime() - b.getTime())[0]
+  const next = nextCredit(nodes)
   return (
     <>
       <dl className="tiles">
@@ -101,6 +101,12 @@ const COLUMNS: readonly Column<Node>[] = [
     cell: ({ balanceWei }) => <Amount wei={balanceWei} />,
   },
 ]
+
+/** When the first of them is credited next; null where none is scheduled. */
+export function nextCredit(nodes: readonly Node[]): Date | null {
+  const times = nodes.flatMap(({ nextCreditAt }) => nextCreditAt ?? [])
+  return times.sort((a, b) => a.getTime() - b.getTime())[0] ?? null
+}
 
 /** Nodes as a table. */
 export function NodesTable({ nodes }: { nodes: readonly Node[] }) {

@@ -15,7 +15,7 @@ import { WalletArea } from '../wallet/area.tsx'
 import { Connect, WrongChain } from '../wallet/connect.tsx'
 import { saidByWallet } from '../wallet/errors.ts'
 import { type ConnectedWallet, useWallet } from '../wallet/use-wallet.ts'
-import { NodesTable } from './address.tsx'
+import { NodesTable, nextCredit } from './address.tsx'
 
 const ME = ['me'] as const
 /** Behind a session nothing is cached: asked a little less often than public pages. */
@@ -94,7 +94,7 @@ function Mine({ me }: { me: Wallet }) {
       queries.setQueryData(ME, null)
     },
   })
-  const next = me.nodes.flatMap(({ nextCreditAt }) => nextCreditAt ?? []).sort((a, b) => a.getTime() - b.getTime())[0]
+  const next = nextCredit(me.nodes)
   return (
     <>
       <div className="bar">
