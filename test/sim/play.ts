@@ -34,6 +34,8 @@ export interface Instance {
   plan: Plan
   /** Requests in the run under way. */
   requests: number
+  /** Over when what came in the middle of the run is. */
+  interruption: Promise<void>
   ctx: PassContext
   passes: Record<PassName, () => Promise<unknown>>
   close(): Promise<void>
@@ -81,7 +83,7 @@ export interface Terms {
   fromTime: number
 }
 
-/** A claim looks twice, and at most waits for the pass it started, which must not outlive it: time stands still here. */
+/** A claim looks twice, and at most waits for the pass it started: time stands still here. */
 const PATIENCE = { waitMs: 600_000, looksMax: 2, pauseMs: 0 }
 /** Claims are of one of the last transactions. */
 const CLAIMABLE = 6
@@ -135,19 +137,32 @@ export function startInstance(play: Play, name: string): Instance {
     patience: PATIENCE,
   }
   const payments = paymentsPass(ctx)
-  const claim = claimer(ctx, payments)
   const instance: Instance = {
-    ...{ name, dead: false, plan: { kind: 'nothing' }, requests: 0, ctx, close: () => rpc.close() },
-    passes: { payments, credit: creditPass(ctx), claim: () => claimOne(play, claim) },
+    ...{
+      name,
+      dead: false,
+      plan: { kind: 'nothing' },
+      requests: 0,
+      ctx,
+      interruption: Promise.resolve(),
+      close: () => rpc.close(),
+    },
+    passes: { payments, credit: creditPass(ctx), claim: () => claimOne(play, ctx, payments) },
   }
   return instance
 }
 
-/** Somebody tells of what he, or somebody else, has sent. */
-async function claimOne(play: Play, claim: ReturnType<typeof claimer>): Promise<object> {
+/** Somebody tells of what he, or somebody else, has sent. The passes that the claim starts are over when this is. */
+async function claimOne(play: Play, ctx: PassContext, payments: ReturnType<typeof paymentsPass>): Promise<object> {
   if (play.sent.length === 0) return { kind: 'nothing to claim' }
   const txHash = play.dice.pick('claimed', play.sent.slice(-CLAIMABLE))
-  const outcome = await claim(txHash)
+  const started: Promise<unknown>[] = []
+  const claim = claimer(ctx, () => {
+    const run = payments()
+    started.push(run)
+    return run
+  })
+  const outcome = await claim(txHash).finally(() => Promise.allSettled(started))
   count(play.tally, `claim ${outcome.kind}`)
   if (outcome.kind === 'notASale') play.refused.add(txHash)
   return outcome
@@ -166,7 +181,8 @@ async function onRequest(play: Play, instance: Instance, calls: readonly Call[])
     instance.plan = { kind: 'nothing' }
     play.log.push(`    ${instance.name}, before ${calls[0]?.method}: ${plan.what}`)
     count(play.tally, `interrupt ${plan.what}`)
-    await plan.act()
+    instance.interruption = plan.act()
+    await instance.interruption
   }
   await play.stage.checkStored(calls)
 }
@@ -186,6 +202,8 @@ export async function runPass(play: Play, at: number, name: PassName, plan: Plan
     // What a fault makes of a pass is an error with words; a mistake of ours is one of JavaScript's own.
     if (error instanceof TypeError || error instanceof ReferenceError) throw error
   }
+  // The run may have stopped for another of its requests before what came in the middle of this one was over.
+  await instance.interruption
   instance.plan = { kind: 'nothing' }
   play.log.push(`    ${instance.name} ${name}: ${ending}`)
   if (!instance.dead) return

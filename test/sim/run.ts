@@ -170,11 +170,12 @@ async function comeToRest(play: Play): Promise<void> {
   assert.fail(`not at rest after ${REST_BLOCKS_MAX} blocks of fair weather: ${stands}`)
 }
 
-/** Both passes; null where a connection was still one of those that had been cut, and the next run goes on. */
+/** Both passes; null where one did not run, or a connection was still one of those that had been cut: the next run goes on. */
 async function oneRun(world: ReturnType<Stage['world']['instance']>) {
   try {
-    const { pending } = await world.payments()
-    return { pending, reason: (await world.credit()).reason }
+    const payments = await world.payments()
+    const credit = await world.credit()
+    return payments.ran && credit.ran ? { pending: payments.pending, reason: credit.reason } : null
   } catch (error) {
     if (isDatabaseDown(error)) return null
     throw error
