@@ -59,7 +59,7 @@ export function selectTier(
   return { kind: 'none' }
 }
 
-/** The payout of a tier number in force at a time; null when no version had begun (nothing can be owed then). */
+/** The payout of a tier number in force at a time; null when no version had begun. */
 export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
   let best: TierVersion | undefined
   for (const version of versions) {

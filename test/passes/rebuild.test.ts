@@ -1,10 +1,10 @@
 // The ledger is a projection: followed again from nothing, in other ranges and with all of it past, the same comes out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect, jsonRows } from '../../src/db/sql.ts'
+import { connect, jsonRows, type Pool } from '../../src/db/sql.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, INTERVAL_SEC, SLOT_SEC, startWorld } from '../support/world.ts'
+import { ETHER, enterTerms, INTERVAL_SEC, SLOT_SEC, startWorld } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
@@ -77,6 +77,43 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
   } finally {
     await pool.end({ timeout: 1 })
     await database.drop()
+    await world.close()
+  }
+})
+
+test('a ledger begun anew without a backup pays what fell due before it was, at the first terms it is told', async () => {
+  const world = await startWorld()
+  const databases = await Promise.all([createDatabase(), createDatabase()])
+  const pools = databases.map(({ url }) => connect(url, { max: 5, prepare: true, applicationName: 'test' }))
+  const [pool, dearer] = pools as [Pool, Pool]
+  const terms = (of: Pool) => of`
+    SELECT amount_wei BETWEEN min_wei AND max_wei AS fits, seed IS NOT NULL AS seeded, payout_bps AS bps FROM turns ORDER BY round`
+  try {
+    await world.settle()
+    await world.pay(5, BASIC)
+    await world.settle()
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.rest()
+    // The ledger is lost, and nobody is there while two more turns fall due.
+    await world.chain.mine(2, INTERVAL_SEC)
+    await enterTerms(pool, world.chain, world.token)
+    const anew = world.instance({ pool, directUrl: databases[0].url })
+    for (const round of [2, 3]) {
+      const sent = await anew.credit()
+      assert.deepEqual([sent.reason, sent.distributionId, sent.nodeCount], [null, round, 1])
+      await world.chain.mine()
+    }
+    assert.equal((await anew.credit()).reason, 'nothingDue')
+    assert.deepEqual([...(await terms(pool))], Array(3).fill({ fits: true, seeded: true, bps: 10_000 }))
+
+    // Told other terms, it does not say of turns from before it was that they were paid by these.
+    await enterTerms(dearer, world.chain, world.token)
+    await dearer`UPDATE tiers SET payout_bps = 2 * payout_bps`
+    await world.instance({ pool: dearer, directUrl: databases[1].url }).payments()
+    assert.deepEqual([...(await terms(dearer))], Array(3).fill({ fits: null, seeded: true, bps: null }))
+  } finally {
+    await Promise.all(pools.map((each) => each.end({ timeout: 1 })))
+    await Promise.all(databases.map((database) => database.drop()))
     await world.close()
   }
 })

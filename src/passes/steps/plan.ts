@@ -1,13 +1,12 @@
 // Plans the round that is due: every due cohort's owed turn, at the terms and the seed of its own time. The same plan is what the
 // credit pass sends and what the operator is shown beforehand.
-import { turnDigest } from '../../chain/digest.ts'
 import type { Cursor } from '../../db/blocks.ts'
 import { countUnbackedNodes } from '../../db/cohorts.ts'
 import type { TurnTerms } from '../../db/rounds.ts'
-import { type DueTurn, planRound, type RoundPlan, turnAmountWei } from '../../domain/credit.ts'
+import { type DueTurn, planRound, type RoundPlan } from '../../domain/credit.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
 import type { PassContext } from '../context.ts'
-import { termsReader } from './seeds.ts'
+import { amountBy, termsReader } from './seeds.ts'
 
 /** The plan, and every due turn with what its amount came from. */
 export interface DueRound {
@@ -24,18 +23,14 @@ export async function planDueRound(ctx: PassContext, cursor: Cursor, due: readon
   )
   const turns: DueRound['turns'] = []
   for (const cohort of due) {
-    const terms = await reader.termsOf(cohort.tierNo, cohort.nextDue)
-    const { seed, minWei, maxWei, payoutBps } = terms
-    const known = seed !== null && minWei !== null && maxWei !== null && payoutBps !== null
+    const terms = await reader.owed(cohort.tierNo, cohort.nextDue)
     turns.push({
       ...terms,
       cohort: cohort.cohort,
       due: cohort.nextDue,
       size: cohort.size,
       unbackedNodes: unbacked.get(cohort.cohort) ?? 0,
-      amountWei: known
-        ? turnAmountWei(turnDigest(seed, cohort.cohort, cohort.nextDue), { minWei, maxWei }, payoutBps)
-        : null,
+      amountWei: amountBy(terms, cohort.cohort, cohort.nextDue),
     })
   }
   return { plan: planRound(turns), turns }

@@ -1,12 +1,13 @@
 // The terms and the seed of turns: from stored headers where they suffice, else from the chain by bisection. Used both
 // to plan a round and to publish what a followed one was computed from.
+import { turnDigest } from '../../chain/digest.ts'
 import { firstStoredBlockAt } from '../../db/blocks.ts'
 import type { TurnTerms } from '../../db/rounds.ts'
 import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
-import { type CreditTerms, seedOf, termsAt } from '../../domain/credit.ts'
+import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../../domain/credit.ts'
 import type { Block } from '../../domain/observed.ts'
 import { payoutBpsAt, type TierVersion } from '../../domain/tiers.ts'
-import type { Hash } from '../../domain/units.ts'
+import type { Hash, Wei } from '../../domain/units.ts'
 import type { PassContext } from '../context.ts'
 
 export interface Seed {
@@ -16,8 +17,13 @@ export interface Seed {
 
 /** Looks turns' terms up; holds what it has read for the length of one step. */
 export interface TermsReader {
-  /** Terms of a turn due at `due`; fields are null where the ledger has none, or where the seed block is not there yet. */
-  termsOf(tierNo: number, due: number): Promise<TurnTerms>
+  /**
+   * Terms of a turn that is owed since `due`; fields are null where the ledger has none, or where the seed block is not there yet. A
+   * ledger begun anew knows none from before it was: then the first it knows, or the turn, and all after it, could never be paid.
+   */
+  owed(tierNo: number, due: number): Promise<TurnTerms>
+  /** Terms by which a turn was paid: those in force at its time. From before any were known: the first, if they come to its amount. */
+  paid(turn: { cohort: number; tierNo: number; due: number; amountWei: bigint }): Promise<TurnTerms>
 }
 
 /** `upTo` is the followed height; `fresh` are observed blocks that are not stored yet. */
@@ -25,34 +31,48 @@ export function termsReader(ctx: PassContext, upTo: number, fresh: readonly Bloc
   // Read when first asked for: most ranges of blocks hold no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<Seed | null>>()
-  return {
-    async termsOf(tierNo, due) {
-      let seed = seeds.get(due)
-      if (!seed) {
-        seed = findSeed(ctx, due, upTo, fresh)
-        seeds.set(due, seed)
+  async function look(tierNo: number, due: number): Promise<{ inForce: TurnTerms; first: TurnTerms }> {
+    let seed = seeds.get(due)
+    if (!seed) {
+      seed = findSeed(ctx, due, upTo, fresh)
+      seeds.set(due, seed)
+    }
+    entered ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
+    const [[terms, tiers], found] = await Promise.all([entered, seed])
+    const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
+    const describe = (termsTime: number, payoutTime: number): TurnTerms => {
+      const { minWei = null, maxWei = null } = termsAt(terms, termsTime) ?? {}
+      const payoutBps = payoutBpsAt(ofTier, tierNo, payoutTime)
+      return {
+        tierId: ofTier[0]?.tierId ?? null,
+        minWei,
+        maxWei,
+        payoutBps,
+        ...(found ?? { seedBlock: null, seed: null }),
       }
-      entered ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
-      const [[terms, tiers], found] = await Promise.all([entered, seed])
-      return { ...describe(terms, tiers, tierNo, due), ...(found ?? { seedBlock: null, seed: null }) }
+    }
+    return {
+      inForce: describe(due, due),
+      first: describe(Math.max(due, firstTime(terms)), Math.max(due, firstTime(ofTier))),
+    }
+  }
+  return {
+    owed: async (tierNo, due) => (await look(tierNo, due)).first,
+    async paid({ cohort, tierNo, due, amountWei }) {
+      const { inForce, first } = await look(tierNo, due)
+      const known = inForce.minWei !== null && inForce.payoutBps !== null
+      return known || amountBy(first, cohort, due) !== amountWei ? inForce : first
     },
   }
 }
 
-function describe(
-  terms: CreditTerms[],
-  tiers: TierVersion[],
-  tierNo: number,
-  due: number,
-): Omit<TurnTerms, keyof Seed> {
-  const inForce = termsAt(terms, due)
-  return {
-    tierId: tiers.find((tier) => tier.tierNo === tierNo)?.tierId ?? null,
-    minWei: inForce?.minWei ?? null,
-    maxWei: inForce?.maxWei ?? null,
-    payoutBps: payoutBpsAt(tiers, tierNo, due),
-  }
+/** What terms come to for a cohort's turn; null where one of them is missing. */
+export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort: number, due: number): Wei | null {
+  if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
+  return turnAmountWei(turnDigest(seed, cohort, due), { minWei, maxWei }, payoutBps)
 }
+
+const firstTime = (known: readonly { fromTime: number }[]) => Math.min(...known.map(({ fromTime }) => fromTime))
 
 async function findSeed(ctx: PassContext, due: number, upTo: number, fresh: readonly Block[]): Promise<Seed | null> {
   const found =

@@ -51,9 +51,7 @@ export async function storeRange(
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
   const reader = termsReader(ctx, last.number, range.blocks)
-  const turns = await Promise.all(
-    changes.turns.map(async (turn) => ({ ...turn, ...(await reader.termsOf(turn.tierNo, turn.due)) })),
-  )
+  const turns = await Promise.all(changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn)) })))
   const cursor = { number: last.number, hash: last.hash, time: last.time }
 
   return inTransaction(ctx.pool, async (sql) => {
