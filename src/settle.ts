@@ -162,13 +162,12 @@ export function chainSettler(options: {
   }
 }
 
-/** Puts the demo tiers of a demo chain on sale, and enters the credit terms the settings ask for, from the followed head's time on. */
+/** Puts the demo tiers of a demo chain on sale, and enters the credit terms the settings ask for. */
 async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: ChainReader): Promise<void> {
-  const cursor = await readCursor(pool)
-  const from = cursor ?? (await reader.head())
+  const head = await reader.head()
   const { range, intervalSec, slotSec } = config.credit
   const zero = { minWei: wei(0n), maxWei: wei(0n) }
-  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: from.number, time: from.time })
+  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: head.number, time: head.time })
   const payoutBps = Math.max(0, ...(await readTierVersions(pool)).map((tier) => tier.payoutBps))
   const mostWei = creditMaxWei(intervalSec, payoutBps)
   if (range && range.maxWei > mostWei) {
@@ -176,9 +175,13 @@ async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: 
       `CREDIT_MAX_WEI is ${range.maxWei}: at ${payoutBps} basis points, the highest of your tiers, a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most.`,
     )
   }
-  await inTransaction(pool, (sql) =>
-    enterCreditTerms(sql, { fromTime: from.time, ...(range ?? zero), intervalSec, slotSec }),
-  )
+  await inTransaction(pool, async (sql) => {
+    // Whatever has fallen due keeps the terms of its time, though it may not be followed yet. And nobody follows beyond this before
+    // the new ones stand, so no other instance credits by the old ones what falls under these.
+    const cursor = await readCursor(sql, { lock: true })
+    const fromTime = cursor ? Math.max(cursor.time, head.time) + 1 : head.time
+    await enterCreditTerms(sql, { fromTime, ...(range ?? zero), intervalSec, slotSec })
+  })
 }
 
 const readIdentity = async (pool: Pool) => (await readSetting(pool, 'identity')) as Identity | null

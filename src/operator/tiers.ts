@@ -181,9 +181,9 @@ async function enter(
   reason: string | null,
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
 ): Promise<TierEntered | OperatorRefusal> {
-  const now = await readNow(deps)
   return inTransaction(deps.pool, async (sql) => {
     await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
+    const now = await readNow(deps, sql)
     const rows = await readTierHistory(sql)
     const proposed = propose(rows)
     if (isOperatorRefusal(proposed)) return proposed
@@ -207,9 +207,12 @@ async function enter(
   })
 }
 
-/** The newest block there is: what has been paid up to it was paid under the terms as they were. */
-async function readNow(deps: OperatorDeps) {
-  const [head, cursor] = [await deps.chain.head(), await readCursor(deps.pool)]
+/**
+ * The newest block there is: what has been paid up to it was paid under the terms as they were. Nobody follows beyond it before the
+ * version stands, so nothing is judged or credited by other terms than those that turn out to have been in force.
+ */
+async function readNow(deps: OperatorDeps, sql: Sql) {
+  const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
 

@@ -9,6 +9,7 @@ import type { Fault } from '../support/faults/names.ts'
 import { SERVER_VARIABLE } from '../support/postgres.ts'
 import { until } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { ETHER, INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { endWell, isOneNode, openStage, paid, type Stage, stateOf } from './stage.ts'
 
@@ -110,6 +111,22 @@ test('a provider that hides the first block is asked again: nothing wrong is rem
       SELECT value FROM settings WHERE name = 'identity'`
     assert.equal(row?.value.genesisHash, (await other.world.chain.block(0)).hash)
     await instance.service.stop()
+  } finally {
+    await other.world.close()
+  }
+})
+
+test('started with other credit terms after a time of standing still: what fell due meanwhile keeps those of its time', async () => {
+  const other = await openStage()
+  try {
+    await other.world.settle()
+    await other.world.chain.mine(3, INTERVAL_SEC)
+    const head = await other.world.chain.block()
+    const instance = await startOutside(other, { CREDIT_MAX_WEI: String(ETHER / 100n) })
+    const answer = await instance.pass('credit')
+    await instance.service.stop()
+    const [row] = await other.world.pool`SELECT from_time, max_wei FROM credit_terms ORDER BY from_time DESC LIMIT 1`
+    assert.deepEqual([answer?.status, row], [200, { from_time: Number(head.timestamp) + 1, max_wei: ETHER / 100n }])
   } finally {
     await other.world.close()
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { until } from '../support/service.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
 const GRACE_SEC = 900
@@ -97,9 +98,24 @@ describe('a tier', () => {
     assert.equal(await buy(8, PRICE + 7n), 'minted late')
   })
 
+  it('that waits to be entered holds from the block after the one at which it stands, not after the one at which it was asked for', async () => {
+    const waits = () => world.pool`SELECT FROM pg_locks WHERE relation = 'tiers'::regclass AND NOT granted`
+    let asked: ReturnType<typeof desk.post> | undefined
+    await world.pool.begin(async (sql) => {
+      await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
+      asked = desk.post('tiers/late', { payoutBps: 5_000 })
+      await until('the version to wait', async () => (await waits()).length > 0 || null)
+      await world.chain.mine(3)
+      await world.settle()
+    })
+    const { tier } = (await asked)?.json ?? {}
+    const head = await world.chain.block()
+    assert.deepEqual([tier.fromBlock, tier.fromTime], [Number(head.number) + 1, Number(head.timestamp) + 1])
+  })
+
   it('entered as it is already gets no new version', async () => {
     const same = await desk.post('tiers/late', { label: 'Late', priceWei: (PRICE + 7n).toString() })
-    assert.deepEqual([same.json.changed, same.json.tier.version], [false, 3])
+    assert.deepEqual([same.json.changed, same.json.tier.version], [false, 4])
   })
 
   it('that asks for a token must name one the chain can read', async () => {
