@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SERVER_VARIABLE } from '../test/support/postgres.ts'
 import { copyProject } from './copy-project.ts'
-import { BUGS, type PlantedBug } from './planted/bugs.ts'
-import { MONEY_AND_AUTH_BUGS } from './planted/money-and-auth.ts'
+import { PLANTED_BUGS } from './planted/all.ts'
+import type { PlantedBug } from './planted/bugs.ts'
 import { withTestServer } from './test-server.ts'
 
 /** A bug that makes the tests hang is noticed, too. Generous: the slowest file takes two minutes on an idle machine. */
@@ -71,9 +71,7 @@ async function isCaught(copy: string, bug: PlantedBug): Promise<string | null> {
 }
 
 const wanted = process.argv.slice(2)
-const bugs = [...BUGS, ...MONEY_AND_AUTH_BUGS].filter(
-  ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
-)
+const bugs = PLANTED_BUGS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
 const caught = await withTestServer(async (signal) => {
   const copy = copyProject()
   // What fails without a bug would catch every bug.

@@ -84,6 +84,11 @@ test('a database that is gone is told from one that refuses', async () => {
   await pool`SELECT pg_terminate_backend(${own?.pid})`
   assert.ok(isDatabaseDown(await waiting))
   await killed.end({ timeout: 0 })
+  // The disk is full, too many connections, an input or output error.
+  for (const code of ['53100', '53300', '58030'])
+    assert.ok(
+      isDatabaseDown(await failure(pool.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`))),
+    )
   assert.ok(!isDatabaseDown(await failure(pool`SELECT 1 / 0`)))
   assert.ok(!isDatabaseDown(null) && !isDatabaseDown(new Error('no code')))
 })

@@ -2,6 +2,7 @@
 // beside the follower.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { ChainFault } from '../../src/chain/faults.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { claimer } from '../../src/passes/claim.ts'
 import { createSyncer } from '../../src/passes/sync.ts'
@@ -33,6 +34,16 @@ test('a hash that the chain does not know is not found, and nothing is stored', 
 test('a payment that is in no block yet is pending, and nothing is stored', async () => {
   const paid = await world.pay(5, BASIC)
   assert.deepEqual(await claim(paid), { kind: 'pending' })
+  assert.equal(await paymentOf(world, paid), undefined)
+  await world.settle()
+})
+
+test('where nobody can be asked a claim says so, and not that the payment is unknown; nothing is stored', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  const away = new ChainFault('no provider answered', { retryable: true })
+  const { ctx } = world.instance({ chain: { ...world.ctx.chain, transaction: () => Promise.reject(away) } })
+  await assert.rejects(claimer(ctx, world.payments)(paid), away)
   assert.equal(await paymentOf(world, paid), undefined)
   await world.settle()
 })

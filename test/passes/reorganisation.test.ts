@@ -67,6 +67,18 @@ inWorld('a payment that a reorganisation drops is orphaned and never minted', as
   await checkInvariants(world)
 })
 
+inWorld('a payment that a reorganisation drops before anything was sent for it is never minted', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  assert.equal(await stateOf(world, paid), 'accepted')
+  await world.chain.reorg(1)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'orphaned')
+  assert.equal(await world.read('lastId'), 0n)
+  await checkInvariants(world)
+})
+
 inWorld(
   'a payment that comes back in another block is minted once, though its first mint was sent already',
   async (world) => {

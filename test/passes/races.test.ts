@@ -1,0 +1,158 @@
+// Two who are at it in the same instant, each interleaving made to happen: what another connection is about to commit is waited
+// for, what was read before somebody followed on is not believed, and a run whose time is up sends nothing.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, mock, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writeHandVerdict } from '../../src/db/decisions.ts'
+import { lockWallet } from '../../src/db/payments.ts'
+import { inTransaction, type Sql } from '../../src/db/sql.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, enterTier, INTERVAL_SEC, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const FOUNDER = ETHER / 20n
+/** Longer than a run may take. */
+const TOO_LONG_MS = 60_000
+
+let world: World
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+})
+afterEach(() => mock.restoreAll())
+after(() => world.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+const countIntents = async () => (await world.pool`SELECT FROM outbox`).count
+
+/** A payment that is accepted, and whose mint nobody has begun. */
+async function acceptedPayment(from: number): Promise<Hash> {
+  const txHash = await world.pay(from, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  assert.equal(await told(txHash), 'accepted')
+  return txHash
+}
+
+/** Resolves once a connection of this database waits for a lock of another one. */
+async function somebodyWaits(): Promise<void> {
+  for (;;) {
+    const waiting = await world.pool`
+      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    if (waiting.count > 0) return
+    await sleep(20)
+  }
+}
+
+/** Runs the payments pass beside `body`, which is done and not committed when the pass comes upon it. */
+async function beside(body: (sql: Sql) => Promise<unknown>): Promise<void> {
+  let pass: Promise<unknown> = Promise.resolve()
+  await inTransaction(world.pool, async (sql) => {
+    await body(sql)
+    pass = world.payments().catch(() => {})
+    // A pass that waits for nobody has ended by then.
+    await Promise.race([somebodyWaits(), pass])
+  })
+  await pass
+}
+
+test('a wallet’s places are counted after the release that is under way, not before', async () => {
+  await enterTier(world, { tierId: 'solo', tierNo: 10, priceWei: wei(ETHER / 30n), maxPerWallet: 1 })
+  const wrong = await world.pay(5, BASIC - 1n)
+  await world.settle()
+  assert.equal(await told(wrong), 'held wrongAmount')
+  const right = await world.pay(5, ETHER / 30n)
+  await world.chain.mine()
+  const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${wrong}`
+  await beside(async (sql) => {
+    await lockWallet(sql, world.at(5))
+    const tier = { tierId: 'solo', version: 1 }
+    await writeHandVerdict(sql, row?.id ?? 0, { verdict: 'accepted', reason: null, tier, evidence: {} }, 'ada')
+  })
+  assert.equal(await told(right), 'held tierAllowance')
+  await world.settle()
+  assert.equal(await told(wrong), 'minted')
+})
+
+test('a payment that somebody holds while its mint is being signed is not minted', async () => {
+  const txHash = await acceptedPayment(6)
+  const before = await countIntents()
+  await beside((sql) => sql`UPDATE payments SET state = 'held', reason = 'recheck' WHERE tx_hash = ${txHash}`)
+  assert.equal(await countIntents(), before)
+  await world.settle()
+  assert.equal(await told(txHash), 'held recheck')
+})
+
+test('a payment whose block changed while its holding was being read is judged by what its new block says', async () => {
+  const payment = await world.pay(7, FOUNDER)
+  await world.chain.mine()
+  const raw = await world.raw(payment)
+  let reads = 0
+  const { payments } = world.instance({
+    chain: {
+      ...world.ctx.chain,
+      async holding(token, owner, at) {
+        const amountWei = await world.ctx.chain.holding(token, owner, at)
+        if (reads++ > 0) return amountWei
+        // On the other fork the wallet was given what it needs, one block before it paid. The other pass follows there.
+        await world.chain.reorg(1)
+        await world.giveTokens(world.at(7), 1_000n * ETHER)
+        await world.chain.rpc('eth_sendRawTransaction', [raw])
+        await world.chain.mine()
+        await world.credit()
+        return amountWei
+      },
+    },
+  })
+  await payments()
+  assert.equal(await told(payment), 'seen')
+  await world.settle()
+  assert.equal(await told(payment), 'minted')
+})
+
+/** An instance that follows a single block, and whose time is up then. */
+function outOfTime(): Instance {
+  const { chain } = world.ctx
+  return world.instance({
+    chain: {
+      ...chain,
+      async observe(from, _to, parent) {
+        const range = await chain.observe(from, from, parent)
+        const now = performance.now.bind(performance)
+        mock.method(performance, 'now', () => now() + TOO_LONG_MS)
+        return range
+      },
+    },
+  })
+}
+
+test('a run whose time is up before it has followed to the head mints nothing', async () => {
+  const txHash = await acceptedPayment(8)
+  await world.chain.mine(3)
+  const before = await countIntents()
+  const { toBlock, headBlock } = await outOfTime().payments()
+  assert.ok((toBlock ?? 0) < (headBlock ?? 0))
+  assert.equal(await countIntents(), before)
+  mock.restoreAll()
+  await world.settle()
+  assert.equal(await told(txHash), 'minted')
+})
+
+test('a run whose time is up before it has followed to the head pays no round', async () => {
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine(3)
+  const before = await countIntents()
+  const { reason, dueNodes } = await outOfTime().credit()
+  assert.ok(dueNodes > 0)
+  assert.equal(reason, 'pending')
+  assert.equal(await countIntents(), before)
+})
+
+test('of all of this the ledger says what the chain says', async () => {
+  mock.restoreAll()
+  await checkInvariants(world)
+})
