@@ -3,6 +3,7 @@
 //   npm run sim -- --seeds 1..2000        plays many (or --from 1 --count 2000) and prints what really happened
 //   --real                                on a real chain with the real contract instead of the model
 //   --workers 2                           in so many processes
+// Interrupted, it ends after the seeds under way, and prints what happened until then.
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -15,6 +16,8 @@ const USAGE = 'Usage: npm run sim -- (--seed N [--steps K] | --seeds A..B | --fr
 /** Progress is told this often. */
 const TELL_MS = 10_000
 const WORKERS_MAX = 64
+/** Tells a worker to end after the seed under way. */
+const STOP = 'stop'
 
 const { values } = parseArgs({
   options: {
@@ -79,7 +82,8 @@ async function spread(from: number, count: number, workers: number, signal: Abor
   await Promise.all(
     shares.map(async ({ first, seeds }) => {
       const args = ['--from', String(first), '--count', String(seeds), ...(values.real ? ['--real'] : [])]
-      const child = fork(fileURLToPath(import.meta.url), args, { signal })
+      const child = fork(fileURLToPath(import.meta.url), args)
+      signal.addEventListener('abort', () => child.send(STOP, () => {}))
       child.on('message', (message) => {
         const counts = message as { seeds: number; failed: number[]; tally: [string, number][] }
         total.seeds += counts.seeds
@@ -99,7 +103,12 @@ async function spread(from: number, count: number, workers: number, signal: Abor
 /** A share, in a process that another one started. */
 async function work(): Promise<void> {
   const { from, count } = range()
-  const counts = await runHere(from, count, new AbortController().signal)
+  const stop = new AbortController()
+  process.once('disconnect', () => stop.abort())
+  process.on('message', (message) => message === STOP && stop.abort())
+  // A terminal interrupts this process as well as the one that started it, which says when to stop.
+  process.on('SIGINT', () => {})
+  const counts = await runHere(from, count, stop.signal)
   process.send?.({ ...counts, tally: [...counts.tally] })
   process.disconnect?.()
   process.exitCode = 0

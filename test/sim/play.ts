@@ -9,10 +9,10 @@ import { creditPass } from '../../src/passes/credit.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
 import type { Call, Fault } from '../support/faults/names.ts'
-import { createSendRules, type SendRules } from '../support/faults/send-rules.ts'
+import type { SendRules } from '../support/faults/send-rules.ts'
 import { contextOf } from '../support/world.ts'
-import { GAS_CAP, Provider } from './provider.ts'
-import { forwardTo, type Stage } from './stage.ts'
+import { Provider } from './provider.ts'
+import { type Stage, sendRulesFor } from './stage.ts'
 import { count, type Tally } from './tally.ts'
 
 /** What an instance can be asked to do; a claim is of a transaction that is drawn. */
@@ -109,7 +109,7 @@ export function armInstances(tally: () => Tally): void {
 }
 
 export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'weather' | 'providers'> {
-  const sendRules = createSendRules({ forward: forwardTo(stage.chain), databaseUrl: null, gasCap: () => GAS_CAP })
+  const sendRules = sendRulesFor(stage.chain)
   return {
     ...{ stage, seed, sendRules, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
     ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },

@@ -1,23 +1,25 @@
 // What seeds are played on, opened once and set back before each: a chain (the model, or a real one), a PostgreSQL database
-// for the ledger and one for rebuilding it. Setting back is deleting rows and writing those of the beginning again, which takes
-// a tenth of the time of a new database.
+// for the ledger and one for rebuilding it. Setting back is deleting rows and copying those of the beginning again, which takes
+// a small part of the time of a new database.
 import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import type { LockName } from '../../src/db/locks.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
-import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/log.ts'
 import type { Lock } from '../../src/passes/context.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 import type { Answer, Call } from '../support/faults/names.ts'
-import { createSendRules } from '../support/faults/send-rules.ts'
+import { createSendRules, type SendRules } from '../support/faults/send-rules.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { contextOf, deployContracts, ETHER, enterTerms, type World, worldOn } from '../support/world.ts'
 import { SLOTS_IN_EPOCH } from './model/rpc.ts'
 import { FORWARDER_BYTECODE } from './model/state.ts'
 import { startModelChain } from './model/test-chain.ts'
+import { readRaw } from './model/transactions.ts'
 import { GAS_CAP, Provider, REPLY_BYTES_MAX } from './provider.ts'
+import { openShelves, type Shelf } from './shelves.ts'
 
 export type Backend = 'model' | 'real'
 
@@ -27,13 +29,12 @@ const SLOT_SEC = 300
 /** Nodes a wallet may hold in all: more than its allowance in any one tier but the first, and within reach of a seed. */
 export const MAX_PER_WALLET = 7n
 
-/** Rows of every table, by its name, as JSON. */
-type Rows = Map<string, { columns: string; json: string }>
-
 interface Beginning {
   chain: `0x${string}`
-  ledger: Rows
+  ledger: Shelf
 }
+/** Plans made once: the tables are small, and planning anew for every value takes longer than running. */
+const PLANNED_ONCE = '?plan_cache_mode=force_generic_plan'
 
 export interface Locks {
   /** Null: advisory locks over connections, as the service has them. */
@@ -66,7 +67,7 @@ export interface Stage {
   checkStored(calls: readonly Call[]): Promise<void>
   /** Sets everything back: contracts deployed and terms entered, or (on the model) some business done on top of that. */
   reset(begun: boolean): Promise<void>
-  /** Takes a backup of the ledger; gives what restores it. */
+  /** Takes a backup of the ledger, in the place of the last one; gives what restores it. */
   backUp(): Promise<() => Promise<void>>
   emptyRebuild(): Promise<void>
   close(): Promise<void>
@@ -76,16 +77,21 @@ export interface Stage {
 export async function openStage(backend: Backend): Promise<Stage> {
   const [database, rebuilding] = [await createDatabase(), await createDatabase()]
   const chain = backend === 'model' ? startModelChain() : await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH })
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'sim' })
-  const observer = connect(database.url, { max: 1, prepare: true, applicationName: 'sim observer' })
-  const rebuildPool = connect(rebuilding.url, { max: 3, prepare: true, applicationName: 'sim rebuild' })
+  const pool = connect(`${database.url}${PLANNED_ONCE}`, { max: 5, prepare: true, applicationName: 'sim' })
+  const observer = connect(`${database.url}${PLANNED_ONCE}`, { max: 1, prepare: true, applicationName: 'sim observer' })
+  const rebuildPool = connect(`${rebuilding.url}${PLANNED_ONCE}`, {
+    max: 3,
+    prepare: true,
+    applicationName: 'sim rebuild',
+  })
+  const shelves = await openShelves(database.url, ['fresh', 'begun', 'backup'])
+  const rebuildShelves = await openShelves(rebuilding.url, ['empty'])
   const locks = backend === 'model' ? locksInProcess() : advisoryLocks(observer)
   const unstored: Hash[] = []
   const checkStored = (calls: readonly Call[]) => noteUnstored(observer, calls, unstored)
   const contracts = await deployContracts(chain, MAX_PER_WALLET)
   const forwarder = await deployForwarder(chain)
-  const rules = createSendRules({ forward: forwardTo(chain), databaseUrl: null, gasCap: () => GAS_CAP })
-  const fair = { chain, rules, weather: null, onRequest: checkStored, onFault: () => {} }
+  const fair = { chain, rules: sendRulesFor(chain), weather: null, onRequest: checkStored, onFault: () => {} }
   const rpc = rpcOn([new Provider(fair)])
   const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts })
   const world = worldOn({
@@ -93,18 +99,22 @@ export async function openStage(backend: Backend): Promise<Stage> {
     ctx: locks.lock ? { ...ctx, lock: locks.lock } : ctx,
     close: async () => {},
   })
-  const empty = await dump(rebuildPool)
+  await rebuildShelves.empty.keep()
   await enterTerms(observer, chain, contracts.token, { intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC })
   const { hash: genesisHash } = await chain.block(0)
   await claimIdentity(observer, { chainId: chain.chainId, genesisHash, factory: contracts.factory, startBlock: 1 })
 
-  let fresh: Beginning = { chain: await chain.snapshot(), ledger: await dump(observer) }
+  const begin = async (ledger: Shelf): Promise<Beginning> => {
+    await ledger.keep()
+    return { chain: await chain.snapshot(), ledger }
+  }
+  let fresh = await begin(shelves.fresh)
   let begun: Beginning | null = null
   if (backend === 'model') {
     await world.rest()
     for (const payer of [5, 6]) await world.pay(payer, ETHER / 100n)
     await world.rest()
-    begun = { chain: await chain.snapshot(), ledger: await dump(observer) }
+    begun = await begin(shelves.begun)
   }
   return {
     ...{
@@ -126,16 +136,17 @@ export async function openStage(backend: Backend): Promise<Stage> {
       const beginning = (wantsBegun && begun) || fresh
       unstored.length = 0
       await locks.lose(true)
-      await restore(observer, beginning.ledger)
+      await beginning.ledger.restore()
       await chain.revert(beginning.chain)
       if (backend === 'real') fresh = { ...fresh, chain: await chain.snapshot() }
     },
     async backUp() {
-      const rows = await dump(observer)
-      return () => restore(observer, rows)
+      await shelves.backup.keep()
+      return shelves.backup.restore
     },
-    emptyRebuild: () => restore(rebuildPool, empty),
+    emptyRebuild: rebuildShelves.empty.restore,
     async close() {
+      await Promise.all([shelves, rebuildShelves].map((open) => open.close()))
       await Promise.all([pool, observer, rebuildPool].map((open) => open.end({ timeout: 1 })))
       await rpc.close()
       await chain.stop()
@@ -153,7 +164,17 @@ export async function deployForwarder(chain: TestChain): Promise<Address> {
   return address(receipt.contractAddress)
 }
 
-export function forwardTo(chain: TestChain): (call: Call) => Promise<Answer> {
+/** What real networks demand of a send to this chain. */
+export function sendRulesFor(chain: TestChain): SendRules {
+  return createSendRules({
+    forward: forwardTo(chain),
+    databaseUrl: null,
+    gasCap: () => GAS_CAP,
+    signerOf: async (raw) => (await readRaw(raw)).from,
+  })
+}
+
+function forwardTo(chain: TestChain): (call: Call) => Promise<Answer> {
   return async ({ method, params }) => ({ result: await chain.rpc(method, params) })
 }
 
@@ -210,42 +231,4 @@ function advisoryLocks(observer: Pool): Locks {
         WHERE application_name LIKE 'node-ledger lock%' AND datname = current_database()`
     },
   }
-}
-
-interface Table {
-  name: string
-  /** The columns that are not computed from others. */
-  columns: string
-}
-
-async function dump(sql: Pool): Promise<Rows> {
-  const tables = await sql<Table[]>`
-    SELECT table_name AS name, string_agg(column_name, ', ' ORDER BY ordinal_position) AS columns
-    FROM information_schema.columns
-    WHERE table_schema = 'public' AND table_name IN (SELECT tablename FROM pg_tables WHERE schemaname = 'public')
-      AND table_name <> 'migrations' AND is_generated = 'NEVER'
-    GROUP BY 1 ORDER BY 1`
-  const rows: Rows = new Map()
-  for (const { name, columns } of tables) {
-    const [row] = await sql.unsafe<{ rows: string }[]>(
-      `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (SELECT ${columns} FROM ${name}) t`,
-    )
-    rows.set(name, { columns, json: row?.rows ?? '[]' })
-  }
-  return rows
-}
-
-/** Empties every table and fills it again. Row ids go on counting, which nothing may rest on. */
-async function restore(sql: Pool, rows: Rows): Promise<void> {
-  const deletions = [...rows.keys()].map((name) => `DELETE FROM ${name}`)
-  const insertions = [...rows]
-    .filter(([, { json }]) => json !== '[]')
-    .map(
-      ([name, { columns, json }]) => `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE
-        SELECT ${columns} FROM jsonb_populate_recordset(NULL::${name}, '${json.replaceAll("'", "''")}')`,
-    )
-  // Without triggers and foreign keys: what they would do is in the rows.
-  await inTransaction(sql, (tx) =>
-    tx.unsafe(['SET LOCAL session_replication_role = replica', ...deletions, ...insertions].join(';\n')),
-  )
 }

@@ -8,7 +8,7 @@ import { createChainReader } from '../../src/chain/follow.ts'
 import { createNodeHistory } from '../../src/chain/history.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createSender } from '../../src/chain/sender.ts'
-import { localSigner } from '../../src/chain/signer.ts'
+import { localSigner, type Signer } from '../../src/chain/signer.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
 import { enterCreditTerms, insertTierVersion, type TierInput } from '../../src/db/tiers.ts'
 import { type Address, address, type Hash, wei } from '../../src/domain/units.ts'
@@ -33,6 +33,7 @@ export const ownerAbi = parseAbi([
   'function unpause()',
   'function setSwapsAllowance(uint256 allowance)',
   'function setInterval(uint256 cohort, uint256 interval)',
+  'function setMinter(address minter)',
 ])
 const tokenAbi = parseAbi(['function transfer(address to, uint256 amount) returns (bool)'])
 
@@ -151,7 +152,7 @@ export function contextOf(
 ): PassContext {
   const { chain, rpc, pool, directUrl, factory } = parts
   const at = accountOf(chain)
-  const signerOf = (index: number) => localSigner((chain.accounts[index] ?? fail('no such account')).privateKey)
+  const signerOf = (index: number) => signerWith((chain.accounts[index] ?? fail('no such account')).privateKey)
   const paymentAddress = at(3)
   return {
     pool,
@@ -178,6 +179,15 @@ export function contextOf(
     },
     log: silentLog,
   }
+}
+
+/** The same accounts again and again: to derive an address takes a millisecond. */
+const signers = new Map<string, Signer>()
+
+function signerWith(privateKey: `0x${string}`): Signer {
+  const signer = signers.get(privateKey) ?? localSigner(privateKey)
+  signers.set(privateKey, signer)
+  return signer
 }
 
 function accountOf(chain: TestChain): (index: number) => Address {

@@ -1,7 +1,9 @@
 // Transactions as they come to the model: bytes that somebody signed, or that the model writes for an account it is told to
 // send from. The latter carry no signature, which nobody here needs: they cost a hundredth of the time.
 import { bytesToHex, type Hex, hexToString, keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { type Address, address, type Hash } from '../../../src/domain/units.ts'
+import { EMBED_ACCOUNTS } from '../../../src/embed/accounts.ts'
 
 export interface Transaction {
   hash: Hash
@@ -26,7 +28,7 @@ export function unsigned(transaction: Omit<Transaction, 'hash' | 'raw'>): Transa
   return { ...transaction, raw, hash: keccak256(raw) }
 }
 
-/** The same bytes come again and again, and to recover who signed them is the dearest sum of all. */
+/** The same bytes come again and again, and to find out who signed them is the dearest sum of all. */
 const known = new Map<Hex, Transaction>()
 const KNOWN_MAX = 10_000
 
@@ -47,7 +49,7 @@ async function parse(raw: Hex): Promise<Transaction> {
     return { ...JSON.parse(hexToString(`0x${raw.slice(4)}`), revive), raw, hash: keccak256(raw) }
   }
   const tx = parseTransaction(raw)
-  const from = address(await recoverTransactionAddress({ serializedTransaction: raw as never }))
+  const from = await signerOf(raw, tx)
   return {
     ...{ hash: keccak256(raw), raw, from },
     to: tx.to ? address(tx.to) : null,
@@ -58,4 +60,18 @@ async function parse(raw: Hex): Promise<Transaction> {
     maxFee: tx.maxFeePerGas ?? tx.gasPrice ?? 0n,
     tip: tx.maxPriorityFeePerGas ?? tx.gasPrice ?? 0n,
   }
+}
+
+/** Minter and distributor, who sign nearly all there is to read. */
+const SENDERS = EMBED_ACCOUNTS.slice(1, 3).map(({ privateKey }) => privateKeyToAccount(privateKey))
+
+/**
+ * Who signed these bytes. Signatures are deterministic, so a sender who would write the very same bytes did; signing takes a
+ * quarter of the time of recovering.
+ */
+async function signerOf(raw: Hex, tx: ReturnType<typeof parseTransaction>): Promise<Address> {
+  const { r: _r, s: _s, v: _v, yParity: _yParity, ...unsigned } = tx as Record<string, unknown>
+  for (const sender of SENDERS)
+    if ((await sender.signTransaction(unsigned as never)) === raw) return address(sender.address)
+  return address(await recoverTransactionAddress({ serializedTransaction: raw as never }))
 }

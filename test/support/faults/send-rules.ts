@@ -30,16 +30,20 @@ export function createSendRules(options: {
   forward: (call: Call) => Promise<Answer>
   databaseUrl: string | null
   gasCap: () => bigint
+  /** Who signed these bytes; recovered unless given. */
+  signerOf?: (raw: `0x${string}`) => Promise<string>
 }): SendRules {
   const pool = options.databaseUrl ? connectTo(options.databaseUrl) : null
   const known = new Map<string, Known>()
   const signers = new Map<string, string>()
   const unstored: string[] = []
   const unchecked: Handed[] = []
+  const recover = (raw: `0x${string}`) => recoverTransactionAddress({ serializedTransaction: raw as never })
+  const signerOf = options.signerOf ?? recover
 
   /** Who signed these bytes: remembered, since the same ones come again and again. */
   async function senderOf(hash: string, raw: `0x${string}`): Promise<string> {
-    const sender = signers.get(hash) ?? (await recoverTransactionAddress({ serializedTransaction: raw as never }))
+    const sender = signers.get(hash) ?? (await signerOf(raw))
     signers.set(hash, sender)
     return sender
   }
