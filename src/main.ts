@@ -1,6 +1,12 @@
 // The process of the command line: hands it the words, the environment and Ctrl-C, and leaves with its exit code.
-import { EXIT } from './cli/command.ts'
-import { runCli } from './cli/run.ts'
+import { enableCompileCache } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+// What one run has compiled, the next ones need not; whatever is imported before this line is not part of it. It lies with the code, so
+// that whoever could change it could change the code as well. Where nothing can be written, there is none.
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node-ledger', import.meta.url)))
+const { EXIT } = await import('./cli/command.ts')
+const { runCli } = await import('./cli/run.ts')
 
 const interrupt = new AbortController()
 const argv = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // What a block's logs bloom says of the factory: "surely no log of its" or "perhaps one". It must never be read as proof
 // that there is a log: in a full block, most blooms say "perhaps" to everything.
-import { hexToBytes, keccak256 } from 'viem'
+import { hexToBytes, keccak256 } from 'viem/utils'
 
 /** Bits of the 2048-bit bloom that an address or topic sets (yellow paper, M3:2048), counted from the lowest. */
 function bitsOf(value: `0x${string}`): number[] {

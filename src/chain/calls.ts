@@ -1,14 +1,7 @@
 // The factory's view functions as JSON-RPC calls: encodes the question, decodes the answer. It must never take an answer
 // that does not decode for a value; the empty one that an address without code gives least of all.
-import {
-  type Abi,
-  type ContractFunctionArgs,
-  type ContractFunctionName,
-  type ContractFunctionReturnType,
-  decodeErrorResult,
-  decodeFunctionResult,
-  encodeFunctionData,
-} from 'viem'
+import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
+import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { Address } from '../domain/units.ts'
 import { factoryAbi } from './factory.abi.ts'
 import { ChainFault } from './faults.ts'

@@ -2,7 +2,8 @@
 // distributor, does it know blocks by the hashes we do? It must never send anything, and never call a chain that cannot
 // be asked a wrong one.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bytesToHex, type Hex, hexToBytes, keccak256 } from 'viem'
+import type { Hex } from 'viem'
+import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
 import { type Address, address } from '../domain/units.ts'
 import { readView, type ViewName, viewCall } from './calls.ts'
 import { factoryImmutables, factoryRuntimeHash } from './factory.bytecode.ts'

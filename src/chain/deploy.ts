@@ -2,8 +2,9 @@
 // takes, and sends only what its name says.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, keccak256 } from 'viem'
+import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { encodeDeployData, encodeFunctionData, getContractAddress, keccak256 } from 'viem/utils'
 import { type Address, address, type Hash, hash } from '../domain/units.ts'
 import { silentLog } from '../log.ts'
 import { demoTokenAbi, factoryAbi } from './factory.abi.ts'

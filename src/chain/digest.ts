@@ -1,6 +1,6 @@
 // Digests of the ledger's own making: the draw of a turn, as anyone can recompute it from the seed that the round publishes,
 // and the name of what moved in the payments wallet without a transaction of its own.
-import { encodeAbiParameters, keccak256 } from 'viem'
+import { encodeAbiParameters, keccak256 } from 'viem/utils'
 import type { Address, Hash } from '../domain/units.ts'
 
 /** keccak256(abi.encode(seed, cohort, due)) as a number; `due` in unix seconds. */

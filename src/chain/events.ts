@@ -1,6 +1,6 @@
 // Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log it
 // was given: one that does not decode is a retryable fault, since a provider that garbles once may be right the next time.
-import { decodeEventLog, decodeFunctionData } from 'viem'
+import { decodeEventLog, decodeFunctionData } from 'viem/utils'
 import type { FactoryEvent, Position } from '../domain/observed.ts'
 import { type Address, address, type Hash, hash, type Wei, wei } from '../domain/units.ts'
 import { factoryDecodeAbi, factorySelectors, factoryTopics } from './factory.abi.ts'

@@ -1,7 +1,7 @@
 // The chain as the follower reads it: heads, blocks, observed ranges, transactions, and what a wallet held at a block. It
 // must never cache a head or a block (a stale one moves money), and never answer a guess: "not there" is null only where
 // the port says so, everything else that fails is a ChainFault.
-import { encodeFunctionData, erc20Abi } from 'viem'
+import { encodeFunctionData } from 'viem/utils'
 import type { Block, ObservedRange } from '../domain/observed.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import { ChainFault, RpcFault } from './faults.ts'
@@ -19,6 +19,16 @@ const SPAN_MAX = 256
 const SPAN_TARGET_MS = 8_000
 /** Steps of a search by time: twice the bits of any block number there will be. */
 const SEARCH_STEPS_MAX = 128
+/** All that is asked of a token (ERC-20). */
+const BALANCE_OF = [
+  {
+    type: 'function',
+    name: 'balanceOf',
+    stateMutability: 'view',
+    inputs: [{ name: 'account', type: 'address' }],
+    outputs: [{ name: '', type: 'uint256' }],
+  },
+] as const
 
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. */
 export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
@@ -186,7 +196,7 @@ async function readHolding(
   owner: Address,
   at: { number: number; hash: Hash },
 ): Promise<bigint | null> {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner] })
+  const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
   const call = { to: token, data }
   const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
   if (byHash.ok) return readAmount(byHash.result)

@@ -12,8 +12,8 @@ import {
 import { promisify } from 'node:util'
 // Not node:crypto's, which refuses numbers that files of other clients have (r 1 with n 2^18, as in the definition's own example).
 import { scryptAsync } from '@noble/hashes/scrypt'
-import { keccak256 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { keccak256 } from 'viem/utils'
 import { type Address, address } from '../domain/units.ts'
 
 const pbkdf2 = promisify(pbkdf2Callback)

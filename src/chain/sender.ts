@@ -1,7 +1,7 @@
 // One account's hand on the chain: estimates, has signed, broadcasts. Signing sends nothing and broadcasting signs nothing, so the
 // bytes can be stored in between. It must never retry, never encode a call that moves a node's money
 // (factoryAbi has none), and never call a send failed that may have been heard.
-import { encodeFunctionData, keccak256 } from 'viem'
+import { encodeFunctionData, keccak256 } from 'viem/utils'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.ts'
 import { revertName } from './calls.ts'
 import { factoryAbi } from './factory.abi.ts'

@@ -1,15 +1,9 @@
 // Where a transaction gets its signature: from a key in this process, or from a signer elsewhere that holds it (Web3Signer,
 // Clef, a node with the account unlocked). What a remote signer answers is taken only if it is the very transaction that was
 // asked for, signed by the account it should be. It must never send anything, never retry, never log a key or a URL.
-import {
-  keccak256,
-  parseTransaction,
-  recoverAddress,
-  serializeTransaction,
-  type TransactionSerializableEIP1559,
-  type TransactionSerialized,
-} from 'viem'
+import type { TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { keccak256, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils'
 import { type Address, address } from '../domain/units.ts'
 import { ChainFault } from './faults.ts'
 import { createProvider } from './provider.ts'

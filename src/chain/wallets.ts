@@ -1,14 +1,7 @@
 // What wallets write: addresses with their checksum, and who signed a message. Local arithmetic, but for contract
 // wallets, whose word is the chain's; those are asked only where SMART_WALLET_LOGIN allows it.
-import {
-  encodeDeployData,
-  erc6492SignatureValidatorAbi,
-  erc6492SignatureValidatorByteCode,
-  getAddress,
-  hashMessage,
-  recoverMessageAddress,
-} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { encodeDeployData, getAddress, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../domain/units.ts'
 import { ChainFault } from './faults.ts'
 import { isRevert } from './provider.ts'
@@ -50,6 +43,8 @@ export function createWalletVerifier(
 ): (wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null> {
   return async (wallet, message, signature) => {
     if (signature.length % 2 !== 0 || signature.length > 2 + SIGNATURE_BYTES_MAX * 2) return false
+    // biome-ignore lint/style/noRestrictedImports: viem/utils has no such thing, and few services ever come here.
+    const { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode } = await import('viem')
     const data = encodeDeployData({
       abi: erc6492SignatureValidatorAbi,
       bytecode: erc6492SignatureValidatorByteCode,

@@ -1,6 +1,6 @@
 // What a deployment would do and cost, read from the chain before anything is signed. It must never send, and never see
 // a key.
-import { encodeDeployData } from 'viem'
+import { encodeDeployData } from 'viem/utils'
 import { factoryAbi } from '../chain/factory.abi.ts'
 import { factoryBytecode } from '../chain/factory.bytecode.ts'
 import { createRpc, splitRpcUrls } from '../chain/rpc.ts'

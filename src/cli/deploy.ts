@@ -2,7 +2,7 @@
 // it. Owns its arguments and its output: what is for copying goes to stdout, everything else to stderr. The key comes from
 // the environment or a file, never from an argument, which other users of the machine could see; it is never printed.
 import { readFileSync } from 'node:fs'
-import { formatEther } from 'viem'
+import { formatEther } from 'viem/utils'
 import { type DeployedContract, deployFactory } from '../chain/deploy.ts'
 import { ChainFault } from '../chain/faults.ts'
 import { addressOfKey } from '../chain/wallets.ts'

@@ -22,6 +22,8 @@ const KEEP_ALIVE_MS = 75_000
 const HEADER_BYTES_MAX = 16 * 1024
 /** How long a connection that is being closed is still read from. */
 const LINGER_MS = 500
+/** Inputs are checked by guards and answers are ready bytes: what would compile schemas need not even be loaded. */
+const NO_SCHEMAS = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } }
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** Builds the service's HTTP surface from what it is given. It does not listen yet. */
@@ -31,6 +33,7 @@ export function createServer(deps: HttpDeps): FastifyInstance {
     genReqId: requestId,
     requestIdHeader: false,
     exposeHeadRoutes: false,
+    schemaController: NO_SCHEMAS,
     requestTimeout: REQUEST_MS_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // Longer than the header limit allows: the guards refuse long parameters, with their own words.
@@ -82,6 +85,10 @@ export function createServer(deps: HttpDeps): FastifyInstance {
   app.server.on('checkExpectation', (request) => hangUp(request.socket, 'badRequest', requestId(request)))
   app.server.on('connect', (request) => hangUp(request.socket, 'wrongMethod', requestId(request)))
   return app
+}
+
+function refuseSchema(): never {
+  throw new Error('a route has a schema')
 }
 
 function requestId(request: IncomingMessage): string {

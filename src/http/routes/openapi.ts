@@ -1,13 +1,13 @@
 // GET /api/openapi.json: the hand-written description of the public surface, as JSON.
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
-import { pageOf } from '../memo.ts'
+import { type Page, pageOf } from '../memo.ts'
 import type { Route } from '../route.ts'
 
 const DOCUMENT = new URL('../../../api/openapi.yaml', import.meta.url)
 
 export const openapi = (): Route => {
-  const page = pageOf(JSON.stringify(parse(readFileSync(DOCUMENT, 'utf8'), { merge: true })))
+  // Made when first asked for: reading it takes longer than all other routes together.
+  let page: Promise<Page> | undefined
   return {
     path: '/api/openapi.json',
     methods: ['GET'],
@@ -15,6 +15,14 @@ export const openapi = (): Route => {
     cache: 'public, max-age=300',
     cors: true,
     deadlineMs: null,
-    handle: () => page,
+    handle: () => {
+      page ??= read()
+      return page
+    },
   }
+}
+
+async function read(): Promise<Page> {
+  const { parse } = await import('yaml')
+  return pageOf(JSON.stringify(parse(readFileSync(DOCUMENT, 'utf8'), { merge: true })))
 }
