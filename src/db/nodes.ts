@@ -18,14 +18,18 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
     LEFT JOIN payments p ON p.ref = r.ref`
 }
 
-/** Stores transfers of nodes and gives each node its last owner. The nodes must be stored already. */
+/**
+ * Stores transfers of nodes and gives each node its last owner. Those of a node that the ledger lacks are left out: the reconciler,
+ * which finds the node, brings them along, and following must not stop at them.
+ */
 export async function insertTransfers(sql: Sql, transfers: readonly NewTransfer[]): Promise<void> {
   if (transfers.length === 0) return
   await sql`
     INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
     SELECT "blockNumber", "logIndex", "nodeId", "from", "to", "txHash", "blockHash"
     FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb) AS r("blockNumber" bigint, "logIndex" int,
-      "nodeId" bigint, "from" text, "to" text, "txHash" text, "blockHash" text)`
+      "nodeId" bigint, "from" text, "to" text, "txHash" text, "blockHash" text)
+    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")`
   const owners = [...lastOwners(transfers)].map(([nodeId, owner]) => ({ nodeId, owner }))
   if (owners.length === 0) return
   await sql`
@@ -34,7 +38,10 @@ export async function insertTransfers(sql: Sql, transfers: readonly NewTransfer[
     WHERE n.node_id = r."nodeId"`
 }
 
-/** Stores withdrawals that went through, and each node's total, which the event itself carries. */
+/**
+ * Stores withdrawals that went through, and each node's total, which the event itself carries. Those of a node that the ledger lacks
+ * are left out, as its transfers are.
+ */
 export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return
   const rows = jsonRows(withdrawals)
@@ -46,6 +53,7 @@ export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithd
     FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "amountWei" numeric,
       "withdrawnTotalWei" numeric, "to" text, "txHash" text, "logIndex" int, "blockTime" bigint, "blockNumber" bigint,
       "blockHash" text)
+    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")
     ORDER BY "blockNumber", "logIndex"`
   await sql`
     UPDATE nodes n SET withdrawn_wei = r.total

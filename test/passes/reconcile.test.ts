@@ -116,6 +116,18 @@ test('a lost node that came back stays counted in its cohort when later blocks a
   await checkInvariants(world)
 })
 
+test('a lost node that changes hands and is withdrawn from before it is found stops nobody, and comes back with all of it', async () => {
+  await lose(1)
+  await world.act(5, 'withdraw', [1n, world.at(5), 7n])
+  await world.act(5, 'transferFrom', [world.at(5), world.at(10), 1n])
+  // Followed by the pass that does not compare.
+  await world.credit()
+  assert.equal((await world.payments()).reconciled, 1)
+  const [node] = await world.pool`SELECT owner FROM nodes WHERE node_id = 1`
+  assert.equal(node?.owner, world.at(10))
+  await checkInvariants(world)
+})
+
 test('a difference that cannot be repaired is told once, stands in the outcome, and is over when it is over', async () => {
   await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 3`
   for (let i = 0; i < 3; i++) assert.equal((await world.payments()).reconciled, 0)
