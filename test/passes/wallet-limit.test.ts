@@ -62,6 +62,19 @@ test('a wallet that fills up while its mint is under way is passed over by the c
   assert.equal(await told(skipped), 'minted')
 })
 
+test('what is on its way counts against the cap: no order is sent that the contract would pass over', async () => {
+  const both = [await world.pay(11, BASIC), await world.pay(11, BASIC)]
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await Promise.all(both.map(told)), ['minting', 'minting'])
+  await world.chain.rpc('anvil_dropTransaction', [await lastSent()])
+  const third = await world.pay(11, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await Promise.all([...both, third].map(told)), ['minting', 'minting', 'held walletLimit'])
+  await world.settle()
+})
+
 test('of all of this the ledger says what the chain says', () => checkInvariants(world))
 
 async function lastSent(): Promise<Hash> {
