@@ -207,6 +207,17 @@ export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): P
     WHERE outbox_id = ANY(${[...outboxIds]}) AND state = 'minting'`
 }
 
+/**
+ * Frees the payments that wait for an intent of another sender than the one that mints now: its key was replaced, and nobody hands
+ * over what it signed any more. @returns their refs.
+ */
+export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
+  const rows = await sql<{ ref: Hash }[]>`
+    UPDATE payments p SET state = 'accepted', updated_at = now() FROM outbox o
+    WHERE o.id = p.outbox_id AND p.state = 'minting' AND o.state = 'pending' AND o.sender <> ${minter} RETURNING p.ref`
+  return rows.map((row) => row.ref)
+}
+
 /** Holds payments whose order the contract skipped because the wallet was full. */
 export async function holdWalletLimit(sql: Sql, refs: readonly Hash[]): Promise<void> {
   if (refs.length === 0) return

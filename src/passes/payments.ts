@@ -2,7 +2,7 @@
 // from any instance; what it did not finish the next run goes on with.
 import type { Sender } from '../chain/port.ts'
 import type { Cursor } from '../db/blocks.ts'
-import { countOpenPayments } from '../db/payments.ts'
+import { countOpenPayments, releaseFromFormer } from '../db/payments.ts'
 import type { PassContext, Run } from './context.ts'
 import type { PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
@@ -53,9 +53,17 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
 
 /** Nothing is sent before the ledger has followed to the head: what was already done must be known first. */
 async function settleAndMint(ctx: PassContext, run: Run, cursor: Cursor, minter: Sender): Promise<void> {
+  await takeOver(ctx, minter)
   if (await settleOutstanding(ctx, run, minter, cursor)) return
   const sent = await mint(ctx, run, minter, cursor)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
+}
+
+/** Mints anew what a key that was replaced had signed. Should that be mined after all, the contract skips the second of the two. */
+async function takeOver(ctx: PassContext, minter: Sender): Promise<void> {
+  const refs = await releaseFromFormer(ctx.pool, minter.address)
+  if (refs.length > 0)
+    ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made anew')
 }
 
 function notRun(): PaymentsOutcome {

@@ -33,7 +33,6 @@ export const ownerAbi = parseAbi([
   'function unpause()',
   'function setSwapsAllowance(uint256 allowance)',
   'function setInterval(uint256 cohort, uint256 interval)',
-  'function setMinter(address minter)',
 ])
 const tokenAbi = parseAbi(['function transfer(address to, uint256 amount) returns (bool)'])
 

@@ -1,0 +1,69 @@
+// A minter's key is replaced, as after a loss or a theft: what the old key had signed and nobody mined is minted by the new
+// one, once.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { encodeFunctionData, parseAbi } from 'viem'
+import { createChainReader } from '../../src/chain/follow.ts'
+import { createSender } from '../../src/chain/sender.ts'
+import { localSigner } from '../../src/chain/signer.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const NEW_MINTER = 9
+const roleAbi = parseAbi(['function setMinter(address minter)'])
+
+let world: World
+let renewed: Instance
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+})
+after(() => world.close())
+
+const setMinter = (account: number) =>
+  world.call(0, world.factory, encodeFunctionData({ abi: roleAbi, args: [world.at(account)] }))
+const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
+
+/** The service as it is started with the key of another account. */
+function withKeyOf(account: number): Instance {
+  const { chain, rpc, factory, at } = world
+  const signer = localSigner(chain.accounts[account]?.privateKey ?? assert.fail())
+  return world.instance({
+    minter: createSender({ rpc, signer, chainId: chain.chainId, factory }),
+    chain: createChainReader(rpc, { factory, paymentAddress: at(3), senders: [at(account), at(2)] }),
+  })
+}
+
+async function isMintedByTheNewKey(paid: Hash): Promise<void> {
+  for (let i = 0; i < 4; i++) {
+    await renewed.payments()
+    await world.chain.mine()
+  }
+  assert.equal(await stateOf(paid), 'minted')
+}
+
+test('a mint that the old key had signed, and that nobody took, is made by the new one', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  const { minter } = world.ctx
+  assert.ok(minter)
+  await world.instance({ minter: { ...minter, broadcast: async () => ({ kind: 'accepted' }) } }).payments()
+  assert.equal(await stateOf(paid), 'minting')
+  await setMinter(NEW_MINTER)
+  renewed = withKeyOf(NEW_MINTER)
+  await isMintedByTheNewKey(paid)
+  assert.equal(await world.read('lastId'), 1n)
+})
+
+test('a node that the old key had minted, and that a reorganisation took back, is minted by the new one', async () => {
+  const paid = await world.pay(6, BASIC)
+  await setMinter(1)
+  await world.settle()
+  assert.equal(await stateOf(paid), 'minted')
+  await world.chain.mine()
+  await world.chain.reorg(2)
+  await setMinter(NEW_MINTER)
+  await isMintedByTheNewKey(paid)
+  assert.equal(await world.read('lastId'), 2n)
+})
