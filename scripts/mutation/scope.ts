@@ -31,6 +31,7 @@ export const GROUPS: readonly [Group, Group] = [
     ],
     tests: [
       'test/http/{limits,parsers}.property.test.ts',
+      'test/http/client-address.test.ts',
       'test/chain/bloom.test.ts',
       'test/feeds/eth-usd.test.ts',
       'test/config.test.ts',

@@ -7,8 +7,8 @@ const HALF = ORDER / 2n
 
 /** True for the one canonical spelling of a signature. Hex in either case. */
 export function isCanonicalSignature(signature: string): signature is `0x${string}` {
-  const [, r, s, v] = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})(1[bBcC])$/.exec(signature) ?? []
-  if (r === undefined || s === undefined || v === undefined) return false
-  const [rValue, sValue] = [BigInt(`0x${r}`), BigInt(`0x${s}`)]
-  return rValue > 0n && rValue < ORDER && sValue > 0n && sValue <= HALF
+  const words = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})1[bBcC]$/.exec(signature)
+  if (words === null) return false
+  const [r, s] = [BigInt(`0x${words[1]}`), BigInt(`0x${words[2]}`)]
+  return r > 0n && r < ORDER && s > 0n && s <= HALF
 }

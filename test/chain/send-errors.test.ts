@@ -65,6 +65,8 @@ for (const [kind, texts] of Object.entries(WORDS)) {
       // In the middle of something else it may mean anything.
       assert.equal(classifySendError(said(`whoever says ${text}`)), 'unknown', text)
       assert.equal(classifySendError(said(`one two: ${text}`)), 'unknown', text)
+      // A name stands at the beginning only.
+      assert.equal(classifySendError(said(`${text.slice(0, 3)}a: ${text.slice(3)}`)), 'unknown', text)
     }
   })
 }

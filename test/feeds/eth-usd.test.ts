@@ -36,6 +36,17 @@ test('a JSON number at the field is the price', async () => {
   assert.equal(await priceOf('{"data":{"amount":3e3}}'), 3000)
 })
 
+test('what is asked is a GET for JSON, compressed by gzip at most', async () => {
+  let asked: IncomingMessage | undefined
+  respond = (request, response) => {
+    asked = request
+    response.end('{"data":{"amount":3000}}')
+  }
+  assert.equal(await fetchEthUsd({ url, field: 'data.amount' }), 3000)
+  const { accept, 'accept-encoding': encoding } = asked?.headers ?? {}
+  assert.deepEqual([asked?.method, accept, encoding], ['GET', 'application/json', 'gzip'])
+})
+
 test('compressed answers are read', async () => {
   const body = '{"data":{"amount":3000}}'
   assert.equal(await priceOf(gzipSync(body), { 'content-encoding': 'gzip' }), 3000)
@@ -87,6 +98,9 @@ test('a redirect is not followed', async () => {
 })
 
 test('more than 64 KiB is not read, sent or inflated', async () => {
+  const padded = (bytes: number) => '{"data":{"amount":3000}}'.padEnd(bytes)
+  assert.equal(await priceOf(padded(64 * 1024)), 3000)
+  assert.equal(await priceOf(padded(64 * 1024 + 1)), null)
   const large = `{"data":{"amount":3000},"pad":"${'x'.repeat(70_000)}"}`
   assert.equal(await priceOf(large), null)
   const bomb = Buffer.alloc(100 * 1024 * 1024, 32)
@@ -139,4 +153,22 @@ test('the field is a path of names and places, and nothing inherited', () => {
   assert.equal(readPrice({ a: {} }, 'a.__proto__'), null)
   assert.equal(readPrice({ a: 3000 }, ''), null)
   assert.equal(readPrice(3000, ''), null)
+  assert.equal(readPrice({ a: null }, 'a.b'), null)
+  assert.equal(readPrice(null, 'a'), null)
+  assert.equal(readPrice(undefined, 'a'), null)
+  assert.equal(readPrice('four', 'length'), null)
+  assert.equal(readPrice(Object.create({ usd: 3000 }), 'usd'), null)
+})
+
+test('a field has up to sixteen steps', () => {
+  const nested = (steps: number): unknown => (steps === 0 ? 3000 : { a: nested(steps - 1) })
+  const path = (steps: number) => Array(steps).fill('a').join('.')
+  assert.equal(readPrice(nested(16), path(16)), 3000)
+  assert.equal(readPrice(nested(17), path(17)), null)
+})
+
+test('a price is above zero and below ten million', () => {
+  for (const price of [Number.MIN_VALUE, 0.01, 9_999_999.99]) assert.equal(readPrice({ usd: price }, 'usd'), price)
+  const none = [0, -0, -3000, Number.NaN, Number.POSITIVE_INFINITY, 10_000_000, '3000', 3000n, true, [3000]]
+  for (const value of none) assert.equal(readPrice({ usd: value }, 'usd'), null)
 })

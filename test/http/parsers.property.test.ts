@@ -114,7 +114,13 @@ test('limits are 1 to 200, written as such, once', () => {
   )
   assert.equal(parseLimit({}), 50)
   assert.equal(parseLimit({ address: 'x' }), 50)
-  for (const query of [{ limit: ['5', '5'] }, { 'limit[]': '5' }, { limit: '5', 'limit[0]': '5' }, { limit: '' }])
+  for (const query of [
+    { limit: ['5', '5'] },
+    { limit: ['5'] },
+    { 'limit[]': '5' },
+    { limit: '5', 'limit[0]': '5' },
+    { limit: '' },
+  ])
     assert.equal(told(parseLimit(query as object)), 'badLimit')
 })
 

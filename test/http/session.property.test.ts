@@ -78,6 +78,22 @@ test('ten thousand sessions that ended are remembered, the latest of them', () =
   assert.deepEqual([revived.indexOf(true), revived.lastIndexOf(true)], [0, 0])
 })
 
+test('what was never a session takes no place among those that ended', () => {
+  const { clock, sessions } = sessionsOf()
+  const values = Array.from({ length: 10_000 }, (_, i) =>
+    cookieValue(sessions.signIn(address(`0x${i.toString(16).padStart(40, '0')}`))),
+  )
+  clock.ms += WEEK_SEC * 1000
+  for (const value of values) readSession(value, sessions)
+  // Forged; and signed, but a session in no form.
+  for (const value of ['forged', 'forged.as.well', `a.b.${mac('a.b', SECRET)}`]) readSession(value, sessions)
+  clock.ms = START_SEC * 1000
+  assert.deepEqual(
+    values.filter((value) => readSession(value, sessions) !== null),
+    [],
+  )
+})
+
 test('a nonce is good for ten minutes to the second, from when it was issued, and never before that', () => {
   fc.assert(
     fc.property(fc.option(wallets), fc.integer({ min: -900, max: 900 }), (boundTo, later) => {
@@ -265,7 +281,7 @@ test('cookies are named, bound and deleted as browsers need it', () => {
 test('a cookie header gives each name its value, and none to a name that came twice', () => {
   assert.deepEqual([...readCookies(undefined)], [])
   assert.deepEqual(
-    [...readCookies('a=1;b = 2 ; c ; =3; d==4;a=5')],
+    [...readCookies('a=1;b = 2 ; c ;=3; d==4;a=5')],
     [
       ['a', null],
       ['b', '2'],

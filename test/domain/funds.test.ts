@@ -1,0 +1,12 @@
+// What an account that sends should have: gas for its next transactions and what the next round hands out.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fundsNeededWei } from '../../src/domain/funds.ts'
+
+test('the funds needed are gas for so many transactions, and the next round once', () => {
+  const spending = { gasPerTransaction: 100_000n, maxFeeWei: 30n, nextRoundWei: 7n }
+  assert.equal(fundsNeededWei(spending, 0), 7n)
+  assert.equal(fundsNeededWei(spending, 1), 3_000_007n)
+  assert.equal(fundsNeededWei(spending, 20), 60_000_007n)
+  assert.equal(fundsNeededWei({ ...spending, nextRoundWei: 0n }, 20), 60_000_000n)
+})
