@@ -253,3 +253,21 @@ inWorld('a provider that will not tell a balance holds up nobody’s payment', a
   await world.settle()
   assert.equal((await filed(world)).length, 1)
 })
+
+test('the first block that is followed counts, and nothing before it', async () => {
+  const first = 4
+  const world = await startWorld({ startBlock: first })
+  try {
+    const early = await world.pay(5, BASIC)
+    assert.equal(Number((await world.chain.mine()).number), first - 1)
+    const paid = await world.pay(6, BASIC)
+    assert.equal(Number((await world.chain.mine()).number), first)
+    await world.settle()
+    assert.equal(await paymentOf(world, early), undefined)
+    assert.equal((await paymentOf(world, paid))?.state, 'minted')
+    assert.deepEqual(await places(world), [])
+    assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
+  } finally {
+    await world.close()
+  }
+})

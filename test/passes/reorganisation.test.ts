@@ -79,6 +79,24 @@ inWorld('a payment that a reorganisation drops before anything was sent for it i
   await checkInvariants(world)
 })
 
+inWorld('what the payments wallet sent goes with its block, and stands once where it comes back', async (world) => {
+  const sent = await world.pay(3, BASIC, world.at(9))
+  const raw = await world.raw(sent)
+  await world.chain.mine()
+  await world.payments()
+  const outflows = () => world.pool`SELECT block_number AS block FROM wallet_outflows WHERE tx_hash = ${sent}`
+  assert.equal((await outflows()).length, 1)
+  await world.chain.reorg(1)
+  await world.payments()
+  assert.equal((await outflows()).length, 0)
+  await checkInvariants(world)
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.payments()
+  assert.equal((await outflows()).length, 1)
+  await checkInvariants(world)
+})
+
 inWorld(
   'a payment that comes back in another block is minted once, though its first mint was sent already',
   async (world) => {
