@@ -13,6 +13,8 @@ const REORGANISATION = 'test/passes/reorganisation.test.ts'
 const PAYMENTS = 'test/passes/payments.test.ts'
 const CREDIT = 'test/passes/credit.test.ts'
 const CLAIM = 'test/passes/claim.test.ts'
+const RACES = 'test/passes/races.test.ts'
+const RECONCILE = 'test/passes/reconcile.test.ts'
 const INSTANCES = 'test/passes/instances.test.ts'
 const HALT = 'test/audit/halt.test.ts'
 const RESTORED = 'test/audit/restored.test.ts'
@@ -131,6 +133,35 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     SENDING,
   ),
 
+  one(
+    'a guard counts as good one block too long',
+    SEND,
+    'cursor.number >= intent.guardBlock + outbox.BLOCK_HASHES_REACH',
+    'cursor.number > intent.guardBlock + outbox.BLOCK_HASHES_REACH',
+    SENDING,
+  ),
+  one(
+    'a run mints although its time was up before it had followed to the head',
+    'src/passes/payments.ts',
+    'if (ctx.minter && cursor.number === followed.head.number)',
+    'if (ctx.minter)',
+    RACES,
+  ),
+  one(
+    'a run pays a round although its time was up before it had followed to the head',
+    'src/passes/credit.ts',
+    "  if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })\n",
+    '',
+    RACES,
+  ),
+  one(
+    'a payment is minted though it was held while its mint was being signed',
+    PAYMENT_ROWS,
+    'p.inner_index FOR UPDATE OF p`',
+    'p.inner_index`',
+    RACES,
+  ),
+
   // Asking providers
   one(
     'a read that failed is not tried again',
@@ -240,7 +271,29 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     'src/passes/steps/reconcile.ts',
     '(missing ? await insertMissing(ctx, cursor, counters.lastNodeId) : 0)',
     '(missing ? 0 : 0)',
-    'test/passes/reconcile.test.ts',
+    RECONCILE,
+  ),
+
+  one(
+    'a transfer of a node that the ledger lacks stops the follower',
+    NODE_ROWS,
+    '"txHash" text, "blockHash" text)\n    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")`',
+    '"txHash" text, "blockHash" text)`',
+    RECONCILE,
+  ),
+  one(
+    'what the payments wallet sent outlives its block',
+    PAYMENT_ROWS,
+    'DELETE FROM wallet_outflows WHERE block_number > ${height}`',
+    'DELETE FROM wallet_outflows WHERE block_number > ${height} AND false`',
+    REORGANISATION,
+  ),
+  one(
+    'the first block is passed over',
+    'src/passes/steps/follow.ts',
+    'result.cursor.number + 1 : ctx.rules.startBlock',
+    'result.cursor.number + 1 : ctx.rules.startBlock + 1',
+    WALLET,
   ),
 
   // Halting and restoring
@@ -350,7 +403,36 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     tests: [HELD],
   },
 
+  one(
+    'a wallet’s places are counted while a release of the same wallet is under way',
+    JUDGE_STEP,
+    '    await payments.lockWallet(sql, payment.from)\n',
+    '',
+    RACES,
+  ),
+  one(
+    'a verdict on a payment is written though it came back in another block',
+    JUDGE_STEP,
+    ' || current.blockHash !== payment.blockHash)',
+    ')',
+    RACES,
+  ),
+  one(
+    'the cap of a wallet is counted without what is being minted',
+    PAYMENT_ROWS,
+    `state IN ('accepted', 'minting')) AS "walletInFlight"`,
+    `state = 'accepted') AS "walletInFlight"`,
+    'test/passes/wallet-limit.test.ts',
+  ),
+
   // The payments wallet
+  one(
+    'the books of the payments wallet begin a block late',
+    'src/passes/steps/audit.ts',
+    'Math.max(0, ctx.rules.startBlock - 1)',
+    'Math.max(0, ctx.rules.startBlock)',
+    WALLET,
+  ),
   one(
     'value that came by an internal call is not looked for',
     'src/passes/steps/audit.ts',
@@ -377,8 +459,8 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   one(
     'turns that were missed are paid at the terms of today',
     'src/passes/steps/seeds.ts',
-    'const inForce = termsAt(terms, due)',
-    'const inForce = termsAt(terms, Number.MAX_SAFE_INTEGER)',
+    'termsAt(terms, termsTime) ?? {}',
+    'termsAt(terms, Number.MAX_SAFE_INTEGER) ?? {}',
     CREDIT,
   ),
   one(
