@@ -39,12 +39,13 @@ export async function readJsonBody(
   return value as JsonObject
 }
 
+/** Whether a body that nobody wants need not be waited for: Node lets what comes with a GET pass by once the answer is sent. */
+export function passesBy(request: IncomingMessage): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request)
+}
+
 /** Lets a body that nobody wants pass by, up to the same size. Null: it has. */
 export async function skipBody(request: IncomingMessage): Promise<Refusal | null> {
-  if (request.method === 'GET' || request.method === 'HEAD') {
-    // Not waited for: Node lets whatever comes pass by once the answer is sent.
-    if (!announcesTooMuch(request)) return null
-  }
   const bytes = await readBytes(request)
   return Buffer.isBuffer(bytes) ? null : bytes
 }

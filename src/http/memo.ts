@@ -54,8 +54,8 @@ export class Memo<T> {
     changes?.subscribe(() => this.#flush())
   }
 
-  /** Answers what is kept if it is younger than `maxAgeSec`, else builds it: once for all who ask meanwhile. */
-  async get(key: string, maxAgeSec: number, build: () => Promise<T>): Promise<T> {
+  /** Answers what is kept, at once, if it is younger than `maxAgeSec`, else builds it: once for all who ask meanwhile. */
+  get(key: string, maxAgeSec: number, build: () => Promise<T>): T | Promise<T> {
     const kept = this.#entries.get(key)
     if (kept) {
       const age = this.#clock() - kept.at

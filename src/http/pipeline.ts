@@ -1,15 +1,14 @@
 // The order in which every request is looked at: configured, limit, method, key or session,
 // input, and only then the handler. Catches every fault; what it says stays in the log.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Address } from '../domain/units.ts'
-import { readJsonBody, skipBody } from './body.ts'
+import { passesBy, readJsonBody, skipBody } from './body.ts'
 import { clientFinder } from './client-address.ts'
 import { readCookies } from './cookies.ts'
 import type { Query } from './guards.ts'
 import { Limits } from './limits.ts'
 import { isRefusal, Overdue, type Refusal, refusalOfFault, refuse, statusOf } from './refusals.ts'
-import { allowed, sendOptions, sendOutcome, setCorsHeaders, setRateHeaders } from './reply.ts'
+import { allowed, type Reply, sendOptions, sendOutcome, setCorsHeaders, setRateHeaders } from './reply.ts'
 import type { Call, Outcome, Route } from './route.ts'
 import type { Tools } from './tools.ts'
 
@@ -22,9 +21,8 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   const limits = new Limits(deps.steady)
   const findClient = clientFinder(deps.settings.trustedProxies)
 
-  function overLimit(route: Route, bucket: number, request: FastifyRequest, reply: FastifyReply): boolean {
+  function overLimit(route: Route, bucket: number, { raw }: Call, reply: Reply): boolean {
     if (route.limitPerMinute === null) return false
-    const { raw } = request
     const client = findClient(raw.socket.remoteAddress ?? '', forwardedFor(raw))
     const state = limits.take(bucket, route.limitPerMinute, client)
     setRateHeaders(reply, state)
@@ -37,16 +35,10 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return (foreign ? null : sessions.read(call.cookies)) ?? refuse('notSignedIn')
   }
 
-  function admit(
-    route: Route,
-    bucket: number,
-    call: Call,
-    reply: FastifyReply,
-    request: FastifyRequest,
-  ): Refusal | null {
+  function admit(route: Route, bucket: number, call: Call, reply: Reply): Refusal | null {
     const unready = route.configured?.()
     if (unready) return unready
-    if (overLimit(route, bucket, request, reply)) return refuse('rateLimited')
+    if (overLimit(route, bucket, call, reply)) return refuse('rateLimited')
     if (!isAllowed(route, call.method)) {
       reply.header('allow', allowed(route))
       return refuse('wrongMethod')
@@ -60,55 +52,65 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return null
   }
 
-  async function outcomeOf(route: Route, call: Call): Promise<Outcome> {
-    if (route.takesJson) {
-      const body = await readJsonBody(call.raw, { orNothing: route.takesJson === 'orNothing' })
-      if (isRefusal(body)) return body
-      call.body = body
-    } else {
-      const tooLarge = await skipBody(call.raw)
-      if (tooLarge) return tooLarge
-    }
-    return withDeadline(route, Promise.resolve(route.handle(call)))
+  function failed(route: Route, { raw, requestId }: Call, fault: unknown): Refusal {
+    const refusal = refusalOfFault(fault)
+    // A caller who went away in the middle is nobody's fault, and nobody reads the answer.
+    if (!raw.destroyed || raw.complete)
+      deps.log[statusOf(refusal.refused) === 500 ? 'error' : 'warn'](
+        { err: fault, requestId, route: route.path },
+        'request failed',
+      )
+    return refusal
   }
 
-  return async function run(route: Route, bucket: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const call = callOf(request)
+  /** What comes of a request: at once where nothing has to be waited for, as with what is kept in memory. */
+  function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
+    try {
+      const refused = refuseMessage(call) ?? admit(route, bucket, call, reply)
+      if (refused) return refused
+      const outcome = route.takesJson || !passesBy(call.raw) ? afterBody(route, call) : handleInTime(route, call)
+      return outcome instanceof Promise ? outcome.catch((fault) => failed(route, call, fault)) : outcome
+    } catch (fault) {
+      return failed(route, call, fault)
+    }
+  }
+
+  return function run(route: Route, bucket: number, call: Call, reply: Reply): void | Promise<void> {
     const asked = {
-      ifNoneMatch: request.raw.headers['if-none-match'],
+      ifNoneMatch: call.raw.headers['if-none-match'],
       hasSession: call.cookies.has(sessions.sessionCookie),
     }
     if (route.cors) setCorsHeaders(reply)
-    const unreadable = refuseMessage(call)
-    if (call.method === 'OPTIONS' && route.methods !== 'any' && !unreadable) return void sendOptions(reply, route)
-    let outcome: Outcome
-    try {
-      outcome = unreadable ?? admit(route, bucket, call, reply, request) ?? (await outcomeOf(route, call))
-    } catch (fault) {
-      const refusal = refusalOfFault(fault)
-      outcome = refusal
-      // A caller who went away in the middle is nobody's fault, and nobody reads the answer.
-      if (!request.raw.destroyed || request.raw.complete)
-        deps.log[statusOf(refusal.refused) === 500 ? 'error' : 'warn'](
-          { err: fault, requestId: call.requestId, route: route.path },
-          'request failed',
-        )
-    }
+    if (call.method === 'OPTIONS' && route.methods !== 'any' && !refuseMessage(call)) return sendOptions(reply, route)
+    const outcome = outcomeOf(route, bucket, call, reply)
+    if (outcome instanceof Promise) return outcome.then((later) => sendOutcome(reply, route, asked, later))
     sendOutcome(reply, route, asked, outcome)
   }
 }
 
-function callOf(request: FastifyRequest): Call {
-  const { raw } = request
+async function afterBody(route: Route, call: Call): Promise<Outcome> {
+  if (route.takesJson) {
+    const body = await readJsonBody(call.raw, { orNothing: route.takesJson === 'orNothing' })
+    if (isRefusal(body)) return body
+    call.body = body
+  } else {
+    const tooLarge = await skipBody(call.raw)
+    if (tooLarge) return tooLarge
+  }
+  return handleInTime(route, call)
+}
+
+/** One request, as the pipeline begins with it. */
+export function callOf(raw: IncomingMessage, params: Call['params'], query: Query, requestId: string): Call {
   return {
     method: raw.method ?? '',
-    params: request.params as Call['params'],
-    query: request.query as Query,
+    params,
+    query,
     cookies: readCookies(raw.headers.cookie),
     body: {},
     wallet: NOBODY,
     raw,
-    requestId: request.id,
+    requestId,
   }
 }
 
@@ -139,9 +141,13 @@ function isAllowed(route: Route, method: string): boolean {
   return (route.methods as readonly string[]).includes(method)
 }
 
-async function withDeadline(route: Route, answer: Promise<Outcome>): Promise<Outcome> {
+function handleInTime(route: Route, call: Call): Outcome | Promise<Outcome> {
+  const outcome = route.handle(call)
   const ms = route.deadlineMs
-  if (ms === null) return answer
+  return outcome instanceof Promise && ms !== null ? inTime(route, outcome, ms) : outcome
+}
+
+async function inTime(route: Route, answer: Promise<Outcome>, ms: number): Promise<Outcome> {
   let timer: NodeJS.Timeout | undefined
   const overdue = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Overdue(route.path, ms)), ms)

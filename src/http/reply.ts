@@ -1,12 +1,16 @@
 // Turns outcomes into answers: status, envelope, cache headers, entity tags, security and rate headers. Everything that is
 // sent passes through here or, where there is no request to answer, through `rawRefusal`.
-import type { FastifyReply } from 'fastify'
+import type { ServerResponse } from 'node:http'
+import { pipeline, type Readable } from 'node:stream'
 import type { LimitState } from './limits.ts'
 import { envelope, isRefusal, type RefusalName, statusOf } from './refusals.ts'
-import type { Outcome, Route } from './route.ts'
+import type { Download, Outcome, PageOutcome, Route } from './route.ts'
 
 /** On every answer: nobody guesses types, nobody learns where a caller came from. */
-export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const
+const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
+/** Longer bodies are sent as the bytes they are. */
+const TEXT_BYTES_MAX = 4 * 1024
+const FIRST_HEADERS = Object.entries(SECURITY_HEADERS).flat()
 const JSON_TYPE = 'application/json'
 /** A page loads from this service alone, runs none but its scripts, and stands in no other page. Styles are set by scripts, too. */
 const PAGE_POLICY =
@@ -26,36 +30,88 @@ export interface Asked {
   hasSession: boolean
 }
 
+/**
+ * An answer in the making. Its headers are collected, names and values in turn, and given to Node in one piece: set one by one they
+ * would take longer than all else that is done for an answer from memory.
+ */
+export class Reply {
+  readonly #response: ServerResponse
+  readonly #headers: string[]
+  readonly #onSent: (status: number) => void
+
+  /** `onSent` is called once the answer is handed over whole, and never where that fails half way. */
+  constructor(response: ServerResponse, requestId: string, onSent: (status: number) => void) {
+    this.#response = response
+    this.#headers = [...FIRST_HEADERS, 'x-request-id', requestId]
+    this.#onSent = onSent
+  }
+
+  /** Adds a header; none is given twice but `set-cookie`. */
+  header(name: string, value: string): this {
+    this.#headers.push(name, value)
+    return this
+  }
+
+  /** Sends it; Node leaves the body out where the request was HEAD. */
+  send(status: number, body?: Buffer): void {
+    if (body) this.header('content-length', String(body.length))
+    this.#response.writeHead(status, this.#headers)
+    // A text goes out in one piece with the headers, which are one; of long ones it takes longer to make one.
+    if (body && body.length <= TEXT_BYTES_MAX) this.#response.end(body.toString('latin1'), 'latin1')
+    else this.#response.end(body)
+    this.#onSent(status)
+  }
+
+  /** Sends what a stream brings. One that fails breaks the connection off. */
+  sendStream(status: number, stream: Readable): void {
+    this.#response.writeHead(status, this.#headers)
+    pipeline(stream, this.#response, (error) => {
+      if (!error) this.#onSent(status)
+    })
+  }
+}
+
 /** Sends an outcome of a route. */
-export function sendOutcome(reply: FastifyReply, route: Route, asked: Asked, outcome: Outcome): FastifyReply {
-  if ('cookies' in outcome && outcome.cookies?.length) reply.header('set-cookie', outcome.cookies)
+export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: Outcome): void {
+  if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
   const isPrivate = asked.hasSession || route.session === true
-  if (isRefusal(outcome)) return sendRefusal(reply, outcome.refused, isPrivate)
-  reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
-  if ('stream' in outcome) {
-    reply.header('content-disposition', `attachment; filename="${outcome.filename}"`)
-    return reply.code(200).header('content-type', outcome.contentType).send(outcome.stream)
+  if (isRefusal(outcome)) sendRefusal(reply, outcome.refused, isPrivate)
+  else {
+    reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
+    if ('body' in outcome) sendPage(reply, route, isPrivate ? null : asked, outcome)
+    else if ('stream' in outcome) sendDownload(reply, outcome)
+    else sendJson(reply, outcome.status ?? 200, Buffer.from(outcome.json))
   }
-  if (!('body' in outcome)) return sendJson(reply, outcome.status ?? 200, Buffer.from(outcome.json))
-  if (outcome.encoding) reply.header('vary', 'accept-encoding')
-  if (!isPrivate && route.cache !== NO_STORE) {
-    reply.header('etag', outcome.etag)
-    if (matches(asked.ifNoneMatch, outcome.etag)) return reply.code(304).send()
+}
+
+/** Sends ready bytes, or word that the caller has them. `asked` null: nobody may keep them, so they have no tag. */
+function sendPage(reply: Reply, route: Route, asked: Asked | null, page: PageOutcome): void {
+  if (page.encoding) reply.header('vary', 'accept-encoding')
+  const mayBeKept = asked !== null && route.cache !== NO_STORE
+  if (mayBeKept) reply.header('etag', page.etag)
+  if (mayBeKept && matches(asked.ifNoneMatch, page.etag)) {
+    reply.send(304)
+    return
   }
-  if (outcome.encoding && outcome.encoding !== 'identity') reply.header('content-encoding', outcome.encoding)
-  if (!route.contentType) return sendJson(reply, 200, outcome.body)
-  if (route.contentType.startsWith('text/html')) reply.header('content-security-policy', route.policy ?? PAGE_POLICY)
-  return reply.code(200).header('content-type', route.contentType).send(outcome.body)
+  if (page.encoding && page.encoding !== 'identity') reply.header('content-encoding', page.encoding)
+  const { contentType = JSON_TYPE } = route
+  if (contentType.startsWith('text/html')) reply.header('content-security-policy', route.policy ?? PAGE_POLICY)
+  reply.header('content-type', contentType).send(200, page.body)
+}
+
+function sendDownload(reply: Reply, { stream, filename, contentType }: Download): void {
+  reply.header('content-disposition', `attachment; filename="${filename}"`).header('content-type', contentType)
+  reply.sendStream(200, stream)
 }
 
 /** Sends the error envelope. Errors are never to be kept, by nobody. */
-export function sendRefusal(reply: FastifyReply, refused: RefusalName, isPrivate: boolean): FastifyReply {
+export function sendRefusal(reply: Reply, refused: RefusalName, isPrivate: boolean): void {
   reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : NO_STORE)
-  return sendJson(reply, statusOf(refused), Buffer.from(envelope(refused)))
+  sendJson(reply, statusOf(refused), Buffer.from(envelope(refused)))
 }
 
-function sendJson(reply: FastifyReply, status: number, body: Buffer): FastifyReply {
-  return reply.code(status).header('content-type', JSON_TYPE).send(body)
+function sendJson(reply: Reply, status: number, body: Buffer): void {
+  reply.header('content-type', JSON_TYPE).send(status, body)
 }
 
 /** If-None-Match compares weakly: `W/` does not matter. */
@@ -68,7 +124,7 @@ function matches(header: string | undefined, etag: string): boolean {
 }
 
 /** The headers of every answer from a limited endpoint (specification, section 8), and the IETF fields beside them. */
-export function setRateHeaders(reply: FastifyReply, state: LimitState): void {
+export function setRateHeaders(reply: Reply, state: LimitState): void {
   reply.header('x-ratelimit-limit', String(state.limit))
   reply.header('x-ratelimit-remaining', String(state.remaining))
   reply.header('x-ratelimit-reset', String(state.reset))
@@ -78,7 +134,7 @@ export function setRateHeaders(reply: FastifyReply, state: LimitState): void {
 }
 
 /** Lets pages of any origin read the answer. */
-export function setCorsHeaders(reply: FastifyReply): void {
+export function setCorsHeaders(reply: Reply): void {
   reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED)
 }
 
@@ -91,15 +147,15 @@ export function allowed(route: Route): string {
 }
 
 /** Answers OPTIONS: what the route allows, and to pages of other origins only where it is public. */
-export function sendOptions(reply: FastifyReply, route: Route): FastifyReply {
-  reply.code(204).header('allow', allowed(route)).header('cache-control', NO_STORE)
+export function sendOptions(reply: Reply, route: Route): void {
+  reply.header('allow', allowed(route)).header('cache-control', NO_STORE)
   if (route.cors) {
     reply
       .header('access-control-allow-methods', allowed(route))
       .header('access-control-allow-headers', 'content-type, if-none-match, x-request-id')
       .header('access-control-max-age', String(PREFLIGHT_SEC))
   }
-  return reply.send()
+  reply.send(204)
 }
 
 /** A whole refusal for a socket whose request could not even be read. */

@@ -57,11 +57,9 @@ export interface Call {
  * A page of ready bytes, a text of JSON made for this caller (with another status than 200 where told), a file that is sent as it
  * is made, or a refusal; never a cookie with a page.
  */
-export type Outcome =
-  | (Page & { encoding?: 'br' | 'gzip' | 'identity' })
-  | { json: string; status?: number; cookies?: string[] }
-  | Download
-  | Refusal
+export type Outcome = PageOutcome | { json: string; status?: number; cookies?: string[] } | Download | Refusal
+
+export type PageOutcome = Page & { encoding?: 'br' | 'gzip' | 'identity' }
 
 /** A file of any length, sent as it is read. A stream that fails breaks the connection off, so that nobody takes a part for the whole. */
 export interface Download {

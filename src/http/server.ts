@@ -1,13 +1,16 @@
 // The HTTP server: limits on what a connection may do, the router, and what is answered where no route is reached. Owns
 // everything between the socket and the pipeline; knows nothing of what the routes answer.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, METHODS } from 'node:http'
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import type { Log } from '../log.ts'
 import type { HttpDeps } from './deps.ts'
-import { pipeline } from './pipeline.ts'
+import type { Query } from './guards.ts'
+import { callOf, pipeline } from './pipeline.ts'
 import type { RefusalName } from './refusals.ts'
-import { rawRefusal, SECURITY_HEADERS, sendRefusal } from './reply.ts'
+import { Reply, rawRefusal, sendRefusal } from './reply.ts'
+import type { Call } from './route.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools } from './tools.ts'
 
@@ -48,8 +51,7 @@ export function createServer(deps: HttpDeps): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: answerRawError,
-    frameworkErrors: (_error, request, reply) =>
-      answerPlainly(request as FastifyRequest, reply as FastifyReply, 'badTarget'),
+    frameworkErrors: (_error, request, { raw }) => refuseOutside(request as FastifyRequest, raw, 'badTarget'),
   })
   // No body is ever parsed for us: the pipeline reads it, after limits and keys.
   const methods = METHODS.filter((method) => method !== 'CONNECT')
@@ -61,26 +63,18 @@ export function createServer(deps: HttpDeps): FastifyInstance {
     app.route({
       method: methods,
       url: route.path,
-      handler: async (request, reply) => {
-        await run(route, bucket, request, reply)
-        return reply
+      handler: ({ raw, params, query, id }, { raw: response }) => {
+        const reply = replyTo(deps, raw, response, id, route.path)
+        return run(route, bucket, callOf(raw, params as Call['params'], query as Query, id), reply)
       },
     })
   }
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
-    if (deps.draining?.()) reply.header('connection', 'close')
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    const { statusCode, elapsedTime } = reply
-    const route = request.routeOptions.url ?? null
-    deps.meters?.request({ method: request.method, route, status: statusCode, seconds: elapsedTime / 1000 })
-    logRequest(deps, request, reply)
-  })
-  app.setNotFoundHandler((request, reply) => sendRefusal(reply, 'unknownRoute', carriesSession(request, tools)))
+  const refuseOutside = ({ raw, id }: FastifyRequest, response: ServerResponse, refused: RefusalName) =>
+    sendRefusal(replyTo(deps, raw, response, id, null), refused, carriesSession(raw, tools))
+  app.setNotFoundHandler((request, reply) => refuseOutside(request, reply.raw, 'unknownRoute'))
   app.setErrorHandler((error, request, reply) => {
     deps.log.error({ err: error, requestId: request.id }, 'request failed outside of any route')
-    return sendRefusal(reply, 'unexpected', carriesSession(request, tools))
+    refuseOutside(request, reply.raw, 'unexpected')
   })
   app.server.on('checkExpectation', (request) => hangUp(request.socket, 'badRequest', requestId(request)))
   app.server.on('connect', (request) => hangUp(request.socket, 'wrongMethod', requestId(request)))
@@ -96,13 +90,26 @@ function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-function carriesSession({ raw }: FastifyRequest, { sessions }: ReturnType<typeof buildTools>): boolean {
+function carriesSession(raw: IncomingMessage, { sessions }: ReturnType<typeof buildTools>): boolean {
   return raw.headers.cookie?.includes(sessions.sessionCookie) ?? false
 }
 
-function answerPlainly(request: FastifyRequest, reply: FastifyReply, refused: RefusalName): void {
-  reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
-  sendRefusal(reply, refused, false)
+/** Begins the answer to a request, which is counted and logged once it is sent. */
+function replyTo(
+  deps: HttpDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  route: string | null,
+): Reply {
+  const began = performance.now()
+  const reply = new Reply(response, requestId, (status) => {
+    const { method = '' } = request
+    const ms = performance.now() - began
+    deps.meters?.request({ method, route, status, seconds: ms / 1000 })
+    logRequest(deps.log, request, { requestId, status, ms })
+  })
+  return deps.draining?.() ? reply.header('connection', 'close') : reply
 }
 
 /** What could not be read as a request at all, or came too slowly. */
@@ -126,17 +133,21 @@ function hangUp(socket: Socket, refused: RefusalName, id: string): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
-function logRequest({ log }: HttpDeps, request: FastifyRequest, reply: FastifyReply): void {
-  const level = reply.statusCode < 400 ? 'debug' : 'info'
+function logRequest(
+  log: Log,
+  { method, url = '' }: IncomingMessage,
+  { requestId, status, ms }: { requestId: string; status: number; ms: number },
+): void {
+  const level = status < 400 ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return
   log[level](
     {
-      requestId: request.id,
-      method: request.method,
+      requestId,
+      method,
       // Without its query, which may hold what nobody should have put there. The parser lets only printable ASCII through.
-      path: request.url.split('?', 1)[0]?.slice(0, 200),
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
+      path: url.split('?', 1)[0]?.slice(0, 200),
+      status,
+      ms: Math.round(ms),
     },
     'request',
   )

@@ -18,10 +18,10 @@ export interface Tools {
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
    * The page of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that
-   * the text depends on. Null where `read` finds nothing.
+   * the text depends on. Answered at once where it is kept. Null where `read` finds nothing.
    */
-  page(key: string, maxAgeSec: number, read: () => Promise<string>): Promise<Page>
-  page(key: string, maxAgeSec: number, read: () => Promise<string | null>): Promise<Page | null>
+  page(key: string, maxAgeSec: number, read: () => Promise<string>): Page | Promise<Page>
+  page(key: string, maxAgeSec: number, read: () => Promise<string | null>): Page | null | Promise<Page | null>
 }
 
 export function buildTools(deps: HttpDeps): Tools {

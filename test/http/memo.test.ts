@@ -93,7 +93,7 @@ describe('the memo', () => {
 
   it('keeps no failure', async () => {
     const { memo, build } = memoOf()
-    await assert.rejects(memo.get('a', 5, () => Promise.reject(new Error('no'))))
+    await assert.rejects(async () => memo.get('a', 5, () => Promise.reject(new Error('no'))))
     assert.equal(await memo.get('a', 5, build), 'value 1')
   })
 

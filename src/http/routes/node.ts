@@ -3,7 +3,8 @@
 import { type NodePage, readNode } from '../../db/reads.ts'
 import { orNull } from '../glance.ts'
 import { parseId, parseLimit } from '../guards.ts'
-import { isRefusal, refuse } from '../refusals.ts'
+import type { Page } from '../memo.ts'
+import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -17,14 +18,17 @@ export const node = (tools: Tools): Route => ({
   cache: 'public, max-age=0, s-maxage=5, stale-while-revalidate=15',
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
-  handle: async ({ params, query }) => {
+  handle: ({ params, query }) => {
     const id = parseId(params.id)
     if (isRefusal(id)) return id
     const limit = parseLimit(query)
     if (isRefusal(limit)) return limit
-    return (await tools.page(`node ${id} ${limit}`, 5, () => nodeJson(tools, id, limit))) ?? refuse('unknownNode')
+    const page = tools.page(`node ${id} ${limit}`, 5, () => nodeJson(tools, id, limit))
+    return page instanceof Promise ? page.then(known) : known(page)
   },
 })
+
+const known = (page: Page | null): Page | Refusal => page ?? refuse('unknownNode')
 
 async function nodeJson({ deps, read }: Tools, id: bigint, limit: number): Promise<string | null> {
   const found = await read((sql) => readNode(sql, id, limit))
