@@ -1,7 +1,7 @@
 // The credit pass: follow, settle the outstanding round, else plan the next one and send it. Each run pays at most one
 // turn per cohort; the contract itself refuses a turn paid twice, early, or in another round's place.
 import type { FactoryCall, Sender } from '../chain/port.ts'
-import type { Cursor } from '../db/blocks.ts'
+import { type Cursor, readBlock } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readPending } from '../db/outbox.ts'
 import { lastRound } from '../db/rounds.ts'
@@ -13,6 +13,7 @@ import type { PassContext, Run } from './context.ts'
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { follow } from './steps/follow.ts'
+import { settledHeight } from './steps/judge.ts'
 import { planDueRound } from './steps/plan.ts'
 import { reviveCall, send, settleOutstanding } from './steps/send.ts'
 
@@ -42,13 +43,22 @@ async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
   if (await settleOutstanding(ctx, run, distributor, cursor))
     return { ...(await outstandingRound(ctx, distributor)), dueNodes }
   if (due.length === 0) return outcome({ reason: 'nothingDue' })
-  const { plan } = await planDueRound(ctx, cursor, due)
+  const settledTime = await timeSettled(ctx, cursor)
+  const payable = due.filter(({ nextDue }) => nextDue <= settledTime)
+  if (payable.length === 0) return outcome({ reason: 'pending', dueNodes })
+  const { plan } = await planDueRound(ctx, cursor, payable)
   if (plan.unbacked.length > 0)
     ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
   if (plan.unknown.length > 0)
     ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
   if (plan.turns.length === 0) return outcome({ reason: 'nothingDue', dueNodes })
   return { ...(await sendRound(ctx, run, distributor, cursor, plan)), dueNodes }
+}
+
+/** Up to when turns can be paid. Nothing voids a round without a guard on another fork, so it waits until the block of its seed is settled. */
+async function timeSettled(ctx: PassContext, cursor: Cursor): Promise<number> {
+  if (ctx.rules.guardUsable) return cursor.time
+  return (await readBlock(ctx.pool, await settledHeight(ctx, cursor)))?.time ?? 0
 }
 
 async function isPaused(ctx: PassContext, cursor: Cursor): Promise<boolean> {

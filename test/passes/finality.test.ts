@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** How far anvil's final block lies behind its head. */
@@ -59,6 +59,19 @@ for (const [sentence, rules] of [
     await world.settle()
   })
 }
+
+test('a round that carries no guard waits until the block of its seed is final', async () => {
+  const { credit } = world.instance({ rules: { guardUsable: false } })
+  await world.rest()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine(FINAL_AFTER)
+  const waits = await credit()
+  assert.deepEqual([waits.reason, waits.dueNodes > 0, waits.txHash], ['pending', true, null])
+  await world.chain.mine()
+  const sent = await credit()
+  assert.deepEqual([sent.reason, sent.nodeCount], [null, waits.dueNodes])
+  await world.rest()
+})
 
 test('where the chain knows no finality and the guard cannot be relied on, nothing is ever accepted', async () => {
   const chain = { ...world.ctx.chain, finalized: async () => null }

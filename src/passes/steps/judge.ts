@@ -73,7 +73,7 @@ interface Bench {
 }
 
 /** Height up to which blocks count as settled. */
-async function settledHeight(ctx: PassContext, cursor: Cursor): Promise<number> {
+export async function settledHeight(ctx: PassContext, cursor: Cursor): Promise<number> {
   const { finality, guardUsable } = ctx.rules
   if (typeof finality === 'number') return cursor.number - finality
   if (finality === 'guarded' && guardUsable) return cursor.number
