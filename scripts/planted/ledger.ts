@@ -14,6 +14,7 @@ const PAYMENTS = 'test/passes/payments.test.ts'
 const CREDIT = 'test/passes/credit.test.ts'
 const CLAIM = 'test/passes/claim.test.ts'
 const RACES = 'test/passes/races.test.ts'
+const REFUNDS = 'test/passes/refunds.test.ts'
 const RECONCILE = 'test/passes/reconcile.test.ts'
 const INSTANCES = 'test/passes/instances.test.ts'
 const HALT = 'test/audit/halt.test.ts'
@@ -31,6 +32,7 @@ const SEND = 'src/passes/steps/send.ts'
 const STORE = 'src/passes/steps/store.ts'
 const OUTBOX = 'src/db/outbox.ts'
 const JUDGE_STEP = 'src/passes/steps/judge.ts'
+const REFUND_STEP = 'src/passes/steps/refunds.ts'
 const PAYMENT_ROWS = 'src/db/payments.ts'
 const NODE_ROWS = 'src/db/nodes.ts'
 
@@ -423,6 +425,28 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     `state IN ('accepted', 'minting')) AS "walletInFlight"`,
     `state = 'accepted') AS "walletInFlight"`,
     'test/passes/wallet-limit.test.ts',
+  ),
+
+  one(
+    'a refund counts as final once it was looked at',
+    REFUND_STEP,
+    'const final = blockNumber <= finalized',
+    'const final = blockNumber >= 0',
+    REFUNDS,
+  ),
+  one(
+    'a refund is given up because a provider lags',
+    REFUND_STEP,
+    'return there !== null && there.hash !== refund.blockHash &&',
+    'return there?.hash !== refund.blockHash &&',
+    REFUNDS,
+  ),
+  one(
+    'a refund is noted in a block that is not canonical',
+    REFUND_STEP,
+    '      if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) continue\n',
+    '',
+    REFUNDS,
   ),
 
   // The payments wallet

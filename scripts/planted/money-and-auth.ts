@@ -174,7 +174,7 @@ export const MONEY_AND_AUTH_BUGS: readonly PlantedBug[] = [
     'test/http/session.property.test.ts',
     SIGN_IN,
   ),
-  one('a signature in the upper half is taken', 'src/http/signature.ts', 'sValue <= HALF', 'sValue < ORDER', SIGN_IN),
+  one('a signature in the upper half is taken', 'src/http/signature.ts', 's <= HALF', 's < ORDER', SIGN_IN),
   one(
     'a key sent twice is a key',
     'src/http/secrets.ts',
