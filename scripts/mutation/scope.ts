@@ -34,7 +34,7 @@ export const GROUPS: readonly [Group, Group] = [
       'test/http/client-address.test.ts',
       'test/chain/bloom.test.ts',
       'test/feeds/eth-usd.test.ts',
-      'test/config.test.ts',
+      'test/{config,config-values}.test.ts',
     ],
   },
 ]

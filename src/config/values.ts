@@ -48,15 +48,18 @@ export function readWei<Fallback extends Wei | null>(source: Source, name: Plain
   }
 }
 
-const SWITCH: Readonly<Record<string, boolean>> = { true: true, on: true, 1: true, false: false, off: false, 0: false }
+const ON = ['true', 'on', '1']
+const OFF = ['false', 'off', '0']
 
 /** true, on or 1; false, off or 0. */
 export function readSwitch(source: Source, name: PlainSetting, fallback: boolean): boolean {
   const text = source.get(name)
   if (text === null) return fallback
-  const value = SWITCH[text.toLowerCase()]
-  if (value === undefined) source.refuse(name, `is ${shown(text)}: set it to true or false (or on, off)`)
-  return value ?? fallback
+  const word = text.toLowerCase()
+  if (ON.includes(word)) return true
+  if (OFF.includes(word)) return false
+  source.refuse(name, `is ${shown(text)}: set it to true or false (or on, off)`)
+  return fallback
 }
 
 /** One of a few words. */

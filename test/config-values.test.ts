@@ -1,0 +1,157 @@
+// Values of settings, one by one: what each reader takes, what it refuses, and what gives a secret away as a guess.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSource } from '../src/config/source.ts'
+import {
+  POSTGRES_URL,
+  parseAddress,
+  parsePrivateKey,
+  parseUrl,
+  readHttpUrls,
+  readNetworks,
+  readSwitch,
+  readText,
+} from '../src/config/values.ts'
+import { isWellKnownKey, weaknessOf } from '../src/config/weak.ts'
+import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
+
+const sourceOf = (env: NodeJS.ProcessEnv) =>
+  openSource({ NODE_ENV: 'production', ...env }, () => {
+    throw new Error('there are no files')
+  })
+/** What `read` makes of a text, and what it says against it. */
+function told<T>(name: string, text: string, read: (source: ReturnType<typeof sourceOf>) => T): [T, string[]] {
+  const source = sourceOf({ [name]: text })
+  return [read(source), source.problems.map(({ message }) => message)]
+}
+
+test('a switch is on or off in three words each, whatever it is by default', () => {
+  for (const fallback of [true, false])
+    for (const [words, expected] of [
+      [['true', 'on', '1', 'On', 'TRUE'], true],
+      [['false', 'off', '0', 'OFF', 'False'], false],
+    ] as const)
+      for (const word of words)
+        assert.deepEqual(
+          told('DIST_ENABLED', word, (source) => readSwitch(source, 'DIST_ENABLED', fallback)),
+          [expected, []],
+          word,
+        )
+  for (const word of ['yes', '2', 'truee', '__proto__', 'constructor']) {
+    const [value, problems] = told('DIST_ENABLED', word, (source) => readSwitch(source, 'DIST_ENABLED', true))
+    assert.deepEqual([value, problems.length], [true, 1], word)
+  }
+})
+
+test('a text that is not set is its fallback, without complaint', () => {
+  const source = sourceOf({})
+  assert.equal(readText(source, 'HOST', /^never$/, 'set it', 'fallback'), 'fallback')
+  assert.deepEqual(source.problems, [])
+})
+
+test('an address, or a key, is the whole text', () => {
+  const wallet = `0x${'ab'.repeat(20)}`
+  assert.equal(parseAddress(wallet), wallet)
+  for (const text of [`x${wallet}`, `${wallet}0`, ` ${wallet}`, `${wallet}\n`]) assert.equal(parseAddress(text), null)
+  const key = 'ab'.repeat(32)
+  assert.equal(parsePrivateKey(key), `0x${key}`)
+  assert.equal(parsePrivateKey(`0x${key.toUpperCase()}`), `0x${key}`)
+  for (const text of [`x${key}`, `0x${key}0`, `0x0x${key}`, `${key} `, `00${key}`, '0'.repeat(64), 'f'.repeat(64)])
+    assert.equal(parsePrivateKey(text), null)
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  assert.equal(parsePrivateKey(order.toString(16)), null)
+  assert.equal(parsePrivateKey((order - 1n).toString(16)), `0x${(order - 1n).toString(16)}`)
+})
+
+test('a URL has one of the schemes, and a host', () => {
+  assert.equal(parseUrl('https://example.org/x', ['http:', 'https:'])?.hostname, 'example.org')
+  for (const text of ['ftp://example.org', 'example.org', '', 'https://'])
+    assert.equal(parseUrl(text, ['https:']), null)
+  assert.equal(parseUrl('unix:/run/socket', ['unix:']), null)
+})
+
+test('URLs stand between commas; which of several is none is told by its number', () => {
+  const read = (text: string, countMax = 3) =>
+    told('RPC_URL', text, (source) => readHttpUrls(source, 'RPC_URL', countMax))
+  assert.deepEqual(read('https://a.example, ,http://b.example,'), [['https://a.example', 'http://b.example'], []])
+  assert.deepEqual(read('ftp://a.example'), [[], ['is no URL: set it to http://… or https://…, several with commas']])
+  assert.deepEqual(read('ftp://a.example', 1), [[], ['is no URL: set it to http://… or https://…']])
+  assert.deepEqual(read(','), [[], ['is no URL: set it to http://… or https://…, several with commas']])
+  const second = 'holds a text (number 2) that is no URL: set it to http://… or https://…, several with commas'
+  assert.deepEqual(read('https://a.example,b.example'), [[], [second]])
+  assert.deepEqual(read('http://a.example,http://b.example', 1), [[], ['names 2 URLs, 1 are the most']])
+})
+
+test('a PostgreSQL URL is one from its first character to its last', () => {
+  for (const url of [
+    'postgres://h',
+    'postgresql://u:p@h:5432/d',
+    'postgres:///d?host=/run',
+    'postgres://a,b/d',
+    'postgres://h?x=1',
+  ])
+    assert.ok(POSTGRES_URL.test(url), url)
+  for (const url of [
+    'xpostgres://h/d',
+    ' postgres://h/d',
+    'postgres://h/d ',
+    'mysql://h/d',
+    'postgres://h/d/e',
+    'postgres:h',
+  ])
+    assert.ok(!POSTGRES_URL.test(url), url)
+})
+
+test('networks stand between commas or spaces, each with a prefix that narrows it, or none', () => {
+  const read = (text: string) => told('TRUSTED_PROXIES', text, (source) => readNetworks(source, 'TRUSTED_PROXIES'))
+  const networks = ['10.0.0.0/8', '192.0.2.1', 'fd00::/128', '10.0.0.0/32', '10.0.0.0/1']
+  assert.deepEqual(read(networks.join(' , ')), [networks, []])
+  for (const bits of ['33', '08', '8a', 'a8', '1a', '1000', '', '-1', '0x8', '1e1', '8.0', '32.5']) {
+    const [, problems] = read(`10.0.0.0/${bits}`)
+    assert.equal(problems.length, 1, bits)
+    assert.match(problems[0] ?? '', /prefix is not between 1 and 32/, bits)
+  }
+  assert.match(read('fd00::/129')[1][0] ?? '', /between 1 and 128/)
+  for (const none of ['x/8', '10.0.0.0/8/8', '/8', '10.0.0/8'])
+    assert.match(read(none)[1][0] ?? '', /is no network/, none)
+  assert.match(read('::/0')[1][0] ?? '', /is everybody/)
+})
+
+/** Nothing is known against these by themselves. */
+const [HEAD, TAIL] = ['kZ8vQ2xX9pLw', 'rT4uHj7Bn6Gc']
+
+test('a secret that holds what people write, with or without something between the words, is known', () => {
+  const words = ['change|me', 'change|this', 'replace|me', 'replace|this', 'your|secret', 'your|key', 'your|password']
+  words.push('your|own|secret', 'your|own|key', 'placeholder', 'example', 'not|a|secret', 'not|secret', 'super|secret')
+  words.push('secret|secret', 'secret|key', 'my|secret', 'dev|secret', 'test|key', 'demo|secret', 'local|key')
+  words.push('development', 'insecure', 'password', 'passw0rd', 'keyboard|cat', 'qwerty', 'abcdefgh', '01234567')
+  words.push('12345678', 'deadbeef')
+  for (const word of words)
+    for (const between of ['', '-', '_', '.', ' ']) {
+      const known = word.replaceAll('|', between)
+      for (const spelling of [known, known.toUpperCase()])
+        assert.match(
+          weaknessOf(`${HEAD}${spelling}${TAIL}`, 16) ?? '',
+          /^is or contains a well-known value: use a random/,
+        )
+    }
+  assert.equal(weaknessOf(`${HEAD}${TAIL}`, 16), null)
+})
+
+test('a secret that is short or repeats itself is weak, and the complaint says how to make one', () => {
+  const made = 'use a random one, for example of "openssl rand -hex 32"'
+  assert.equal(weaknessOf(HEAD, HEAD.length), null)
+  assert.equal(weaknessOf(HEAD, HEAD.length + 1), `is 12 characters long, 13 are the least: ${made}`)
+  assert.equal(weaknessOf('kZ8vQ2xk', 8), `repeats itself: ${made}`)
+  assert.equal(weaknessOf('kZ8vQ2xX', 8), null)
+  assert.equal(weaknessOf(`${HEAD}${HEAD}`, 16), `repeats itself: ${made}`)
+})
+
+test('a key that everybody has, or that is a small number, is known', () => {
+  const key = (number: bigint) => `0x${number.toString(16).padStart(64, '0')}` as const
+  for (const account of EMBED_ACCOUNTS) assert.ok(isWellKnownKey(account.privateKey))
+  assert.deepEqual(
+    [1n, 2n ** 64n - 1n, 2n ** 64n].map((number) => isWellKnownKey(key(number))),
+    [true, true, false],
+  )
+})
