@@ -73,6 +73,15 @@ export async function noteSend(sql: Sql, txHash: Hash, outcome: string): Promise
     WHERE tx_hash = ${txHash}`
 }
 
+/** Those of the transactions that were never an attempt of ours. */
+export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<Hash[]> {
+  if (txHashes.length === 0) return []
+  const rows = await sql<{ txHash: Hash }[]>`
+    SELECT h AS "txHash" FROM unnest(${[...txHashes]}::text[]) AS h
+    WHERE NOT EXISTS (SELECT FROM outbox_attempts WHERE tx_hash = h)`
+  return rows.map((row) => row.txHash)
+}
+
 /** A sender's intents that are not in a followed block, lowest nonce first. */
 export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
   return await sql<PendingIntent[]>`

@@ -2,6 +2,7 @@
 // never minted without the operator. And wallets that the operator wants to see first.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChainReader } from '../../src/chain/follow.ts'
 import type { FactoryCall } from '../../src/chain/port.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
 import { allowSender, denySender } from '../../src/db/senders.ts'
@@ -110,6 +111,20 @@ test('a ledger begun anew on a chain where nodes were sold holds what is not min
     assert.equal((await pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 0)
   }))
 
+test('so does one that is begun anew with other keys than those that minted', () =>
+  inWorld(async (world, { ctx }, pool) => {
+    await denySender(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
+    const [held, minted] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
+    await world.settle()
+    const chain = createChainReader(world.rpc, {
+      factory: world.factory,
+      paymentAddress: world.at(3),
+      senders: [world.at(8), world.at(9)],
+    })
+    await ticks(world, world.instance({ ...ctx, chain, minter: null, distributor: null }))
+    assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
+  }))
+
 test('a node that nobody paid for, minted with the minter’s key, does not make a restored ledger of a whole one', () =>
   inWorld(async (world) => {
     await world.settle()
@@ -149,6 +164,20 @@ test('the block up to which payments are looked at again never goes down by itse
     assert.equal(await raiseRecheck(world.pool, 9, 'test'), false)
     assert.equal(await raiseRecheck(world.pool, 11, 'test'), true)
     assert.equal(await readRecheck(world.pool), 11)
+  }))
+
+test('payments up to that very block are held, accepted ones as well, and none after it', () =>
+  inWorld(async (world) => {
+    const accepted = await world.pay(5, BASIC)
+    await world.chain.mine()
+    await world.instance({ minter: null }).payments()
+    assert.equal((await paymentOf(world, accepted))?.state, 'accepted')
+    const last = await world.pay(6, BASIC)
+    await raiseRecheck(world.pool, Number((await world.chain.mine()).number), 'test')
+    const after = await world.pay(7, BASIC)
+    await world.settle()
+    const payments = await Promise.all([accepted, last, after].map((payment) => told(world.pool, payment)))
+    assert.deepEqual(payments, ['held recheck', 'held recheck', 'minted'])
   }))
 
 test('payments from a wallet on the deny list are held, and stay held once it is taken off', () =>

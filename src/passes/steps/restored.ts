@@ -1,5 +1,7 @@
 // Notices that the ledger was restored from a backup, or begun anew on a chain with a past: blocks then hold work of our own
 // senders that the outbox never stored. It can only notice what left a trace on chain; it must never undo anything.
+
+import { neverStored } from '../../db/outbox.ts'
 import { countUnjudged, raiseRecheck } from '../../db/recheck.ts'
 import { writeAudit } from '../../db/settings.ts'
 import type { Sql } from '../../db/sql.ts'
@@ -7,22 +9,28 @@ import type { FactoryEvent } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { PassContext } from '../context.ts'
 
+/** What only the minter and the distributor bring about. */
+const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'cohortOpened', 'nodeMinted'])
+
 /**
- * Looks at transactions of our senders whose nonces the outbox never gave out. A round, an opened cohort, or the mint of a payment
- * that was not judged yet is the service's own work: only it does these. Then what is unminted up to the provider's head is held
- * `recheck`. Anything else (ether moved with the key, a node nobody paid for) says nothing about the ledger.
+ * Looks at what was done on the factory by transactions that the outbox never stored, whichever key sent them: it may have been replaced
+ * since. A round, an opened cohort, or the mint of a payment that was not judged yet is the service's own work: only it does these. Then
+ * what is unminted up to the provider's head is held `recheck`. Anything else (ether moved with the key, a node nobody paid for) says
+ * nothing about the ledger, and neither does what took the nonce of an intent (`displacing`).
  * Runs before payments are marked minted. @returns whether the ledger was restored.
  */
 export async function noteRestore(
   ctx: PassContext,
   sql: Sql,
-  unknown: ReadonlySet<Hash>,
+  displacing: ReadonlySet<Hash>,
   events: readonly FactoryEvent[],
   headBlock: number,
 ): Promise<boolean> {
+  const work = events.filter(({ kind, txHash }) => WORK.has(kind) && !displacing.has(txHash))
+  const unknown = new Set(await neverStored(sql, [...new Set(work.map(({ txHash }) => txHash))]))
   if (unknown.size === 0) return false
-  const theirs = events.filter((event) => unknown.has(event.txHash))
-  const ours = theirs.some((event) => event.kind === 'credited' || event.kind === 'cohortOpened')
+  const theirs = work.filter((event) => unknown.has(event.txHash))
+  const ours = theirs.some((event) => event.kind !== 'nodeMinted')
   const refs = theirs.flatMap((event) => (event.kind === 'nodeMinted' ? [event.ref] : []))
   if (!ours && (await countUnjudged(sql, refs)) === 0) return false
   if (await raiseRecheck(sql, headBlock, 'pass')) {

@@ -90,8 +90,7 @@ async function settlePayments(
 ): Promise<void> {
   const { settled, foreign } = await settleIntents(sql, range.sent)
   const displacing = new Set(settled.map((intent) => intent.txHash))
-  const unknown = new Set(foreign.filter((txHash) => !displacing.has(txHash)))
-  const restored = await noteRestore(ctx, sql, unknown, range.events, headBlock)
+  const restored = await noteRestore(ctx, sql, displacing, range.events, headBlock)
 
   const surprises = await payments.markMinted(sql, changes.nodes)
   for (const ref of surprises) await alarm(ctx, sql, 'mintedThoughNotAccepted', ref, {})
