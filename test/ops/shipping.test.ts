@@ -40,6 +40,13 @@ test('systemd reads the units, and finds little that they expose', {
   }
 })
 
+test('however it is started, its young generation may grow to the same size', () => {
+  const flags = ['bin/node-ledger.mjs', 'Dockerfile', 'ops/systemd/node-ledger.service'].map(
+    (path) => /--max-semi-space-size=\d+/.exec(read(path))?.[0],
+  )
+  assert.deepEqual(flags, Array(flags.length).fill('--max-semi-space-size=8'))
+})
+
 test('compose reads its file', { skip: !has('docker-compose') && 'needs docker-compose' }, () => {
   const directory = temporaryDirectory()
   cpSync(join(ROOT, 'compose.yaml'), join(directory, 'compose.yaml'))
