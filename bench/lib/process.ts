@@ -10,16 +10,26 @@ export interface Served {
 }
 
 /** Starts a script of bench/servers and waits until it listens. Throws with what it wrote when it does not. */
-export async function serve(script: string, args: readonly string[]): Promise<Served> {
+export async function serve(script: string, args: readonly string[]): Promise<Served & { pid: number }> {
   const path = new URL(`../servers/${script}`, import.meta.url).pathname
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const { said, ...server } = await startServer([path, ...args], /listening (\d+)/)
+  return { origin: `http://127.0.0.1:${said}`, ...server }
+}
+
+/** Starts a script with this Node and waits until it says what the pattern's first group finds. Throws with what it wrote instead. */
+export async function startServer(
+  args: readonly string[],
+  pattern: RegExp,
+  { waitMs, ...options }: { cwd?: string; env?: NodeJS.ProcessEnv; waitMs?: number } = {},
+): Promise<{ said: string; pid: number; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const killIt = () => child.kill('SIGKILL')
   process.once('exit', killIt)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   ended.then(() => process.off('exit', killIt))
-  const port = await firstMatch(child, /listening (\d+)/)
   return {
-    origin: `http://127.0.0.1:${port}`,
+    said: await firstMatch(child, pattern, waitMs),
+    pid: child.pid ?? 0,
     async stop() {
       child.kill('SIGTERM')
       await ended

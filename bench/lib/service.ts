@@ -1,5 +1,6 @@
 // The service as its operator runs it, in a process of its own, on a database and a chain that a bench has made.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
@@ -12,6 +13,8 @@ const BANNER = /answers at (http:\S+)/
 
 export interface Service {
   url: string
+  /** Of the process that serves, not of a launcher before it. Linux only. */
+  pid(): number
   stop(): Promise<void>
 }
 
@@ -47,11 +50,18 @@ export async function startService(command: readonly string[], settings: Record<
   const url = await firstMatch(child, BANNER, START_MS)
   return {
     url,
+    pid: () => lastOf(child.pid ?? 0),
     async stop() {
       signalGroup(child, 'SIGTERM')
       await ended
     },
   }
+}
+
+/** A launcher has one child; a service on a database and a chain of the operator's has none. */
+function lastOf(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+  return child ? lastOf(Number(child)) : pid
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {

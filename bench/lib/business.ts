@@ -1,0 +1,130 @@
+// A service at work: a ledger with nodes and rounds, on a chain behind a provider that fails at every tenth request, with blocks and
+// payments that keep coming. For what is measured of it meanwhile.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { wei } from '../../src/domain/units.ts'
+import { openStage, type Stage } from '../../test/faults/stage.ts'
+import { FAULTS, type Fault } from '../../test/support/faults/names.ts'
+import { ETHER, enterTier, INTERVAL_SEC, SLOT_SEC } from '../../test/support/world.ts'
+import type { Sort } from './constant-rate.ts'
+import { type Service, settingsOn, startService } from './service.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/node-ledger.mjs', import.meta.url))
+const PRICE_WEI = ETHER / 1_000n
+const BUYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
+const NODES = 60
+const ROUNDS = 5
+const FAULT_RATE = 0.1
+/** The passes stop at another chain's id, as they should; three others only cost the time of whoever waits, as `delay` does. */
+const LEFT_OUT: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
+/** Turns fall due once in so many blocks. */
+const DUE_EVERY = 10
+const PAYMENTS_A_BLOCK = 3
+const REST_MS = 60_000
+
+export interface Business {
+  stage: Stage
+  service: Service
+  /** The public reads, by how often a service is asked for each. */
+  sorts: Sort[]
+  /** Lets the provider fail, and blocks with payments come, until it is called off. Resolves with how many came. */
+  goOn(blockMs: number, signal: AbortSignal): Promise<{ blocks: number; payments: number; faults: number }>
+  /** The provider is well again; resolves once nothing is on its way any more. Throws when that takes too long. */
+  comeToRest(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens it: sixty nodes, some rounds, and the service running its passes every second. */
+export async function openBusiness(): Promise<Business> {
+  const stage = await openStage({ maxPerWallet: 256n })
+  const { world, proxy } = stage
+  const price = await servePrice()
+  let service: Service | undefined
+  const close = async () => {
+    await service?.stop()
+    price.close()
+    await world.close()
+  }
+  try {
+    await enterTier(world, { tierId: 'bulk', tierNo: 9, priceWei: wei(PRICE_WEI), maxPerWallet: 256 })
+    await world.settle()
+    for (let i = 0; i < NODES; i++) await world.pay(BUYERS[i % BUYERS.length] ?? 5, PRICE_WEI)
+    await world.settle()
+    for (let i = 0; i < ROUNDS; i++) {
+      await world.chain.increaseTime(INTERVAL_SEC)
+      await world.rest()
+    }
+    service = await startService([process.execPath, LAUNCHER, 'start'], {
+      ...settingsOn(world),
+      ...{ RPC_URL: proxy.url, SCHEDULER: 'on', TICK_SEC: '1', TRUSTED_PROXIES: '127.0.0.1' },
+      ...{ DIST_ENABLED: 'true', CREDIT_MIN_WEI: String(ETHER / 2000n), CREDIT_MAX_WEI: String((ETHER * 3n) / 2000n) },
+      ...{ CREDIT_INTERVAL_SEC: String(INTERVAL_SEC), CREDIT_SLOT_SEC: String(SLOT_SEC) },
+      ...{ PRICE_URL: price.url, PRICE_FIELD: 'usd' },
+    })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    ...{ stage, service, close },
+    sorts: sortsOf(BUYERS.map((account) => world.at(account))),
+    async goOn(blockMs, signal) {
+      proxy.storm({ seed: 1, rate: FAULT_RATE, faults: FAULTS.filter((fault) => !LEFT_OUT.includes(fault)) })
+      let blocks = 0
+      for (; !signal.aborted; blocks++) {
+        for (let i = 0; i < PAYMENTS_A_BLOCK; i++)
+          await world.pay(BUYERS[(blocks * PAYMENTS_A_BLOCK + i) % BUYERS.length] ?? 5, PRICE_WEI)
+        if (blocks % DUE_EVERY === 0) await world.chain.increaseTime(INTERVAL_SEC)
+        await world.chain.mine()
+        await sleep(blockMs, undefined, { signal }).catch(() => {})
+      }
+      proxy.calm()
+      return {
+        blocks,
+        payments: blocks * PAYMENTS_A_BLOCK,
+        faults: [...proxy.fired.values()].reduce((a, b) => a + b, 0),
+      }
+    },
+    async comeToRest() {
+      const deadline = performance.now() + REST_MS
+      for (;;) {
+        const head = Number((await world.chain.mine()).number)
+        await sleep(1_500)
+        const [row] = await world.pool<{ open: number; number: number }[]>`
+          SELECT ((SELECT count(*) FROM payments WHERE state IN ('seen', 'accepted', 'minting'))
+            + (SELECT count(*) FROM outbox WHERE state = 'pending')
+            + (SELECT count(*) FROM cohorts WHERE size > 0 AND next_due <= block_time))::int AS open,
+            block_number AS number FROM cursors`
+        if (row && row.open === 0 && row.number >= head) return
+        if (performance.now() > deadline) throw new Error(`not at rest ${REST_MS} ms after the last fault`)
+      }
+    },
+  }
+}
+
+/** A shop window's reads: most ask what is on sale, what there is in all, and for a node or a wallet. */
+function sortsOf(wallets: readonly string[]): Sort[] {
+  return [
+    { name: 'stats', share: 20, paths: ['/api/stats'] },
+    { name: 'tiers', share: 20, paths: ['/api/tiers'] },
+    { name: 'node', share: 15, paths: Array.from({ length: NODES }, (_, i) => `/api/node/${i + 1}`) },
+    { name: 'nodes of a wallet', share: 15, paths: wallets.map((wallet) => `/api/nodes/${wallet}`) },
+    { name: 'cover', share: 10, paths: ['/api/cover'] },
+    { name: 'quote', share: 5, paths: ['/api/deploy-quote'] },
+    { name: 'distributions', share: 5, paths: ['/api/distributions'] },
+    { name: 'price', share: 5, paths: ['/api/price'] },
+    { name: 'health', share: 5, paths: ['/api/cron/health'] },
+  ]
+}
+
+function servePrice(): Promise<{ url: string; close(): void }> {
+  const server = createServer((_request, response) => response.end('{"usd":3000}'))
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      resolve({ url: `http://127.0.0.1:${port}/`, close: () => void server.close() })
+    }),
+  )
+}

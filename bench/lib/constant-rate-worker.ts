@@ -1,0 +1,68 @@
+// The thread of constant-rate.ts. Every request comes from a client of its own, behind a proxy that is trusted, so that no rate limit is met.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { Pool } from 'undici'
+import type { Answers, Load } from './constant-rate.ts'
+
+/** More than are ever under way at once while the server keeps up; beyond, requests wait here, and their time runs. */
+const CONNECTIONS = 128
+const TIMEOUT_MS = 30_000
+const FAILURES_TOLD = 5
+/** In so many requests every sort has its share. */
+const DECK = 100
+
+const { origin, perSecond, sec, sorts } = workerData as Load
+const total = Math.round(perSecond * sec)
+const answers: Answers = {
+  sortOf: new Uint8Array(total),
+  status: new Uint16Array(total),
+  ms: new Float64Array(total),
+  behind: new Float64Array(total),
+  failures: [],
+}
+const deck = dealt()
+const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS })
+const asked = sorts.map(() => 0)
+const began = performance.now()
+let sent = 0
+let done = 0
+while (done < total) {
+  const due = Math.min(total, Math.floor(((performance.now() - began) * perSecond) / 1000) + 1)
+  while (sent < due) void send(sent++)
+  await sleep(1)
+}
+await pool.close()
+parentPort?.postMessage(answers)
+
+async function send(at: number): Promise<void> {
+  const due = began + (at * 1000) / perSecond
+  const sort = deck[at % DECK] ?? 0
+  const { paths = [] } = sorts[sort] ?? {}
+  const turn = asked[sort] ?? 0
+  asked[sort] = turn + 1
+  answers.sortOf[at] = sort
+  answers.behind[at] = performance.now() - due
+  try {
+    const client = `10.${(at >> 16) & 255}.${(at >> 8) & 255}.${at & 255}`
+    const path = paths[turn % paths.length] ?? '/'
+    const { statusCode, body } = await pool.request({ method: 'GET', path, headers: { 'x-forwarded-for': client } })
+    await body.arrayBuffer()
+    answers.status[at] = statusCode
+  } catch (error) {
+    if (answers.failures.length < FAILURES_TOLD) answers.failures.push(String(error))
+  }
+  answers.ms[at] = performance.now() - due
+  done++
+}
+
+/** The sorts by their shares, spread evenly: the one that lags most behind its share comes next. */
+function dealt(): number[] {
+  const all = sorts.reduce((sum, { share }) => sum + share, 0)
+  const given = sorts.map(() => 0)
+  return Array.from({ length: DECK }, (_, at) => {
+    const lag = sorts.map(({ share }, sort) => (share / all) * (at + 1) - (given[sort] ?? 0))
+    const next = lag.indexOf(Math.max(...lag))
+    given[next] = (given[next] ?? 0) + 1
+    return next
+  })
+}

@@ -1,0 +1,39 @@
+// What of a process lies in memory, second by second.
+import { readFileSync } from 'node:fs'
+
+export interface MemorySample {
+  /** Since the watch began. */
+  sec: number
+  /** Resident set, in millions of bytes. */
+  mb: number
+}
+
+/** Looks every second until it is stopped. Linux only. */
+export function watchMemory(pid: number): { stop(): MemorySample[] } {
+  const samples: MemorySample[] = []
+  const began = performance.now()
+  const look = () => samples.push({ sec: (performance.now() - began) / 1000, mb: residentMb(pid) })
+  look()
+  const timer = setInterval(look, 1_000)
+  return {
+    stop() {
+      clearInterval(timer)
+      return samples
+    },
+  }
+}
+
+function residentMb(pid: number): number {
+  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  if (kib === undefined) throw new Error(`process ${pid} has no resident set`)
+  return (Number(kib) * 1024) / 1e6
+}
+
+/** The slope of the line that lies nearest to the samples (least squares). */
+export function growthPerMinute(samples: readonly MemorySample[]): number {
+  const mean = (of: (sample: MemorySample) => number) => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
+  const [sec, mb] = [mean((one) => one.sec), mean((one) => one.mb)]
+  const together = mean((one) => (one.sec - sec) * (one.mb - mb))
+  const apart = mean((one) => (one.sec - sec) ** 2)
+  return (together / apart) * 60
+}

@@ -1,0 +1,122 @@
+// The service under a constant load while its passes run, its provider fails and blocks with payments keep coming: how long answers take,
+// what they are, and how much memory the process takes. Beside it a bare node:http server under the same load, for scale.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench, BenchOptions } from './lib/bench.ts'
+import { type Business, openBusiness } from './lib/business.ts'
+import { type Figures, loadAt } from './lib/constant-rate.ts'
+import { growthPerMinute, type MemorySample, watchMemory } from './lib/memory.ts'
+import { ms } from './lib/numbers.ts'
+import { serve } from './lib/process.ts'
+import type { Row } from './lib/report.ts'
+
+const PER_SECOND = { quick: 200, real: 2_000 }
+const SEC = { quick: 5, real: 120, full: 600 }
+/** Not counted: what is loaded and compiled when it is first needed. */
+const WARM_UP_SEC = { quick: 1, real: 10 }
+const BARE_SEC = { quick: 2, real: 30 }
+const BLOCK_MS = 2_000
+/** Of the whole, before memory is looked at: code is being compiled, heaps and tables grow to their size. */
+const WARM_SHARE = 0.25
+const P99_MS_GOAL = 50
+const MEMORY_MB_GOAL = 200
+/** What a heap that is not growing still moves by. */
+const GROWTH_MB_GOAL = 1
+
+export const load: Bench = {
+  name: 'load',
+  about: `Public reads at a constant rate, each measured from when it was due, with a block every ${BLOCK_MS / 1000} s, payments in each, passes running, and every tenth RPC request failing.`,
+  run: async (options) => {
+    const business = await openBusiness()
+    try {
+      return await measure(options, business)
+    } finally {
+      await business.close()
+    }
+  },
+}
+
+async function measure(options: BenchOptions, business: Business): Promise<Row[]> {
+  const { quick, full, progress } = options
+  const perSecond = quick ? PER_SECOND.quick : PER_SECOND.real
+  const sec = quick ? SEC.quick : full ? SEC.full : SEC.real
+  const { service, sorts } = business
+  progress(`${perSecond} requests/s for ${sec} s`)
+  const calledOff = new AbortController()
+  const goingOn = business.goOn(BLOCK_MS, calledOff.signal)
+  const memory = watchMemory(service.pid())
+  const at = { origin: service.url, perSecond, sorts }
+  await loadAt({ ...at, sec: quick ? WARM_UP_SEC.quick : WARM_UP_SEC.real })
+  const figures = await loadAt({ ...at, sec }).finally(() => calledOff.abort())
+  const samples = memory.stop()
+  const meanwhile = await goingOn
+  await business.comeToRest()
+  for (const [name, p99] of figures.p99Of) progress(`${name}: p99 ${ms(p99)}`)
+  progress(`the generator was behind its timetable by ${ms(figures.behindP99)} (p99)`)
+  const bare = await bareMemory(options, business, perSecond)
+  const { blocks, payments, faults } = meanwhile
+  const about = `${blocks} blocks, ${payments} payments, ${faults} RPC faults meanwhile`
+  return [...answersRows(figures, { perSecond, sec, about }), ...memoryRows(samples, bare, sec)]
+}
+
+function answersRows(
+  { requests, statuses, failures, p50, p99, max }: Figures,
+  { perSecond, sec, about }: { perSecond: number; sec: number; about: string },
+): Row[] {
+  const good = statuses.get(200) ?? 0
+  const others = [...statuses].filter(([status]) => status !== 200).map(([status, count]) => `${count} × ${status}`)
+  return [
+    {
+      what: `${perSecond} requests/s for ${sec} s: p99`,
+      ours: ms(p99),
+      peer: `p50 ${ms(p50)}, longest ${ms(max)}`,
+      ratio: null,
+      goal: `below ${P99_MS_GOAL} ms`,
+      met: p99 < P99_MS_GOAL,
+    },
+    {
+      what: 'answers other than 200',
+      ours: [`${requests - good} of ${requests}`, ...others, ...failures].join(', '),
+      peer: about,
+      ratio: null,
+      goal: '0',
+      met: good === requests,
+    },
+  ]
+}
+
+function memoryRows(samples: readonly MemorySample[], bare: number, sec: number): Row[] {
+  const most = Math.max(...samples.map(({ mb }) => mb))
+  const warm = samples.filter(({ sec: at }) => at >= sec * WARM_SHARE)
+  const growth = growthPerMinute(warm)
+  return [
+    {
+      what: 'resident set, at most',
+      ours: `${Math.round(most)} MB`,
+      peer: `bare node:http, same load: ${Math.round(bare)} MB`,
+      ratio: most / bare,
+      goal: `at most ${MEMORY_MB_GOAL} MB`,
+      met: most <= MEMORY_MB_GOAL,
+    },
+    {
+      what: 'its growth once warm',
+      ours: `${growth.toFixed(2)} MB a minute`,
+      peer: `line through ${warm.length} seconds`,
+      ratio: null,
+      goal: `below ${GROWTH_MB_GOAL} MB a minute`,
+      met: growth < GROWTH_MB_GOAL,
+    },
+  ]
+}
+
+/** The most that a bare server took which sends the same bytes, at the same rate. */
+async function bareMemory({ quick }: BenchOptions, { service, sorts }: Business, perSecond: number): Promise<number> {
+  const bare = await serve('bare.ts', [service.url, ...sorts.flatMap(({ paths }) => paths)])
+  try {
+    const memory = watchMemory(bare.pid)
+    await loadAt({ origin: bare.origin, perSecond, sec: quick ? BARE_SEC.quick : BARE_SEC.real, sorts })
+    await sleep(1_000)
+    return Math.max(...memory.stop().map(({ mb }) => mb))
+  } finally {
+    await bare.stop()
+  }
+}
