@@ -68,6 +68,8 @@ const TOKEN_SUPPLY = 1_000_000n * 10n ** 18n
 /** Gas, roughly as the contract's own tests measure it; nothing compares it. */
 const GAS = {
   plain: 21_000n,
+  /** To a contract: its code runs, be it only to take what came. */
+  plainToCode: 21_100n,
   call: 50_000n,
   mintEach: 76_000n,
   creditEach: 9_500n,
@@ -107,11 +109,11 @@ export function execute(before: State, environment: Environment, message: Messag
   try {
     const output = run(state, environment, message, logs)
     const created = message.to === null ? (`0x${output.slice(-40)}` as Address) : null
-    return { state, succeeded: true, output, logs, gas: gasOf(message), created }
+    return { state, succeeded: true, output, logs, gas: gasOf(before, message), created }
   } catch (error) {
     if (!(error instanceof Reverted)) throw error
     const output = error.error === '' ? '0x' : revertBytes(error.error)
-    return { state: before, succeeded: false, output, logs: [], gas: gasOf(message), created: null }
+    return { state: before, succeeded: false, output, logs: [], gas: gasOf(before, message), created: null }
   }
 }
 
@@ -120,9 +122,9 @@ function revertBytes(error: string): Hex {
   return encodeErrorResult({ abi, errorName: error } as never)
 }
 
-function gasOf({ to, data }: Message): bigint {
+function gasOf(state: State, { to, data }: Message): bigint {
   if (to === null) return GAS.create
-  if (data === '0x') return GAS.plain
+  if (data === '0x') return hasCode(state, to) ? GAS.plainToCode : GAS.plain
   const call = decode(FACTORY_CALLS, data)
   if (!call) return GAS.call
   const [first, , , fourth] = call.args
@@ -136,6 +138,10 @@ function move(state: State, from: Address, to: Address, amount: bigint): void {
   if (balanceOf(state, from) < amount) throw new Reverted('')
   state.balances.set(from, balanceOf(state, from) - amount)
   state.balances.set(to, balanceOf(state, to) + amount)
+}
+
+function hasCode(state: State, at: Address): boolean {
+  return [state.refusing, state.factories, state.tokens, state.forwarders].some((contracts) => contracts.has(at))
 }
 
 /** Whether a plain transfer to this address is taken. */
