@@ -292,9 +292,9 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   ),
   one(
     'the first block is passed over',
-    'src/passes/steps/follow.ts',
-    'result.cursor.number + 1 : ctx.rules.startBlock',
-    'result.cursor.number + 1 : ctx.rules.startBlock + 1',
+    'src/passes/steps/ahead.ts',
+    'place.number + 1 : rules.startBlock',
+    'place.number + 1 : rules.startBlock + 1',
     WALLET,
   ),
 

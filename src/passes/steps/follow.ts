@@ -5,12 +5,10 @@ import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
+import { readAhead } from './ahead.ts'
 import { allIsWell, mayBegin, noteFinalized, partedTooDeep, refuseOtherHistory, refusePastFinalized } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
-
-/** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
-const RANGE_MAX = 200
 
 export interface Followed {
   /** First and last block stored by this run; null when none was. */
@@ -34,24 +32,26 @@ export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_
   const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
   result.cursor = await canonicalCursor(ctx, head)
   await allIsWell(ctx, halt, head, result.cursor)
-  const target = Math.min(head.number, upTo)
-  while (!run.outOfTime()) {
-    const from = result.cursor ? result.cursor.number + 1 : ctx.rules.startBlock
-    if (from > target) break
-    const range = await ctx.chain.observe(from, Math.min(target, from + RANGE_MAX - 1), result.cursor?.hash ?? null)
-    failpoint('follow.observed')
-    const stored = await storeRange(ctx, range, result.cursor, head.number)
-    failpoint('follow.stored')
-    if (!stored) {
-      // Another instance followed in between; go on from where it stands.
-      result.cursor = await readCursor(ctx.pool)
-      continue
+  const reading = readAhead(ctx, run, Math.min(head.number, upTo))
+  try {
+    for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
+      failpoint('follow.observed')
+      reading.beginAfter(range)
+      const stored = await storeRange(ctx, range, result.cursor, head.number)
+      failpoint('follow.stored')
+      if (!stored) {
+        // Another instance followed in between; go on from where it stands.
+        result.cursor = await readCursor(ctx.pool)
+        continue
+      }
+      result.fromBlock ??= range.blocks[0]?.number ?? null
+      result.toBlock = stored.cursor.number
+      result.cursor = stored.cursor
+      result.detected += stored.detected
+      result.minted += stored.minted
     }
-    result.fromBlock ??= from
-    result.toBlock = stored.cursor.number
-    result.cursor = stored.cursor
-    result.detected += stored.detected
-    result.minted += stored.minted
+  } finally {
+    await reading.end()
   }
   if (result.cursor && result.toBlock !== null) await noteFinalized(ctx, result.cursor)
   return result

@@ -1,0 +1,55 @@
+// Reads ranges of blocks one after another, each while the one before it is being stored. It must never read two at once, never
+// hide a fault from who asks for the range, and leave nothing under way once it has ended.
+import type { Block, ObservedRange } from '../../domain/observed.ts'
+import type { Hash } from '../../domain/units.ts'
+import type { PassContext, Run } from '../context.ts'
+
+/** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
+const RANGE_MAX = 200
+
+/** A block that ranges follow on; null before the first one that is followed. */
+export type Place = Pick<Block, 'number' | 'hash'> | null
+
+export interface Reading {
+  /** The range that follows on a block, begun now unless it was before. Null at the target, and where the time is up. */
+  after(place: Place): Promise<ObservedRange | null>
+  /** Begins to read the next range. A fault waits until somebody asks for it. */
+  beginAfter(range: ObservedRange): void
+  /** Waits for what was begun and nobody asked for. */
+  end(): Promise<void>
+}
+
+/** Reads up to block `target`. Begins nothing once the run is out of time; what was begun by then is still given. */
+export function readAhead({ chain, rules }: PassContext, run: Run, target: number): Reading {
+  let begun: { parent: Hash | null; range: Promise<ObservedRange> } | null = null
+
+  function begin(place: Place): void {
+    const from = place ? place.number + 1 : rules.startBlock
+    if (from > target || run.outOfTime()) return
+    const parent = place?.hash ?? null
+    const range = chain.observe(from, Math.min(target, from + RANGE_MAX - 1), parent)
+    range.catch(() => {})
+    begun = { parent, range }
+  }
+
+  async function end(): Promise<void> {
+    await begun?.range.catch(() => {})
+    begun = null
+  }
+
+  return {
+    beginAfter({ blocks }) {
+      const last = blocks.at(-1)
+      if (last) begin(last)
+    },
+    end,
+    async after(place) {
+      // Somebody else has moved the cursor meanwhile: what was read belongs elsewhere.
+      if (begun && begun.parent !== (place?.hash ?? null)) await end()
+      if (!begun) begin(place)
+      const range = begun?.range ?? null
+      begun = null
+      return range
+    },
+  }
+}
