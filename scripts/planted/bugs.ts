@@ -114,8 +114,8 @@ export const BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: OBSERVE,
-        find: 'return answers.map((answer, index) => seeBlock(watched, answer, piece[index] as number))',
-        put: 'return answers.flatMap((answer, index) => answer == null ? [] : [seeBlock(watched, answer, piece[index] as number)])',
+        find: 'return answers.map((answer, index) => see(answer, piece[index] as number))',
+        put: 'return answers.flatMap((answer, index) => answer == null ? [] : [see(answer, piece[index] as number)])',
       },
       {
         file: OBSERVE,

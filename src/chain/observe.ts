@@ -2,7 +2,7 @@
 // against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
 // receipt is a retryable fault), and never mix two forks in one answer.
 import type { ObservedRange, Position } from '../domain/observed.ts'
-import { type Hash, wei } from '../domain/units.ts'
+import { type Address, type Hash, wei } from '../domain/units.ts'
 import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { ChainFault, RpcFault } from './faults.ts'
@@ -22,8 +22,11 @@ const RECEIPTS_PER_REQUEST = 50
 /** A block with the transactions that concern us; the others are forgotten as soon as they are read. */
 interface SeenBlock {
   header: WireHeader
-  txHashes: Hash[]
   relevant: WireTransaction[]
+  /** The logs that a range gave for it; null where it has to be asked for them by its hash. */
+  logs: WireLog[] | null
+  /** What its logs are held against; null where the range gave none and there is nothing to ask. */
+  txHashes: Hash[] | null
 }
 
 /** A provider would not give the logs of a range this long; a shorter one may do. */
@@ -44,13 +47,16 @@ export interface Observer {
 /** Builds the observer of one deployment. */
 export function createObserver(rpc: Rpc, watched: Watched): Observer {
   const bloomCheck = createBloomCheck(watched.factory, ledgerTopics)
+  const concerns = concernOf(watched)
   return {
     async observe(from, to, parent) {
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
-      const ranged = from === to ? null : await rangeLogs(rpc, watched, from, to)
-      const blocks = await fetchBlocks(rpc, watched, from, to)
+      const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched, from, to))
+      const see = (answer: unknown, number: number) => seeBlock(answer, number, concerns, bloomCheck, ranged)
+      const blocks = await fetchBlocks(rpc, from, to, see)
       checkParents(blocks, parent)
-      const logs = await completeLogs(rpc, watched, bloomCheck, blocks, ranged)
+      checkPlaces(blocks, ranged)
+      const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
       const receipts = await fetchReceipts(rpc, watched, blocks)
       checkReceiptLogs(watched, receipts, logs)
       return assemble(watched, blocks, logs, receipts)
@@ -76,46 +82,78 @@ async function rangeLogs(rpc: Rpc, watched: Watched, from: number, to: number): 
   }
 }
 
-async function fetchBlocks(rpc: Rpc, watched: Watched, from: number, to: number): Promise<SeenBlock[]> {
+function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
+  const found = new Map<Hash, WireLog[]>()
+  for (const entry of logs) {
+    const place = found.get(entry.blockHash)
+    if (place) place.push(entry)
+    else found.set(entry.blockHash, [entry])
+  }
+  return found
+}
+
+async function fetchBlocks(
+  rpc: Rpc,
+  from: number,
+  to: number,
+  see: (answer: unknown, number: number) => SeenBlock,
+): Promise<SeenBlock[]> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const pieces = await mapBounded(chunks(numbers, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
     const calls = piece.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
     )
     const answers = await rpc.requestAll(calls, { accept: (block) => block !== null })
-    return answers.map((answer, index) => seeBlock(watched, answer, piece[index] as number))
+    return answers.map((answer, index) => see(answer, piece[index] as number))
   })
   return pieces.flat()
 }
 
-function seeBlock(watched: Watched, answer: unknown, number: number): SeenBlock {
+type Concern = (from: unknown, to: unknown) => boolean
+
+function seeBlock(
+  answer: unknown,
+  number: number,
+  concerns: Concern,
+  bloomCheck: BloomCheck,
+  ranged: ReadonlyMap<Hash, WireLog[]> | null,
+): SeenBlock {
   if (answer == null) return again(`the provider has no block ${number}`)
   const head = header(answer)
   if (head.number !== number) again(`asked for block ${number}, got ${head.number}`)
-  const concerns = concernOf(watched)
-  const txHashes: Hash[] = []
+  const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
   const relevant: WireTransaction[] = []
-  for (const [index, entry] of list(fields<'transactions'>(answer, 'block').transactions, 'transactions').entries()) {
-    const raw = fields<'hash' | 'from' | 'to'>(entry, 'transaction')
-    txHashes.push(String(raw.hash).toLowerCase() as Hash)
+  for (const [index, entry] of entries.entries()) {
+    const raw = fields<'from' | 'to'>(entry, 'transaction')
     if (!concerns(raw.from, raw.to)) continue
     const tx = transaction(entry)
     if (tx.index !== index || tx.blockHash !== head.hash) again(`block ${number} lists a transaction of another block`)
     relevant.push(tx)
   }
-  return { header: head, txHashes, relevant }
+  const given = ranged && (ranged.get(head.hash) ?? [])
+  const logs = isDoubtful(bloomCheck, head, entries.length, given) ? null : (given ?? [])
+  return { header: head, relevant, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
+}
+
+function hashOf(entry: unknown): Hash {
+  return String(fields<'hash'>(entry, 'transaction').hash).toLowerCase() as Hash
 }
 
 /** Cheap test on a raw transaction: most of a block's are parsed no further. */
-function concernOf(watched: Watched): (from: unknown, to: unknown) => boolean {
-  const froms = new Set<string>(watched.senders)
-  const tos = new Set<string>([watched.factory])
-  if (watched.paymentAddress) {
-    froms.add(watched.paymentAddress)
-    tos.add(watched.paymentAddress)
-  }
-  const has = (set: Set<string>, value: unknown) => typeof value === 'string' && set.has(value.toLowerCase())
-  return (from, to) => has(froms, from) || has(tos, to)
+function concernOf({ factory, paymentAddress, senders }: Watched): Concern {
+  const payments = paymentAddress ? [paymentAddress] : []
+  const isFrom = memberOf([...senders, ...payments])
+  const isTo = memberOf([factory, ...payments])
+  return (from, to) => isFrom(from) || isTo(to)
+}
+
+/** Whether a value is one of some addresses, in whatever case. Looks at the last two digits first, since next to none has them. */
+function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
+  const members = new Set<string>(addresses)
+  // Bit 5 is all that tells a letter from its capital.
+  const tail = (value: string) => ((value.charCodeAt(40) | 32) << 8) | (value.charCodeAt(41) | 32)
+  const tails = new Set(addresses.map(tail))
+  return (value) => typeof value === 'string' && tails.has(tail(value)) && members.has(value.toLowerCase())
 }
 
 function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
@@ -126,24 +164,25 @@ function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
   }
 }
 
+function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, WireLog[]> | null): void {
+  const hashes = new Set(blocks.map((block) => block.header.hash))
+  for (const [hash, logs] of ranged ?? []) {
+    if (!hashes.has(hash)) again(`a log of block ${logs[0]?.blockNumber} is from another fork`)
+  }
+}
+
 /**
- * Holds the range's logs against the blocks, and asks again by block hash wherever a bloom and the logs disagree: a
- * lagging node answers `[]` for blocks it does not have. `ranged` is null where nothing was asked by range.
+ * The logs of every block, held against it. Asks again by block hash wherever a bloom and the logs disagree: a lagging node answers `[]`
+ * for blocks it does not have.
  */
 async function completeLogs(
   rpc: Rpc,
   watched: Watched,
   bloomCheck: BloomCheck,
   blocks: readonly SeenBlock[],
-  ranged: readonly WireLog[] | null,
 ): Promise<Map<Hash, WireLog[]>> {
-  const byBlock = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, []]))
-  for (const entry of ranged ?? []) {
-    const place = byBlock.get(entry.blockHash)
-    if (!place) again(`a log of block ${entry.blockNumber} is from another fork`)
-    place?.push(entry)
-  }
-  const doubtful = blocks.filter((block) => isDoubtful(bloomCheck, block, ranged && byBlock.get(block.header.hash)))
+  const found = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, block.logs ?? []]))
+  const doubtful = blocks.filter((block) => block.logs === null)
   for (const piece of chunks(doubtful, RECEIPTS_PER_REQUEST)) {
     const answers = await rpc.requestAll(
       piece.map(({ header: head }): RpcCall => {
@@ -153,18 +192,22 @@ async function completeLogs(
     )
     for (const [index, answer] of answers.entries()) {
       const block = piece[index] as SeenBlock
-      byBlock.set(block.header.hash, list(answer, 'list of logs').map(log))
+      found.set(block.header.hash, list(answer, 'list of logs').map(log))
     }
   }
-  for (const block of blocks) checkLogs(watched, bloomCheck, block, byBlock.get(block.header.hash) ?? [])
-  return byBlock
+  for (const block of blocks) checkLogs(watched, bloomCheck, block, found.get(block.header.hash) ?? [])
+  return found
 }
 
 /** Whether a block has to be asked for its logs. `logs` are those of it that a range gave; null: no range was asked. */
-function isDoubtful(bloomCheck: BloomCheck, block: SeenBlock, logs: readonly WireLog[] | null | undefined): boolean {
-  const { header: head, txHashes } = block
+function isDoubtful(
+  bloomCheck: BloomCheck,
+  head: WireHeader,
+  transactions: number,
+  logs: readonly WireLog[] | null,
+): boolean {
   // An empty bloom means no logs at all, or a chain that keeps no blooms: where nothing else was asked, this tells them apart.
-  if (!logs && isEmptyBloom(head.logsBloom)) return txHashes.length > 0
+  if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
   if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
   return !allowedByBloom(bloomCheck, head, logs)
 }
@@ -183,7 +226,7 @@ function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, l
   for (const [index, entry] of logs.entries()) {
     const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
     const here = entry.blockHash === head.hash && entry.blockNumber === head.number
-    if (!ours || !here || txHashes[entry.txIndex] !== entry.txHash || logs[index - 1]?.logIndex === entry.logIndex) {
+    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || logs[index - 1]?.logIndex === entry.logIndex) {
       again(`the logs of block ${head.number} do not fit the block`)
     }
   }
@@ -282,7 +325,8 @@ function addTransaction(
   const { from, to, valueWei, nonce } = tx
   if (to !== null && to === watched.paymentAddress) range.transfers.push({ ...at, from, valueWei, succeeded })
   if (from === watched.paymentAddress) range.outflows.push({ ...at, to, valueWei, feeWei, succeeded })
-  if (watched.senders.includes(from)) {
+  // Also where the key is not ours: another instance, or an earlier start, may have sent it.
+  if (watched.senders.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
     range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei })
   }

@@ -153,21 +153,66 @@ async function post(link: Link, payload: string, timeoutMs: number): Promise<unk
   let leave: (() => void) | null = null
   try {
     leave = await link.lane.enter(signal)
-    const response = await link.pool.request({
-      method: 'POST',
-      origin: link.origin,
-      path: link.path,
-      headers: link.headers,
-      body: payload,
-      signal,
-    })
-    return await readResponse(link, response)
+    return await readAnswer(link, await exchange(link, payload, signal))
   } catch (error) {
     if (error instanceof RpcFault) throw error
     throw new RpcFault('unreachable', `${link.host}: ${scrub(link, reasonOf(error))}`)
   } finally {
     leave?.()
   }
+}
+
+/** What came back, read to its end. */
+interface Answer {
+  statusCode: number
+  gzipped: boolean
+  body: Buffer
+}
+
+/**
+ * Posts, and gathers the answer as it comes. A stream to read it from, as undici's `request` gives, would cost half as much again as the
+ * rest of the exchange.
+ */
+function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { pool, origin, path, headers, replyBytesMax } = link
+    const parts: Buffer[] = []
+    let size = 0
+    let statusCode = 0
+    let gzipped = false
+    let controller: Dispatcher.DispatchController | null = null
+    const settle = (settling: () => void) => {
+      signal.removeEventListener('abort', late)
+      settling()
+    }
+    // What has not been downloaded by then never is.
+    const giveUp = (reason: Error) => {
+      settle(() => reject(reason))
+      controller?.abort(reason)
+    }
+    const late = () => giveUp(signal.reason)
+    signal.addEventListener('abort', late, { once: true })
+    pool.dispatch(
+      { method: 'POST', origin, path, headers, body: payload },
+      {
+        onRequestStart(started) {
+          controller = started
+          if (signal.aborted) started.abort(signal.reason)
+        },
+        onResponseStart(_, status, given) {
+          statusCode = status
+          gzipped = given['content-encoding'] === 'gzip'
+        },
+        onResponseData(_, part) {
+          size += part.length
+          if (size > replyBytesMax) giveUp(refusalOf(link, statusCode) ?? tooLarge(link))
+          else parts.push(part)
+        },
+        onResponseEnd: () => settle(() => resolve({ statusCode, gzipped, body: Buffer.concat(parts, size) })),
+        onResponseError: (_, error) => settle(() => reject(error)),
+      },
+    )
+  })
 }
 
 function reasonOf(error: unknown): string {
@@ -177,48 +222,38 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' ? code : error.message
 }
 
-async function readResponse(link: Link, response: Dispatcher.ResponseData): Promise<unknown> {
-  const { statusCode } = response
-  if (statusCode === 429 || statusCode === 413 || statusCode >= 500) {
-    await discard(response)
-    if (statusCode === 429) throw new RpcFault('limit', `${link.host}: HTTP 429, too many requests`)
-    if (statusCode === 413) throw new RpcFault('batch', `${link.host}: HTTP 413, request too large`)
-    throw new RpcFault('unreachable', `${link.host}: HTTP ${statusCode}`)
-  }
-  const raw = await readBounded(link, response)
-  let body: unknown
+/** The fault that a status alone tells of, whatever the body says. */
+function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
+  if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
+  if (statusCode === 413) return new RpcFault('batch', `${host}: HTTP 413, request too large`)
+  return statusCode >= 500 ? new RpcFault('unreachable', `${host}: HTTP ${statusCode}`) : null
+}
+
+function tooLarge({ host, replyBytesMax }: Link): RpcFault {
+  return new RpcFault('tooLarge', `${host}: answer larger than ${replyBytesMax} bytes`)
+}
+
+async function readAnswer(link: Link, { statusCode, gzipped, body }: Answer): Promise<unknown> {
+  const refusal = refusalOf(link, statusCode)
+  if (refusal) throw refusal
+  const raw = gzipped ? await unpack(link, body) : body
+  let answer: unknown
   try {
-    body = JSON.parse(raw.toString('utf8'))
+    answer = JSON.parse(raw.toString('utf8'))
   } catch {
     // Balancers answer HTML, with status 200 as well; that is nobody's answer to our question.
     const kind = statusCode >= 300 ? 'refused' : 'garbled'
     throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON`)
   }
-  if (statusCode >= 300 && !isErrorEnvelope(body)) throw new RpcFault('refused', `${link.host}: HTTP ${statusCode}`)
-  return body
+  if (statusCode >= 300 && !isErrorEnvelope(answer)) throw new RpcFault('refused', `${link.host}: HTTP ${statusCode}`)
+  return answer
 }
 
-/** Ends a response nobody reads, without reading it all. */
-async function discard(response: Dispatcher.ResponseData): Promise<void> {
-  await response.body.dump({ limit: 65_536 }).catch(() => {})
-}
-
-async function readBounded(link: Link, response: Dispatcher.ResponseData): Promise<Buffer> {
-  const tooLarge = () => new RpcFault('tooLarge', `${link.host}: answer larger than ${link.replyBytesMax} bytes`)
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of response.body) {
-    size += (part as Buffer).length
-    // Leaving the loop destroys the stream, so the rest is not downloaded.
-    if (size > link.replyBytesMax) throw tooLarge()
-    parts.push(part as Buffer)
-  }
-  const raw = Buffer.concat(parts, size)
-  if (response.headers['content-encoding'] !== 'gzip') return raw
+async function unpack(link: Link, packed: Buffer): Promise<Buffer> {
   try {
-    return await inflate(raw, { maxOutputLength: link.replyBytesMax })
+    return await inflate(packed, { maxOutputLength: link.replyBytesMax })
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(link)
     throw new RpcFault('garbled', `${link.host}: answer with broken compression`)
   }
 }

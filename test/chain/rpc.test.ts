@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import type { Dispatcher } from 'undici'
 import { RpcFault, type RpcFaultKind } from '../../src/chain/faults.ts'
 import { createRpc, type RpcOptions, splitRpcUrls } from '../../src/chain/rpc.ts'
 import { silentLog } from '../../src/log.ts'
@@ -46,6 +47,7 @@ const bodies: [
 ][] = [
   ['HTML with status 200 is nobody’s answer', 200, '<html>busy</html>', 'garbled'],
   ['HTML with status 502 is no answer', 502, '<html>bad gateway</html>', 'unreachable'],
+  ['nor is a page with status 503 that has no end', 503, Buffer.alloc(5_000, 32), 'unreachable'],
   ['status 429 asks to slow down', 429, '{}', 'limit'],
   ['status 403 is a refusal', 403, '{"message":"forbidden"}', 'refused'],
   ['a redirect is not followed', 302, '', 'refused', { location: 'http://127.0.0.1:1/' }],
@@ -101,6 +103,25 @@ test('a provider that never answers is given up in time', async () => {
   const fault = await faultOf(client([proxy]).request('eth_chainId', [], { timeoutMs: 200, attempts: 1 }))
   assert.equal(fault.kind, 'unreachable')
   assert.ok(performance.now() - began < 600)
+})
+
+test('what could not be sent in time is given up, and never sent', async () => {
+  const begin: (() => void)[] = []
+  const aborted: unknown[] = []
+  // As a pool does whose connections do not come about.
+  const dispatcher = { destroy: async () => {} } as Dispatcher
+  dispatcher.dispatch = (_, handler) => {
+    const controller = {
+      abort: (reason: Error) => aborted.push(reason.name),
+    } as unknown as Dispatcher.DispatchController
+    begin.push(() => handler.onRequestStart?.(controller, {}))
+    return false
+  }
+  const rpc = client([await provider()], { dispatcherFor: () => dispatcher })
+  const fault = await faultOf(rpc.request('eth_chainId', [], { timeoutMs: 50, attempts: 1 }))
+  assert.match(fault.message, /no answer in time/)
+  for (const late of begin) late()
+  assert.deepEqual(aborted, ['TimeoutError'])
 })
 
 test('who hangs once is asked again, and waited for at a send, long before the usual time is over', {
