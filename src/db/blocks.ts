@@ -28,17 +28,15 @@ export async function writeCursor(sql: Sql, cursor: Cursor): Promise<void> {
       block_time = excluded.block_time`
 }
 
-/** Stores headers. What another block of the same height left is deleted. */
+/** Stores headers. One of another block of the same height is replaced. */
 export async function insertBlocks(sql: Sql, blocks: readonly Block[]): Promise<void> {
-  const rows = jsonRows(blocks)
-  await sql`DELETE FROM blocks b USING jsonb_to_recordset(${rows}::text::jsonb) AS r(number bigint, hash text)
-    WHERE b.number = r.number AND b.hash <> r.hash`
   await sql`
-    INSERT INTO blocks (number, hash, parent_hash, time, prevrandao)
+    INSERT INTO blocks AS b (number, hash, parent_hash, time, prevrandao)
     SELECT number, hash, "parentHash", time, prevrandao
-    FROM jsonb_to_recordset(${rows}::text::jsonb)
+    FROM jsonb_to_recordset(${jsonRows(blocks)}::text::jsonb)
       AS r(number bigint, hash text, "parentHash" text, time bigint, prevrandao text)
-    ON CONFLICT (number) DO NOTHING`
+    ON CONFLICT (number) DO UPDATE SET hash = excluded.hash, parent_hash = excluded.parent_hash, time = excluded.time,
+      prevrandao = excluded.prevrandao WHERE b.hash <> excluded.hash`
 }
 
 /** A stored header, or null. */

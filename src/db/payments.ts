@@ -202,6 +202,7 @@ export async function markMinted(
 
 /** Frees the payments of an intent that was mined without minting them: they are minted anew by a later one. */
 export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): Promise<void> {
+  if (outboxIds.length === 0) return
   await sql`
     UPDATE payments SET state = 'accepted', updated_at = now()
     WHERE outbox_id = ANY(${[...outboxIds]}) AND state = 'minting'`
