@@ -56,6 +56,16 @@ inWorld(
   },
 )
 
+inWorld('a provider that lags behind the ledger has no word on whether all is well again', async (world) => {
+  await on(world, { chainId: async () => 1 }).payments()
+  const cursor = Number((await world.chain.block()).number)
+  const lags = on(world, { head: async () => (await world.ctx.chain.block(cursor - 2)) ?? assert.fail('no block') })
+  await lags.payments()
+  assert.equal(await halted(world), 'otherChain')
+  await world.payments()
+  assert.equal(await halted(world), null)
+})
+
 inWorld(
   'a halt that lasts is sealed: nothing moves, though all be well again, until the operator clears it',
   async (world) => {

@@ -162,6 +162,21 @@ async function unfollowedMint(account: number): Promise<Hash> {
   return paid
 }
 
+test('a payment that was reorganised out and is in a block again is followed to by its claim', async () => {
+  const paid = await world.pay(15, BASIC)
+  const raw = await world.raw(paid)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  await world.chain.reorg(1)
+  await world.payments()
+  assert.equal(await stateOf(paid), 'orphaned')
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
 test('a sync by transaction follows to the mint and tells its nodes', async () => {
   const paid = await unfollowedMint(10)
   const [sent = assert.fail()] = await world.pool<

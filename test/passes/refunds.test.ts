@@ -2,7 +2,7 @@
 // and one that a provider cannot show, or shows on another fork, stays as it is.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ChainReader } from '../../src/chain/port.ts'
+import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
@@ -13,6 +13,8 @@ const WRONG = ETHER / 100n - 1n
 const MANY = 70
 
 let desk: Desk
+/** Sent with the minter's key past the service. */
+const foreign: Hash[] = []
 let world: World
 before(async () => {
   desk = await startDesk()
@@ -90,4 +92,24 @@ test('one whose block is final is final, and looked at no more', async () => {
   assert.equal(await stateOf(payment), 'refunded')
 })
 
-test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+test('a node minted with the minter’s key for a payment that was refunded is told to the operator', async () => {
+  const payment = await refunded(9)
+  const { minter } = world.ctx
+  assert.ok(minter)
+  const paid = await world.pay(11, ETHER / 100n)
+  await world.settle()
+  const [{ cohort } = { cohort: 0 }] = await world.pool<
+    { cohort: number }[]
+  >`SELECT cohort FROM nodes WHERE ref = ${paid}`
+  const call: FactoryCall = { kind: 'mint', orders: [{ to: world.at(9), cohort, ref: payment }], guard: null }
+  const options = { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() }
+  const { raw, txHash } = await minter.sign(call, options)
+  await minter.broadcast(raw)
+  foreign.push(txHash)
+  await world.settle()
+  assert.equal(await stateOf(payment), 'minted')
+  const told = await world.pool`SELECT FROM audit WHERE action = 'mintedThoughNotAccepted' AND subject = ${payment}`
+  assert.equal(told.length, 1)
+})
+
+test('of all of this the ledger says what the chain says', () => checkInvariants(world, { foreign }))
