@@ -6,6 +6,7 @@ import { inTransaction } from '../src/db/sql.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { median, ms } from './lib/numbers.ts'
+import { peerGas } from './lib/peer-contracts.ts'
 import { atMost, type Row } from './lib/report.ts'
 
 const FEW = 1_000
@@ -29,7 +30,7 @@ interface Round {
 export const round: Bench = {
   name: 'round',
   about:
-    'One round of one cohort with a million nodes by one with a thousand: planned, signed, sent, mined, followed into the ledger, and shown as a credit of a node.',
+    'One round of one cohort with a million nodes by one with a thousand: planned, signed, sent, mined, followed into the ledger, and shown as a credit of a node. And the gas of each node beside contracts that touch each.',
   run: async (options) => {
     const worlds: World[] = []
     try {
@@ -74,7 +75,24 @@ async function compare({ quick, progress }: BenchOptions, few: World, many: Worl
     met: Math.abs(gas.many - gas.few) <= 12 * 32,
   }
   const what = `a round of ${(quick ? QUICK : MANY).toLocaleString('en')} nodes`
-  return [atMost(what, ms(time.many), `${name}: ${ms(time.few)}`, time.many / time.few, TIME_GOAL), gasRow]
+  const timeRow = atMost(what, ms(time.many), `${name}: ${ms(time.few)}`, time.many / time.few, TIME_GOAL)
+  return [timeRow, gasRow, ...(await gasBesidePeers(few, gas.few / FEW))]
+}
+
+/** How much more gas a node costs elsewhere. Ours becomes less with every node, theirs does not. */
+async function gasBesidePeers({ chain }: World, ours: number): Promise<Row[]> {
+  const { disperse, perNode } = await peerGas(chain)
+  return [
+    { name: 'Disperse.app', theirs: disperse },
+    { name: 'a loop over nodes', theirs: perNode },
+  ].map(({ name, theirs }) => ({
+    what: `gas a node, of ${FEW.toLocaleString('en')}: theirs by ours`,
+    ours: ours.toFixed(1),
+    peer: `${name}: ${Math.round(theirs).toLocaleString('en')}`,
+    ratio: theirs / ours,
+    goal: '',
+    met: null,
+  }))
 }
 
 /** The next round of the only cohort that holds nodes. */

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// How holders are paid elsewhere, for gas a node beside a round of ours: both touch each node.
+pragma solidity ^0.8.28;
+
+/// @notice Sends ether to each recipient, as Disperse.app does: one `transfer` each, then what is left goes back
+/// (https://etherscan.io/address/0xD152f549545093347A162Dce210e7293f1452150#code).
+contract Disperse {
+    function disperseEther(address payable[] calldata recipients, uint256[] calldata values) external payable {
+        for (uint256 i = 0; i < recipients.length; i++) {
+            recipients[i].transfer(values[i]);
+        }
+        uint256 rest = address(this).balance;
+        if (rest > 0) payable(msg.sender).transfer(rest);
+    }
+}
+
+/// @notice Books an amount for each node, one after the other.
+contract PerNode {
+    mapping(uint256 nodeId => uint256) public credited;
+
+    function credit(uint256 firstId, uint256 count, uint256 amount) external payable {
+        for (uint256 id = firstId; id < firstId + count; id++) {
+            credited[id] += amount;
+        }
+    }
+}
