@@ -1,7 +1,5 @@
 // Cold sync: blocks of 50 transactions, recorded once and served from memory, followed into an empty ledger; beside a bare undici making
 // the very same requests at the concurrency that serves it best, parsing what comes and storing nothing.
-import { createWriteStream } from 'node:fs'
-import { join } from 'node:path'
 import { Pool as Connections } from 'undici'
 import { createRpc } from '../src/chain/rpc.ts'
 import { connect } from '../src/db/sql.ts'
@@ -9,17 +7,16 @@ import { silentLog } from '../src/log.ts'
 import type { Run } from '../src/passes/context.ts'
 import { follow as followChain } from '../src/passes/steps/follow.ts'
 import { createDatabase } from '../test/support/postgres.ts'
-import { temporaryDirectory } from '../test/support/temporary.ts'
 import { contextOf, startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { median, perSecond } from './lib/numbers.ts'
 import { type Served, serve } from './lib/process.ts'
+import { PER_BLOCK, record } from './lib/recording.ts'
 import { atLeast, type Row } from './lib/report.ts'
 
 const BLOCKS = 2_000
 const BLOCKS_FULL = 10_000
 const BLOCKS_QUICK = 100
-const PER_BLOCK = 50
 const CONCURRENCY = [4, 8, 16, 32]
 const GOAL = 0.8
 /** The bench follows alone and to the end. */
@@ -96,45 +93,4 @@ async function again(origin: string, requests: readonly string[], concurrency: n
   const took = performance.now() - began
   await connections.close()
   return took / 1000
-}
-
-/** Makes the blocks and writes them to files, one a line: blocks by number from 0, and the receipts of payments. */
-async function record({ chain, at }: World, blocks: number): Promise<[blocks: string, receipts: string]> {
-  const senders = Array.from({ length: PER_BLOCK }, (_, index) => `0x${(index + 1).toString(16).padStart(40, 'b')}`)
-  for (const sender of senders) {
-    await chain.setBalance(sender, 10n ** 24n)
-    await chain.impersonate(sender)
-  }
-  const directory = temporaryDirectory()
-  const files = [join(directory, 'blocks'), join(directory, 'receipts')] as const
-  const [blockLines, receiptLines] = files.map((file) => createWriteStream(file))
-  const first = Number((await chain.block()).number)
-  const write = async (number: number) => {
-    const block = await chain.rpc<{ transactions: { hash: string; to: string | null }[] }>('eth_getBlockByNumber', [
-      `0x${number.toString(16)}`,
-      true,
-    ])
-    blockLines?.write(`${JSON.stringify(block)}\n`)
-    for (const { hash } of block.transactions.filter(({ to }) => to === at(3))) {
-      receiptLines?.write(`${JSON.stringify(await chain.rpc('eth_getTransactionReceipt', [hash]))}\n`)
-    }
-  }
-  for (let number = 0; number <= first; number++) await write(number)
-  for (let block = 1; block <= blocks; block++) {
-    const sends = senders.map((from, index) =>
-      chain.send({
-        from,
-        to: index === 0 ? at(3) : (senders[0] ?? ''),
-        value: '0x1',
-        gas: '0x5208',
-        // Told, since all are sent at once.
-        nonce: `0x${(block - 1).toString(16)}`,
-      }),
-    )
-    await Promise.all(sends)
-    await chain.mine()
-    await write(first + block)
-  }
-  await Promise.all([blockLines, receiptLines].map((stream) => new Promise<void>((done) => stream?.end(done))))
-  return [...files]
 }

@@ -6,8 +6,8 @@ import { connect, type Pool } from '../src/db/sql.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { fillLedger, walletOfNode } from './lib/fill.ts'
-import { missingTools, requestRate, statementRate } from './lib/load.ts'
-import { median, perSecond } from './lib/numbers.ts'
+import { inTurn, missingTools, requestRate, statementRate } from './lib/load.ts'
+import { perSecond } from './lib/numbers.ts'
 import { serve } from './lib/process.ts'
 import { CONNECTIONS } from './lib/reads-setup.ts'
 import { atLeast, notMeasured, type Row } from './lib/report.ts'
@@ -81,23 +81,15 @@ async function fromMemo(options: BenchOptions, url: string, pool: Pool): Promise
   }
 }
 
-/** Both in turn, several times, so that a machine that slows down slows both. A first, short run of each warms it up. */
+/** Requests and statements a second of both, measured in turn. */
 async function sideBySide(
   { quick, progress }: BenchOptions,
   what: string,
-  loads: { ours: (sec: number) => Promise<number>; theirs: (sec: number) => Promise<number> },
+  loads: Record<'ours' | 'theirs', (sec: number) => Promise<number>>,
 ): Promise<{ ours: number; theirs: number }> {
-  const sec = quick ? 1 : 5
-  const ours: number[] = []
-  const theirs: number[] = []
-  for (let run = 0; run <= (quick ? 1 : 5); run++) {
-    const both = [await loads.ours(run === 0 ? 1 : sec), await loads.theirs(run === 0 ? 1 : sec)] as const
-    if (run === 0) continue
-    ours.push(both[0])
-    theirs.push(both[1])
-  }
+  const rates = await inTurn(loads, quick ? { runs: 1, sec: 1 } : { runs: 5, sec: 5 })
   progress(`${what}: done`)
-  return { ours: median(ours), theirs: median(theirs) }
+  return rates
 }
 
 /** The statement of a node's page as the server prepared it, with its parameters as pgbench writes them. */

@@ -9,11 +9,12 @@ import { describeCommit, describeMachine } from './lib/machine.ts'
 import { seconds } from './lib/numbers.ts'
 import { type Row, table, writeSection } from './lib/report.ts'
 import { load } from './load.ts'
+import { peers } from './peers.ts'
 import { reads } from './reads.ts'
 import { round } from './round.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, follow, load]
+const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, follow, load, peers]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)

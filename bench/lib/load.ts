@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { median } from './numbers.ts'
 
 const LUA = fileURLToPath(new URL('./load.lua', import.meta.url))
 const PACKAGED = '/usr/lib/postgresql'
@@ -40,6 +41,23 @@ export async function statementRate(url: string, script: string, connections: nu
   const found = /tps = ([\d.]+)/.exec(stdout)?.[1]
   if (found === undefined || /failed transactions: [1-9]/.test(stdout)) throw new Error(`pgbench said:\n${stdout}`)
   return Number(found)
+}
+
+/**
+ * Runs each load in turn, several times, so that a machine that slows down slows all; a first, short run of each warms it up.
+ * @returns the median of each.
+ */
+export async function inTurn<Name extends string>(
+  loads: Record<Name, (sec: number) => Promise<number>>,
+  { runs, sec }: { runs: number; sec: number },
+): Promise<Record<Name, number>> {
+  const names = Object.keys(loads) as Name[]
+  const rates = new Map<Name, number[]>(names.map((name) => [name, []]))
+  for (const name of names) await loads[name](1)
+  for (let run = 0; run < runs; run++) {
+    for (const name of names) rates.get(name)?.push(await loads[name](sec))
+  }
+  return Object.fromEntries(names.map((name) => [name, median(rates.get(name) ?? [])])) as Record<Name, number>
 }
 
 function onPath(name: string): boolean {

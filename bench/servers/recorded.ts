@@ -1,6 +1,6 @@
 // A recorded chain, served from memory as JSON-RPC: the answers are the texts that were recorded, so that a node costs next to nothing.
 // Remembers what it was asked, so that the same requests can be made again.
-//   node bench/servers/recorded.ts <file of blocks> <file of receipts> <chain id>
+//   node bench/servers/recorded.ts <file of blocks> <file of receipts> <file of logs> <chain id>
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,23 @@ interface Call {
   params: unknown[]
 }
 
-const [blocksFile = '', receiptsFile = '', chainId = '0'] = process.argv.slice(2)
+interface Log {
+  address: string
+  topics: string[]
+  blockNumber: string
+  blockHash: string
+}
+
+/** As eth_getLogs takes it, of one contract, by its events' first topics. */
+interface LogFilter {
+  address: string
+  topics?: [topics?: string | string[] | null]
+  fromBlock?: string
+  toBlock?: string
+  blockHash?: string
+}
+
+const [blocksFile = '', receiptsFile = '', logsFile = '', chainId = '0'] = process.argv.slice(2)
 const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').filter(Boolean)
 /** By number: with transactions, and with their hashes alone. */
 const full = linesOf(blocksFile)
@@ -22,6 +38,7 @@ const bare = full.map((text) => {
 const receipts = new Map(
   linesOf(receiptsFile).map((text) => [(JSON.parse(text) as { transactionHash: string }).transactionHash, text]),
 )
+const logs = linesOf(logsFile).map((text) => ({ text, log: JSON.parse(text) as Log }))
 const asked: string[] = []
 
 const server = createServer((request, response) => {
@@ -49,8 +66,18 @@ function resultOf(method: string, params: unknown[]): string | undefined {
   if (method === 'eth_chainId') return JSON.stringify(`0x${Number(chainId).toString(16)}`)
   if (method === 'eth_getBlockByNumber') return blockOf(String(params[0]), params[1] === true)
   if (method === 'eth_getTransactionReceipt') return receipts.get(String(params[0])) ?? 'null'
-  // The recorded blocks hold transfers only.
-  return method === 'eth_getLogs' ? '[]' : undefined
+  return method === 'eth_getLogs' ? logsOf(params[0] as LogFilter) : undefined
+}
+
+function logsOf({ address, topics, fromBlock, toBlock, blockHash }: LogFilter): string {
+  const wanted = topics?.[0] == null ? null : [topics[0]].flat()
+  const found = logs.filter(({ log }) => {
+    const number = Number(log.blockNumber)
+    const inBlocks =
+      blockHash === undefined ? number >= Number(fromBlock) && number <= Number(toBlock) : log.blockHash === blockHash
+    return inBlocks && log.address === address.toLowerCase() && (wanted?.includes(log.topics[0] ?? '') ?? true)
+  })
+  return `[${found.map(({ text }) => text).join(',')}]`
 }
 
 function blockOf(tag: string, withTransactions: boolean): string {

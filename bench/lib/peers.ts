@@ -1,0 +1,87 @@
+// The peers' programs: installed on first use from bench/peers, which has a lockfile of its own, so that the product's own dependencies
+// stay few.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { findFreePort } from '../../src/embed/port.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { type Served, startServer } from './process.ts'
+
+const PEERS = fileURLToPath(new URL('../peers', import.meta.url))
+const MODULES = join(PEERS, 'node_modules')
+const NEXT = join(MODULES, 'next/dist/bin/next')
+const PONDER = join(MODULES, 'ponder/dist/esm/bin/ponder.js')
+/** Ponder asks 20 times a second of each URL to begin with, which would be all that is measured: it is told of so many. */
+const PONDER_URLS = 200
+/** The schema of the database in which Ponder puts its tables. */
+export const PONDER_SCHEMA = 'ponder'
+const INDEX_MS = 180_000
+
+const run = promisify(execFile)
+
+/** What Ponder is to index, and where. */
+export interface PonderTask {
+  databaseUrl: string
+  rpcOrigin: string
+  chainId: number
+  factory: string
+  paymentsWallet: string
+  endBlock: number
+}
+
+/** Installs the peers where they are not yet. Returns why it cannot be done, or null. */
+export async function installPeers(progress: (text: string) => void): Promise<string | null> {
+  if (existsSync(NEXT) && existsSync(PONDER)) return null
+  progress('installing the peers into bench/peers, once')
+  try {
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PEERS })
+    return null
+  } catch (error) {
+    return `npm ci in bench/peers failed: ${
+      String((error as { stderr?: string }).stderr)
+        .trim()
+        .split('\n')[0]
+    }`
+  }
+}
+
+/** Builds the Next.js service for production, and starts it on a database. */
+export async function startNext(databaseUrl: string): Promise<Served> {
+  const options = { cwd: join(PEERS, 'next'), env: { ...environment(), DATABASE_URL: databaseUrl } }
+  await run(process.execPath, [NEXT, 'build'], options)
+  const args = ['start', '-H', '127.0.0.1', '-p', '0']
+  const { said, ...server } = await startServer([NEXT, ...args], /Local: +(http:\S+)/, options)
+  return { origin: said, ...server }
+}
+
+/** Indexes with Ponder. @returns how long it says that took, from its first request on, and its server, which goes on answering. */
+export async function indexWithPonder(task: PonderTask): Promise<Served & { tookMs: number }> {
+  const port = await findFreePort()
+  const urls = Array.from({ length: PONDER_URLS }, (_, index) => `${task.rpcOrigin}/${index}`)
+  const env = {
+    ...environment(),
+    DATABASE_URL: task.databaseUrl,
+    PONDER_RPC_URLS: urls.join(','),
+    CHAIN_ID: String(task.chainId),
+    FACTORY: task.factory,
+    PAYMENTS_WALLET: task.paymentsWallet,
+    END_BLOCK: String(task.endBlock),
+  }
+  const args = ['start', '--schema', PONDER_SCHEMA, '-H', '127.0.0.1', '-p', String(port), '--log-format', 'json']
+  const says = /"Completed backfill indexing across all chains","duration":([\d.]+).*"endpoint":"\/ready"/s
+  const options = { cwd: join(PEERS, 'ponder'), env, waitMs: INDEX_MS }
+  const { said, ...server } = await startServer([PONDER, ...args], says, options)
+  return { origin: `http://127.0.0.1:${port}`, ...server, tookMs: Number(said) }
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    HOME: temporaryDirectory(),
+    NODE_ENV: 'production',
+    NEXT_TELEMETRY_DISABLED: '1',
+    PONDER_TELEMETRY_DISABLED: '1',
+  }
+}
