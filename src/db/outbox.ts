@@ -119,13 +119,14 @@ export interface Settled {
 }
 
 /**
- * Settles intents by transactions of our senders found in blocks. One whose hash is none of our attempts took an intent's nonce
- * from outside: the intent is displaced; where no intent had it, the nonce is recorded as taken. @returns what was settled, and
- * our senders' transactions that no intent knows.
+ * Settles intents, whoever's, by transactions found in blocks. One whose hash is none of our attempts took an intent's nonce from
+ * outside: the intent is displaced; where no intent had it and it is of one of our `senders`, the nonce is recorded as taken.
+ * @returns what was settled, and our senders' transactions that no intent knows.
  */
 export async function settleIntents(
   sql: Sql,
   sent: readonly SenderTransaction[],
+  senders: readonly Address[],
 ): Promise<{ settled: Settled[]; foreign: Hash[] }> {
   if (sent.length === 0) return { settled: [], foreign: [] }
   const settled = await sql<Settled[]>`
@@ -139,7 +140,7 @@ export async function settleIntents(
     WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
     RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
   const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
-  const foreign = sent.filter((tx) => !known.has(tx.txHash))
+  const foreign = sent.filter((tx) => senders.includes(tx.sender) && !known.has(tx.txHash))
   await sql`
     INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei,
       value_wei, to_address)

@@ -36,7 +36,7 @@ export interface Outflow extends Position {
   succeeded: boolean
 }
 
-/** A transaction of one of our senders (minter, distributor), found in a block. */
+/** A transaction of one of our senders (minter, distributor), or of anybody to the factory, found in a block. */
 export interface SenderTransaction extends Position {
   sender: Address
   nonce: number

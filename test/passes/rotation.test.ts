@@ -1,5 +1,5 @@
-// A minter's key is replaced, as after a loss or a theft: what the old key had signed and nobody mined is minted by the new
-// one, once.
+// Whose key sent it: what a key that was replaced had signed is minted by the new one, once; and what one key sent is settled also
+// where an instance without it followed the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
@@ -66,4 +66,22 @@ test('a node that the old key had minted, and that a reorganisation took back, i
   await setMinter(NEW_MINTER)
   await isMintedByTheNewKey(paid)
   assert.equal(await world.read('lastId'), 2n)
+})
+
+test('what an instance without keys has followed is settled for the one that sent it', async () => {
+  const { factory, rpc, at } = world
+  const keyless = world.instance({
+    minter: null,
+    distributor: null,
+    chain: createChainReader(rpc, { factory, paymentAddress: at(3), senders: [] }),
+  })
+  const paid = await world.pay(7, BASIC)
+  await world.chain.mine()
+  await renewed.payments()
+  assert.equal(await stateOf(paid), 'minting')
+  await world.chain.mine()
+  await keyless.payments()
+  const later = await world.pay(8, BASIC)
+  await isMintedByTheNewKey(later)
+  assert.equal(await stateOf(paid), 'minted')
 })

@@ -88,7 +88,8 @@ async function settlePayments(
   changes: LedgerChanges,
   headBlock: number,
 ): Promise<void> {
-  const { settled, foreign } = await settleIntents(sql, range.sent)
+  const senders = [ctx.minter, ctx.distributor].flatMap((sender) => (sender ? [sender.address] : []))
+  const { settled, foreign } = await settleIntents(sql, range.sent, senders)
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, displacing, range.events, headBlock)
 
