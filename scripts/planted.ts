@@ -3,6 +3,7 @@
 //   node bin/with-runtime.mjs scripts/planted.ts [part of a bug's name ...]
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { SERVER_VARIABLE } from '../test/support/postgres.ts'
 import { copyProject } from './copy-project.ts'
@@ -12,6 +13,8 @@ import { withTestServer } from './test-server.ts'
 
 /** A bug that makes the tests hang is noticed, too. Generous: the slowest file takes two minutes on an idle machine. */
 const FILE_MS = 900_000
+/** Bugs planted at once: a test keeps a chain and a database busy beside itself. */
+const AT_ONCE_MAX = 4
 
 /** Plants the bug; gives what takes it out again. Throws when its place is not there exactly once. */
 function plant(copy: string, bug: PlantedBug): () => void {
@@ -70,22 +73,38 @@ async function isCaught(copy: string, bug: PlantedBug): Promise<string | null> {
   }
 }
 
+/** Works on the items in order, as many at once as there are copies, each in a copy of its own. */
+async function inCopies<T>(
+  copies: readonly string[],
+  items: Iterable<T>,
+  signal: AbortSignal,
+  work: (copy: string, item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items]
+  const workIn = async (copy: string) => {
+    for (;;) {
+      const item = signal.aborted ? undefined : waiting.shift()
+      if (item === undefined) return
+      await work(copy, item)
+    }
+  }
+  await Promise.all(copies.map(workIn))
+}
+
 const wanted = process.argv.slice(2)
 const bugs = PLANTED_BUGS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
 const caught = await withTestServer(async (signal) => {
-  const copy = copyProject()
+  const copies = Array.from({ length: Math.min(AT_ONCE_MAX, availableParallelism()) }, copyProject)
   // What fails without a bug would catch every bug.
   const unusable = new Set<string>()
-  for (const file of new Set(bugs.flatMap(({ tests }) => tests))) {
-    if (signal.aborted) break
+  await inCopies(copies, new Set(bugs.flatMap(({ tests }) => tests)), signal, async (copy, file) => {
     // Twice, since a machine that is busy with other things can make one fail.
     const broken = (await runTests(copy, file, false)) && (await runTests(copy, file, false))
     if (broken) unusable.add(file)
     console.log(broken ? `UNUSABLE  ${file} fails without any bug: ${broken}` : `usable    ${file}`)
-  }
+  })
   let count = 0
-  for (const bug of bugs) {
-    if (signal.aborted) break
+  await inCopies(copies, bugs, signal, async (copy, bug) => {
     try {
       const tests = bug.tests.filter((file) => !unusable.has(file))
       const by = await isCaught(copy, { ...bug, tests })
@@ -94,7 +113,7 @@ const caught = await withTestServer(async (signal) => {
     } catch (error) {
       console.log(`STALE     ${bug.name}: ${error instanceof Error ? error.message : String(error)}`)
     }
-  }
+  })
   return count
 })
 console.log(`\n${caught} passed, ${bugs.length - caught} failed`)

@@ -254,6 +254,15 @@ inWorld('a provider that will not tell a balance holds up nobody’s payment', a
   assert.equal((await filed(world)).length, 1)
 })
 
+inWorld('what the payments wallet tried to send and could not is no money that left', async (world) => {
+  const failed = await world.call(3, world.factory, '0xdeadbeef', 5n)
+  assert.equal(await world.succeeded(failed), false)
+  await world.settle()
+  const outflows = await world.pool`SELECT value_wei AS wei, tx_hash AS hash FROM wallet_outflows`
+  assert.deepEqual([...outflows], [{ wei: 0n, hash: failed }])
+  assert.deepEqual(await places(world), [])
+})
+
 test('the first block that is followed counts, and nothing before it', async () => {
   const first = 4
   const world = await startWorld({ startBlock: first })
