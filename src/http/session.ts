@@ -15,6 +15,9 @@ const NONCE_BYTES = 16
 const EXPIRED_MAX = 10_000
 /** Stands in a nonce cookie for "no address": the message names none. */
 const ANYONE = '-'
+/** What we sign, and nothing else of ours: address and expiry of a session; value, time of issue and address of a nonce. */
+const SESSION_FORM = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/
+const NONCE_FORM = /^([0-9a-f]{32})\.([1-9][0-9]{0,11})\.(-|0x[0-9a-f]{40})$/
 
 /** A nonce as its cookie vouches for it. Times are unix seconds. */
 export interface Nonce {
@@ -64,9 +67,9 @@ export class Sessions {
 
   /** The signed-in address, or null. */
   read(cookies: Cookies): Address | null {
-    const signed = this.#verify(cookies.get(this.sessionCookie), this.#sessionKeys)
-    const [, wallet, expiry] = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/.exec(signed ?? '') ?? []
-    if (wallet === undefined || signed === null || this.#expired.has(signed)) return null
+    const session = this.#verify(cookies.get(this.sessionCookie), this.#sessionKeys, SESSION_FORM)
+    if (session === null || this.#expired.has(session[0])) return null
+    const [signed, wallet, expiry] = session
     if (Number(expiry) > this.#now()) return wallet as Address
     this.#expired.add(signed)
     for (const oldest of this.#expired) {
@@ -89,10 +92,9 @@ export class Sessions {
 
   /** The nonce whose cookie the request carries, or null when it carries none of ours or one that has lapsed. */
   readNonce(cookies: Cookies): Nonce | null {
-    const signed = this.#verify(cookies.get(this.nonceCookie), this.#nonceKeys)
-    const parts = /^([0-9a-f]{32})\.([1-9][0-9]{0,11})\.(-|0x[0-9a-f]{40})$/.exec(signed ?? '')
-    const [, nonce, issued, bound] = parts ?? []
-    if (nonce === undefined) return null
+    const vouched = this.#verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
+    if (vouched === null) return null
+    const [nonce, issued, bound] = vouched.slice(1) as [string, string, string]
     const issuedAt = Number(issued)
     const now = this.#now()
     // Issued later than now: the clock stepped back, and a nonce's age cannot be told.
@@ -113,13 +115,16 @@ export class Sessions {
     return `${payload}.${mac(payload, newest)}`
   }
 
-  /** The payload in front of a right signature, or null. Signatures are compared as text: base64url has several spellings of one value. */
-  #verify(value: string | null | undefined, keys: readonly (string | Buffer)[]): string | null {
+  /**
+   * The parts of a payload of this form in front of a right signature, or null. Signatures are compared as text: base64url has
+   * several spellings of one value.
+   */
+  #verify(value: string | null | undefined, keys: readonly (string | Buffer)[], form: RegExp): RegExpExecArray | null {
     if (typeof value !== 'string') return null
     const dot = value.lastIndexOf('.')
     const payload = value.slice(0, Math.max(dot, 0))
     const given = value.slice(dot + 1)
-    return keys.some((key) => sameSecret(given, mac(payload, key))) ? payload : null
+    return keys.some((key) => sameSecret(given, mac(payload, key))) ? form.exec(payload) : null
   }
 }
 
