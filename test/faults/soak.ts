@@ -445,12 +445,25 @@ async function comeToRest(era: Era): Promise<void> {
     return (await world.chain.block(row.number)).hash === row.hash ? 'at rest' : row
   }
   for (let state = await patiently(look); state !== 'at rest'; state = await patiently(look)) {
-    const stands = JSON.stringify(state)
-    assert.ok(performance.now() - began < REST_MS, `not at rest ${REST_MS} ms after the last fault: ${stands}`)
+    if (performance.now() - began > REST_MS)
+      assert.fail(`not at rest ${REST_MS} ms after the last fault: ${await whatHinders(era, head)}`)
     await world.chain.mine()
     await sleep(REST_BLOCK_MS)
   }
   counts.recoveriesMs.push(Math.round(performance.now() - began))
+}
+
+/** What is still open, and what the passes said last. */
+async function whatHinders({ stage: { world }, instances }: Era, head: number): Promise<string> {
+  const [row] = await world.pool`SELECT
+    (SELECT json_agg(c) FROM cursors c) AS cursors,
+    (SELECT json_agg(p) FROM passes p) AS passes,
+    (SELECT json_agg(p) FROM payments p WHERE state IN ('seen', 'accepted', 'minting')) AS payments,
+    (SELECT json_agg(o) FROM (SELECT o.*, a.tx_hash AS attempt FROM outbox o LEFT JOIN outbox_attempts a ON a.outbox_id = o.id
+      WHERE o.state = 'pending') o) AS outbox,
+    (SELECT json_agg(c) FROM cohorts c, cursors WHERE c.size > 0 AND c.next_due <= block_time) AS cohorts`
+  const said = instances.map((instance) => instance?.service.output().slice(-3_000) ?? 'no instance')
+  return `${JSON.stringify({ head, ...row })}\n${said.join('\n')}`
 }
 
 /** Stops the instances, as an operator would, and checks everything. */
