@@ -7,6 +7,7 @@ import { listenForChanges } from '../../src/db/changes.ts'
 import { connect } from '../../src/db/sql.ts'
 import { createServer } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics/start.ts'
 import { CONNECTIONS } from '../lib/reads-setup.ts'
 
 const [url = '', mode] = process.argv.slice(2)
@@ -25,6 +26,7 @@ const app = createServer({
   recoverSigner,
   verifyContractWallet: null,
   chainIdMatches: null,
+  meters: createMetrics(silentLog).meters,
   settings: {
     chainId: 31337,
     factoryAddress: null,

@@ -1,0 +1,46 @@
+// Which cores processes run on: so that a database can be given one for itself, and whoever asks it does not take its time.
+// With taskset, which comes with Linux (util-linux).
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import type { Pool } from '../../src/db/sql.ts'
+
+/** Why processes cannot be held to cores here, or null. */
+export function cannotHold(): string | null {
+  if (availableParallelism() < 2) return 'needs two cores'
+  try {
+    execFileSync('taskset', ['--version'], { stdio: 'ignore' })
+    return null
+  } catch {
+    return 'needs taskset (Linux: util-linux)'
+  }
+}
+
+/**
+ * Runs `load` with the database's server on one core, and on another this process with whatever it starts meanwhile. Only connections
+ * that the server takes meanwhile are held to its core.
+ */
+export async function withOwnCore<T>(pool: Pool, load: () => Promise<T>): Promise<T> {
+  const server = await serverPid(pool)
+  const before = [server, process.pid].map((pid) => ({ pid, cores: coresOf(pid) }))
+  try {
+    hold(server, '0')
+    hold(process.pid, '1')
+    return await load()
+  } finally {
+    for (const { pid, cores } of before) hold(pid, cores)
+  }
+}
+
+async function serverPid(pool: Pool): Promise<number> {
+  const [row] = await pool<{ file: string }[]>`SELECT pg_read_file('postmaster.pid') AS file`
+  return Number.parseInt(row?.file ?? '', 10)
+}
+
+function coresOf(pid: number): string {
+  return /^Cpus_allowed_list:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0-'
+}
+
+function hold(pid: number, cores: string): void {
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], { stdio: 'ignore' })
+}
