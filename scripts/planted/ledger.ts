@@ -449,6 +449,14 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     REFUNDS,
   ),
 
+  one(
+    'a transfer of another amount proves who sent a payment',
+    'src/operator/attribute.ts',
+    'transfers.find(({ valueWei }) => valueWei === payment.valueWei)',
+    'transfers.find(({ valueWei }) => valueWei !== 0n)',
+    'test/operator/attribute.test.ts',
+  ),
+
   // The payments wallet
   one(
     'the books of the payments wallet begin a block late',

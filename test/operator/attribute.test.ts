@@ -80,6 +80,23 @@ describe('a payment by an internal call', () => {
     for (const payment of [id, other.id]) await desk.post(`payments/${payment}/dismiss`)
   })
 
+  it('is nobody’s by a transaction that moved another amount, as where two of them came in one block', async () => {
+    const pay = (valueWei: bigint) =>
+      world.chain.send({
+        ...{ from: world.at(9), to: world.at(SAFE), data: toWallet(), gas: '0x200000' },
+        value: `0x${valueWei.toString(16)}`,
+      })
+    const [txHash] = [await pay(BASIC), await pay(BASIC * 2n)]
+    await world.settle()
+    const [{ id, valueWei }] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
+    assert.equal(valueWei, (BASIC * 3n).toString())
+    const refused = await desk.post(`payments/${id}/attribute`, { txHash })
+    assert.equal(refused.status, 400)
+    assert.match(refused.json.error, /no inner transfer of/)
+    assert.equal((await show(id)).from, null)
+    await desk.post(`payments/${id}/dismiss`)
+  })
+
   it('stands as it was decided after its block was taken out and came back, also where its node came back first', async () => {
     const { txHash, id } = await payFromSafe()
     const { blockNumber } = await show(id)
