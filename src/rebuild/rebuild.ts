@@ -43,15 +43,15 @@ export async function rebuild(ctx: PassContext, source: Pool | null, say: (line:
   await followTo(ctx, source, say)
   if (!source) return { ...(await finish(ctx)), comparison: null }
   // What the current ledger is now: it may be followed and decided upon all the while.
-  return (await source.begin('isolation level repeatable read read only', async (snapshot) => {
-    const old = snapshot as unknown as Sql
+  const fromSnapshot = async (old: Sql) => {
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)
     const finished = await finish(ctx)
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
     return { ...finished, comparison }
-  })) as Rebuilt
+  }
+  return inTransaction(source, fromSnapshot, 'isolation level repeatable read read only')
 }
 
 async function begin(pool: Pool): Promise<void> {
