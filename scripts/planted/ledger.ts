@@ -173,13 +173,6 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     RPC,
   ),
   one(
-    'each attempt at a read waits for long',
-    'src/chain/rpc.ts',
-    'timeoutMs: attempt === attempts - 1 ? timeoutMs : Math.min(timeoutMs, shortTimeoutMs)',
-    'timeoutMs: attempt === attempts - 1 ? timeoutMs : Math.max(timeoutMs, shortTimeoutMs)',
-    RPC,
-  ),
-  one(
     'a block that one provider lacks is asked of no other',
     'src/chain/rpc.ts',
     '(read.accept?.(reply.result) ?? true)',
