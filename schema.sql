@@ -1,7 +1,7 @@
 -- The ledger's schema as the migrations leave it. Written by "npm run generate"; never edit it, write a migration.
 
-CREATE DOMAIN address AS text CHECK ((VALUE ~ '^0x[0-9a-f]{40}$'::text));
-CREATE DOMAIN hash AS text CHECK ((VALUE ~ '^0x[0-9a-f]{64}$'::text));
+CREATE DOMAIN address AS text CHECK (((length(VALUE) = 42) AND (VALUE ~ '^0x[0-9a-f]+$'::text)));
+CREATE DOMAIN hash AS text CHECK (((length(VALUE) = 66) AND (VALUE ~ '^0x[0-9a-f]+$'::text)));
 CREATE DOMAIN wei AS numeric(78,0) CHECK (((VALUE >= (0)::numeric) AND (VALUE <= '115792089237316195423570985008687907853269984665640564039457584007913129639935'::numeric)));
 
 CREATE OR REPLACE FUNCTION public.count_owners(changes jsonb)
