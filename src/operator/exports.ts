@@ -77,10 +77,13 @@ function begin(
   // Whoever reads it hears of errors himself; without a reader nobody would, and the process would end.
   stream.on('error', () => {})
   const { promise, resolve, reject } = Promise.withResolvers<ExportFile | OperatorRefusal>()
-  const running = inSnapshot(pool, async (sql) => {
+  const running = inSnapshot(pool, async (sql): Promise<string | null> => {
     const head = await readCursor(sql)
     const blocks = await blocksOf(sql)
-    if (isOperatorRefusal(blocks)) return resolve(blocks)
+    if (isOperatorRefusal(blocks)) {
+      resolve(blocks)
+      return null
+    }
     const fetch = await openRows(sql, name, form, blocks)
     let rows = await fetch()
     resolve({
@@ -95,14 +98,17 @@ function begin(
       count += rows.length
       await write(stream, rows.map((row) => sums.add(row)).join(''))
     }
-    stream.end(lastLine(form, count, sums.totals, head))
+    return lastLine(form, count, sums.totals, head)
   })
-  running
-    .catch((error: unknown) => {
+  const release = () => underWay.set(pool, (underWay.get(pool) ?? 1) - 1)
+  // Who has read the last line may ask for the next file at once.
+  running.finally(release).then(
+    (last) => stream.end(last ?? undefined),
+    (error: unknown) => {
       reject(error)
       stream.destroy(error as Error)
-    })
-    .finally(() => underWay.set(pool, (underWay.get(pool) ?? 1) - 1))
+    },
+  )
   return promise
 }
 
