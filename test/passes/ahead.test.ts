@@ -114,3 +114,20 @@ test('a run whose time is up begins nothing new, and stores what it had begun', 
   await world.settle()
   await checkInvariants(world)
 })
+
+test('the first range of a ledger is held against the block before it, which is not stored', async () => {
+  const fresh = await startWorld()
+  try {
+    const { chain, rules } = fresh.ctx
+    const parents: unknown[] = []
+    const observe: Observe = (from, to, parent) => {
+      parents.push(parent)
+      return chain.observe(from, to, parent)
+    }
+    const { ctx } = fresh.instance({ chain: { ...chain, observe } })
+    await follow(ctx, { checkLock: () => {}, outOfTime: () => false })
+    assert.deepEqual(parents, [(await fresh.chain.block(rules.startBlock - 1)).hash])
+  } finally {
+    await fresh.close()
+  }
+})

@@ -1,5 +1,7 @@
 // Reads ranges of blocks one after another, each while the one before it is being stored. It must never read two at once, never
 // hide a fault from who asks for the range, and leave nothing under way once it has ended.
+import { ChainFault } from '../../chain/faults.ts'
+import type { ChainReader } from '../../chain/port.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { PassContext, Run } from '../context.ts'
@@ -26,10 +28,10 @@ export function readAhead({ chain, rules }: PassContext, run: Run, target: numbe
   function begin(place: Place): void {
     const from = place ? place.number + 1 : rules.startBlock
     if (from > target || run.outOfTime()) return
-    const parent = place?.hash ?? null
-    const range = chain.observe(from, Math.min(target, from + RANGE_MAX - 1), parent)
+    const to = Math.min(target, from + RANGE_MAX - 1)
+    const range = place ? chain.observe(from, to, place.hash) : observeFirst(chain, from, to)
     range.catch(() => {})
-    begun = { parent, range }
+    begun = { parent: place?.hash ?? null, range }
   }
 
   async function end(): Promise<void> {
@@ -52,4 +54,11 @@ export function readAhead({ chain, rules }: PassContext, run: Run, target: numbe
       return range
     },
   }
+}
+
+/** The first range of a ledger follows on a block that is not stored, which the provider is asked for. */
+async function observeFirst(chain: ChainReader, from: number, to: number): Promise<ObservedRange> {
+  const parent = from > 0 ? await chain.block(from - 1) : null
+  if (from > 0 && !parent) throw new ChainFault(`the provider has no block ${from - 1}`, { retryable: true })
+  return chain.observe(from, to, parent?.hash ?? null)
 }
