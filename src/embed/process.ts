@@ -22,7 +22,7 @@ export function isAlive(pid: number): boolean {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
   const stat = readProc(pid, 'stat')
-  return stat === null || stateOf(stat) !== 'Z'
+  return stat === null || !isOver(stat)
 }
 
 /** What tells this process from every other that had or will have its number; null when it does not run. */
@@ -131,8 +131,10 @@ function readProc(pid: number, file: string): string | null {
 }
 
 /** The letter after the command's name, which is in brackets and may hold anything. */
-function stateOf(stat: string): string | undefined {
-  return stat.slice(stat.lastIndexOf(')') + 2)[0]
+/** Whether this is a zombie, and the last of its threads: until then its sockets are open, and its ports taken. */
+function isOver(stat: string): boolean {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' && Number(fields[17]) <= 1
 }
 
 function bootId(): string {
