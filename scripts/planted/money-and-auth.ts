@@ -187,7 +187,7 @@ export const MONEY_AND_AUTH_BUGS: readonly PlantedBug[] = [
     'src/http/client-address.ts',
     " || forwardedFor === '' || !isTrusted(nearest)) return",
     " || forwardedFor === '') return",
-    'test/http/limits.test.ts',
+    'test/http/client-address.test.ts',
   ),
   one(
     'answers to a session may be kept by caches',
