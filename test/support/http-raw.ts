@@ -16,7 +16,13 @@ export interface Exchange {
   rest: string
 }
 
-/** Sends bytes (in pieces, `pauseMs` apart) and collects what comes back until the server closes or `waitMs` pass. */
+/** A busy machine's first byte may be as late. */
+const FIRST_BYTE_MS = 5_000
+
+/**
+ * Sends bytes (in pieces, `pauseMs` apart) and collects what comes back until the server closes or `waitMs` pass; at first, where
+ * nothing has come yet, rather longer.
+ */
 export function exchange(
   port: number,
   pieces: (string | Buffer)[],
@@ -32,7 +38,11 @@ export function exchange(
       socket.destroy()
       resolve({ ...parse(Buffer.concat(chunks).toString('latin1')), closed, ms: performance.now() - started })
     }
-    let timer = setTimeout(finish, waitMs + pauseMs * pieces.length)
+    const onSilence = () => {
+      if (chunks.length > 0 || performance.now() - started > FIRST_BYTE_MS + pauseMs * pieces.length) finish()
+      else timer = setTimeout(onSilence, waitMs)
+    }
+    let timer = setTimeout(onSilence, waitMs + pauseMs * pieces.length)
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
     })
@@ -54,7 +64,7 @@ export function exchange(
         if (pauseMs > 0) await new Promise((next) => setTimeout(next, pauseMs))
       }
       clearTimeout(timer)
-      timer = setTimeout(finish, waitMs)
+      timer = setTimeout(onSilence, waitMs)
     })
   })
 }
