@@ -114,15 +114,15 @@ function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * Runs `body` in a transaction on a pool; `mode` is what PostgreSQL's BEGIN takes. Rejects when the connection is lost on the way;
- * whether what was under way was committed is then unknown.
+ * Runs `body` in a transaction on a pool. Rejects when the connection is lost on the way; whether what was under way was committed
+ * is then unknown.
  */
-export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>, mode = ''): Promise<T> {
+export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   // postgres 3.4 writes ROLLBACK, or whatever else it is given, to a socket that is gone, and the process dies of the
   // TypeError. It does reject `begin` as soon as the connection closes; from then on it must be given nothing more.
   let lost = false
   const silence = () => new Promise<never>(() => {})
-  const running = pool.begin(mode, async (sql) => {
+  const running = pool.begin(async (sql) => {
     try {
       const result = await body(refusing(sql, () => lost))
       return lost ? await silence() : result

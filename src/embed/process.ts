@@ -31,8 +31,7 @@ export function identityOf(pid: number): string | null {
   const stat = readProc(pid, 'stat')
   if (stat !== null) {
     // Field 22 counts ticks since boot, so it means something only together with the boot.
-    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-    return `${bootId()}:${startTicks}`
+    return `${bootId()}:${fieldOf(stat, 22)}`
   }
   try {
     const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 5000 })
@@ -130,11 +129,14 @@ function readProc(pid: number, file: string): string | null {
   }
 }
 
-/** The letter after the command's name, which is in brackets and may hold anything. */
+/** Field `number` of a process's stat, from 3 on: those after its command's name, which is in brackets and may hold anything. */
+function fieldOf(stat: string, number: number): string | undefined {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[number - 3]
+}
+
 /** Whether this is a zombie, and the last of its threads: until then its sockets are open, and its ports taken. */
 function isOver(stat: string): boolean {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields[0] === 'Z' && Number(fields[17]) <= 1
+  return fieldOf(stat, 3) === 'Z' && Number(fieldOf(stat, 20)) <= 1
 }
 
 function bootId(): string {

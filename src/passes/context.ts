@@ -61,6 +61,11 @@ export interface PassContext {
   log: Log
 }
 
+/** The accounts whose keys are configured. */
+export function senderAddresses({ minter, distributor }: PassContext): Address[] {
+  return [minter, distributor].flatMap((sender) => (sender ? [sender.address] : []))
+}
+
 /** How long a run may go on, and whether it still holds its lock. */
 export interface Run {
   /** Throws when the run's lock was lost. Asked before every send. */

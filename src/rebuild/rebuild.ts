@@ -2,6 +2,7 @@
 // and never writes to the current ledger.
 import { readCursor } from '../db/blocks.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/settings.ts'
+import { inSnapshot } from '../db/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 import { readBooks } from '../db/wallet.ts'
 import type { PassContext, Run } from '../passes/context.ts'
@@ -43,15 +44,14 @@ export async function rebuild(ctx: PassContext, source: Pool | null, say: (line:
   await followTo(ctx, source, say)
   if (!source) return { ...(await finish(ctx)), comparison: null }
   // What the current ledger is now: it may be followed and decided upon all the while.
-  const fromSnapshot = async (old: Sql) => {
+  return inSnapshot(source, async (old) => {
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)
     const finished = await finish(ctx)
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
     return { ...finished, comparison }
-  }
-  return inTransaction(source, fromSnapshot, 'isolation level repeatable read read only')
+  })
 }
 
 async function begin(pool: Pool): Promise<void> {

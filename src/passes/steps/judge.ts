@@ -11,7 +11,7 @@ import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } fr
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../failpoint.ts'
-import type { PassContext, Run } from '../context.ts'
+import { type PassContext, type Run, senderAddresses } from '../context.ts'
 
 /** Payments judged in one run at most; the rest wait for the next. */
 const JUDGED_MAX = 1_000
@@ -45,7 +45,7 @@ export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise
     paymentAddress,
     versions: await readTierVersions(ctx.pool),
     walletMax: await ctx.contract.maxPerWallet(),
-    operators: [ctx.minter, ctx.distributor].flatMap((sender) => (sender ? [sender.address] : [])),
+    operators: senderAddresses(ctx),
     now: cursor.time,
     recheckUpTo,
   }

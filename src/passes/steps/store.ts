@@ -17,7 +17,7 @@ import type { ObservedRange } from '../../domain/observed.ts'
 import { type LedgerChanges, replay } from '../../domain/replay.ts'
 import type { Hash } from '../../domain/units.ts'
 import { failpoint } from '../../failpoint.ts'
-import type { PassContext } from '../context.ts'
+import { type PassContext, senderAddresses } from '../context.ts'
 import { noteRestore } from './restored.ts'
 import { termsReader } from './seeds.ts'
 
@@ -88,8 +88,7 @@ async function settlePayments(
   changes: LedgerChanges,
   headBlock: number,
 ): Promise<void> {
-  const senders = [ctx.minter, ctx.distributor].flatMap((sender) => (sender ? [sender.address] : []))
-  const { settled, foreign } = await settleIntents(sql, range.sent, senders)
+  const { settled, foreign } = await settleIntents(sql, range.sent, senderAddresses(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, displacing, range.events, headBlock)
 
