@@ -197,8 +197,11 @@ export interface Sender {
   /** The same as of one block, which the provider must have; null where it does not say. */
   nonceAt(block: Hash): Promise<number | null>
   balance(): Promise<Wei>
-  /** Current fees for a new transaction. */
-  fees(): Promise<Fees>
+  /**
+   * Current fees for a new transaction: room for the base fee to double, or `capWei` where that is less and still pays for the next
+   * block. Above it only where nothing below would do.
+   */
+  fees(capWei?: bigint): Promise<Fees>
   /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
   /** Signs; sends nothing. */

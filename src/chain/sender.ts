@@ -6,7 +6,7 @@ import { type Address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.t
 import { revertName } from './calls.ts'
 import { factoryAbi } from './factory.abi.ts'
 import { ChainFault } from './faults.ts'
-import type { EstimateOutcome, FactoryCall, Sender, SendOutcome } from './port.ts'
+import type { EstimateOutcome, FactoryCall, Fees, Sender, SendOutcome } from './port.ts'
 import { isLimit, isRevert, revertData } from './provider.ts'
 import { type Rpc, resultOf, type SendReply } from './rpc.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
@@ -48,14 +48,17 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
       return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
     },
 
-    fees: () => currentFees(rpc),
+    fees: (capWei) => currentFees(rpc, capWei),
 
     async estimate(call) {
       const { data, valueWei } = encodeCall(call, { guarded: false })
-      const reply = await rpc.call('eth_estimateGas', [
-        { from: self, to: factory, data, value: `0x${valueWei.toString(16)}` },
+      const [reply, latest] = await rpc.batch([
+        { method: 'eth_estimateGas', params: [{ from: self, to: factory, data, value: `0x${valueWei.toString(16)}` }] },
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
       ])
-      if (reply.ok) return withMargin(quantity(reply.result, 'gas estimate'))
+      if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
+      if (reply.ok)
+        return withMargin(quantity(reply.result, 'gas estimate'), gasMaxIn(resultOf('eth_getBlockByNumber', latest)))
       const { error } = reply
       if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
       const kind = isLimit(error) ? null : classifyEstimateError(error)
@@ -74,8 +77,8 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
   }
 }
 
-/** Fees for the next blocks: twice the base fee outlasts six full blocks in a row. */
-export async function currentFees(rpc: Rpc): Promise<{ maxFeeWei: bigint; maxPriorityFeeWei: bigint }> {
+/** Fees for the next blocks: twice the base fee outlasts five full blocks in a row. `capWei` as `Sender.fees` takes it. */
+export async function currentFees(rpc: Rpc, capWei?: bigint): Promise<Fees> {
   const [latest, tip] = await rpc.batch([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
@@ -84,14 +87,28 @@ export async function currentFees(rpc: Rpc): Promise<{ maxFeeWei: bigint; maxPri
   const { baseFeeWei } = header(resultOf('eth_getBlockByNumber', latest))
   if (baseFeeWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
   const maxPriorityFeeWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
-  return { maxFeeWei: baseFeeWei * 2n + maxPriorityFeeWei, maxPriorityFeeWei }
+  const roomyWei = baseFeeWei * 2n + maxPriorityFeeWei
+  const enoughUnderCap =
+    capWei !== undefined && capWei < roomyWei && nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= capWei
+  return { maxFeeWei: enoughUnderCap ? capWei : roomyWei, maxPriorityFeeWei }
 }
 
-function withMargin(gas: bigint): EstimateOutcome {
+/** A full block raises the next one's base fee by an eighth (EIP-1559), and never by less than 1. */
+function nextBaseFeeMax(baseFeeWei: bigint): bigint {
+  return baseFeeWei + baseFeeWei / 8n + 1n
+}
+
+function withMargin(gas: bigint, gasMax: bigint): EstimateOutcome {
   const needed = gas + GUARD_GAS
-  if (needed > TX_GAS_MAX) return { kind: 'overGasCap' }
+  if (needed > gasMax) return { kind: 'overGasCap' }
   const roomy = (needed * (100n + MARGIN_PERCENT)) / 100n
-  return { kind: 'ok', gas: roomy < TX_GAS_MAX ? roomy : TX_GAS_MAX }
+  return { kind: 'ok', gas: roomy < gasMax ? roomy : gasMax }
+}
+
+/** What a transaction may ask for in a block like this one: no more than the block itself, where that is less than the cap. */
+function gasMaxIn(block: unknown): bigint {
+  const limit = quantity((block as { gasLimit?: unknown } | null)?.gasLimit, 'gas limit')
+  return limit < TX_GAS_MAX ? limit : TX_GAS_MAX
 }
 
 /** Calldata and value. Unguarded is for estimates: a guard on the head cannot be checked by eth_call. */

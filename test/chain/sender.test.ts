@@ -147,13 +147,15 @@ test('an estimate says when the money is short and when no transaction may be th
   assert.deepEqual(await minter.estimate({ kind: 'mint', orders, guard: null }), { kind: 'overGasCap' })
 })
 
-test('an estimate leaves room for the guard and for a colder block, within the cap', async () => {
+test('an estimate leaves room for the guard and for a colder block, within the cap and within a block', async () => {
   const provider = await startFalseProvider()
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
   const sender = createSender({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
   const guard = { number: 5, hash: ref('7') }
-  const estimate = async (gas: bigint) => {
-    provider.rule = () => ({ result: `0x${gas.toString(16)}` })
+  const estimate = async (gas: bigint, gasLimit = 2n * TX_GAS_MAX) => {
+    provider.rule = ({ method }) => ({
+      result: method === 'eth_estimateGas' ? `0x${gas.toString(16)}` : { gasLimit: `0x${gasLimit.toString(16)}` },
+    })
     return await sender.estimate(mint('8', guard))
   }
   assert.deepEqual(await estimate(98_000n), { kind: 'ok', gas: 110_000n })
@@ -161,6 +163,8 @@ test('an estimate leaves room for the guard and for a colder block, within the c
   assert.doesNotMatch(JSON.stringify(provider.seen), new RegExp(guard.hash.slice(2)))
   assert.deepEqual(await estimate(TX_GAS_MAX - 2_000n), { kind: 'ok', gas: TX_GAS_MAX })
   assert.deepEqual(await estimate(TX_GAS_MAX - 1_999n), { kind: 'overGasCap' })
+  assert.deepEqual(await estimate(98_000n, 105_000n), { kind: 'ok', gas: 105_000n })
+  assert.deepEqual(await estimate(98_000n, 99_999n), { kind: 'overGasCap' })
   provider.rule = () => ({ error: { code: -32000, message: 'something new' } })
   await assert.rejects(sender.estimate(mint('8')), { retryable: true })
   await rpc.close()
@@ -273,4 +277,17 @@ test('without EIP-1559 there are no fees to offer, and that is no passing fault'
     method === 'eth_maxPriorityFeePerGas' ? { error: { code: -32601, message: 'not here' } } : undefined
   const fees = await sender.fees()
   assert.ok(fees.maxFeeWei > fees.maxPriorityFeeWei && fees.maxPriorityFeeWei > 0n)
+})
+
+test('fees leave room for the base fee to double, or for the next block where a cap leaves no more', async () => {
+  const { minter, chain } = stage
+  await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3e8'])
+  await chain.mine()
+  const { maxFeeWei, maxPriorityFeeWei: tip } = await minter.fees()
+  assert.equal(maxFeeWei, 2_000n + tip)
+  assert.deepEqual(await minter.fees(2_000n + tip), { maxFeeWei, maxPriorityFeeWei: tip })
+  assert.deepEqual(await minter.fees(1_999n + tip), { maxFeeWei: 1_999n + tip, maxPriorityFeeWei: tip })
+  assert.deepEqual(await minter.fees(1_126n + tip), { maxFeeWei: 1_126n + tip, maxPriorityFeeWei: tip })
+  // Nothing that the cap allows is sure of the next block.
+  assert.deepEqual(await minter.fees(1_125n + tip), { maxFeeWei, maxPriorityFeeWei: tip })
 })

@@ -2,9 +2,20 @@
 import assert from 'node:assert/strict'
 import { SEND } from '../support/fault-proxy.ts'
 import { DIALECTS } from '../support/faults/dialects.ts'
-import { GAS_CAP } from '../support/faults/send-rules.ts'
 import { ETHER, enterTier, INTERVAL_SEC, SLOT_SEC } from '../support/world.ts'
-import { attempt, attemptsOf, BASIC, isOneNode, lastAttempt, nextPayer, paid, play, stateOf } from './stage.ts'
+import {
+  attempt,
+  attemptsOf,
+  BASIC,
+  BLOCK_GAS,
+  blocksHold,
+  isOneNode,
+  lastAttempt,
+  nextPayer,
+  paid,
+  play,
+  stateOf,
+} from './stage.ts'
 
 /** Long enough for a busy machine, short enough to wait for. */
 const { act } = play({ rpcTimeoutMs: 2_000, rules: { feeCapWei: 10n ** 15n } })
@@ -179,8 +190,8 @@ act('F9: a raised fee satisfies the ten percent that real nodes ask of a replace
   await isOneNode(world, payment)
 })
 
-act('F10: mints that together need more gas than a transaction may have are split', [], async ({ world, proxy }) => {
-  proxy.gasCap = 600_000n
+act('F10: mints that together need more gas than a transaction may have are split', [], async ({ world }) => {
+  await blocksHold(world, 600_000)
   const payments = []
   for (let i = 0; i < 16; i++) payments.push(await world.pay(nextPayer(), BASIC))
   await world.chain.mine()
@@ -198,7 +209,7 @@ act('F10: mints that together need more gas than a transaction may have are spli
 act(
   'F10: a round that needs more gas than a transaction may have is split; every turn is paid once',
   [],
-  async ({ world, proxy }) => {
+  async ({ world }) => {
     // Six cohorts with nodes in them.
     for (let i = 0; i < 6; i++) {
       await paid(world)
@@ -211,12 +222,12 @@ act(
     SELECT count(*) AS cohorts FROM cohorts WHERE size > 0 AND next_due <= (SELECT block_time FROM cursors) + ${INTERVAL_SEC}`
     assert.ok((due?.cohorts ?? 0) >= 6)
     const before = (await attemptsOf(world)).filter((row) => row.kind === 'credit').length
-    proxy.gasCap = 90_000n
+    await blocksHold(world, 90_000)
     for (let i = 0; i < 16; i++) {
       await world.credit()
       await world.chain.mine()
     }
-    proxy.gasCap = GAS_CAP
+    await blocksHold(world, BLOCK_GAS)
     const rounds = (await attemptsOf(world)).filter((row) => row.kind === 'credit').slice(before)
     assert.ok(rounds.length >= 2, `${rounds.length} rounds`)
     for (const round of rounds) assert.equal(round.outcome, 'accepted')
@@ -229,11 +240,11 @@ act(
 act(
   'F10: cohorts whose opening needs more gas than a transaction may have are opened in parts',
   [],
-  async ({ world, proxy }) => {
+  async ({ world }) => {
     await enterTier(world, { tierId: 'split', tierNo: 7, priceWei: (ETHER * 7n) as never })
     await world.chain.mine()
     const payment = await paid(world, nextPayer(), ETHER * 7n)
-    proxy.gasCap = 250_000n
+    await blocksHold(world, 250_000)
     for (let i = 0; i < 12 && (await stateOf(world, payment)) !== 'minted'; i++) {
       await world.payments()
       await world.chain.mine()

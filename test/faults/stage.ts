@@ -6,7 +6,6 @@ import type { Hash } from '../../src/domain/units.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { Fault } from '../support/faults/names.ts'
-import { GAS_CAP } from '../support/faults/send-rules.ts'
 import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -101,11 +100,18 @@ async function calmDown({ world, proxies }: Stage): Promise<void> {
     proxy.onCall = () => {}
     proxy.onAnswered = () => {}
     proxy.dialect = 'anvil'
-    proxy.gasCap = GAS_CAP
   }
+  await blocksHold(world, BLOCK_GAS)
   // A test that failed half way must not take the others with it.
   await world.settle().catch(() => {})
 }
+
+/** As much gas as the chain's blocks hold by themselves. */
+export const BLOCK_GAS = 30_000_000
+
+/** No transaction may have more gas than a block, nor any provider estimate more. Undone after each act. */
+export const blocksHold = ({ chain }: World, gas: number) =>
+  chain.rpc('evm_setBlockGasLimit', [`0x${gas.toString(16)}`])
 
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
 

@@ -16,7 +16,7 @@ import {
   type ReplyFault,
 } from '../support/faults/names.ts'
 import { befallsReply } from '../support/faults/replies.ts'
-import { GAS_CAP, type SendRules } from '../support/faults/send-rules.ts'
+import type { SendRules } from '../support/faults/send-rules.ts'
 
 /** More than the client is told to read. */
 export const REPLY_BYTES_MAX = 4 * 1024 * 1024
@@ -172,8 +172,6 @@ export class Provider extends Dispatcher {
 }
 
 const SEND = 'eth_sendRawTransaction'
-
-export { GAS_CAP }
 
 const broken = (code: string) => Object.assign(new Error(code), { code })
 const late = () => Object.assign(new Error('late'), { name: 'TimeoutError' })

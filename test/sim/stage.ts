@@ -18,7 +18,7 @@ import { SLOTS_IN_EPOCH } from './model/rpc.ts'
 import { FORWARDER_BYTECODE } from './model/state.ts'
 import { startModelChain } from './model/test-chain.ts'
 import { readRaw } from './model/transactions.ts'
-import { GAS_CAP, Provider, REPLY_BYTES_MAX } from './provider.ts'
+import { Provider, REPLY_BYTES_MAX } from './provider.ts'
 import { openShelves, type Shelf } from './shelves.ts'
 
 export type Backend = 'model' | 'real'
@@ -169,7 +169,6 @@ export function sendRulesFor(chain: TestChain): SendRules {
   return createSendRules({
     forward: forwardTo(chain),
     databaseUrl: null,
-    gasCap: () => GAS_CAP,
     signerOf: async (raw) => (await readRaw(raw)).from,
   })
 }

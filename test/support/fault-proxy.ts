@@ -40,8 +40,6 @@ export interface FaultProxy {
   readonly seen: Call[]
   /** In whose words refusals of sends come; `any` draws for each. */
   dialect: Dialect | 'any'
-  /** What a transaction may ask for; also what an estimate may come to. */
-  gasCap: bigint
   /** Called with every call before it is passed on. */
   onCall: (call: Call) => Promise<void> | void
   /** Called with every call after the chain has answered and before the service learns it. */
@@ -90,7 +88,6 @@ export async function startFaultProxy(options: {
   const rules = createSendRules({
     forward,
     databaseUrl: options.databaseUrl ?? null,
-    gasCap: () => proxy.gasCap,
   })
 
   const count = (fault: Fault) => void fired.set(fault, (fired.get(fault) ?? 0) + 1)
@@ -146,9 +143,8 @@ export async function startFaultProxy(options: {
   async function truth(call: Call): Promise<Answer> {
     if (call.method === SEND) return send(call)
     const answer = await forward(call)
-    const tooMuch =
-      call.method === 'eth_estimateGas' && 'result' in answer && BigInt(String(answer.result)) > proxy.gasCap
-    return tooMuch ? { error: { code: -32000, message: `gas required exceeds allowance (${proxy.gasCap})` } } : answer
+    const tooMuch = call.method === 'eth_estimateGas' && 'result' in answer && BigInt(String(answer.result)) > GAS_CAP
+    return tooMuch ? { error: { code: -32000, message: `gas required exceeds allowance (${GAS_CAP})` } } : answer
   }
 
   async function one(envelope: Envelope, storming: CallFault | null): Promise<object> {
@@ -203,7 +199,6 @@ export async function startFaultProxy(options: {
     fired,
     seen: [],
     dialect: 'anvil',
-    gasCap: GAS_CAP,
     onCall: () => {},
     onAnswered: () => {},
     inject: (fault, aim = {}) => void injections.push({ fault, aim, left: aim.times ?? 1, skip: aim.skip ?? 0 }),

@@ -46,7 +46,7 @@ export async function send(
   const [nonce, expected, fees, balance] = await Promise.all([
     sender.nonce(),
     outbox.nextOutboxNonce(ctx.pool, sender.address),
-    sender.fees(),
+    sender.fees(ctx.rules.feeCapWei),
     sender.balance(),
   ])
   if (nonce < expected) {
@@ -98,7 +98,7 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
   if (!first) return false
   const [accountNonce, feesNow, freed] = await Promise.all([
     sender.nonce(),
-    sender.fees(),
+    sender.fees(ctx.rules.feeCapWei),
     outbox.freeNonceBelowPending(ctx.pool, sender.address),
   ])
   // Where the outbox does not know, the account as of the followed block: one that lags has no such block.

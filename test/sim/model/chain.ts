@@ -31,7 +31,7 @@ export interface ModelBlock {
 
 const GENESIS_TIME = 1_760_000_000
 const FIRST_BASE_FEE = 1_000_000_000n
-const GAS_LIMIT = 30_000_000n
+export const GAS_LIMIT = 30_000_000n
 /** EIP-1559. */
 const ELASTICITY = 2n
 const CHANGE_DENOMINATOR = 8n

@@ -2,7 +2,7 @@
 // does not know is a bug of the simulation and throws.
 import type { Hex } from 'viem'
 import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
-import { type Mined, type ModelBlock, type ModelChain, Refused } from './chain.ts'
+import { GAS_LIMIT, type Mined, type ModelBlock, type ModelChain, Refused } from './chain.ts'
 import { balanceOf, nonceOf } from './state.ts'
 import { readRaw, type Transaction, unsigned } from './transactions.ts'
 
@@ -103,7 +103,7 @@ function showBlock(block: ModelBlock | null, full: boolean) {
     block && {
       ...{ number: hex(block.number), hash: block.hash, parentHash: block.parentHash, timestamp: hex(block.time) },
       ...{ mixHash: block.mixHash, logsBloom: block.bloom, baseFeePerGas: hex(block.baseFee) },
-      gasUsed: hex(block.gasUsed),
+      ...{ gasUsed: hex(block.gasUsed), gasLimit: hex(GAS_LIMIT) },
       transactions: block.transactions.map((mined) => (full ? showTransaction(mined, block, mined.index) : mined.hash)),
     }
   )

@@ -29,7 +29,6 @@ interface Handed {
 export function createSendRules(options: {
   forward: (call: Call) => Promise<Answer>
   databaseUrl: string | null
-  gasCap: () => bigint
   /** Who signed these bytes; recovered unless given. */
   signerOf?: (raw: `0x${string}`) => Promise<string>
 }): SendRules {
@@ -76,7 +75,7 @@ export function createSendRules(options: {
       const tx = parseTransaction(raw)
       const hash = keccak256(raw)
       await checkStored(hash)
-      if ((tx.gas ?? 0n) > options.gasCap()) return 'overGasCap'
+      if ((tx.gas ?? 0n) > GAS_CAP) return 'overGasCap'
       const place = `${await senderOf(hash, raw)} ${tx.nonce}`
       const fees = { maxFeePerGas: tx.maxFeePerGas ?? 0n, maxPriorityFeePerGas: tx.maxPriorityFeePerGas ?? 0n }
       const old = known.get(place)
