@@ -119,6 +119,13 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     'test/passes/wallet-limit.test.ts',
   ),
   one('everybody gets the lock', 'src/db/locks.ts', 'if (!row?.taken) return null', 'if (!row) return null', INSTANCES),
+  one(
+    'a lock stays with a holder that is stopped',
+    'src/db/locks.ts',
+    ', silenceMs: SILENCE_MS }',
+    ' }',
+    'test/faults/instances.test.ts',
+  ),
 
   one(
     'words that nobody knows are taken for a refusal',

@@ -9,6 +9,11 @@ export type LockName = keyof typeof KEYS
 
 /** How often the lock's connection is asked whether it still lives, milliseconds. */
 const PING_MS = 2_000
+/**
+ * The server takes the lock from a holder it has not heard of for so long. By its own keep-alive it would wait two hours for a host that
+ * lost its power, and for ever for a process that is stopped.
+ */
+const SILENCE_MS = 15_000
 
 /**
  * Runs `body` while holding the lock; answers null at once when somebody else holds it. `signal` aborts when the lock's
@@ -20,7 +25,8 @@ export async function withLock<T>(
   body: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | null> {
   const lost = new AbortController()
-  const connection = connect(directUrl, { max: 1, prepare: false, applicationName: `node-ledger lock ${name}` })
+  const options = { max: 1, prepare: false, applicationName: `node-ledger lock ${name}`, silenceMs: SILENCE_MS }
+  const connection = connect(directUrl, options)
   let ping: NodeJS.Timeout | undefined
   try {
     const [row] = await connection<{ taken: boolean; backend: number }[]>`

@@ -6,6 +6,8 @@ import { inTransaction, type Pool, type Sql } from './sql.ts'
 export function inSnapshot<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (sql) => {
     await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+    // It locks nothing that others wait for, and may well look elsewhere for longer: at the chain, or at another ledger.
+    await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
     return body(sql)
   })
 }

@@ -49,7 +49,12 @@ export interface PoolOptions {
   prepare: boolean
   /** Shown in pg_stat_activity. */
   applicationName: string
+  /** The server ends a connection from which it hears nothing for so long outside a transaction; never unless given. */
+  silenceMs?: number
 }
+
+/** What a transaction holds is free again when nothing was heard of it for so long: its process is stopped, or its host gone without a word. */
+const TRANSACTION_SILENCE_MS = 60_000
 
 /** Opens a pool. Nothing connects before the first query. */
 export function connect(url: string, options: PoolOptions): Pool {
@@ -62,7 +67,11 @@ export function connect(url: string, options: PoolOptions): Pool {
     connect_timeout: 5,
     // The default grows to 20 s, which an outage would outlast by as much.
     backoff: () => 0.25,
-    connection: { application_name: options.applicationName, TimeZone: 'UTC' },
+    connection: {
+      application_name: options.applicationName,
+      TimeZone: 'UTC',
+      ...(options.silenceMs && { idle_session_timeout: options.silenceMs }),
+    },
   }) as unknown as Pool
 }
 
@@ -124,6 +133,10 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
   const silence = () => new Promise<never>(() => {})
   const running = pool.begin(async (sql) => {
     try {
+      // Sent together with the body's first statement, so that it costs no round trip of its own; for this transaction only, as a
+      // pooler would pass a setting of the connection on to others.
+      const limit = sql.unsafe(`SET LOCAL idle_in_transaction_session_timeout = ${TRANSACTION_SILENCE_MS}`)
+      limit.execute().catch(() => {})
       const result = await body(refusing(sql, () => lost))
       return lost ? await silence() : result
     } catch (error) {
