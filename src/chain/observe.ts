@@ -226,7 +226,9 @@ function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, l
   for (const [index, entry] of logs.entries()) {
     const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
     const here = entry.blockHash === head.hash && entry.blockNumber === head.number
-    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || logs[index - 1]?.logIndex === entry.logIndex) {
+    const before = logs[index - 1]
+    const inOrder = !before || (before.logIndex < entry.logIndex && before.txIndex <= entry.txIndex)
+    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || !inOrder) {
       again(`the logs of block ${head.number} do not fit the block`)
     }
   }
@@ -253,6 +255,9 @@ async function fetchReceipts(
       if (found.txHash !== tx.hash || found.blockHash !== head.hash) {
         again(`the receipt of ${tx.hash} is from another block than ${head.number}`)
       }
+      if (found.from !== tx.from || found.to !== tx.to) {
+        again(`the receipt of ${tx.hash} names another sender or recipient than block ${head.number}`)
+      }
       receipts.set(tx.hash, found)
     }
   })
@@ -266,19 +271,28 @@ function needsReceipt(watched: Watched, tx: WireTransaction): boolean {
   return senders.includes(tx.from) || tx.to === watched.factory
 }
 
-/** Every receipt read names its own logs: the factory's must be those we have, neither more nor fewer. */
+/** Every receipt read names its own logs: the factory's must be those we have, in their order and word for word. */
 function checkReceiptLogs(
   watched: Watched,
   receipts: ReadonlyMap<Hash, WireReceipt>,
   logs: ReadonlyMap<Hash, WireLog[]>,
 ): void {
   for (const found of receipts.values()) {
+    // What failed left nothing behind.
+    if (!found.succeeded && found.logs.length > 0)
+      again(`the receipt of ${found.txHash} is of one that failed, with logs`)
     const named = found.logs.filter(
       (entry) => entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash),
     )
     const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
-    if (named.length !== have.length) again(`the logs of ${found.txHash} differ from those of its receipt`)
+    if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {
+      again(`the logs of ${found.txHash} differ from those of its receipt`)
+    }
   }
+}
+
+function wordsOf(entry: WireLog | undefined): string | undefined {
+  return entry && [...entry.topics, entry.data.toLowerCase()].join(' ')
 }
 
 function assemble(

@@ -42,6 +42,8 @@ export interface WireLog {
 export interface WireReceipt {
   txHash: Hash
   blockHash: Hash
+  from: Address
+  to: Address | null
   succeeded: boolean
   gasUsed: bigint
   /** All that the transaction's sender paid for it: gas, and on rollups and for blobs what is charged beside it. */
@@ -173,6 +175,8 @@ export function receipt(value: unknown): WireReceipt {
     | 'transactionHash'
     | 'blockHash'
     | 'blockNumber'
+    | 'from'
+    | 'to'
     | 'status'
     | 'gasUsed'
     | 'effectiveGasPrice'
@@ -189,6 +193,8 @@ export function receipt(value: unknown): WireReceipt {
     txHash: hash32(entry.transactionHash, 'receipt transaction hash'),
     blockHash: hash32(entry.blockHash, 'receipt block hash'),
     blockNumber: count(entry.blockNumber, 'receipt block number'),
+    from: address20(entry.from, 'receipt sender'),
+    to: entry.to == null ? null : address20(entry.to, 'receipt recipient'),
     succeeded: status === 1n,
     gasUsed,
     feeWei: wei(gasUsed * quantity(entry.effectiveGasPrice, 'effective gas price') + feeBesideGas(entry)),

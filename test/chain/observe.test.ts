@@ -319,6 +319,23 @@ test('logs that a receipt names and the provider keeps back are a retryable faul
     })
     await assert.rejects(answer, /differ from those of its receipt/)
   }
+  const misread = observedBehind(from, from + 1, async ({ method }, forward) => {
+    if (method !== 'eth_getLogs') return undefined
+    const { result } = (await forward()) as { result: { topics: Hash[] }[] }
+    return { result: result.map((log) => ({ ...log, topics: log.topics.with(3, ref('e')) })) }
+  })
+  await assert.rejects(misread, /differ from those of its receipt/, 'a node of another payment')
+})
+
+test('a receipt that calls a mint failed is a retryable fault: what failed leaves no logs', async () => {
+  const { number, hash } = await stage.head()
+  const orders = [{ to: stage.at(9), cohort: 7, ref: ref('9') }]
+  await stage.send(stage.minter, { kind: 'mint', orders, guard: { number, hash } })
+  const lie = forging('eth_getTransactionReceipt', (found) => ({ ...found, status: '0x0' }))
+  await assert.rejects(
+    observedBehind(number, number + 1, lie),
+    (error) => isRetryable(error) && /failed, with logs/.test(String(error)),
+  )
 })
 
 test('logs that do not fit their block are a retryable fault, those out of order are put in order', async () => {
@@ -420,6 +437,20 @@ const lies: [sentence: string, said: RegExp, rule: () => Rule][] = [
     'a receipt of another transaction',
     /from another block/,
     () => forging('eth_getTransactionReceipt', (found) => ({ ...found, transactionHash: other })),
+  ],
+  [
+    'a payment of another sender than its receipt names',
+    /another sender or recipient/,
+    () =>
+      forging('eth_getBlockByNumber', ({ transactions, ...block }) => ({
+        ...block,
+        transactions: (transactions as object[]).map((tx) => ({ ...tx, from: stage.at(9) })),
+      })),
+  ],
+  [
+    'a receipt of another recipient',
+    /another sender or recipient/,
+    () => forging('eth_getTransactionReceipt', (found) => ({ ...found, to: stage.at(9) })),
   ],
   [
     'a receipt without a status',
