@@ -67,6 +67,8 @@ export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]):
           -- A transfer that fails where it came back moved nothing: whatever was decided about it, it is judged anew.
           SELECT verdict, reason FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
           ORDER BY id DESC LIMIT 1) v ON true),
+      -- A hash stands for one sender and one value: where they differ, a provider had misread them.
+      from_address = excluded.from_address, value_wei = excluded.value_wei,
       outbox_id = NULL, succeeded = excluded.succeeded, block_number = excluded.block_number,
       block_hash = excluded.block_hash, tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()
     WHERE p.state = 'orphaned'

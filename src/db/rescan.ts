@@ -1,9 +1,8 @@
 // What the ledger has stored of a range of blocks, as plain keys, for holding it against the same blocks read anew.
 import type { ObservedRange } from '../domain/observed.ts'
-import type { Hash } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
-/** Something that happened in a block, named so that ledger and chain name it alike. */
+/** Something that happened in a block, with all that was read of it, named so that ledger and chain name it alike. */
 export interface Happening {
   blockNumber: number
   key: string
@@ -14,43 +13,48 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
   return await sql<Happening[]>`
     SELECT number AS "blockNumber", 'block ' || hash AS key FROM blocks WHERE number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT block_number, 'payment ' || tx_hash FROM payments
-      WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
+    SELECT block_number, concat_ws(' ', 'payment', tx_hash, from_address, value_wei, CASE WHEN NOT succeeded THEN 'failed' END)
+      FROM payments WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
     UNION ALL
-    SELECT block_number, 'outflow ' || tx_hash FROM wallet_outflows
+    SELECT block_number, concat_ws(' ', 'outflow', tx_hash, to_address, value_wei, fee_wei) FROM wallet_outflows
       WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL
     UNION ALL
-    SELECT block_number, 'node ' || node_id FROM nodes WHERE block_number BETWEEN ${from} AND ${to}
+    SELECT block_number, concat_ws(' ', 'node', node_id, ref, cohort) FROM nodes WHERE block_number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT block_number, 'transfer ' || log_index FROM node_transfers WHERE block_number BETWEEN ${from} AND ${to}
+    SELECT block_number, concat_ws(' ', 'transfer', log_index, node_id, from_address, to_address) FROM node_transfers
+      WHERE block_number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT r.block_number, 'turn ' || r.round || ' ' || t.cohort FROM rounds r JOIN turns t USING (round)
-      WHERE r.block_number BETWEEN ${from} AND ${to}
+    SELECT r.block_number, concat_ws(' ', 'turn', r.round, t.cohort, t.due, t.amount_wei, t.node_count)
+      FROM rounds r JOIN turns t USING (round) WHERE r.block_number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT block_number, 'withdrawal ' || log_index FROM withdrawals
+    SELECT block_number, concat_ws(' ', 'withdrawal', log_index, node_id, to_address, amount_wei) FROM withdrawals
       WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
 }
 
 /** The same of blocks that were read anew. */
 export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRange): Happening[] {
-  const named = (blockNumber: number, kind: string, id: Hash | number | bigint | string) => ({
+  const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
     blockNumber,
-    key: `${kind} ${id}`,
+    key: words.filter((word) => word !== null).join(' '),
   })
   return [
     ...blocks.map((block) => named(block.number, 'block', block.hash)),
-    ...transfers.map((transfer) => named(transfer.blockNumber, 'payment', transfer.txHash)),
-    ...outflows.map((outflow) => named(outflow.blockNumber, 'outflow', outflow.txHash)),
+    ...transfers.map((t) =>
+      named(t.blockNumber, 'payment', t.txHash, t.from, t.valueWei, t.succeeded ? null : 'failed'),
+    ),
+    ...outflows.map((o) => named(o.blockNumber, 'outflow', o.txHash, o.to, o.succeeded ? o.valueWei : 0n, o.feeWei)),
     ...events.flatMap((event) => {
       switch (event.kind) {
         case 'nodeMinted':
-          return [named(event.blockNumber, 'node', event.nodeId)]
+          return [named(event.blockNumber, 'node', event.nodeId, event.ref, event.cohort)]
         case 'transfer':
-          return [named(event.blockNumber, 'transfer', event.logIndex)]
-        case 'credited':
-          return [named(event.blockNumber, 'turn', `${event.round} ${event.cohort}`)]
+          return [named(event.blockNumber, 'transfer', event.logIndex, event.nodeId, event.from, event.to)]
+        case 'credited': {
+          const { round, cohort, due, amountPerNodeWei, nodeCount } = event
+          return [named(event.blockNumber, 'turn', round, cohort, due, amountPerNodeWei, nodeCount)]
+        }
         case 'withdrawn':
-          return [named(event.blockNumber, 'withdrawal', event.logIndex)]
+          return [named(event.blockNumber, 'withdrawal', event.logIndex, event.nodeId, event.to, event.amountWei)]
         default:
           return []
       }

@@ -198,6 +198,32 @@ describe('a rescan', () => {
     assert.deepEqual(actions, ['rescanned', 'rescanned', 'wentBack'])
   })
 
+  it('finds what was misread, and the next pass reads it aright', async () => {
+    const misread = [await world.pay(7, BASIC), await world.pay(8, BASIC), await world.pay(7, BASIC)] as const
+    await world.settle()
+    // As if a provider had said so: one failed, one carried less, one was of another sender; no node came of them.
+    const [failed, less, other] = misread
+    await world.pool`UPDATE nodes SET ref = '0x' || reverse(substr(ref, 3)), payment_id = NULL WHERE ref = ANY(${[...misread]})`
+    await world.pool`UPDATE payments SET state = 'seen', node_id = NULL WHERE tx_hash = ANY(${[...misread]})`
+    await world.pool`UPDATE payments SET succeeded = false, state = 'ignored', reason = 'failed' WHERE tx_hash = ${failed}`
+    await world.pool`UPDATE payments SET value_wei = 1, state = 'held', reason = 'wrongAmount' WHERE tx_hash = ${less}`
+    await world.pool`UPDATE payments SET from_address = ${world.at(9)} WHERE tx_hash = ${other}`
+    await world.pool`UPDATE wallet_books SET in_wei = in_wei - ${(2n * BASIC - 1n).toString()}`
+    const fromBlock = Number((await world.chain.block()).number) - 20
+    const preview = await desk.post('rescan', { fromBlock, dryRun: true })
+    const kinds = (list: { key: string }[]) => new Set(list.map(({ key }) => key.split(' ')[0]))
+    assert.deepEqual(kinds(preview.json.missing), new Set(['payment', 'node']))
+    assert.deepEqual(kinds(preview.json.surplus), new Set(['payment', 'node']))
+    assert.notEqual((await desk.post('rescan', { fromBlock, reason: 'misread' })).json.wentBackTo, null)
+    await world.rest()
+    for (const txHash of misread) assert.equal(await told(txHash), 'minted')
+    assert.deepEqual((await desk.post('rescan', { fromBlock })).json.missing, [])
+    const minted = await world.pool<{ ref: Hash; mint_tx_hash: Hash }[]>`
+      SELECT ref, mint_tx_hash FROM nodes WHERE payment_id IS NULL`
+    const [unpaidRefs, foreign] = [minted.map((row) => row.ref), minted.map((row) => row.mint_tx_hash)]
+    await checkInvariants(world, { unpaidRefs, foreign })
+  })
+
   it('is refused beyond the ledger, below its headers, and while the passes are halted', async () => {
     assert.equal((await desk.post('rescan', { fromBlock: 10_000_000 })).status, 400)
     assert.equal((await desk.post('rescan', { fromBlock: 0 })).status, 409)
