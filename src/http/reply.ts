@@ -30,20 +30,34 @@ export interface Asked {
   hasSession: boolean
 }
 
+/** What is done for every answer, whatever it says. */
+export interface Sending {
+  /** Whether the connection is not to be kept after an answer that is sent now. */
+  isLast(): boolean
+  /** Called once an answer is handed over whole, and never where that fails half way. */
+  onSent(answer: Reply, status: number): void
+}
+
 /**
  * An answer in the making. Its headers are collected, names and values in turn, and given to Node in one piece: set one by one they
  * would take longer than all else that is done for an answer from memory.
  */
 export class Reply {
-  readonly #response: ServerResponse
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** The route's pattern, null where none was reached. */
+  readonly route: string | null
+  /** By `performance.now()`. */
+  readonly began = performance.now()
   readonly #headers: string[]
-  readonly #onSent: (status: number) => void
+  readonly #sending: Sending
 
-  /** `onSent` is called once the answer is handed over whole, and never where that fails half way. */
-  constructor(response: ServerResponse, requestId: string, onSent: (status: number) => void) {
-    this.#response = response
+  constructor(response: ServerResponse, requestId: string, route: string | null, sending: Sending) {
+    this.response = response
+    this.requestId = requestId
+    this.route = route
     this.#headers = [...FIRST_HEADERS, 'x-request-id', requestId]
-    this.#onSent = onSent
+    this.#sending = sending
   }
 
   /** Adds a header; none is given twice but `set-cookie`. */
@@ -55,19 +69,24 @@ export class Reply {
   /** Sends it; Node leaves the body out where the request was HEAD. */
   send(status: number, body?: Buffer): void {
     if (body) this.header('content-length', String(body.length))
-    this.#response.writeHead(status, this.#headers)
+    this.#writeHead(status)
     // A text goes out in one piece with the headers, which are one; of long ones it takes longer to make one.
-    if (body && body.length <= TEXT_BYTES_MAX) this.#response.end(body.toString('latin1'), 'latin1')
-    else this.#response.end(body)
-    this.#onSent(status)
+    if (body && body.length <= TEXT_BYTES_MAX) this.response.end(body.toString('latin1'), 'latin1')
+    else this.response.end(body)
+    this.#sending.onSent(this, status)
   }
 
   /** Sends what a stream brings. One that fails breaks the connection off. */
   sendStream(status: number, stream: Readable): void {
-    this.#response.writeHead(status, this.#headers)
-    pipeline(stream, this.#response, (error) => {
-      if (!error) this.#onSent(status)
+    this.#writeHead(status)
+    pipeline(stream, this.response, (error) => {
+      if (!error) this.#sending.onSent(this, status)
     })
+  }
+
+  #writeHead(status: number): void {
+    if (this.#sending.isLast()) this.header('connection', 'close')
+    this.response.writeHead(status, this.#headers)
   }
 }
 

@@ -1,88 +1,104 @@
 // The HTTP server: limits on what a connection may do, the router, and what is answered where no route is reached. Owns
 // everything between the socket and the pipeline; knows nothing of what the routes answer.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { createServer as createNodeServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Log } from '../log.ts'
 import type { HttpDeps } from './deps.ts'
-import type { Query } from './guards.ts'
 import { callOf, pipeline } from './pipeline.ts'
 import type { RefusalName } from './refusals.ts'
-import { Reply, rawRefusal, sendRefusal } from './reply.ts'
-import type { Call } from './route.ts'
+import { Reply, rawRefusal, type Sending, sendRefusal } from './reply.ts'
+import { createRouter } from './router.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools } from './tools.ts'
 
-/** A request, headers and body, must have arrived by then; whoever is slower is cut off. */
-const REQUEST_MS_MAX = 8_000
-const HEADERS_MS_MAX = 5_000
-/** Node looks for slow requests this often: the two together stay under ten seconds. */
-const SLOW_CHECK_MS = 1_000
-/** An idle connection is kept longer than the common balancers keep theirs, so that they are the ones to close it. */
-const KEEP_ALIVE_MS = 75_000
 /** The request line and the headers together. */
-const HEADER_BYTES_MAX = 16 * 1024
+export const HEADER_BYTES_MAX = 16 * 1024
+const LIMITS = {
+  /** A request, headers and body, must have arrived by then; whoever is slower is cut off. */
+  requestTimeout: 8_000,
+  headersTimeout: 5_000,
+  /** Node looks for slow requests this often: the two together stay under ten seconds. */
+  connectionsCheckingInterval: 1_000,
+  /** An idle connection is kept longer than the common balancers keep theirs, so that they are the ones to close it. */
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: HEADER_BYTES_MAX,
+  /** Checked in the pipeline, where the refusal is in the envelope. */
+  requireHostHeader: false,
+}
 /** How long a connection that is being closed is still read from. */
 const LINGER_MS = 500
-/** Inputs are checked by guards and answers are ready bytes: what would compile schemas need not even be loaded. */
-const NO_SCHEMAS = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } }
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** Builds the service's HTTP surface from what it is given. It does not listen yet. */
-export function createServer(deps: HttpDeps): FastifyInstance {
-  const app = Fastify({
-    logger: false,
-    genReqId: requestId,
-    requestIdHeader: false,
-    exposeHeadRoutes: false,
-    schemaController: NO_SCHEMAS,
-    requestTimeout: REQUEST_MS_MAX,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // Longer than the header limit allows: the guards refuse long parameters, with their own words.
-    routerOptions: { maxParamLength: HEADER_BYTES_MAX },
-    http: {
-      headersTimeout: HEADERS_MS_MAX,
-      connectionsCheckingInterval: SLOW_CHECK_MS,
-      maxHeaderSize: HEADER_BYTES_MAX,
-      // Checked in the pipeline, where the refusal is in the envelope.
-      requireHostHeader: false,
-    },
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    clientErrorHandler: answerRawError,
-    frameworkErrors: (_error, request, { raw }) => refuseOutside(request as FastifyRequest, raw, 'badTarget'),
-  })
-  // No body is ever parsed for us: the pipeline reads it, after limits and keys.
-  const methods = METHODS.filter((method) => method !== 'CONNECT')
-  for (const method of methods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-
-  const tools = buildTools(deps)
-  const run = pipeline(tools)
-  for (const [bucket, route] of buildRoutes(tools).entries()) {
-    app.route({
-      method: methods,
-      url: route.path,
-      handler: ({ raw, params, query, id }, { raw: response }) => {
-        const reply = replyTo(deps, raw, response, id, route.path)
-        return run(route, bucket, callOf(raw, params as Call['params'], query as Query, id), reply)
-      },
-    })
-  }
-  const refuseOutside = ({ raw, id }: FastifyRequest, response: ServerResponse, refused: RefusalName) =>
-    sendRefusal(replyTo(deps, raw, response, id, null), refused, carriesSession(raw, tools))
-  app.setNotFoundHandler((request, reply) => refuseOutside(request, reply.raw, 'unknownRoute'))
-  app.setErrorHandler((error, request, reply) => {
-    deps.log.error({ err: error, requestId: request.id }, 'request failed outside of any route')
-    refuseOutside(request, reply.raw, 'unexpected')
-  })
-  app.server.on('checkExpectation', (request) => hangUp(request.socket, 'badRequest', requestId(request)))
-  app.server.on('connect', (request) => hangUp(request.socket, 'wrongMethod', requestId(request)))
-  return app
+export interface HttpServer {
+  /** Node's own. */
+  server: Server
+  /** Rejects when it cannot listen there. Port 0 takes any free one. */
+  listen(where: { host: string; port: number }): Promise<void>
+  /** Takes no new connection, closes idle ones, and resolves once what is under way has been answered. */
+  close(): Promise<void>
 }
 
-function refuseSchema(): never {
-  throw new Error('a route has a schema')
+/** Builds the service's HTTP surface from what it is given. It does not listen yet. */
+export function createServer(deps: HttpDeps): HttpServer {
+  let closing = false
+  const tools = buildTools(deps)
+  const run = pipeline(tools)
+  const router = createRouter(buildRoutes(tools), HEADER_BYTES_MAX)
+
+  const sending: Sending = {
+    isLast: () => closing || (deps.draining?.() ?? false),
+    onSent: (reply, status) => onSent(deps, reply, status),
+  }
+  const refuseOutside = (response: ServerResponse, id: string, refused: RefusalName) =>
+    sendRefusal(new Reply(response, id, null, sending), refused, carriesSession(response.req, tools))
+
+  function failed(response: ServerResponse, id: string, fault: unknown): void {
+    deps.log.error({ err: fault, requestId: id }, 'request failed outside of any route')
+    if (response.headersSent) response.destroy()
+    else refuseOutside(response, id, 'unexpected')
+  }
+
+  function serve(request: IncomingMessage, response: ServerResponse, id: string): void | Promise<void> {
+    const found = router.find(request.url ?? '')
+    if (typeof found === 'string') {
+      refuseOutside(response, id, found)
+      return
+    }
+    const { route, bucket, params, query } = found
+    return run(route, bucket, callOf(request, params, query, id), new Reply(response, id, route.path, sending))
+  }
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const id = requestId(request)
+    try {
+      serve(request, response, id)?.catch((fault) => failed(response, id, fault))
+    } catch (fault) {
+      failed(response, id, fault)
+    }
+  }
+
+  const server = createNodeServer(LIMITS, onRequest)
+  server.on('clientError', answerRawError)
+  server.on('checkExpectation', (request) => hangUp(request.socket, 'badRequest', requestId(request)))
+  server.on('connect', (request) => hangUp(request.socket, 'wrongMethod', requestId(request)))
+  return {
+    server,
+    listen: (where) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(where, () => {
+          server.off('error', reject)
+          resolve()
+        })
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        closing = true
+        // The only error there is: it does not listen, and so is closed.
+        server.close(() => resolve())
+      }),
+  }
 }
 
 function requestId(request: IncomingMessage): string {
@@ -94,37 +110,27 @@ function carriesSession(raw: IncomingMessage, { sessions }: ReturnType<typeof bu
   return raw.headers.cookie?.includes(sessions.sessionCookie) ?? false
 }
 
-/** Begins the answer to a request, which is counted and logged once it is sent. */
-function replyTo(
-  deps: HttpDeps,
-  request: IncomingMessage,
-  response: ServerResponse,
-  requestId: string,
-  route: string | null,
-): Reply {
-  const began = performance.now()
-  const reply = new Reply(response, requestId, (status) => {
-    const { method = '' } = request
-    const ms = performance.now() - began
-    deps.meters?.request({ method, route, status, seconds: ms / 1000 })
-    logRequest(deps.log, request, { requestId, status, ms })
-  })
-  return deps.draining?.() ? reply.header('connection', 'close') : reply
+/** Counts and logs an answer that was sent. */
+function onSent(deps: HttpDeps, { response, requestId, route, began }: Reply, status: number): void {
+  const { req: request } = response
+  const ms = performance.now() - began
+  deps.meters?.request({ method: request.method ?? '', route, status, seconds: ms / 1000 })
+  logRequest(deps.log, request, { requestId, status, ms })
 }
 
 /** What could not be read as a request at all, or came too slowly. */
-function answerRawError(error: Error & { code?: string }, socket: Socket): void {
+function answerRawError(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET') socket.destroy()
   else hangUp(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
 }
 
-const hungUp = new WeakSet<Socket>()
+const hungUp = new WeakSet<Duplex>()
 
 /**
  * Refuses on the bare socket and closes it: nothing that follows on this connection can be trusted to be a request. What still
  * comes is let pass by for a moment, since closing on it would reset the connection before the refusal is read.
  */
-function hangUp(socket: Socket, refused: RefusalName, id: string): void {
+function hangUp(socket: Duplex, refused: RefusalName, id: string): void {
   // What comes after is an error each time.
   if (hungUp.has(socket)) return
   hungUp.add(socket)

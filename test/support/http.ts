@@ -2,13 +2,12 @@
 // through which every request goes. Whatever comes back is held to the OpenAPI document and to the rules of all answers.
 import { type OutgoingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import { getAddress, recoverMessageAddress } from 'viem'
 import { listenForChanges } from '../../src/db/changes.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import type { Address } from '../../src/domain/units.ts'
 import type { HttpDeps, HttpSettings } from '../../src/http/deps.ts'
-import { createServer } from '../../src/http/server.ts'
+import { createServer, type HttpServer } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
 import { type Answer, assertAnswer } from './http-contract.ts'
 import { walletOf } from './http-ledger.ts'
@@ -31,7 +30,7 @@ export interface AskOptions {
 }
 
 export interface Service {
-  app: FastifyInstance
+  app: HttpServer
   sql: Pool
   databaseUrl: string
   port: number
