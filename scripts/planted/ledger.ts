@@ -235,8 +235,8 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   one(
     'a payment that comes back stays away',
     PAYMENT_ROWS,
-    "    WHERE p.state = 'orphaned'\n    RETURNING p.id`",
-    "    WHERE p.state = 'orphaned' AND false\n    RETURNING p.id`",
+    "    WHERE p.state = 'orphaned'`",
+    "    WHERE p.state = 'orphaned' AND false`",
     REORGANISATION,
   ),
   one(

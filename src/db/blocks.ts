@@ -2,7 +2,7 @@
 // one transaction; whoever moves it holds the cursor's row lock.
 import type { Block } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
-import { jsonRows, type Sql } from './sql.ts'
+import { column, type Sql } from './sql.ts'
 
 /** The block up to which the ledger has followed. `time` is unix seconds. */
 export interface Cursor {
@@ -32,9 +32,8 @@ export async function writeCursor(sql: Sql, cursor: Cursor): Promise<void> {
 export async function insertBlocks(sql: Sql, blocks: readonly Block[]): Promise<void> {
   await sql`
     INSERT INTO blocks AS b (number, hash, parent_hash, time, prevrandao)
-    SELECT number, hash, "parentHash", time, prevrandao
-    FROM jsonb_to_recordset(${jsonRows(blocks)}::text::jsonb)
-      AS r(number bigint, hash text, "parentHash" text, time bigint, prevrandao text)
+    SELECT * FROM unnest(${column(blocks, 'number')}::bigint[], ${column(blocks, 'hash')}::text[],
+      ${column(blocks, 'parentHash')}::text[], ${column(blocks, 'time')}::bigint[], ${column(blocks, 'prevrandao')}::text[])
     ON CONFLICT (number) DO UPDATE SET hash = excluded.hash, parent_hash = excluded.parent_hash, time = excluded.time,
       prevrandao = excluded.prevrandao WHERE b.hash <> excluded.hash`
 }

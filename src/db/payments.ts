@@ -2,7 +2,7 @@
 import type { Outflow, Transfer } from '../domain/observed.ts'
 import type { Evidence, HoldReason, IgnoreReason, Verdict } from '../domain/payment.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
-import { jsonRows, type Sql } from './sql.ts'
+import { column, jsonRows, type Sql } from './sql.ts'
 
 export type PaymentState =
   | 'seen'
@@ -55,10 +55,13 @@ export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]):
   if (transfers.length === 0) return 0
   const rows = await sql`
     INSERT INTO payments AS p (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
-    SELECT "txHash", "txHash", "from", "valueWei", succeeded, "blockNumber", "blockHash", "txIndex", to_timestamp("blockTime")
-    FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb) AS r("txHash" text, "from" text, "valueWei" numeric,
-      succeeded boolean, "blockNumber" bigint, "blockHash" text, "txIndex" int, "blockTime" bigint)
-    ORDER BY "blockNumber", "txIndex"
+    SELECT tx_hash, tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time)
+    FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'from')}::text[],
+        ${column(transfers, 'valueWei')}::numeric[], ${column(transfers, 'succeeded')}::boolean[],
+        ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
+        ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[])
+      AS r(tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
+    ORDER BY block_number, tx_index
     ON CONFLICT (tx_hash, inner_index) DO UPDATE SET
       (state, reason, tier_id, tier_version) = (
         SELECT coalesce(v.verdict, 'seen'), v.reason,
@@ -71,8 +74,7 @@ export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]):
       from_address = excluded.from_address, value_wei = excluded.value_wei,
       outbox_id = NULL, succeeded = excluded.succeeded, block_number = excluded.block_number,
       block_hash = excluded.block_hash, tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()
-    WHERE p.state = 'orphaned'
-    RETURNING p.id`
+    WHERE p.state = 'orphaned'`
   return rows.count
 }
 

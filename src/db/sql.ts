@@ -27,9 +27,9 @@ const types = {
     serialize: (value: bigint) => value.toString(),
     parse: (text: string) => BigInt(text),
   },
-  // int2[], int4[], int8[], text[], numeric[] as parameters. The driver would else ask each new connection for all array types,
-  // and a connection that goes while it asks ends the process: nobody awaits that question.
-  ...Object.fromEntries([1005, 1007, 1016, 1009, 1231].map((oid) => [`array${oid}`, arrayType(oid)])),
+  // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. The driver would else ask each new connection for all array
+  // types, and a connection that goes while it asks ends the process: nobody awaits that question.
+  ...Object.fromEntries([1000, 1005, 1007, 1016, 1009, 1231].map((oid) => [`array${oid}`, arrayType(oid)])),
 }
 
 function arrayType(oid: number) {
@@ -112,6 +112,17 @@ export function isDatabaseDown(error: unknown): boolean {
  */
 export function jsonRows(rows: readonly object[]): string {
   return JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))
+}
+
+/**
+ * One field of all rows, as a parameter for unnest: for rows by the hundred this takes the database a fifth less than `jsonRows`. As text,
+ * since the driver takes the type of a list's first item for that of the list. The field must be null in no row.
+ */
+export function column<Key extends string>(
+  rows: readonly { readonly [key in Key]: string | number | bigint | boolean }[],
+  key: Key,
+): string[] {
+  return rows.map((row) => String(row[key]))
 }
 
 /** Client codes and server codes with which the connection itself is gone, or goes at once. */

@@ -57,9 +57,15 @@ export async function storeRange(
   return inTransaction(ctx.pool, async (sql) => {
     const current = await readCursor(sql, { lock: true })
     if (current?.hash !== expected?.hash) return null
-    await insertBlocks(sql, range.blocks)
-    const detected = await payments.insertTransfers(sql, range.transfers)
-    await payments.insertOutflows(sql, range.outflows)
+    // None of these depends on another one, so they are sent together: the database need not wait for us between them.
+    const [detected] = await Promise.all([
+      payments.insertTransfers(sql, range.transfers),
+      payments.insertOutflows(sql, range.outflows),
+      insertBlocks(sql, range.blocks),
+      pruneBlocks(sql, cursor.number - HEADERS_KEPT),
+      pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
+      changesAnything(range) ? notifyLedgerChanged(sql) : null,
+    ])
     await writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()])
     await insertNodes(sql, changes.nodes)
     await insertNodeTransfers(sql, changes.transfers)
@@ -69,9 +75,6 @@ export async function storeRange(
     await settlePayments(ctx, sql, range, changes, headBlock)
     failpoint('follow.storing')
     await writeCursor(sql, cursor)
-    await pruneBlocks(sql, cursor.number - HEADERS_KEPT)
-    await pruneCohortStates(sql, cursor.number - HEADERS_KEPT)
-    if (changesAnything(range)) await notifyLedgerChanged(sql)
     return { cursor, detected, minted: changes.nodes.length }
   })
 }
