@@ -180,6 +180,13 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     RPC,
   ),
   one(
+    'a provider that stands still is asked first for ever',
+    'src/chain/follow.ts',
+    'await rpc.passOverLaggards()',
+    '',
+    'test/faults/providers.test.ts',
+  ),
+  one(
     'a block that one provider lacks is asked of no other',
     'src/chain/rpc.ts',
     '(read.accept?.(reply.result) ?? true)',

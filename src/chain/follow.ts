@@ -68,6 +68,7 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
     },
 
     async head() {
+      await rpc.passOverLaggards()
       const head = await blockAt('latest')
       if (!head) throw new ChainFault('the provider has no latest block', { retryable: true })
       return head

@@ -8,6 +8,7 @@ import { RpcFault } from './faults.ts'
 import { metered, type ObserveRpc } from './metered.ts'
 import { chunks } from './parallel.ts'
 import { createProvider, isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
+import { count, header } from './wire.ts'
 
 /** Long enough for a full block from a slow node, short enough that a pass outlives several. */
 const TIMEOUT_MS = 15_000
@@ -26,6 +27,12 @@ const READ_ATTEMPTS_MAX = 4
 const RETRY_PAUSE_MS = 100
 /** How long a provider that failed is asked last. */
 const REST_MS = 10_000
+/** A provider whose newest block is older than another's by more than this, in seconds of block time, is asked last. */
+const LAG_SEC_MAX = 30
+/** For so long, unless it is looked at again before. */
+const LAG_REST_MS = 60_000
+/** One that does not say at once where it stands is not compared. */
+const COMPARE_MS = 1_000
 /** How long batches stay small after one was refused: a balancer's bad moment must not cost batching for good. */
 const SMALL_BATCHES_MS = 60_000
 
@@ -54,6 +61,8 @@ export interface Rpc {
   batch(calls: readonly RpcCall[], options?: ReadOptions): Promise<RpcReply[]>
   /** A batch whose JSON-RPC errors are faults, too. */
   requestAll(calls: readonly RpcCall[], options?: ReadOptions): Promise<unknown[]>
+  /** Has providers whose newest block is much older than another's on the same chain asked last. Never throws. */
+  passOverLaggards(): Promise<void>
   /** Hands the same call to every provider, once each, and reports on each. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
   close(): Promise<void>
@@ -189,7 +198,27 @@ export function createRpc(options: RpcOptions): Rpc {
     return replies
   }
 
+  async function passOverLaggards(): Promise<void> {
+    if (providers.length === 1) return
+    const heads = await Promise.all(providers.map(headOf))
+    const now = performance.now()
+    for (const [index, head] of heads.entries()) {
+      const lags = heads.some(
+        (other) => head && other?.chainId === head.chainId && other.time - head.time > LAG_SEC_MAX,
+      )
+      const provider = providers[index] as Provider
+      if (!lags) continue
+      if ((restUntil.get(provider) ?? 0) <= now)
+        options.log.warn(
+          { host: provider.host, block: head?.number },
+          'a provider lags behind the others: it is asked last',
+        )
+      restUntil.set(provider, now + LAG_REST_MS)
+    }
+  }
+
   return {
+    passOverLaggards,
     hosts: providers.map((provider) => provider.host),
     call,
     batch,
@@ -216,6 +245,22 @@ export function createRpc(options: RpcOptions): Rpc {
     async close() {
       await Promise.all(providers.map((provider) => provider.close()))
     },
+  }
+}
+
+/** Where a provider stands, and on which chain; null where it does not say. */
+async function headOf(provider: Provider): Promise<{ chainId: number; number: number; time: number } | null> {
+  try {
+    const ask = async (method: string, params: readonly unknown[]) =>
+      resultOf(method, await provider.call({ method, params }, COMPARE_MS))
+    const [chainId, latest] = await Promise.all([
+      ask('eth_chainId', []),
+      ask('eth_getBlockByNumber', ['latest', false]),
+    ])
+    const { number, time } = header(latest)
+    return { chainId: count(chainId, 'chain id'), number, time }
+  } catch {
+    return null
   }
 }
 

@@ -303,3 +303,49 @@ test('several URLs are separated by commas; what is no http URL is refused witho
     (error: Error) => !error.message.includes('secret'),
   )
 })
+
+/** A provider that stands at a block of a time, on a chain; it answers everything else with its own time. */
+const standing = (chainId: string, time: number) =>
+  provider((method) => {
+    if (method === 'eth_chainId') return { result: chainId }
+    if (method !== 'eth_getBlockByNumber') return { result: time }
+    const hash = `0x${'a'.repeat(64)}`
+    const at = { number: '0x9', timestamp: `0x${time.toString(16)}`, hash, parentHash: hash, mixHash: hash }
+    return { result: { ...at, logsBloom: `0x${'0'.repeat(512)}`, baseFeePerGas: '0x1' } }
+  })
+
+const heads: [sentence: string, others: [chainId: string, time: number][], asked: number][] = [
+  ['a provider that stands far behind another one is asked last', [['0x1', 1_031]], 1_031],
+  ['one that is a few blocks behind is asked first still', [['0x1', 1_030]], 1_000],
+  ['one on another chain says nothing about the first', [['0x2', 9_000]], 1_000],
+  [
+    'of three the second is asked where the first and the third lag',
+    [
+      ['0x1', 2_000],
+      ['0x1', 1_500],
+    ],
+    2_000,
+  ],
+]
+for (const [sentence, others, asked] of heads) {
+  test(sentence, async () => {
+    const proxies = [await standing('0x1', 1_000)]
+    for (const [chainId, time] of others) proxies.push(await standing(chainId, time))
+    const rpc = client(proxies)
+    assert.equal(await rpc.request('eth_gasPrice', []), 1_000)
+    await rpc.passOverLaggards()
+    assert.equal(await rpc.request('eth_gasPrice', []), asked)
+  })
+}
+
+test('a provider that does not say where it stands is neither asked last nor a reason to', async () => {
+  const silent = await provider((method) => (method === 'eth_gasPrice' ? { result: 1_000 } : { result: null }))
+  for (const proxies of [
+    [silent, await standing('0x1', 9_000)],
+    [await standing('0x1', 1_000), silent],
+  ]) {
+    const rpc = client(proxies)
+    await rpc.passOverLaggards()
+    assert.equal(await rpc.request('eth_gasPrice', []), 1_000)
+  }
+})

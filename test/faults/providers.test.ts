@@ -5,6 +5,9 @@ import { attemptsOf, isOneNode, lastAttempt, paid, play } from './stage.ts'
 
 const { act } = play({ rpcTimeoutMs: 2_000, providers: 2 })
 
+/** More blocks than the first provider is ever shown to lag, and the seconds between two of them. */
+const [LAG_BLOCKS, LAG_SEC] = [10, 40]
+
 act(
   'F29: one of two providers swallows every send: the other one has it mined at once',
   ['swallowed'],
@@ -44,5 +47,20 @@ act(
     await world.payments()
     await isOneNode(world, payment)
     assert.equal((await attemptsOf(world)).length, before + 1)
+  },
+)
+
+act(
+  'F48: the first of two providers stands still: the other one is followed and sent to, in the same run',
+  ['staleHead'],
+  async ({ world, proxy }) => {
+    const payment = await paid(world)
+    // However far behind the first one shows its head, it is more than half a minute.
+    await world.chain.mine(LAG_BLOCKS, LAG_SEC)
+    proxy.inject('staleHead', { times: 10_000 })
+    await world.payments()
+    await world.chain.mine(LAG_BLOCKS, LAG_SEC)
+    await world.payments()
+    await isOneNode(world, payment)
   },
 )
