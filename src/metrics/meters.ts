@@ -1,6 +1,7 @@
 // What is counted as it happens: requests, calls to providers, runs of the passes, memoised answers, deliveries. Owns the
 // names and the labels; every label has few values, whatever comes from outside. Counting never throws.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
+import { Histogram as PlainHistogram } from './histogram.ts'
 
 /** Everything else is `other`: a client chooses its method. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
@@ -21,8 +22,8 @@ export interface Meters {
 /** `overlap`: another run held the lock. */
 export type PassResult = 'ok' | 'fault' | 'overlap'
 
-/** Registers all of it, and what Node tells of itself. */
-export function createMeters(registry: Registry, version: string): Meters {
+/** Registers all of it but `answers`, and what Node tells of itself. */
+export function createMeters(registry: Registry, version: string): Meters & { answers: PlainHistogram } {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const build = new Gauge({
@@ -32,24 +33,29 @@ export function createMeters(registry: Registry, version: string): Meters {
     registers,
   })
   build.set({ version, node: process.version }, 1)
-  const http = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time to answer a request, by route pattern.',
-    labelNames: ['method', 'route', 'code'],
-    buckets: HTTP_BUCKETS,
-    registers,
-  })
+  const answers = new PlainHistogram(
+    'http_request_duration_seconds',
+    'Time to answer a request, by route pattern.',
+    HTTP_BUCKETS,
+  )
+  const answerTo = seriesOfAnswers(answers)
   const limited = new Counter({
     name: 'node_ledger_http_rate_limited_total',
     help: 'Requests refused for their number (429).',
     labelNames: ['route'],
     registers,
   })
+  const reads = { hit: 0, miss: 0, joined: 0 }
   const memo = new Counter({
     name: 'node_ledger_memo_requests_total',
     help: 'Reads of memoised answers: hit, miss (read anew), joined (shared the reading of another).',
     labelNames: ['result'],
     registers,
+    // Counted in plain numbers, for the reason that histogram.ts gives.
+    collect() {
+      memo.reset()
+      for (const [result, count] of Object.entries(reads)) memo.inc({ result }, count)
+    },
   })
   const rpc = new Histogram({
     name: 'node_ledger_rpc_request_duration_seconds',
@@ -83,14 +89,17 @@ export function createMeters(registry: Registry, version: string): Meters {
     labelNames: ['result'],
     registers,
   })
-  startAtZero(runs, durations, memo, deliveries)
+  startAtZero(runs, durations, deliveries)
   return {
+    answers,
     request({ method, route, status, seconds }) {
       const where = route ?? 'unknown'
-      http.observe({ method: METHODS.has(method) ? method : 'other', route: where, code: String(status) }, seconds)
+      answerTo(METHODS.has(method) ? method : 'other', where, status)(seconds)
       if (status === 429) limited.inc({ route: where })
     },
-    memo: (result) => memo.inc({ result }),
+    memo: (result) => {
+      reads[result]++
+    },
     rpc({ host, method, outcome, seconds }) {
       rpc.observe({ provider: host, method, outcome }, seconds)
       if (outcome !== 'ok' && outcome !== 'error') faults.inc({ provider: host, kind: outcome })
@@ -103,18 +112,30 @@ export function createMeters(registry: Registry, version: string): Meters {
   }
 }
 
+/** Finds the series of an answer, and makes it when it is first asked for. */
+function seriesOfAnswers(answers: PlainHistogram) {
+  const routes = new Map<string, Map<string, Map<number, (seconds: number) => void>>>()
+  return (method: string, route: string, status: number) => {
+    const methods = routes.get(route) ?? new Map<string, Map<number, (seconds: number) => void>>()
+    const codes = methods.get(method) ?? new Map<number, (seconds: number) => void>()
+    const known = codes.get(status)
+    if (known) return known
+    const count = answers.series({ method, route, code: String(status) })
+    routes.set(route, methods.set(method, codes.set(status, count)))
+    return count
+  }
+}
+
 /** A counter that appears with its first event has no increase that an alert could see. */
 function startAtZero(
   runs: Counter<'pass' | 'outcome'>,
   durations: Histogram<'pass'>,
-  memo: Counter<'result'>,
   deliveries: Counter<'result'>,
 ): void {
   for (const pass of ['payments', 'credit']) {
     for (const outcome of ['ok', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
     durations.zero({ pass })
   }
-  for (const result of ['hit', 'miss', 'joined']) memo.inc({ result }, 0)
   for (const result of ['delivered', 'retried', 'failed']) deliveries.inc({ result }, 0)
 }
 

@@ -19,11 +19,14 @@ export function renderGauges(samples: readonly Sample[]): string {
 }
 
 function renderFamily(name: string, family: readonly Sample[]): string {
-  const lines = family.map(({ labels = {}, value }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
-    return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
-  })
+  const lines = family.map(({ labels = {}, value }) => labelled(name, labels, value))
   return `# HELP ${name} ${family[0]?.help ?? ''}\n# TYPE ${name} gauge\n${lines.join('')}`
+}
+
+/** The line of one sample. */
+export function labelled(name: string, labels: Readonly<Record<string, string>>, value: Sample['value']): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+  return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
 }
 
 function escaped(text: string): string {

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { Log } from '../log.ts'
+import type { Histogram } from './histogram.ts'
 import { renderGauges, type Sample } from './samples.ts'
 
 /** Several Prometheus servers, and somebody who looks. */
@@ -20,6 +21,8 @@ export interface MetricsServerOptions {
   /** 0 takes any free port. */
   port: number
   registry: Registry
+  /** What is counted besides. */
+  answers: Histogram
   /** What is read for each scrape. */
   read: () => Promise<Sample[]>
   log: Log
@@ -30,6 +33,7 @@ export async function startMetricsServer({
   host,
   port,
   registry,
+  answers,
   read,
   log,
 }: MetricsServerOptions): Promise<MetricsServer> {
@@ -43,7 +47,7 @@ export async function startMetricsServer({
       }
       if (url?.split('?', 1)[0] !== '/metrics') return answer(404, 'text/plain', 'Metrics are at /metrics.\n')
       if (method !== 'GET' && method !== 'HEAD') return answer(405, 'text/plain', 'GET it.\n')
-      scrape(registry, read).then(
+      scrape(registry, answers, read).then(
         (body) => answer(200, registry.contentType, body),
         (error: unknown) => {
           log.warn({ err: error }, 'the metrics could not be written')
@@ -64,9 +68,9 @@ export async function startMetricsServer({
   }
 }
 
-async function scrape(registry: Registry, read: () => Promise<Sample[]>): Promise<string> {
+async function scrape(registry: Registry, answers: Histogram, read: () => Promise<Sample[]>): Promise<string> {
   const samples = await read()
-  return `${(await registry.metrics()).trimEnd()}\n${renderGauges(samples)}`
+  return `${(await registry.metrics()).trimEnd()}\n${answers.render()}${renderGauges(samples)}`
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
