@@ -16,7 +16,11 @@ export const openapi = (): Route => {
     cors: true,
     deadlineMs: null,
     handle: () => {
-      page ??= read()
+      page ??= read().catch((error) => {
+        // What failed may go well the next time.
+        page = undefined
+        throw error
+      })
       return page
     },
   }
