@@ -75,8 +75,9 @@ function plainAddress(text: string): string | null {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
 
+/** The caller at a plain address: one with a colon is of IPv6. */
 function clientOf(address: string): Client {
-  if (isIPv4(address)) return { family: 4, high: 0, low: ipv4Word(address) }
+  if (!address.includes(':')) return { family: 4, high: 0, low: ipv4Word(address) }
   const [a = 0, b = 0, c = 0, d = 0] = ipv6Words(address)
   // One customer has at least a /64 to himself, and can use any address of it.
   return { family: 6, high: ((a << 16) | b) >>> 0, low: ((c << 16) | d) >>> 0 }

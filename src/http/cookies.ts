@@ -3,9 +3,11 @@
 /** Values by name of a `cookie` header; null for a name that was given more than once. */
 export type Cookies = ReadonlyMap<string, string | null>
 
+const NONE: Cookies = new Map()
+
 export function readCookies(header: string | undefined): Cookies {
+  if (header === undefined) return NONE
   const cookies = new Map<string, string | null>()
-  if (header === undefined) return cookies
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=')
     if (equals < 0) continue

@@ -9,9 +9,12 @@ const BYTES_MAX = 64 * 1024 * 1024
 /** An entry's share of maps, keys and buffers besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 512
 
+/** Longer bodies are sent as the bytes they are. */
+const TEXT_BYTES_MAX = 4 * 1024
+
 /** An answer ready to be sent. */
 export interface Page {
-  body: Buffer
+  body: Body
   /** Strong: equal exactly when the bytes are. */
   etag: string
 }
@@ -22,10 +25,21 @@ interface Entry<T> {
   at: number
 }
 
-/** Makes bytes and their tag of a text, or of bytes. */
+/**
+ * Bytes to be sent; few of them as a text of one character a byte (latin1), which Node sends in one piece with the headers. Either has
+ * its length in bytes.
+ */
+export type Body = Buffer | string
+
+export function bodyOf(bytes: Buffer): Body {
+  return bytes.length <= TEXT_BYTES_MAX ? bytes.toString('latin1') : bytes
+}
+
+/** Makes a body and its tag of a text, or of bytes. */
 export function pageOf(content: string | Buffer): Page {
-  const body = typeof content === 'string' ? Buffer.from(content) : content
-  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` }
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 27)
+  return { body: bodyOf(bytes), etag: `"${tag}"` }
 }
 
 export class Memo<T> {
@@ -61,9 +75,11 @@ export class Memo<T> {
       const age = this.#clock() - kept.at
       // A clock that steps back makes an entry's age unknown, not young.
       if (age >= 0 && age < maxAgeSec * 1000) {
-        // Last used goes last: what is dropped for room is what nobody asks for.
-        this.#entries.delete(key)
-        this.#entries.set(key, kept)
+        // Last used goes last: what is dropped for room is what nobody asks for. Needless while there is room.
+        if (this.#bytes > this.#bytesMax / 2) {
+          this.#entries.delete(key)
+          this.#entries.set(key, kept)
+        }
         this.#observe('hit')
         return kept.value
       }

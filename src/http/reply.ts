@@ -3,13 +3,12 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
 import type { LimitState } from './limits.ts'
+import { type Body, bodyOf } from './memo.ts'
 import { envelope, isRefusal, type RefusalName, statusOf } from './refusals.ts'
 import type { Download, Outcome, PageOutcome, Route } from './route.ts'
 
 /** On every answer: nobody guesses types, nobody learns where a caller came from. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
-/** Longer bodies are sent as the bytes they are. */
-const TEXT_BYTES_MAX = 4 * 1024
 const FIRST_HEADERS = Object.entries(SECURITY_HEADERS).flat()
 const JSON_TYPE = 'application/json'
 /** A page loads from this service alone, runs none but its scripts, and stands in no other page. Styles are set by scripts, too. */
@@ -67,12 +66,10 @@ export class Reply {
   }
 
   /** Sends it; Node leaves the body out where the request was HEAD. */
-  send(status: number, body?: Buffer): void {
-    if (body) this.header('content-length', String(body.length))
+  send(status: number, body?: Body): void {
+    if (body !== undefined) this.header('content-length', String(body.length))
     this.#writeHead(status)
-    // A text goes out in one piece with the headers, which are one; of long ones it takes longer to make one.
-    if (body && body.length <= TEXT_BYTES_MAX) this.response.end(body.toString('latin1'), 'latin1')
-    else this.response.end(body)
+    this.response.end(body, 'latin1')
     this.#sending.onSent(this, status)
   }
 
@@ -99,7 +96,7 @@ export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: O
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
     if ('body' in outcome) sendPage(reply, route, isPrivate ? null : asked, outcome)
     else if ('stream' in outcome) sendDownload(reply, outcome)
-    else sendJson(reply, outcome.status ?? 200, Buffer.from(outcome.json))
+    else sendJson(reply, outcome.status ?? 200, outcome.json)
   }
 }
 
@@ -126,11 +123,11 @@ function sendDownload(reply: Reply, { stream, filename, contentType }: Download)
 /** Sends the error envelope. Errors are never to be kept, by nobody. */
 export function sendRefusal(reply: Reply, refused: RefusalName, isPrivate: boolean): void {
   reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : NO_STORE)
-  sendJson(reply, statusOf(refused), Buffer.from(envelope(refused)))
+  sendJson(reply, statusOf(refused), envelope(refused))
 }
 
-function sendJson(reply: Reply, status: number, body: Buffer): void {
-  reply.header('content-type', JSON_TYPE).send(status, body)
+function sendJson(reply: Reply, status: number, json: string): void {
+  reply.header('content-type', JSON_TYPE).send(status, bodyOf(Buffer.from(json)))
 }
 
 /** If-None-Match compares weakly: `W/` does not matter. */
