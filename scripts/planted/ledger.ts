@@ -187,6 +187,13 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
     'test/faults/providers.test.ts',
   ),
   one(
+    'a provider that contradicts itself is asked first for ever',
+    'src/chain/follow.ts',
+    'if (!isContradiction(error) || !rpc.passOverFirst()) throw error',
+    'throw error',
+    'test/chain/follow.test.ts',
+  ),
+  one(
     'a block that one provider lacks is asked of no other',
     'src/chain/rpc.ts',
     '(read.accept?.(reply.result) ?? true)',

@@ -52,10 +52,22 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
     return block
   }
 
+  /** A range, from another provider where the answers of the first contradict each other, or the chain. */
+  async function observeBelievable(from: number, to: number, parent: Hash | null): Promise<ObservedRange> {
+    // Each round passes over one provider, so this ends after as many as there are.
+    for (;;) {
+      try {
+        return await observer.observe(from, to, parent)
+      } catch (error) {
+        if (!isContradiction(error) || !rpc.passOverFirst()) throw error
+      }
+    }
+  }
+
   /** One range of `size`; a success lets the next be longer, unless it took too long. */
   async function observeSpan(from: number, size: number, parent: Hash | null): Promise<ObservedRange> {
     const began = performance.now()
-    const range = await observer.observe(from, from + size - 1, parent)
+    const range = await observeBelievable(from, from + size - 1, parent)
     const slow = performance.now() - began > SPAN_TARGET_MS
     if (slow) span = Math.max(1, Math.floor(size / 2))
     else if (size === span) span = Math.min(SPAN_MAX, span * 2)
@@ -135,6 +147,12 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
 function isTooMuch(error: unknown): boolean {
   if (error instanceof RangeRefused) return true
   return error instanceof RpcFault && (error.kind === 'limit' || error.kind === 'tooLarge' || error.kind === 'batch')
+}
+
+/** True where answers came that contradict each other, or the chain: another provider may know better. */
+function isContradiction(error: unknown): boolean {
+  const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
+  return error instanceof ChainFault && error.retryable && !isAnswerless
 }
 
 function isUnreachable(error: unknown): boolean {

@@ -31,6 +31,8 @@ const REST_MS = 10_000
 const LAG_SEC_MAX = 30
 /** For so long, unless it is looked at again before. */
 const LAG_REST_MS = 60_000
+/** One whose answers do not fit together is asked last for so long: longer than from one run to the next. */
+const DOUBT_REST_MS = 300_000
 /** One that does not say at once where it stands is not compared. */
 const COMPARE_MS = 1_000
 /** How long batches stay small after one was refused: a balancer's bad moment must not cost batching for good. */
@@ -63,6 +65,8 @@ export interface Rpc {
   requestAll(calls: readonly RpcCall[], options?: ReadOptions): Promise<unknown[]>
   /** Has providers whose newest block is much older than another's on the same chain asked last. Never throws. */
   passOverLaggards(): Promise<void>
+  /** Has the provider that is asked first asked last for a while. False where no other one is well. */
+  passOverFirst(): boolean
   /** Hands the same call to every provider, once each, and reports on each. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
   close(): Promise<void>
@@ -217,8 +221,18 @@ export function createRpc(options: RpcOptions): Rpc {
     }
   }
 
+  function passOverFirst(): boolean {
+    const now = performance.now()
+    const [first, second] = providers.filter((provider) => (restUntil.get(provider) ?? 0) <= now)
+    if (!first || !second) return false
+    options.log.warn({ host: first.host }, 'what a provider answers does not fit together: it is asked last')
+    restUntil.set(first, now + DOUBT_REST_MS)
+    return true
+  }
+
   return {
     passOverLaggards,
+    passOverFirst,
     hosts: providers.map((provider) => provider.host),
     call,
     batch,

@@ -7,7 +7,9 @@ import { ChainFault } from '../../src/chain/faults.ts'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createNodeHistory } from '../../src/chain/history.ts'
 import type { ChainReader } from '../../src/chain/port.ts'
+import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { type Hash, ZERO_HASH } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/log.ts'
 import { type Stage, startStage } from './stage.ts'
 
 let stage: Stage
@@ -178,4 +180,24 @@ test('the history of one node holds its events and nobody else’s, also from a 
     for (const event of events) assert.equal(event.blockTime, (await reader.block(event.blockNumber))?.time)
   }
   assert.ok(provider.seen.some(({ params }) => JSON.stringify(params).includes(factoryTopics.NodeMinted)))
+})
+
+test('of a provider that contradicts itself nothing is believed; another one is asked, in the same reading and from then on', async () => {
+  await stage.pay(5, 1n)
+  await stage.chain.mine(2)
+  const { number } = await stage.head()
+  const { rpc: alone, provider } = await stage.behind()
+  let lies = 0
+  provider.rule = async ({ method }, forward) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    lies++
+    return { result: { ...((await forward()) as { result: object }).result, blockHash: ZERO_HASH } }
+  }
+  const read = (rpc: Rpc) => createChainReader(rpc, stage.watched).observe(number - 2, number, null)
+  await assert.rejects(read(alone), /from another block/, 'where there is no other one')
+  const rpc = createRpc({ urls: [provider.url, stage.chain.rpcUrl], log: silentLog })
+  lies = 0
+  for (let i = 0; i < 2; i++) assert.equal((await read(rpc)).transfers.length, 1)
+  assert.equal(lies, 1)
+  await rpc.close()
 })
