@@ -2,7 +2,7 @@
 // one of ours. Owns the reading of addresses; believes no header of anybody else.
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Addresses that are remembered as trusted or not. */
+/** Addresses that are remembered with what was found of them. */
 const KNOWN_MAX = 1_000
 const ZERO = '0'.charCodeAt(0)
 
@@ -20,18 +20,10 @@ export interface Client {
 export function clientFinder(trustedProxies: readonly string[]): (peer: string, forwardedFor: string) => Client {
   const trusted = new BlockList()
   for (const network of trustedProxies) trust(trusted, network)
-  // Looking an address up takes longer than all else here, and the same few proxies bring all requests.
-  const known = new Map<string, boolean>()
-  const isTrusted = (address: string) => {
-    const before = known.get(address)
-    if (before !== undefined) return before
-    const found = trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
-    if (known.size >= KNOWN_MAX) known.clear()
-    known.set(address, found)
-    return found
-  }
+  const isTrusted = remembering((address) => trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6'))
+  const addressOf = remembering((peer) => plainAddress(peer) ?? '0.0.0.0')
   return (peer, forwardedFor) => {
-    let nearest = plainAddress(peer) ?? '0.0.0.0'
+    let nearest = addressOf(peer)
     if (trustedProxies.length === 0 || forwardedFor === '' || !isTrusted(nearest)) return clientOf(nearest)
     const hops = forwardedFor.split(',')
     for (let left = hops.length - 1; left >= 0; left--) {
@@ -43,6 +35,19 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
       if (left === 0 || !isTrusted(address)) break
     }
     return clientOf(nearest)
+  }
+}
+
+/** The same few proxies bring all requests, and reading an address, or looking it up, takes longer than all else here. */
+function remembering<T>(find: (address: string) => T): (address: string) => T {
+  const known = new Map<string, T>()
+  return (address) => {
+    const before = known.get(address)
+    if (before !== undefined) return before
+    const found = find(address)
+    if (known.size >= KNOWN_MAX) known.clear()
+    known.set(address, found)
+    return found
   }
 }
 

@@ -11,10 +11,9 @@ const LIMIT_DEFAULT = 50
 /** An address in any one case, or in mixed case with the right EIP-55 checksum. */
 export function parseAddress(value: unknown, checksum: (address: Address) => string): Address | Refusal {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) return refuse('badAddress')
-  const digits = value.slice(2)
   const lower = value.toLowerCase() as Address
-  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-  return mixed && checksum(lower) !== value ? refuse('badAddress') : lower
+  if (lower === value || value.slice(2) === value.slice(2).toUpperCase()) return lower
+  return checksum(lower) === value ? lower : refuse('badAddress')
 }
 
 /** A positive whole number up to 2^256 - 1, in its one canonical spelling. */
