@@ -14,7 +14,7 @@ import { count, header, quantity, receipt, toBlock, toQuantity, transaction } fr
 
 /** Blocks per range to begin with, and at most: a range is one database transaction and must stay a short one. */
 const SPAN_START = 32
-const SPAN_MAX = 256
+const SPAN_MAX = 512
 /** A range that took longer than this is asked for in smaller pieces from then on. */
 const SPAN_TARGET_MS = 8_000
 /** Steps of a search by time: twice the bits of any block number there will be. */

@@ -7,7 +7,7 @@ import type { Hash } from '../../domain/units.ts'
 import type { PassContext, Run } from '../context.ts'
 
 /** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
-const RANGE_MAX = 200
+const RANGE_MAX = 512
 
 /** A block that ranges follow on; null before the first one that is followed. */
 export type Place = Pick<Block, 'number' | 'hash'> | null
