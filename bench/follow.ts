@@ -1,8 +1,12 @@
 // Cold sync: blocks of 50 transactions, recorded once and served from memory, followed into an empty ledger; beside a bare undici making
-// the very same requests at the concurrency that serves it best, parsing what comes and storing nothing.
+// the very same requests at the concurrency that serves it best, parsing what comes and storing nothing. And what of it reading alone takes.
+import { cpus } from 'node:os'
 import { Pool as Connections } from 'undici'
+import { createChainReader } from '../src/chain/follow.ts'
 import { createRpc } from '../src/chain/rpc.ts'
 import { connect } from '../src/db/sql.ts'
+import type { ObservedRange } from '../src/domain/observed.ts'
+import type { Hash } from '../src/domain/units.ts'
 import { silentLog } from '../src/log.ts'
 import type { Run } from '../src/passes/context.ts'
 import { follow as followChain } from '../src/passes/steps/follow.ts'
@@ -12,12 +16,13 @@ import type { Bench, BenchOptions } from './lib/bench.ts'
 import { median, perSecond } from './lib/numbers.ts'
 import { type Served, serve } from './lib/process.ts'
 import { PER_BLOCK, record } from './lib/recording.ts'
-import { atLeast, type Row } from './lib/report.ts'
+import { asIs, atLeast, type Row } from './lib/report.ts'
 
 const BLOCKS = 2_000
 const BLOCKS_FULL = 10_000
 const BLOCKS_QUICK = 100
 const CONCURRENCY = [4, 8, 16, 32]
+const RUNS = 5
 const GOAL = 0.8
 /** The bench follows alone and to the end. */
 const RUN: Run = { checkLock: () => {}, outOfTime: () => false }
@@ -32,7 +37,7 @@ export const follow: Bench = {
     try {
       options.progress(`recording ${blocks.toLocaleString('en')} blocks`)
       recorded = await serve('recorded.ts', [...(await record(world, blocks)), String(world.chain.chainId)])
-      return [await compare(options, world, recorded.origin, blocks)]
+      return await compare(options, world, recorded.origin, blocks)
     } finally {
       await recorded?.stop()
       await world.close()
@@ -40,36 +45,75 @@ export const follow: Bench = {
   },
 }
 
-async function compare({ quick, progress }: BenchOptions, world: World, origin: string, blocks: number): Promise<Row> {
-  const ours: number[] = []
-  const limits: number[] = []
-  for (let run = 0; run < (quick ? 1 : 3); run++) {
-    ours.push(blocks / (await sync(world, origin, blocks)))
-    // Asked once a sync, so that each run's are those of one.
-    const asked = (await (await fetch(origin)).json()) as string[]
-    const requests = asked.slice(0, asked.length / (run + 1))
-    const rates: number[] = []
-    for (const concurrency of CONCURRENCY) rates.push(blocks / (await again(origin, requests, concurrency)))
-    limits.push(Math.max(...rates))
-    progress(`run ${run + 1}: done`)
-  }
-  const peer = `bare undici, the same requests: ${perSecond(median(limits), 'blocks')}`
-  return atLeast('cold sync', perSecond(median(ours), 'blocks'), peer, median(ours) / median(limits), GOAL)
+/** What a run took: seconds, and processor time of everything that ran meanwhile, on all cores. */
+interface Took {
+  sec: number
+  busyMs: number
 }
 
-/** Follows the recorded chain into an empty ledger. @returns seconds. */
-async function sync({ chain, factory }: World, origin: string, blocks: number): Promise<number> {
+async function compare(
+  { quick, progress }: BenchOptions,
+  world: World,
+  origin: string,
+  blocks: number,
+): Promise<Row[]> {
+  const syncs: Took[] = []
+  const reads: Took[] = []
+  const limits: Took[] = []
+  let requests: string[] | undefined
+  for (let run = 0; run < (quick ? 1 : RUNS); run++) {
+    syncs.push(await sync(world, origin, blocks))
+    // Those of the first sync; each makes the same.
+    requests ??= (await (await fetch(origin)).json()) as string[]
+    reads.push(await read(world, origin, blocks))
+    const tries: Took[] = []
+    for (const concurrency of CONCURRENCY) tries.push(await again(origin, requests, concurrency))
+    limits.push(tries.reduce((best, one) => (one.sec < best.sec ? one : best)))
+    progress(`run ${run + 1}: done`)
+  }
+  const rate = (runs: readonly Took[]) => blocks / median(runs.map(({ sec }) => sec))
+  const busyUs = (runs: readonly Took[]) => (median(runs.map(({ busyMs }) => busyMs)) * 1000) / blocks
+  const peer = `bare undici, the same requests: ${perSecond(rate(limits), 'blocks')}`
+  const times = [busyUs(syncs), busyUs(limits)] as const
+  return [
+    atLeast('cold sync', perSecond(rate(syncs), 'blocks'), peer, rate(syncs) / rate(limits), GOAL),
+    asIs('read and judged alone, nothing stored', perSecond(rate(reads), 'blocks'), peer, rate(reads) / rate(limits)),
+    asIs(
+      `processor time a block, all processes on ${cpus().length} cores`,
+      `${Math.round(times[0])} µs`,
+      `bare undici: ${Math.round(times[1])} µs`,
+      times[0] / times[1],
+    ),
+  ]
+}
+
+async function timed(work: () => Promise<void>): Promise<Took> {
+  const before = { busyMs: busyMs(), began: performance.now() }
+  await work()
+  return { sec: (performance.now() - before.began) / 1000, busyMs: busyMs() - before.busyMs }
+}
+
+/** Time that all cores together have not been idle, in steps of the system's clock (10 ms on Linux). */
+function busyMs(): number {
+  return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0)
+}
+
+/** Follows the recorded chain into an empty ledger. */
+async function sync({ chain, factory }: World, origin: string, blocks: number): Promise<Took> {
   const database = await createDatabase()
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'bench' })
   const rpc = createRpc({ urls: [origin], log: silentLog })
   try {
     const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, factory })
-    const began = performance.now()
-    const { cursor } = await followChain(ctx, RUN)
-    const took = performance.now() - began
+    // The service is connected by the time it follows.
+    await pool`SELECT`
+    const took = await timed(async () => {
+      const { cursor } = await followChain(ctx, RUN)
+      if ((cursor?.number ?? 0) < blocks) throw new Error('the sync did not reach the head')
+    })
     const [paid] = await pool<{ payments: number }[]>`SELECT count(*) AS payments FROM payments`
-    if ((cursor?.number ?? 0) < blocks || paid?.payments !== blocks) throw new Error('the sync missed something')
-    return took / 1000
+    if (paid?.payments !== blocks) throw new Error('the sync missed a payment')
+    return took
   } finally {
     await rpc.close()
     await pool.end({ timeout: 1 })
@@ -77,8 +121,30 @@ async function sync({ chain, factory }: World, origin: string, blocks: number): 
   }
 }
 
-/** Makes the requests, so many at a time, and parses what is answered. @returns seconds. */
-async function again(origin: string, requests: readonly string[], concurrency: number): Promise<number> {
+/** Reads the recorded chain as the follower does, one range after another, and forgets it. */
+async function read({ at, factory }: World, origin: string, blocks: number): Promise<Took> {
+  const rpc = createRpc({ urls: [origin], log: silentLog })
+  const chain = createChainReader(rpc, { factory, paymentAddress: at(3), senders: [at(1), at(2)] })
+  try {
+    return await timed(async () => {
+      const head = await chain.head()
+      let transfers = 0
+      let parent: Hash | null = null
+      for (let from = 1; from <= head.number; ) {
+        const range: ObservedRange = await chain.observe(from, head.number, parent)
+        transfers += range.transfers.length
+        from += range.blocks.length
+        parent = range.blocks.at(-1)?.hash ?? null
+      }
+      if (transfers !== blocks) throw new Error('the reading missed a payment')
+    })
+  } finally {
+    await rpc.close()
+  }
+}
+
+/** Makes the requests, so many at a time, and parses what is answered. */
+async function again(origin: string, requests: readonly string[], concurrency: number): Promise<Took> {
   const connections = new Connections(origin, { connections: concurrency, pipelining: 1 })
   const headers = { 'content-type': 'application/json', 'x-again': '1' }
   const waiting = requests.values()
@@ -88,9 +154,11 @@ async function again(origin: string, requests: readonly string[], concurrency: n
       JSON.parse(await answer.body.text())
     }
   }
-  const began = performance.now()
-  await Promise.all(Array.from({ length: concurrency }, work))
-  const took = performance.now() - began
-  await connections.close()
-  return took / 1000
+  try {
+    return await timed(async () => {
+      await Promise.all(Array.from({ length: concurrency }, work))
+    })
+  } finally {
+    await connections.close()
+  }
 }

@@ -32,6 +32,11 @@ export function atMost(what: string, ours: string, peer: string, ratio: number, 
   return { what, ours, peer, ratio, goal: `at most ${goal}`, met: ratio <= goal }
 }
 
+/** A row without a goal: it tells what another one is made of. */
+export function asIs(what: string, ours: string, peer: string, ratio: number): Row {
+  return { what, ours, peer, ratio, goal: '', met: null }
+}
+
 /** A row that could not be measured here, and why. */
 export function notMeasured(what: string, why: string): Row {
   return { what, ours: 'not measured', peer: why, ratio: null, goal: '', met: null }
