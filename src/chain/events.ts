@@ -21,12 +21,22 @@ export const ledgerTopics: readonly Hash[] = [
   factoryTopics.Withdrawn,
 ]
 
+/**
+ * Each event alone, by its topic. viem hashes the signatures of what it is given until one fits: with the whole ABI that took longer than
+ * all else that is done about a log.
+ */
+const abiOf = new Map<string | undefined, typeof factoryDecodeAbi>(
+  factoryDecodeAbi
+    .filter((item) => item.type === 'event')
+    .map((item) => [factoryTopics[item.name], [item] as unknown as typeof factoryDecodeAbi]),
+)
+
 type Decoded = ReturnType<typeof decode>
 
 function decode(log: WireLog) {
   try {
     return decodeEventLog({
-      abi: factoryDecodeAbi,
+      abi: abiOf.get(log.topics[0]) ?? [],
       data: log.data,
       topics: log.topics as [signature: Hash, ...args: Hash[]],
       strict: true,
