@@ -33,6 +33,8 @@ export { StartError } from './settle.ts'
 
 /** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
 const POOL_MAX = 10
+/** No statement of the service takes this long; a server that has not answered by then is gone. */
+const HEAR_MS = 120_000
 /** A start waits so long for its chain before it serves the ledger without. */
 const CHAIN_WAIT_MS = 15_000
 /**
@@ -81,7 +83,8 @@ async function build(
   await migrateWhenUp(database.directUrl, onProgress)
   if (!config.embedded.database) await refusePooler(database, config.database.prepare, onProgress)
   const open = (url: string, name: string): Pool => {
-    const pool = connect(url, { max: POOL_MAX, prepare: config.database.prepare, applicationName: name })
+    const options = { max: POOL_MAX, prepare: config.database.prepare, applicationName: name, hearMs: HEAR_MS }
+    const pool = connect(url, options)
     stack.defer(() => pool.end({ timeout: 5 }))
     return pool
   }

@@ -120,6 +120,13 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   ),
   one('everybody gets the lock', 'src/db/locks.ts', 'if (!row?.taken) return null', 'if (!row) return null', INSTANCES),
   one(
+    'a database that fell silent is waited for',
+    'src/db/socket.ts',
+    'if (looks >= LOOKS) socket.destroy()',
+    '',
+    'test/db/lost-connection.test.ts',
+  ),
+  one(
     'a lock stays with a holder that is stopped',
     'src/db/locks.ts',
     ', silenceMs: SILENCE_MS }',

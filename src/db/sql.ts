@@ -1,6 +1,7 @@
 // Connections to PostgreSQL and how its values look in TypeScript: int8 is a number that must be safe, numeric a bigint
 // (every numeric in the ledger is a whole number of wei), timestamps are Date. Wei goes in as a decimal string.
 import postgres from 'postgres'
+import { socketsThatHear } from './socket.ts'
 
 /** A pool, or a transaction on it: what every function of this folder takes first. */
 export type Sql = postgres.Sql<ValueTypes> | postgres.TransactionSql<ValueTypes>
@@ -51,6 +52,8 @@ export interface PoolOptions {
   applicationName: string
   /** The server ends a connection from which it hears nothing for so long outside a transaction; never unless given. */
   silenceMs?: number
+  /** We end a connection through which nothing came for so long, whatever is under way on it; never unless given. */
+  hearMs?: number
 }
 
 /** What a transaction holds is free again when nothing was heard of it for so long: its process is stopped, or its host gone without a word. */
@@ -65,6 +68,7 @@ export function connect(url: string, options: PoolOptions): Pool {
     fetch_types: false,
     onnotice: () => {},
     connect_timeout: 5,
+    ...(options.hearMs && { socket: socketsThatHear(options.hearMs) }),
     // The default grows to 20 s, which an outage would outlast by as much.
     backoff: () => 0.25,
     connection: {

@@ -1,5 +1,6 @@
 // A connection that goes in the middle of a transaction: whoever ran it is told, and the process lives on.
 import assert from 'node:assert/strict'
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, inTransaction, type Pool, type Sql } from '../../src/db/sql.ts'
@@ -71,3 +72,53 @@ test('what a transaction holds is free again though its process is stopped: the 
   const [outside] = await pool`SHOW idle_in_transaction_session_timeout`
   assert.deepEqual(outside, { idle_in_transaction_session_timeout: '0' }, 'nobody else is given it by a pooler')
 })
+
+test('a server that falls silent without a word is given up in time, and connected to anew', {
+  timeout: 30_000,
+}, async () => {
+  const relay = await startRelay(database.url)
+  const own = connect(relay.url, { max: 2, prepare: true, applicationName: 'test', hearMs: 400 })
+  try {
+    await inTransaction(own, (sql) => sql`SELECT 1`)
+    assert.equal((await own`SELECT pg_sleep(0.2)`).count, 1, 'what takes its time is waited for')
+    relay.silence()
+    await assert.rejects(own`SELECT 1`, { code: 'CONNECTION_CLOSED' })
+    assert.equal((await own`SELECT 1`).count, 1)
+    relay.silence()
+    await sleep(800)
+    assert.equal((await inTransaction(own, (sql) => sql`SELECT 1`)).count, 1, 'an idle one was given up meanwhile')
+  } finally {
+    await own.end({ timeout: 0 })
+    relay.close()
+  }
+})
+
+/** A relay before the server. `silence` has nothing more pass through the connections there are, and closes none of them. */
+async function startRelay(target: string) {
+  const { hostname, port } = new URL(target)
+  const pairs = new Set<[Socket, Socket]>()
+  const server = createServer((client) => {
+    const upstream = connectSocket(Number(port), hostname)
+    const pair: [Socket, Socket] = [client, upstream]
+    pairs.add(pair)
+    for (const socket of pair) socket.on('error', () => {})
+    client.pipe(upstream).pipe(client)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = new URL(target)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as AddressInfo).port)
+  const each = (act: (pair: [Socket, Socket]) => void) => {
+    for (const pair of pairs) act(pair)
+  }
+  return {
+    url: url.href,
+    silence: () => each(([client, upstream]) => [client.unpipe().pause(), upstream.unpipe().pause()]),
+    close: () => {
+      each((pair) => {
+        for (const socket of pair) socket.destroy()
+      })
+      server.close()
+    },
+  }
+}
