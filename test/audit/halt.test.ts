@@ -2,8 +2,10 @@
 // provider's passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readFinalized } from '../../src/db/halts.ts'
 import { readHealth } from '../../src/db/reads.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { startTestChain } from '../support/anvil.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
@@ -56,6 +58,42 @@ inWorld(
   },
 )
 
+inWorld('a halt is not sealed for having been seen often at once, nor for having been seen long ago', async (world) => {
+  const wrong = on(world, { chainId: async () => 1 })
+  for (let i = 0; i < 8; i++) await wrong.payments()
+  await world.payments()
+  assert.equal(await halted(world), null)
+  await wrong.payments()
+  await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'halted'`
+  await wrong.payments()
+  await world.payments()
+  assert.equal(await halted(world), null)
+})
+
+inWorld('what a provider calls final and the ledger never followed is not noted as final', async (world) => {
+  const before = await readFinalized(world.pool)
+  await world.chain.mine()
+  const head = await world.ctx.chain.head()
+  await on(world, { finalized: async () => ({ ...head, hash: `0x${'ab'.repeat(32)}` as Hash }) }).payments()
+  assert.deepEqual(await readFinalized(world.pool), before)
+})
+
+inWorld('a halt that was sealed while somebody looked is not withdrawn by what he saw', async (world) => {
+  const wrong = on(world, { chainId: async () => 1 })
+  await wrong.payments()
+  const looks = on(world, {
+    head: async () => {
+      await olden(world)
+      await wrong.credit()
+      return world.ctx.chain.head()
+    },
+  })
+  await looks.payments()
+  assert.equal(await halted(world), 'otherChain')
+  assert.equal((await world.payments()).detected, 0)
+  assert.equal(await halted(world), 'otherChain')
+})
+
 inWorld('a provider that lags behind the ledger has no word on whether all is well again', async (world) => {
   await on(world, { chainId: async () => 1 }).payments()
   const cursor = Number((await world.chain.block()).number)
@@ -69,6 +107,10 @@ inWorld('a provider that lags behind the ledger has no word on whether all is we
 inWorld(
   'a halt that lasts is sealed: nothing moves, though all be well again, until the operator clears it',
   async (world) => {
+    await world.chain.mine(70)
+    await world.payments()
+    const final = await readFinalized(world.pool)
+    assert.ok(final && final.number > 0)
     const paid = await world.pay(5, BASIC)
     await world.chain.mine()
     const wrong = on(world, { chainId: async () => 1 })
@@ -84,6 +126,7 @@ inWorld(
     assert.equal(second.code, 1)
     assert.match(second.err, /not halted/)
     assert.deepEqual([await halted(world), await lines(world, 'resumed')], [null, 1])
+    assert.deepEqual(await readFinalized(world.pool), final, 'what was final still is')
     await world.settle()
     assert.equal((await paymentOf(world, paid))?.state, 'minted')
   },

@@ -111,6 +111,17 @@ test('a ledger begun anew on a chain where nodes were sold holds what is not min
     assert.equal((await pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 0)
   }))
 
+test('so does one that is begun anew where nothing was done but to open cohorts, up to the head and not only up to these', () =>
+  inWorld(async (world, anew, pool) => {
+    await world.settle()
+    assert.equal(await world.read('lastId'), 0n)
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine(2)
+    await ticks(world, anew)
+    assert.equal(await told(pool, paid), 'held recheck')
+    assert.equal(await world.read('lastId'), 0n)
+  }))
+
 test('so does one that is begun anew with other keys than those that minted', () =>
   inWorld(async (world, { ctx }, pool) => {
     await denySender(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
@@ -166,20 +177,27 @@ test('the block up to which payments are looked at again never goes down by itse
     assert.equal(await readRecheck(world.pool), 11)
   }))
 
-test('payments up to that very block are held, accepted ones as well, and none after it', () =>
+test('payments up to that very block are held, also those that were accepted and those that came back, and none after it', () =>
   inWorld(async (world) => {
     // With cohorts open a payment that is accepted is minted by the same run.
     await world.settle()
+    const returned = await world.pay(8, BASIC)
+    const raw = await world.raw(returned)
+    await world.chain.mine()
+    await world.instance({ minter: null }).payments()
+    assert.equal((await paymentOf(world, returned))?.state, 'accepted')
+    await world.chain.reorg(1)
     const accepted = await world.pay(5, BASIC)
     await world.chain.mine()
     await world.instance({ minter: null }).payments()
     assert.equal((await paymentOf(world, accepted))?.state, 'accepted')
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
     const last = await world.pay(6, BASIC)
     await raiseRecheck(world.pool, Number((await world.chain.mine()).number), 'test')
     const after = await world.pay(7, BASIC)
     await world.settle()
-    const payments = await Promise.all([accepted, last, after].map((payment) => told(world.pool, payment)))
-    assert.deepEqual(payments, ['held recheck', 'held recheck', 'minted'])
+    const payments = await Promise.all([returned, accepted, last, after].map((payment) => told(world.pool, payment)))
+    assert.deepEqual(payments, ['held recheck', 'held recheck', 'held recheck', 'minted'])
   }))
 
 test('payments from a wallet on the deny list are held, and stay held once it is taken off', () =>

@@ -2,9 +2,14 @@
 // taken back with its block. Each test has a world of its own, since it breaks it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChainReader } from '../../src/chain/follow.ts'
+import { createRpc } from '../../src/chain/rpc.ts'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/log.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import type { TestTransaction } from '../support/anvil.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -236,6 +241,72 @@ test('where the chain has no state from before the first block, the books begin 
     assert.deepEqual(await places(world), [[9n, block, 'held']])
   } finally {
     await world.close()
+  }
+})
+
+/** An instance in whose audit, once it has read the balance at the cursor, something else happens first. */
+function interrupted(world: World, meanwhile: () => Promise<unknown>) {
+  let pending = true
+  const chain: typeof world.ctx.chain = {
+    ...world.ctx.chain,
+    async balanceAt(owner, at) {
+      const wei = await world.ctx.chain.balanceAt(owner, at)
+      if (pending) {
+        pending = false
+        await meanwhile()
+      }
+      return wei
+    },
+  }
+  return world.instance({ chain })
+}
+
+inWorld('value whose block is taken out while it is being looked for is not filed', async (world) => {
+  await payInside(world, BASIC)
+  const { payments } = interrupted(world, async () => {
+    await world.chain.reorg(1)
+    await world.chain.mine()
+    await world.credit()
+  })
+  assert.equal((await payments()).held, 0)
+  assert.deepEqual(await places(world), [])
+  await world.settle()
+  assert.deepEqual(await places(world), [])
+  assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
+  await checkInvariants(world)
+})
+
+inWorld('a block that is taken out while its balance is being read does not count as audited', async (world) => {
+  await world.chain.mine(2)
+  const { number } = await world.chain.block()
+  const inside: TestTransaction = {
+    ...{ from: world.at(6), to: FORWARDER, gas: '0x200000' },
+    ...{ data: `0x${world.at(3).slice(2).padStart(64, '0')}`, value: `0x${BASIC.toString(16)}` },
+  }
+  const { payments } = interrupted(world, async () => {
+    await world.chain.reorg(2, [[inside, 0]])
+    await world.credit()
+  })
+  await payments()
+  await world.payments()
+  assert.deepEqual(await places(world), [[BASIC, Number(number) - 1, 'held']])
+})
+
+inWorld('a state that the provider does not have is no balance of nothing', async (world) => {
+  await world.chain.mine()
+  const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
+  const rpc = createRpc({ urls: [proxy.url], log: silentLog })
+  try {
+    const watched = { factory: world.factory, paymentAddress: world.at(3), senders: [world.at(1), world.at(2)] }
+    proxy.inject('internalError', { method: 'eth_getBalance', times: 100 })
+    await world.instance({ chain: createChainReader(rpc, watched) }).payments()
+    assert.ok((proxy.fired.get('internalError') ?? 0) > 0)
+    await world.settle()
+    assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
+    assert.deepEqual(await places(world), [])
+  } finally {
+    await rpc.close()
+    await proxy.close()
   }
 })
 

@@ -2,9 +2,12 @@
 // a wallet of his own, which only the chain proves.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Hash } from '../../src/domain/units.ts'
+import { operatorDeps } from '../../src/app.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { refundPayment } from '../../src/operator/refund.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, paymentOf, type World } from '../support/world.ts'
+import { ETHER, enterTier, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** Sends what it is called with on to the address in its calldata, as a Safe does. */
@@ -165,6 +168,8 @@ describe('held payments', () => {
   it('that are dust are dismissed together, after a preview of how many they are and what they come to', async () => {
     const [, second = '0x' as Hash] = [await world.pay(7, 5n), await world.pay(8, 6n)]
     const large = await heldPayment(9)
+    const [released, exact] = [await heldPayment(11, 7n), await heldPayment(12, 1000n)]
+    await desk.post(`payments/${released}/release`, { tierId: 'basic' })
     await world.settle()
     const preview = await desk.post('payments/dismiss', { belowWei: '1000', dryRun: true })
     assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei: '11', remaining: 2 })
@@ -172,10 +177,20 @@ describe('held payments', () => {
     const done = await desk.post('payments/dismiss', { belowWei: '1000', reason: 'dust' })
     assert.deepEqual(done.json, { dryRun: false, count: 2, sumWei: '11', remaining: 0 })
     assert.deepEqual([await told(second), await told(large)], ['dismissed wrongAmount', 'held wrongAmount'])
+    assert.deepEqual([await told(released), await told(exact)], ['minted', 'held wrongAmount'])
     const [entry] = (await desk.get('audit?action=dustDismissed')).json.entries
     assert.deepEqual([entry.actor, entry.detail.after.count, entry.detail.after.sumWei], ['ada', 2, '11'])
     for (const belowWei of ['', '-1', '0x5', 5, (BASIC + 1n).toString()])
       assert.equal((await desk.post('payments/dismiss', { belowWei })).status, 400, String(belowWei))
+  })
+
+  it('are released at the terms of their own block, not at those of today', async () => {
+    const txHash = await heldPayment(13)
+    await enterTier(world, { tierId: 'basic', tierNo: 1, priceWei: wei(BASIC) })
+    await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
+    const [shown] = (await desk.get(`payments/${txHash}`)).json.payments
+    assert.deepEqual([shown.status, shown.tierVersion], ['accepted', 1])
+    await world.settle()
   })
 })
 
@@ -270,6 +285,20 @@ describe('a refund', () => {
     assert.equal((await refund(txHash, `0x${'cd'.repeat(32)}`)).status, 409)
     await world.chain.mine()
     assert.equal((await refund(txHash, refundTxHash)).status, 200)
+  })
+
+  it('in a block that is not canonical proves nothing yet', async () => {
+    const txHash = await heldPayment(8, BASIC - 8n)
+    const refundTxHash = await transfer(10, world.at(8), BASIC - 8n)
+    const { chain } = world.ctx
+    const onAFork: typeof chain.block = async (number) => {
+      const block = await chain.block(number)
+      return block && { ...block, hash: `0x${'ab'.repeat(32)}` as Hash }
+    }
+    const deps = operatorDeps({ ...world.ctx, chain: { ...chain, block: onAFork } }, world.pool)
+    const answer = await refundPayment(deps, { name: 'ada', requestId: null }, { payment: txHash, refundTxHash })
+    assert.ok(isOperatorRefusal(answer) && answer.because === 'notYet')
+    assert.equal(await told(txHash), 'held wrongAmount')
   })
 
   it('proves one payment only', async () => {

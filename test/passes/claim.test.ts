@@ -210,6 +210,16 @@ test('a sync of what is no mint says which: unknown, pending, failed, not mintin
   assert.deepEqual(await sync.byTransaction(failed), { kind: 'failed' })
 })
 
+test('a sync of a transaction that stands beside a mint in its block tells none of the mint’s nodes', async () => {
+  await world.pay(16, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  const beside = await world.pay(13, 1n, world.at(14))
+  const { transactions } = await world.chain.mine()
+  assert.equal(transactions.length, 2)
+  assert.deepEqual(await sync.byTransaction(beside), { kind: 'noMint' })
+})
+
 test('a sync of a node that the ledger lost brings it back', async () => {
   const [{ id } = assert.fail()] = await world.pool<
     { id: number }[]

@@ -72,6 +72,23 @@ test('payments of one block become nodes in one transaction', async () => {
   assert.deepEqual([nodes.length, rows.length], [3, 1])
 })
 
+test('what is on its way to become a node is told as pending until it is one', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  assert.equal((await world.payments()).pending, 1)
+  assert.equal(await told(paid), 'minting')
+  await world.settle()
+})
+
+test('nodes of another tier, owned and on their way, take no place of a tier’s allowance', async () => {
+  await enterTier(world, { tierId: 'sole', tierNo: 14, priceWei: wei(ETHER / 35n), maxPerWallet: 1 })
+  await world.pay(12, BASIC)
+  await world.settle()
+  const both = [await world.pay(12, BASIC), await world.pay(12, ETHER / 35n)]
+  await world.settle()
+  assert.deepEqual(await Promise.all(both.map(told)), ['minted', 'minted'])
+})
+
 test('a tier that asks for a holding sells to who holds exactly that, and holds who is one unit short', async () => {
   await world.giveTokens(world.at(8), 1000n * ETHER)
   await world.giveTokens(world.at(9), 1000n * ETHER - 1n)

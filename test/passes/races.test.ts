@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { writeHandVerdict } from '../../src/db/decisions.ts'
 import { lockWallet } from '../../src/db/payments.ts'
 import { inTransaction, type Sql } from '../../src/db/sql.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
+import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, INTERVAL_SEC, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -87,6 +89,18 @@ test('a payment that somebody holds while its mint is being signed is not minted
   assert.equal(await told(txHash), 'held recheck')
 })
 
+test('a payment that is dismissed while it is being judged stays dismissed', async () => {
+  const txHash = await acceptedPayment(9)
+  await world.pool`UPDATE payments SET state = 'held', reason = 'walletLimit' WHERE tx_hash = ${txHash}`
+  const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
+  await beside(async (sql) => {
+    await lockWallet(sql, world.at(9))
+    const verdict = { verdict: 'dismissed' as const, reason: 'walletLimit', tier: null, evidence: {} }
+    await writeHandVerdict(sql, row?.id ?? 0, verdict, 'ada')
+  })
+  assert.equal(await told(txHash), 'dismissed walletLimit')
+})
+
 test('a payment whose block changed while its holding was being read is judged by what its new block says', async () => {
   const payment = await world.pay(7, FOUNDER)
   await world.chain.mine()
@@ -112,6 +126,18 @@ test('a payment whose block changed while its holding was being read is judged b
   assert.equal(await told(payment), 'seen')
   await world.settle()
   assert.equal(await told(payment), 'minted')
+})
+
+test('the ledger is not taken back from where it no longer stands', async () => {
+  await world.chain.mine()
+  await world.payments()
+  const stale = (await readCursor(world.pool)) ?? assert.fail()
+  const fork = (await readBlock(world.pool, stale.number - 1)) ?? assert.fail()
+  await world.chain.mine()
+  await world.payments()
+  const now = await readCursor(world.pool)
+  assert.equal(await rewindTo(world.ctx, fork, stale), false)
+  assert.deepEqual(await readCursor(world.pool), now)
 })
 
 /** An instance that follows a single block, and whose time is up then. */

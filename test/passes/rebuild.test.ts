@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, jsonRows, type Pool } from '../../src/db/sql.ts'
+import { wei } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, enterTerms, INTERVAL_SEC, SLOT_SEC, startWorld } from '../support/world.ts'
+import { ETHER, enterTerms, enterTier, INTERVAL_SEC, SLOT_SEC, startWorld } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
@@ -51,6 +52,11 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
     await world.act(7, 'withdrawAll', [[3n], world.at(7)])
     await world.act(5, 'transferFrom', [world.at(5), world.at(8), 1n])
     await world.act(5, 'withdraw', [1n, world.at(5), 1n])
+    for (const priceWei of [3n * BASIC, 4n * BASIC].map(wei)) {
+      await enterTier(world, { tierId: 'basic', tierNo: 1, priceWei })
+      await world.pay(10, priceWei)
+      await world.settle()
+    }
     await world.chain.increaseTime(3 * INTERVAL_SEC)
     await world.rest()
     await world.act(8, 'withdrawAll', [[1n], world.at(8)])
@@ -67,7 +73,7 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
       FROM jsonb_populate_recordset(NULL::credit_terms, ${jsonRows(terms)}::text::jsonb)`
     const rebuilt = world.instance({ pool, directUrl: database.url })
     const outcome = await rebuilt.payments()
-    assert.equal(outcome.minted, 3)
+    assert.equal(outcome.minted, 5)
     assert.equal((await pool`SELECT FROM outbox_attempts`).length, 0, 'nothing is sent for what was done')
     for (const [table, columns] of Object.entries(PROJECTED)) {
       const rows = (sql: typeof pool) =>

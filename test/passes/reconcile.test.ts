@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ContractReader } from '../../src/chain/port.ts'
+import { hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { verifyLedger } from '../../src/operator/verify.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -80,6 +81,8 @@ test('several lost nodes come back in one run', async () => {
 })
 
 test('a transfer whose log was withheld, and a withdrawal as well, are added from the node’s own events', async () => {
+  const failed = await world.act(5, 'withdraw', [1n, world.at(5), 10n ** 30n])
+  await world.payments()
   const before = await nodeRows()
   await world.pool.begin(async (sql) => {
     await sql`DELETE FROM node_transfers WHERE node_id = 2 AND to_address = ${world.at(7)}`
@@ -90,7 +93,92 @@ test('a transfer whose log was withheld, and a withdrawal as well, are added fro
   assert.equal((await world.payments()).reconciled, 2)
   assert.deepEqual(await nodeRows(), before)
   assert.equal((await drifts()).length, 0)
+  const rows = await world.pool`SELECT status FROM withdrawals WHERE tx_hash = ${failed}`
+  assert.deepEqual([...rows], [{ status: 'failed' }], 'what failed left no event, and stays')
   await checkInvariants(world)
+})
+
+test('events that a provider keeps back take nothing away from a node', async () => {
+  const { history } = world.ctx
+  const eventsOf: typeof history.eventsOf = async (...asked) => (await history.eventsOf(...asked)).slice(0, 2)
+  const known = () => world.pool`SELECT * FROM node_transfers WHERE node_id = 2 ORDER BY block_number`
+  const before = await known()
+  await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 2`
+  await world.instance({ history: { ...history, eventsOf } }).payments()
+  assert.deepEqual(await known(), before)
+  await world.pool`UPDATE nodes SET owner = ${world.at(7)} WHERE node_id = 2`
+  await world.payments()
+  await world.pool`DELETE FROM audit WHERE action = 'drift'`
+})
+
+/** Takes the last block out, and has the other pass follow the chain without it. */
+async function dropLastBlock(): Promise<void> {
+  await world.chain.reorg(1)
+  await world.credit()
+}
+/** Node 2 goes to and fro, the last of it in the head's block, followed by the pass that does not compare. */
+async function movedInHead(): Promise<void> {
+  await world.act(7, 'transferFrom', [world.at(7), world.at(8), 2n])
+  await world.credit()
+}
+const ownerOf = async (nodeId: number) => {
+  const [row] = await world.pool<{ owner: string }[]>`SELECT owner FROM nodes WHERE node_id = ${nodeId}`
+  return row?.owner
+}
+
+test('what differs because a block was taken out while the two were being compared is no difference', async () => {
+  await movedInHead()
+  let dropped = false
+  const { contract } = world.ctx
+  const nodes: ContractReader['nodes'] = async (...asked) => {
+    if (!dropped) {
+      dropped = true
+      await dropLastBlock()
+    }
+    return contract.nodes(...asked)
+  }
+  await world.instance({ contract: { ...contract, nodes } }).payments()
+  assert.ok(dropped)
+  assert.equal((await drifts()).length, 0)
+  assert.equal(await ownerOf(2), world.at(7))
+})
+
+test('events of a block that is taken out while they are being read are not added', async () => {
+  await movedInHead()
+  await world.pool`DELETE FROM node_transfers WHERE node_id = 2 AND to_address = ${world.at(8)}`
+  await world.pool`UPDATE nodes SET owner = ${world.at(7)} WHERE node_id = 2`
+  const { history } = world.ctx
+  const eventsOf: typeof history.eventsOf = async (...asked) => {
+    const events = await history.eventsOf(...asked)
+    await dropLastBlock()
+    return events
+  }
+  await world.instance({ history: { ...history, eventsOf } }).payments()
+  assert.equal(await ownerOf(2), world.at(7))
+  assert.equal((await world.payments()).reconciled, 0)
+  await checkInvariants(world)
+  await world.pool`DELETE FROM audit WHERE action = 'drift'`
+})
+
+test('a node of a block that is taken out while its events are being read is not inserted', async () => {
+  await world.pay(12, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.mine()
+  await world.credit()
+  const [{ id } = assert.fail()] = await world.pool<{ id: number }[]>`SELECT max(node_id)::int AS id FROM nodes`
+  await lose(id)
+  const { history } = world.ctx
+  const eventsOf: typeof history.eventsOf = async (...asked) => {
+    const events = await history.eventsOf(...asked)
+    await dropLastBlock()
+    return events
+  }
+  await world.instance({ history: { ...history, eventsOf } }).payments()
+  assert.equal(await ownerOf(id), undefined)
+  await world.settle()
+  await checkInvariants(world)
+  await world.pool`DELETE FROM audit WHERE action = 'drift'`
 })
 
 test('a lost node that came back stays counted in its cohort when later blocks are taken back', async () => {
@@ -193,4 +281,35 @@ test('comparing waits for its time', async () => {
   await payments()
   const [after] = await world.pool`SELECT started_at FROM passes WHERE name = 'reconcile'`
   assert.deepEqual(after, before)
+})
+
+test('nodes beyond those that one call reads have their turn', async () => {
+  const large = await startWorld({}, { maxPerWallet: 256n })
+  try {
+    await large.settle()
+    const { minter } = large.ctx
+    assert.ok(minter)
+    const [{ cohort } = assert.fail()] = await large.pool<{ cohort: number }[]>`
+      SELECT cohort FROM cohorts ORDER BY next_due DESC LIMIT 1`
+    for (const [batch, count] of [200, 200, 101].entries()) {
+      const orders = Array.from({ length: count }, (_, i) => ({
+        ...{ to: large.at(5 + batch), cohort },
+        ref: hash(`0x${(1_000 * (batch + 1) + i).toString(16).padStart(64, '0')}`),
+      }))
+      const options = { nonce: await minter.nonce(), gasLimit: 16_000_000n, fees: await minter.fees() }
+      const { raw } = await minter.sign({ kind: 'mint', orders, guard: null }, options)
+      await minter.broadcast(raw)
+      await large.chain.mine()
+    }
+    await large.payments()
+    await large.pool`UPDATE nodes SET owner = ${large.at(9)} WHERE node_id = 501`
+    for (let i = 0; i < 3; i++) await large.payments()
+    const [told] = await large.pool`SELECT detail FROM audit WHERE action = 'drift'`
+    assert.deepEqual(
+      told?.detail.drifts.map((drift: { nodeId: string }) => drift.nodeId),
+      ['501'],
+    )
+  } finally {
+    await large.close()
+  }
 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
+import { readRecheck } from '../../src/db/recheck.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
@@ -77,6 +78,21 @@ test('one that a provider shows in a block which is not canonical is not moved t
   assert.deepEqual(await refundOf(payment), before)
 })
 
+test('one that fails in the block it comes back in is taken back here at once', async () => {
+  const payment = await refunded(12)
+  const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
+    SELECT r.tx_hash AS hash FROM refunds r JOIN payments p ON p.ref = r.payment_ref WHERE p.tx_hash = ${payment}`
+  const raw = await world.raw(hash)
+  await world.chain.reorg(1)
+  await world.chain.rpc('anvil_setCode', [world.at(12), '0x5f5ffd'])
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.chain.rpc('anvil_setCode', [world.at(12), '0x'])
+  assert.equal(await world.succeeded(hash), false)
+  await world.payments()
+  assert.equal(await stateOf(payment), 'held')
+})
+
 test('one whose block is final is final, and looked at no more', async () => {
   const payment = await refunded(8)
   await world.chain.mine(MANY)
@@ -110,6 +126,7 @@ test('a node minted with the minter’s key for a payment that was refunded is t
   assert.equal(await stateOf(payment), 'minted')
   const told = await world.pool`SELECT FROM audit WHERE action = 'mintedThoughNotAccepted' AND subject = ${payment}`
   assert.equal(told.length, 1)
+  assert.equal(await readRecheck(world.pool), null, 'and says nothing about what else the ledger knows')
 })
 
 test('of all of this the ledger says what the chain says', () => checkInvariants(world, { foreign }))

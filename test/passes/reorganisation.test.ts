@@ -2,7 +2,9 @@
 // sent again. Each test has a world of its own, since it breaks it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -400,3 +402,17 @@ async function mintElsewhere(world: World, ref: Hash): Promise<Hash> {
   assert.equal(await world.succeeded(signed.txHash), true)
   return signed.txHash
 }
+
+inWorld('a turn has the same seed where its first block is followed again as the first of a range', async (world) => {
+  const seeds = () => world.pool`SELECT round, seed_block, seed FROM turns`
+  await world.pay(5, BASIC)
+  await world.settle()
+  await sentRound(world)
+  await world.settle()
+  const [before] = await seeds()
+  const [fork, cursor] = [await readBlock(world.pool, Number(before?.seed_block) - 1), await readCursor(world.pool)]
+  assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
+  assert.equal((await seeds()).length, 0)
+  await world.payments()
+  assert.deepEqual([...(await seeds())], [before])
+})

@@ -164,6 +164,49 @@ test('a mint stuck on its fee is offered anew for at least an eighth more, and m
   await isOneNode(paid)
 })
 
+test('a mint that stays stuck is raised over its last offer each time', async () => {
+  const { paid, sent } = await mintThrough(16, swallow(minter()))
+  const swallowing = world.instance({ minter: swallow(minter()) })
+  for (let raise = 0; raise < 2; raise++) {
+    await world.chain.mine(12)
+    await swallowing.payments()
+    await swallowing.payments()
+  }
+  const [first, second, third] = (await attempts()).slice(-3)
+  assert.ok(first?.hash === sent && second?.nonce === first.nonce && third?.nonce === first.nonce)
+  assert.ok(second.fee * 8n >= first.fee * 9n && third.fee * 8n >= second.fee * 9n)
+  await world.settle()
+  await isOneNode(paid)
+})
+
+test('what a mint offers is still enough when the base fee has nearly doubled', async () => {
+  await mineAtBaseFee(20n * GWEI, 1)
+  const { paid, sent } = await mintThrough(17, minter())
+  const { baseFeePerGas } = await world.chain.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
+  await mineAtBaseFee(BigInt(baseFeePerGas) * 2n - 1n, 1)
+  assert.equal(await world.succeeded(sent), true)
+  await world.settle()
+  await isOneNode(paid)
+})
+
+test('nothing new is sent while a mint is in a block that has not been followed', async () => {
+  const first = await mintThrough(18, swallow(minter()))
+  const second = await world.pay(19, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: swallow(minter()) }).payments()
+  assert.equal(await stateOf(second), 'accepted')
+  const before = (await attempts()).length
+  const head = await world.ctx.chain.head()
+  const [{ raw } = assert.fail()] = await world.pool`SELECT raw FROM outbox_attempts WHERE tx_hash = ${first.sent}`
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  assert.equal(await world.succeeded(first.sent), true)
+  await world.instance({ chain: { ...world.ctx.chain, head: async () => head } }).payments()
+  assert.deepEqual([await stateOf(second), (await attempts()).length], ['accepted', before])
+  await world.settle()
+  for (const paid of [first.paid, second]) await isOneNode(paid)
+})
+
 test('an older attempt that is mined after all is known for what it is', async () => {
   const { paid, sent } = await mintThrough(8, swallow(minter()))
   await world.chain.mine(12)

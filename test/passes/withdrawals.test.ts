@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
+import { readBlock, readCursor } from '../../src/db/blocks.ts'
+import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi, startWorld, type World } from '../support/world.ts'
 
@@ -133,5 +135,40 @@ test('a round, a withdrawal of it and a transfer in one followed range leave eve
   await world.payments()
   const [node] = await world.pool`SELECT owner, withdrawn_wei FROM nodes WHERE node_id = 2`
   assert.deepEqual(node, { owner: world.at(7), withdrawn_wei: creditWei + 3n })
+  await checkInvariants(world)
+})
+
+test('what a failed withdrawal of everything came to is not told by other failed ones, nor by what came after it', async () => {
+  await world.rest()
+  const { number } = await world.chain.block()
+  const balanceWei = (await world.read<bigint[]>('nodeInfo', [3n]))[1] ?? 0n
+  const failed: string[] = []
+  for (let i = 0; i < 2; i++) {
+    failed.push(await world.act(8, 'withdrawAll', [[3n, 1n], world.at(8)]))
+    await world.payments()
+  }
+  const asBefore = [[3, balanceWei, null, world.at(8), 'failed', true]]
+  for (const txHash of failed) assert.deepEqual(await rowsOf(txHash), asBefore)
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await world.act(8, 'withdraw', [3n, world.at(8), 1n])
+  await world.rest()
+  // The same blocks again, all of them in one range.
+  const [fork, cursor] = [await readBlock(world.pool, Number(number)), await readCursor(world.pool)]
+  assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
+  await world.payments()
+  for (const txHash of failed) assert.deepEqual(await rowsOf(txHash), asBefore)
+  await checkInvariants(world)
+})
+
+test('a withdrawal that is taken back leaves what was withdrawn before it, also where one failed in between', async () => {
+  const [before] = await world.pool`SELECT withdrawn_wei FROM nodes WHERE node_id = 3`
+  await world.act(8, 'withdraw', [3n, world.at(8), 10n ** 30n])
+  const { number } = await world.chain.block()
+  await world.act(8, 'withdraw', [3n, world.at(8), 1n])
+  await world.payments()
+  await world.chain.reorg(Number((await world.chain.block()).number) - Number(number))
+  await world.payments()
+  assert.deepEqual(await world.pool`SELECT withdrawn_wei FROM nodes WHERE node_id = 3`.then((rows) => rows[0]), before)
   await checkInvariants(world)
 })

@@ -95,23 +95,38 @@ async function readEvents(world: World): Promise<{ minted: Minted[]; credited: C
   }
 }
 
+/** A transfer to the payments wallet, and where it stands; `time` is unix seconds. */
+interface Arrived {
+  txHash: Hash
+  from: string
+  value: bigint
+  blockHash: Hash
+  place: number
+  time: number
+}
+const placeOf = ({ hash, timestamp }: WireBlock, place: number) => ({
+  blockHash: hash,
+  place,
+  time: Number(timestamp),
+})
+
 /** I1, I2, I3: what arrived is in the ledger, what was accepted is one node of its sender and tier, nothing else is. */
 async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[], onPurpose: OnPurpose): Promise<void> {
-  const rows = await world.pool<
-    { txHash: Hash; ref: Hash; from: string; value: bigint; state: string; tierNo: number | null; blockHash: Hash }[]
-  >`
+  const rows = await world.pool<(Arrived & { ref: Hash; state: string; tierNo: number | null })[]>`
     SELECT p.tx_hash AS "txHash", p.ref, p.from_address AS "from", p.value_wei AS value, p.state, t.tier_no AS "tierNo",
-      p.block_hash AS "blockHash"
+      p.block_hash AS "blockHash", p.tx_index AS place, extract(epoch FROM p.block_time)::bigint AS time
     FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version WHERE p.state <> 'orphaned' AND p.tx_hash IS NOT NULL`
   const wallet = world.at(3)
   const arrived = blocks.flatMap((block) =>
-    block.transactions
-      .filter((tx) => tx.to === wallet)
-      .map((tx) => ({ txHash: tx.hash, from: tx.from, value: BigInt(tx.value), blockHash: block.hash })),
+    block.transactions.flatMap((tx, place): Arrived[] =>
+      tx.to === wallet ? [{ txHash: tx.hash, from: tx.from, value: BigInt(tx.value), ...placeOf(block, place) }] : [],
+    ),
   )
   const byHash = (a: { txHash: Hash }, b: { txHash: Hash }) => (a.txHash < b.txHash ? -1 : 1)
   assert.deepEqual(
-    rows.map(({ txHash, from, value, blockHash }) => ({ txHash, from, value, blockHash })).sort(byHash),
+    rows
+      .map(({ txHash, from, value, blockHash, place, time }) => ({ txHash, from, value, blockHash, place, time }))
+      .sort(byHash),
     arrived.sort(byHash),
     'I1: the ledger has exactly the transfers of the canonical chain',
   )

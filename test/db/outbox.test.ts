@@ -1,0 +1,37 @@
+// The outbox: whose intent a transaction settles.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { insertIntent, readPending, settleIntents } from '../../src/db/outbox.ts'
+import { connect } from '../../src/db/sql.ts'
+import { address, hash, wei } from '../../src/domain/units.ts'
+import { createDatabase } from '../support/postgres.ts'
+
+const MINTER = address(`0x${'a1'.repeat(20)}`)
+const DISTRIBUTOR = address(`0x${'a2'.repeat(20)}`)
+const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
+
+test('a transaction settles the intent of its sender, and none of another one that has the same nonce', async () => {
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  try {
+    for (const [sender, txHash] of [
+      [MINTER, word(1)],
+      [DISTRIBUTOR, word(2)],
+    ] as const) {
+      const intent = { kind: 'mint' as const, sender, nonce: 7, call: {}, gasLimit: 1n, guardBlock: null }
+      const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
+      await insertIntent(pool, intent, { txHash, raw: '0x00', ...fees, signedAtBlock: 1 })
+    }
+    const place = { blockNumber: 2, blockHash: word(9), blockTime: 3, txIndex: 0, gasUsed: 1n, feeWei: wei(1n) }
+    const mined = { sender: MINTER, nonce: 7, txHash: word(1), succeeded: true, valueWei: wei(0n), to: null, ...place }
+    const { settled, foreign } = await settleIntents(pool, [mined], [MINTER, DISTRIBUTOR])
+    assert.deepEqual([settled.map((intent) => intent.state), foreign], [['mined'], []])
+    assert.deepEqual(
+      (await readPending(pool, DISTRIBUTOR)).map((intent) => intent.txHash),
+      [word(2)],
+    )
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+})

@@ -1,0 +1,55 @@
+// Every instance hears of what a pass changes: what it answers from memory is read anew from then on.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connect, type Pool } from '../../src/db/sql.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+let world: World
+let listener: Pool
+const heard: string[] = []
+let onHeard = () => {}
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+  listener = connect(world.ctx.directUrl, { max: 1, prepare: false, applicationName: 'test' })
+  await listener.listen('ledger', (word) => {
+    heard.push(word)
+    onHeard()
+  })
+})
+after(async () => {
+  await listener.end({ timeout: 1 })
+  await world.close()
+})
+
+/** Says a word, and waits until it is heard: what was said before it is heard by then. */
+async function say(word: string): Promise<void> {
+  const end = new Promise<void>((resolve) => {
+    onHeard = () => heard.includes(word) && resolve()
+  })
+  await world.pool`SELECT pg_notify('ledger', ${word})`
+  await end
+}
+
+/** How often something was told while `body` ran. */
+async function toldBy(body: () => Promise<unknown>): Promise<number> {
+  await say('begin')
+  heard.length = 0
+  await body()
+  await say('end')
+  return heard.indexOf('end')
+}
+
+test('a payment, its mint, and both taken back are told; blocks in which nothing was are not', async () => {
+  const paid = await world.pay(5, ETHER / 100n)
+  await world.chain.mine()
+  assert.ok((await toldBy(world.payments)) > 0, 'a payment')
+  await world.chain.mine()
+  assert.ok((await toldBy(world.credit)) > 0, 'a mint, by a pass that does nothing but follow')
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  await world.chain.mine()
+  assert.equal(await toldBy(world.credit), 0, 'nothing')
+  await world.chain.reorg(2)
+  assert.ok((await toldBy(world.credit)) > 0, 'a reorganisation')
+  await world.settle()
+})

@@ -1,0 +1,103 @@
+// What was decided about a payment when blocks go and come back: its last verdict stands, not an earlier one, and it is where and
+// when its new block says.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Hash } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+/** Blocks on top of a refund with which it is given up where it is gone; twice as many are never final here. */
+const MANY = 70
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk({}, { slotsInEpoch: MANY })
+  world = desk.world
+  await world.settle()
+})
+after(() => desk.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+const height = async () => Number((await world.chain.block()).number)
+
+/** A payment of the wrong amount in the head's block, held. */
+async function heldPayment(account: number): Promise<{ paid: Hash; block: number }> {
+  const paid = await world.pay(account, BASIC - 1n)
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await told(paid), 'held wrongAmount')
+  return { paid, block: await height() }
+}
+
+test('a payment that was held, released and minted is on its way again when its mint is taken back', async () => {
+  const { paid } = await heldPayment(5)
+  await desk.post(`payments/${paid}/release`, { tierId: 'basic' })
+  await world.chain.mine()
+  const beforeMint = await height()
+  await world.settle()
+  assert.equal(await told(paid), 'minted')
+  await world.chain.reorg((await height()) - beforeMint)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  assert.equal(await told(paid), 'minting')
+  await world.settle()
+  assert.equal(await told(paid), 'minted')
+})
+
+test('a payment whose refund was taken back is held still when its block goes and comes back', async () => {
+  const { paid, block } = await heldPayment(6)
+  const raw = await world.raw(paid)
+  const back = { from: world.at(10), to: world.at(6), value: `0x${(BASIC - 1n).toString(16)}` } as const
+  const refundTxHash = await world.chain.send(back)
+  await world.chain.mine()
+  assert.equal((await desk.post(`payments/${paid}/refund`, { refundTxHash })).status, 200)
+  await world.chain.reorg(1)
+  await world.chain.mine(MANY)
+  await world.payments()
+  assert.equal(await told(paid), 'held wrongAmount')
+  await world.chain.reorg((await height()) - block + 1)
+  await world.payments()
+  assert.equal(await told(paid), 'orphaned wrongAmount')
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await told(paid), 'held wrongAmount')
+})
+
+test('a payment whose refund was taken back together with it comes back held', async () => {
+  const { paid, block } = await heldPayment(8)
+  const raw = await world.raw(paid)
+  const back = { from: world.at(10), to: world.at(8), value: `0x${(BASIC - 1n).toString(16)}` } as const
+  const refundTxHash = await world.chain.send(back)
+  await world.chain.mine()
+  assert.equal((await desk.post(`payments/${paid}/refund`, { refundTxHash })).status, 200)
+  await world.chain.reorg((await height()) - block + 1)
+  await world.chain.mine(MANY)
+  await world.payments()
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await told(paid), 'held wrongAmount')
+})
+
+test('a payment that comes back elsewhere is where and when its new block says', async () => {
+  await world.pay(11, BASIC)
+  const paid = await world.pay(7, BASIC)
+  const raw = await world.raw(paid)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  await world.chain.reorg(1)
+  await world.chain.increaseTime(100)
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.settle()
+  assert.equal(await told(paid), 'minted')
+  // Where and when every payment was, among other things.
+  await checkInvariants(world)
+})
