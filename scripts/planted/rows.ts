@@ -207,6 +207,14 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     'test/passes/claim.test.ts',
   ),
 
+  one(
+    'a payment may be paid back twice',
+    'migrations/0002_operator.sql',
+    'payment_ref hash PRIMARY KEY',
+    'payment_ref hash NOT NULL',
+    'test/db/constraints.test.ts',
+  ),
+
   // The payments wallet
   one(
     'value is filed although its block was taken out meanwhile',

@@ -83,6 +83,21 @@ const refused: [string, string, RegExp][] = [
     /outbox_attempts_outbox_id_attempt_key/,
   ],
   [
+    'a payment is paid back once',
+    `INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, recorded_by) SELECT '${h(10)}', t, '${A}', '${B}', 1, 5, '${h(5)}', 'ada' FROM unnest(ARRAY['${h(80)}', '${h(81)}']) AS t`,
+    /refunds_pkey/,
+  ],
+  [
+    'a transaction pays one payment back',
+    `INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, recorded_by) SELECT r, '${h(80)}', '${A}', '${B}', 1, 5, '${h(5)}', 'ada' FROM unnest(ARRAY['${h(10)}', '${h(12)}']) AS r`,
+    /refunds_tx_hash_key/,
+  ],
+  [
+    'what a transaction took from the payments wallet is one row',
+    `INSERT INTO wallet_outflows (ref, tx_hash, value_wei, fee_wei, block_number, block_hash, block_time) SELECT r, '${h(82)}', 1, 0, 5, '${h(5)}', now() FROM unnest(ARRAY['${h(83)}', '${h(84)}']) AS r`,
+    /wallet_outflows_tx_hash_key/,
+  ],
+  [
     'a transfer is one payment',
     `INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(10)}', '${h(12)}', '${B}', 1, true, 5, '${h(5)}', now())`,
     /payments_tx_hash_inner_index_key/,
