@@ -435,14 +435,10 @@ async function comeToRest(era: Era): Promise<void> {
   // What still waits in the pool is in this block.
   const head = Number((await world.chain.mine()).number)
   const look = async () => {
-    const [row] = await world.pool<{ open: number; number: number; hash: string }[]>`
-      SELECT (SELECT count(*) FROM payments WHERE state IN ('seen', 'accepted', 'minting'))
-        + (SELECT count(*) FROM outbox WHERE state = 'pending')
-        + (SELECT count(*) FROM cohorts WHERE size > 0 AND next_due <= block_time) AS open,
-        block_number AS number, block_hash AS hash FROM cursors`
-    if (!row || row.open > 0 || row.number < head) return row ?? null
+    const now = await readOpen(world)
+    if (!now || now.payments || now.outbox || now.cohorts || now.number < head) return now
     // As many blocks may be others than those it followed.
-    return (await world.chain.block(row.number)).hash === row.hash ? 'at rest' : row
+    return (await world.chain.block(now.number)).hash === now.hash ? 'at rest' : now
   }
   for (let state = await patiently(look); state !== 'at rest'; state = await patiently(look)) {
     if (performance.now() - began > REST_MS)
@@ -453,17 +449,31 @@ async function comeToRest(era: Era): Promise<void> {
   counts.recoveriesMs.push(Math.round(performance.now() - began))
 }
 
-/** What is still open, and what the passes said last. */
-async function whatHinders({ stage: { world }, instances }: Era, head: number): Promise<string> {
-  const [row] = await world.pool`SELECT
-    (SELECT json_agg(c) FROM cursors c) AS cursors,
-    (SELECT json_agg(p) FROM passes p) AS passes,
+interface Open {
+  /** Of the block up to which the ledger has followed. */
+  number: number
+  hash: string
+  /** Rows that wait for something; null where there are none. */
+  payments: object[] | null
+  outbox: object[] | null
+  cohorts: object[] | null
+}
+
+/** What is still open; null before the first block was followed. */
+async function readOpen(world: World): Promise<Open | null> {
+  const [row] = await world.pool<Open[]>`SELECT block_number AS number, block_hash AS hash,
     (SELECT json_agg(p) FROM payments p WHERE state IN ('seen', 'accepted', 'minting')) AS payments,
     (SELECT json_agg(o) FROM (SELECT o.*, a.tx_hash AS attempt FROM outbox o LEFT JOIN outbox_attempts a ON a.outbox_id = o.id
       WHERE o.state = 'pending') o) AS outbox,
-    (SELECT json_agg(c) FROM cohorts c, cursors WHERE c.size > 0 AND c.next_due <= block_time) AS cohorts`
+    (SELECT json_agg(c) FROM cohorts c WHERE c.size > 0 AND c.next_due <= block_time) AS cohorts FROM cursors`
+  return row ?? null
+}
+
+/** What is still open, and what the passes said last. */
+async function whatHinders({ stage: { world }, instances }: Era, head: number): Promise<string> {
+  const [row] = await world.pool`SELECT json_agg(p) AS passes FROM passes p`
   const said = instances.map((instance) => instance?.service.output().slice(-3_000) ?? 'no instance')
-  return `${JSON.stringify({ head, ...row })}\n${said.join('\n')}`
+  return `${JSON.stringify({ head, ...(await readOpen(world)), ...row })}\n${said.join('\n')}`
 }
 
 /** Stops the instances, as an operator would, and checks everything. */
