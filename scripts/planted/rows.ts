@@ -17,6 +17,8 @@ const RESTORED = 'test/audit/restored.test.ts'
 const TOLD = 'test/passes/told.test.ts'
 const WALLET = 'test/audit/wallet.test.ts'
 const HELD = 'test/operator/held.test.ts'
+const REBUILD = 'test/audit/rebuild.test.ts'
+const ATTRIBUTE = 'test/operator/attribute.test.ts'
 
 const OUTBOX = 'src/db/outbox.ts'
 const PAYMENT_ROWS = 'src/db/payments.ts'
@@ -26,6 +28,7 @@ const RECHECK_ROWS = 'src/db/recheck.ts'
 const AUDIT_STEP = 'src/passes/steps/audit.ts'
 const RECONCILE_STEP = 'src/passes/steps/reconcile.ts'
 const REFUND_STEP = 'src/passes/steps/refunds.ts'
+const REBUILD_COPY = 'src/rebuild/copy.ts'
 
 export const ROW_BUGS: readonly PlantedBug[] = [
   // Sending
@@ -236,6 +239,36 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     "too busy for a balance', { retryable: true })\n  return null",
     "too busy for a balance', { retryable: true })\n  return 0n",
     WALLET,
+  ),
+
+  // Rebuilding
+  one(
+    'of what the operator decided a rebuild takes the first word',
+    REBUILD_COPY,
+    'ORDER BY ref, place DESC) r',
+    'ORDER BY ref, place) r',
+    REBUILD,
+  ),
+  one(
+    'a rebuild takes what a pass had said for the operator’s word',
+    REBUILD_COPY,
+    "JOIN payments p ON p.id = v.payment_id WHERE v.decided_by <> 'pass'`",
+    'JOIN payments p ON p.id = v.payment_id`',
+    REBUILD,
+  ),
+  one(
+    'a rebuild takes over no attributions',
+    REBUILD_COPY,
+    "  attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',\n",
+    '',
+    ATTRIBUTE,
+  ),
+  one(
+    'a rebuilt ledger mints what has no node without a look',
+    'src/rebuild/rebuild.ts',
+    "  await writeSetting(ctx.pool, 'recheckUpTo', { block: cursor.number }, 'rebuild')\n",
+    '',
+    REBUILD,
   ),
 
   // Nodes

@@ -5,7 +5,7 @@ import { denySender } from '../../src/db/senders.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -51,9 +51,11 @@ async function pastOf(world: World): Promise<void> {
   await world.act(5, 'transferFrom', [world.at(5), world.at(8), 1n])
   await world.rest()
   await world.pool`UPDATE payments SET state = 'refunded', reason = NULL WHERE tx_hash = ${refunded}`
-  await world.pool`
-    INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
-    SELECT id, 'refunded', '{}', 'operator' FROM payments WHERE tx_hash = ${refunded}`
+  // Released, and as the contract had no room for it, refunded: the last word is what stands.
+  for (const verdict of ['accepted', 'refunded'])
+    await world.pool`
+      INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
+      SELECT id, ${verdict}, '{}', 'operator' FROM payments WHERE tx_hash = ${refunded}`
   await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (9, 'a gift to come', 'operator')`
 }
 
@@ -94,6 +96,27 @@ test('a rebuilt ledger equals the old one, takes over what the operator decided,
       assert.match(withdrawals?.examples[0] ?? '', /only in the new one/)
     })
     assert.equal((await world.pool`SELECT FROM outbox_attempts`).length, sent)
+  } finally {
+    await world.close()
+  }
+})
+
+test('what a pass had accepted and nobody minted is the operator’s to decide in a rebuilt ledger', async () => {
+  const world = await startWorld()
+  try {
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine()
+    await world.payments()
+    assert.equal((await paymentOf(world, paid))?.state, 'accepted')
+    await rebuilt(world, async ({ comparison, block, waiting }, pool) => {
+      assert.deepEqual([comparison?.differences, comparison?.decidedAnew, waiting], [[], 1, 1])
+      // The pass that held it is the rebuild's own: what a pass had said of it before is not handed down.
+      const stands = await pool`
+        SELECT p.state, p.reason, v.verdict, v.evidence ->> 'rule' AS rule, v.decided_by AS by, r.value ->> 'block' AS upto
+        FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id, settings r WHERE r.name = 'recheckUpTo'`
+      const held = { state: 'held', reason: 'recheck', verdict: 'held', rule: 'recheck', by: 'pass', upto: `${block}` }
+      assert.deepEqual([...stands], [held])
+    })
   } finally {
     await world.close()
   }
