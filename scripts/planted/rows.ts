@@ -23,6 +23,7 @@ const ATTRIBUTE = 'test/operator/attribute.test.ts'
 const OUTBOX = 'src/db/outbox.ts'
 const PAYMENT_ROWS = 'src/db/payments.ts'
 const NODE_ROWS = 'src/db/nodes.ts'
+const WALLET_ROWS = 'src/db/wallet.ts'
 const REFUND_ROWS = 'src/db/refunds.ts'
 const RECHECK_ROWS = 'src/db/recheck.ts'
 const AUDIT_STEP = 'src/passes/steps/audit.ts'
@@ -238,6 +239,27 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     'src/chain/follow.ts',
     "too busy for a balance', { retryable: true })\n  return null",
     "too busy for a balance', { retryable: true })\n  return 0n",
+    WALLET,
+  ),
+  one(
+    'what failed to reach the payments wallet counts as come where a difference is sought',
+    WALLET_ROWS,
+    'block_number <= ${upTo} AND succeeded)',
+    'block_number <= ${upTo})',
+    WALLET,
+  ),
+  one(
+    'books that began in a block that is gone go on',
+    WALLET_ROWS,
+    '    WHERE base_block > ${height}`',
+    '    WHERE base_block > ${height} AND false`',
+    WALLET,
+  ),
+  one(
+    'the books of one payments wallet go on under another',
+    AUDIT_STEP,
+    'if (books.base?.wallet !== address || books.auditedBlock === null) {',
+    'if (!books.base || books.auditedBlock === null) {',
     WALLET,
   ),
 

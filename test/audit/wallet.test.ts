@@ -19,6 +19,7 @@ const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
 const FORWARD = '0x6000600060006000346000355af100'
 /** Sends five wei of its own to the address in its calldata. */
 const LEAK = '0x600060006000600060056000355af100'
+const REVERT = '0x5f5ffd'
 
 interface Filed {
   id: number
@@ -49,8 +50,8 @@ function inWorld(sentence: string, body: (world: World) => Promise<void>): void 
 }
 
 /** Value that reaches the payments wallet inside another transaction, mined; gives its block. */
-async function payInside(world: World, valueWei: bigint): Promise<number> {
-  const hash = await world.call(6, FORWARDER, `0x${world.at(3).slice(2).padStart(64, '0')}`, valueWei)
+async function payInside(world: World, valueWei: bigint, wallet = world.at(3)): Promise<number> {
+  const hash = await world.call(6, FORWARDER, `0x${wallet.slice(2).padStart(64, '0')}`, valueWei)
   assert.equal(await world.succeeded(hash), true)
   return Number((await world.chain.block()).number)
 }
@@ -168,6 +169,30 @@ inWorld(
   },
 )
 
+inWorld('what failed to reach the wallet does not lead the search astray', async (world) => {
+  await world.chain.mine(7)
+  const block = await payInside(world, BASIC)
+  await world.chain.rpc('anvil_setCode', [world.at(3), REVERT])
+  assert.equal(await world.succeeded(await world.call(6, world.at(3), '0x', 9n)), false)
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  await world.settle()
+  assert.deepEqual(await places(world), [[BASIC, block, 'held']])
+})
+
+inWorld('under another wallet the books begin anew: what that one held before is no payment', async (world) => {
+  await world.pay(5, BASIC)
+  await world.settle()
+  const paymentAddress = world.at(12)
+  const watched = { factory: world.factory, paymentAddress, senders: [world.at(1), world.at(2)] }
+  const other = world.instance({ chain: createChainReader(world.rpc, watched), rules: { paymentAddress } })
+  await world.chain.mine()
+  await other.payments()
+  const block = await payInside(world, 7n, paymentAddress)
+  await other.payments()
+  assert.deepEqual(await places(world), [[7n, block, 'held']])
+  assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
+})
+
 inWorld('one that a reorganisation drops is orphaned; in another block it is filed anew', async (world) => {
   await payInside(world, BASIC)
   await world.settle()
@@ -224,20 +249,26 @@ inWorld(
   },
 )
 
-test('where the chain has no state from before the first block, the books begin with the first it has', async () => {
+test('where the chain has no state from before the first block, the books begin with the first it has, and with another once that is gone', async () => {
   const world = await startWorld()
   try {
+    await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
     await world.pay(5, BASIC)
     await world.chain.mine(4)
-    const head = Number((await world.chain.block()).number)
+    const head = await payInside(world, BASIC)
     const chain: typeof world.ctx.chain = {
       ...world.ctx.chain,
       balanceAt: async (owner, at) => (at.number < head ? null : world.ctx.chain.balanceAt(owner, at)),
     }
-    await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
-    await world.instance({ chain }).payments()
+    const { payments } = world.instance({ chain })
+    await payments()
+    // What arrived in the block that the books began with was in the first balance, and is not in the wallet any more.
+    await world.chain.reorg(1)
+    await world.chain.mine()
+    await payments()
+    assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
     const block = await payInside(world, 9n)
-    await world.instance({ chain }).payments()
+    await payments()
     assert.deepEqual(await places(world), [[9n, block, 'held']])
   } finally {
     await world.close()
