@@ -19,6 +19,7 @@ const WALLET = 'test/audit/wallet.test.ts'
 const HELD = 'test/operator/held.test.ts'
 const REBUILD = 'test/audit/rebuild.test.ts'
 const ATTRIBUTE = 'test/operator/attribute.test.ts'
+const DESK = 'test/operator/desk.test.ts'
 
 const OUTBOX = 'src/db/outbox.ts'
 const PAYMENT_ROWS = 'src/db/payments.ts'
@@ -29,6 +30,8 @@ const RECHECK_ROWS = 'src/db/recheck.ts'
 const AUDIT_STEP = 'src/passes/steps/audit.ts'
 const RECONCILE_STEP = 'src/passes/steps/reconcile.ts'
 const REFUND_STEP = 'src/passes/steps/refunds.ts'
+const RESCAN_ROWS = 'src/db/rescan.ts'
+const RESCAN = 'src/operator/rescan.ts'
 const REBUILD_COPY = 'src/rebuild/copy.ts'
 
 export const ROW_BUGS: readonly PlantedBug[] = [
@@ -291,6 +294,34 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     "  await writeSetting(ctx.pool, 'recheckUpTo', { block: cursor.number }, 'rebuild')\n",
     '',
     REBUILD,
+  ),
+
+  // Rescanning
+  {
+    name: 'a rescan does not look at what left the payments wallet',
+    edits: [
+      {
+        file: RESCAN_ROWS,
+        find: 'WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL\n    UNION',
+        put: 'WHERE false\n    UNION',
+      },
+      { file: RESCAN_ROWS, find: '...outflows.map((o)', put: '...outflows.slice(0, 0).map((o)' },
+    ],
+    tests: [DESK],
+  },
+  one(
+    'a rescan holds the ledger against blocks that are not there yet',
+    RESCAN,
+    'if ((await deps.chain.block(cursor.number))?.hash !== cursor.hash)',
+    'if (cursor.number < 0)',
+    DESK,
+  ),
+  one(
+    'a rescan holds the ledger against another chain',
+    RESCAN,
+    "if ([...missing, ...surplus].some(({ key }) => key.startsWith('block ')))",
+    'if (toBlock < 0)',
+    DESK,
   ),
 
   // Nodes

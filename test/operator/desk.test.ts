@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { encodeFunctionData } from 'viem'
+import { operatorDeps } from '../../src/app.ts'
 import { factoryAbi } from '../../src/chain/factory.abi.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { rescan } from '../../src/operator/rescan.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -200,8 +203,10 @@ describe('a rescan', () => {
 
   it('finds what was misread, and the next pass reads it aright', async () => {
     const misread = [await world.pay(7, BASIC), await world.pay(8, BASIC), await world.pay(7, BASIC)] as const
+    const spent = await world.pay(3, 5n, world.at(9))
     await world.settle()
-    // As if a provider had said so: one failed, one carried less, one was of another sender; no node came of them.
+    // As if a provider had said so: one failed, one carried less, one was of another sender; no node came of them. What was sent out
+    // was not seen.
     const [failed, less, other] = misread
     await world.pool`UPDATE nodes SET ref = '0x' || reverse(substr(ref, 3)), payment_id = NULL WHERE ref = ANY(${[...misread]})`
     await world.pool`UPDATE payments SET state = 'seen', node_id = NULL WHERE tx_hash = ANY(${[...misread]})`
@@ -209,10 +214,11 @@ describe('a rescan', () => {
     await world.pool`UPDATE payments SET value_wei = 1, state = 'held', reason = 'wrongAmount' WHERE tx_hash = ${less}`
     await world.pool`UPDATE payments SET from_address = ${world.at(9)} WHERE tx_hash = ${other}`
     await world.pool`UPDATE wallet_books SET in_wei = in_wei - ${(2n * BASIC - 1n).toString()}`
+    assert.equal((await world.pool`DELETE FROM wallet_outflows WHERE tx_hash = ${spent}`).count, 1)
     const fromBlock = Number((await world.chain.block()).number) - 20
     const preview = await desk.post('rescan', { fromBlock, dryRun: true })
     const kinds = (list: { key: string }[]) => new Set(list.map(({ key }) => key.split(' ')[0]))
-    assert.deepEqual(kinds(preview.json.missing), new Set(['payment', 'node']))
+    assert.deepEqual(kinds(preview.json.missing), new Set(['payment', 'outflow', 'node']))
     assert.deepEqual(kinds(preview.json.surplus), new Set(['payment', 'node']))
     assert.notEqual((await desk.post('rescan', { fromBlock, reason: 'misread' })).json.wentBackTo, null)
     await world.rest()
@@ -222,6 +228,26 @@ describe('a rescan', () => {
       SELECT ref, mint_tx_hash FROM nodes WHERE payment_id IS NULL`
     const [unpaidRefs, foreign] = [minted.map((row) => row.ref), minted.map((row) => row.mint_tx_hash)]
     await checkInvariants(world, { unpaidRefs, foreign })
+  })
+
+  it('is refused where the chain was taken back, before it looks or meanwhile', async () => {
+    const fromBlock = Number((await world.chain.block()).number) - 3
+    await world.chain.rpc('anvil_rollback', [1])
+    const behind = await desk.post('rescan', { fromBlock })
+    assert.equal(behind.status, 409, behind.text)
+    assert.match(behind.json.error, /being reorganised, or the provider lags/)
+    await world.pay(5, 1n)
+    await world.rest()
+    const { chain } = world.ctx
+    const observe: typeof chain.observe = async (...range) => {
+      await world.chain.reorg(1)
+      return chain.observe(...range)
+    }
+    const deps = operatorDeps({ ...world.ctx, chain: { ...chain, observe } }, world.pool)
+    const refused = await rescan(deps, { name: 'ada', requestId: null }, { fromBlock })
+    assert.match(isOperatorRefusal(refused) ? refused.message : 'done', /is being reorganised: the next pass/)
+    await world.rest()
+    assert.deepEqual((await desk.post('rescan', { fromBlock })).json.missing, [])
   })
 
   it('is refused beyond the ledger, below its headers, and while the passes are halted', async () => {
