@@ -158,6 +158,13 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     HELD,
   ),
   one(
+    'a payment whose sender is known is attributed again',
+    'src/operator/attribute.ts',
+    '    if (payment.from !== null) return refuseAct(',
+    "    if (payment.from === '0x') return refuseAct(",
+    ATTRIBUTE,
+  ),
+  one(
     'a refund in a block that is not canonical is recorded',
     'src/operator/mined.ts',
     '(await deps.chain.block(blockNumber))?.hash !== blockHash',

@@ -43,6 +43,9 @@ describe('a payment by an internal call', () => {
     assert.equal(attributed.status, 200, attributed.text)
     const { from, innerIndex, ref, status } = attributed.json
     assert.deepEqual([from, innerIndex, status], [world.at(SAFE), 1, 'held'])
+    const again = await desk.post(`payments/${id}/attribute`, { txHash })
+    assert.equal(again.status, 409)
+    assert.equal(again.json.error, `The payment is known to come from ${from}.`)
     assert.equal((await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })).json.status, 'accepted')
     await world.settle()
     const { status: stands, mint } = await show(id)
