@@ -661,7 +661,7 @@ CREATE TABLE wallet_books (
   out_wei wei NOT NULL DEFAULT 0,
   single boolean NOT NULL DEFAULT true,
   wallet address,
-  CONSTRAINT wallet_books_check CHECK ((num_nulls(wallet, base_wei, base_block, audited_block) = ANY (ARRAY[0, 4]))),
+  CONSTRAINT wallet_books_check CHECK (((num_nulls(base_wei, base_block, audited_block) = ANY (ARRAY[0, 3])) AND ((wallet IS NOT NULL) OR (base_wei IS NULL)))),
   CONSTRAINT wallet_books_pkey PRIMARY KEY (single),
   CONSTRAINT wallet_books_single_check CHECK (single)
 ) WITH (fillfactor=50);

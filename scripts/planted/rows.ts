@@ -268,12 +268,26 @@ export const ROW_BUGS: readonly PlantedBug[] = [
   one(
     'the books of one payments wallet go on under another',
     AUDIT_STEP,
-    'if (books.base?.wallet !== address || books.auditedBlock === null) {',
-    'if (!books.base || books.auditedBlock === null) {',
+    'if (books.wallet !== address || books.base === null || books.auditedBlock === null) {',
+    'if (books.base === null || books.auditedBlock === null) {',
+    WALLET,
+  ),
+  one(
+    'books that begin anew forget that they were another wallet’s',
+    AUDIT_STEP,
+    'const before = books.wallet ? null : await',
+    'const before = books.base ? null : await',
     WALLET,
   ),
 
   // Rebuilding
+  one(
+    'what the operator changes during a rebuild is left behind',
+    'src/rebuild/rebuild.ts',
+    '    await copyTerms(old, ctx.pool)\n',
+    '',
+    'test/audit/rebuild.test.ts',
+  ),
   one(
     'of what the operator decided a rebuild takes the first word',
     REBUILD_COPY,

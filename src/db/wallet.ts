@@ -10,8 +10,10 @@ export interface Books {
   cursor: { number: number; hash: Hash }
   inWei: Wei
   outWei: Wei
-  /** Where the books begin; null before a first balance could be read. */
-  base: { wallet: Address; block: number; wei: bigint } | null
+  /** Whose they are; null until they begin for the first time. */
+  wallet: Address | null
+  /** Where the books begin; null before a first balance could be read, and when a reorganisation took that block out. */
+  base: { block: number; wei: bigint } | null
   /** Up to here the books agreed with the chain. */
   auditedBlock: number | null
 }
@@ -25,8 +27,8 @@ export async function readBooks(sql: Sql): Promise<Books | null> {
       inWei: Wei
       outWei: Wei
       wallet: Address | null
-      baseBlock: number
-      baseWei: bigint
+      baseBlock: number | null
+      baseWei: bigint | null
       auditedBlock: number | null
     }[]
   >`
@@ -35,8 +37,8 @@ export async function readBooks(sql: Sql): Promise<Books | null> {
     FROM wallet_books b, cursors c WHERE c.name = 'follow'`
   if (!row) return null
   const { number, hash, inWei, outWei, wallet, baseBlock, baseWei, auditedBlock } = row
-  const base = wallet && { wallet, block: baseBlock, wei: baseWei }
-  return { cursor: { number, hash }, inWei, outWei, base, auditedBlock }
+  const base = baseBlock === null || baseWei === null ? null : { block: baseBlock, wei: baseWei }
+  return { cursor: { number, hash }, inWei, outWei, wallet, base, auditedBlock }
 }
 
 /** Begins the books at a block. `baseWei` is the wallet's balance there less what the ledger knew of by then; it may be negative. */
@@ -115,6 +117,6 @@ export async function rewindBooks(sql: Sql, height: number): Promise<void> {
   await sql`
     UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`
   await sql`
-    UPDATE wallet_books SET wallet = NULL, base_block = NULL, base_wei = NULL, audited_block = NULL
+    UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL
     WHERE base_block > ${height}`
 }

@@ -187,6 +187,10 @@ inWorld('under another wallet the books begin anew: what that one held before is
   const other = world.instance({ chain: createChainReader(world.rpc, watched), rules: { paymentAddress } })
   await world.chain.mine()
   await other.payments()
+  // The block that they began with goes; what is in them is still the first wallet's.
+  await world.chain.reorg(1)
+  await world.chain.mine()
+  await other.payments()
   const block = await payInside(world, 7n, paymentAddress)
   await other.payments()
   assert.deepEqual(await places(world), [[7n, block, 'held']])

@@ -40,7 +40,7 @@ async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Pr
   const books = await wallet.readBooks(ctx.pool)
   // Somebody followed on meanwhile: his run audits.
   if (books?.cursor.hash !== cursor.hash) return null
-  if (books.base?.wallet !== address || books.auditedBlock === null) {
+  if (books.wallet !== address || books.base === null || books.auditedBlock === null) {
     return (await beginBooks(ctx, cursor, books, address)) ? 0n : null
   }
   if (books.auditedBlock === cursor.number) return null
@@ -55,9 +55,12 @@ async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Pr
   return (await file(ctx, address, books, found)) ? found.residueWei : null
 }
 
-/** The books begin before the first block the ledger follows; where that state is gone, or the wallet is a new one, at the cursor. */
+/**
+ * The books begin before the first block the ledger follows; at the cursor where that state is gone, and where they have begun before:
+ * what they hold may be another wallet's.
+ */
 async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<boolean> {
-  const before = books.base ? null : await ctx.chain.block(Math.max(0, ctx.rules.startBlock - 1))
+  const before = books.wallet ? null : await ctx.chain.block(Math.max(0, ctx.rules.startBlock - 1))
   const firstWei = before && (await ctx.chain.balanceAt(address, before))
   if (before && firstWei !== null) {
     await wallet.writeBase(ctx.pool, address, before.number, firstWei)
