@@ -18,20 +18,25 @@ const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
 /** Switches of his; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
-/** Copies tiers, credit terms, grants, the deny list and the pause. Does nothing twice. */
+/** Has tiers, credit terms, grants, attributions, the deny list and the pause say what they say in the other ledger. Does nothing twice. */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
+    // What was copied before may have been revoked since.
+    await sql`DELETE FROM grants`
+    await sql`DELETE FROM senders`
+    await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
+    // Of each tier one version is live: the old one must not be in the way of the next.
+    await sql`UPDATE tiers SET live = false WHERE live`
     for (const [table, columns] of Object.entries(COPIED)) {
       const rows = await asJson(from, `SELECT ${columns} FROM ${table}`)
+      const known = table === 'tiers' ? '(tier_id, version) DO UPDATE SET live = excluded.live' : 'DO NOTHING'
       const query = `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
-        ON CONFLICT DO NOTHING`
+        ON CONFLICT ${known}`
       await sql.unsafe(query, [rows])
     }
     const names = SWITCHES.map((name) => `'${name}'`).join(', ')
     const switches = await asJson(from, `SELECT * FROM settings WHERE name IN (${names})`)
-    await sql`
-      INSERT INTO settings SELECT * FROM jsonb_populate_recordset(NULL::settings, ${switches}::text::jsonb)
-      ON CONFLICT DO NOTHING`
+    await sql`INSERT INTO settings SELECT * FROM jsonb_populate_recordset(NULL::settings, ${switches}::text::jsonb)`
   })
 }
 

@@ -45,6 +45,7 @@ export async function rebuild(ctx: PassContext, source: Pool | null, say: (line:
   if (!source) return { ...(await finish(ctx)), comparison: null }
   // What the current ledger is now: it may be followed and decided upon all the while.
   return inSnapshot(source, async (old) => {
+    await copyTerms(old, ctx.pool)
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)

@@ -1,11 +1,12 @@
 // A ledger rebuilt from nothing equals the old one but for what the operator decided, and what differs is told.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { denySender } from '../../src/db/senders.ts'
+import { allowSender, denySender } from '../../src/db/senders.ts'
+import { readSetting, writeSetting } from '../../src/db/settings.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -117,6 +118,45 @@ test('what a pass had accepted and nobody minted is the operator’s to decide i
       const held = { state: 'held', reason: 'recheck', verdict: 'held', rule: 'recheck', by: 'pass', upto: `${block}` }
       assert.deepEqual([...stands], [held])
     })
+  } finally {
+    await world.close()
+  }
+})
+
+test('what the operator changes while the chain is followed is taken over as it is in the end', async () => {
+  const world = await startWorld()
+  const { pool } = world
+  try {
+    await pastOf(world)
+    const before = { address: world.at(8), label: 'mixer', reason: 'allowed again', addedBy: 'operator' }
+    await denySender(pool, before)
+    const database = await createDatabase()
+    const into = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+    const change = async () => {
+      await writeSetting(pool, 'paused', true, 'operator')
+      await denySender(pool, { ...before, address: world.at(10) })
+      await allowSender(pool, before.address)
+      await pool`DELETE FROM grants WHERE node_id = 9`
+      await enterTier(world, { tierId: 'basic', tierNo: 1, priceWei: (BASIC * 3n) as never })
+    }
+    let pending = true
+    const chain: typeof world.ctx.chain = {
+      ...world.ctx.chain,
+      async observe(...range) {
+        if (pending) await change()
+        pending = false
+        return world.ctx.chain.observe(...range)
+      },
+    }
+    try {
+      const { ctx } = world.instance({ pool: into, directUrl: database.url, chain })
+      const { comparison } = await rebuild(ctx, pool, () => {})
+      assert.deepEqual(comparison?.differences, [])
+      assert.equal(await readSetting(into, 'paused'), true)
+    } finally {
+      await into.end({ timeout: 1 })
+      await database.drop()
+    }
   } finally {
     await world.close()
   }
