@@ -33,7 +33,7 @@ interface Ledger {
   pool: Pool
   nodes: number
   rounds: number
-  /** Nodes that are asked for, the same number in every ledger. */
+  /** Nodes that are asked for: as many as there are that have withdrawn, 500 at most. */
   asked: { nodeId: number; owner: Address; payment: string }[]
   close(): Promise<void>
 }
