@@ -104,7 +104,7 @@ async function sideBySide(
   what: string,
   loads: Record<'ours' | 'theirs', (sec: number) => Promise<number>>,
 ): Promise<{ ours: number; theirs: number }> {
-  const rates = await inTurn(loads, quick ? { runs: 1, sec: 1 } : { runs: 5, sec: 5 })
+  const rates = await inTurn(loads, quick ? { runs: 1, sec: 1 } : { runs: 5, sec: 4 })
   progress(`${what}: done`)
   return rates
 }
