@@ -110,10 +110,11 @@ export function createRpc(options: RpcOptions): Rpc {
   let batchMax = BATCH_MAX
   let smallUntil = 0
 
+  const isRested = (provider: Provider) => (restUntil.get(provider) ?? 0) <= performance.now()
+
   function inOrder(): Provider[] {
-    const now = performance.now()
-    const rested = (provider: Provider) => (restUntil.get(provider) ?? 0) <= now
-    return [...providers.filter(rested), ...providers.filter((provider) => !rested(provider))]
+    const rested = providers.filter(isRested)
+    return [...rested, ...providers.filter((provider) => !rested.includes(provider))]
   }
 
   /** The attempts at one read: whom to ask, and how long to wait. */
@@ -205,28 +206,26 @@ export function createRpc(options: RpcOptions): Rpc {
   async function passOverLaggards(): Promise<void> {
     if (providers.length === 1) return
     const heads = await Promise.all(providers.map(headOf))
-    const now = performance.now()
     for (const [index, head] of heads.entries()) {
       const lags = heads.some(
         (other) => head && other?.chainId === head.chainId && other.time - head.time > LAG_SEC_MAX,
       )
       const provider = providers[index] as Provider
       if (!lags) continue
-      if ((restUntil.get(provider) ?? 0) <= now)
+      if (isRested(provider))
         options.log.warn(
           { host: provider.host, block: head?.number },
           'a provider lags behind the others: it is asked last',
         )
-      restUntil.set(provider, now + LAG_REST_MS)
+      restUntil.set(provider, performance.now() + LAG_REST_MS)
     }
   }
 
   function passOverFirst(): boolean {
-    const now = performance.now()
-    const [first, second] = providers.filter((provider) => (restUntil.get(provider) ?? 0) <= now)
+    const [first, second] = providers.filter(isRested)
     if (!first || !second) return false
     options.log.warn({ host: first.host }, 'what a provider answers does not fit together: it is asked last')
-    restUntil.set(first, now + DOUBT_REST_MS)
+    restUntil.set(first, performance.now() + DOUBT_REST_MS)
     return true
   }
 

@@ -10,15 +10,16 @@ import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } fro
 
 const BASIC = ETHER / 100n
 
-/** Rebuilds a world's ledger into a database of its own; `body` sees both. */
+/** Rebuilds a world's ledger, as `chain` tells it, into a database of its own; `body` sees both. */
 async function rebuilt(
   world: World,
   body: (outcome: Rebuilt, pool: Pool, again: () => Promise<Rebuilt>) => Promise<void>,
+  chain = world.ctx.chain,
 ) {
   const database = await createDatabase()
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
   try {
-    const { ctx } = world.instance({ pool, directUrl: database.url })
+    const { ctx } = world.instance({ pool, directUrl: database.url, chain })
     const go = () => rebuild(ctx, world.pool, () => {})
     await body(await go(), pool, go)
   } finally {
@@ -130,8 +131,6 @@ test('what the operator changes while the chain is followed is taken over as it 
     await pastOf(world)
     const before = { address: world.at(8), label: 'mixer', reason: 'allowed again', addedBy: 'operator' }
     await denySender(pool, before)
-    const database = await createDatabase()
-    const into = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
     const change = async () => {
       await writeSetting(pool, 'paused', true, 'operator')
       await denySender(pool, { ...before, address: world.at(10) })
@@ -148,15 +147,11 @@ test('what the operator changes while the chain is followed is taken over as it 
         return world.ctx.chain.observe(...range)
       },
     }
-    try {
-      const { ctx } = world.instance({ pool: into, directUrl: database.url, chain })
-      const { comparison } = await rebuild(ctx, pool, () => {})
+    const check = async ({ comparison }: Rebuilt, into: Pool) => {
       assert.deepEqual(comparison?.differences, [])
       assert.equal(await readSetting(into, 'paused'), true)
-    } finally {
-      await into.end({ timeout: 1 })
-      await database.drop()
     }
+    await rebuilt(world, check, chain)
   } finally {
     await world.close()
   }

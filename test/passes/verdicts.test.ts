@@ -35,6 +35,17 @@ async function heldPayment(account: number): Promise<{ paid: Hash; block: number
   return { paid, block: await height() }
 }
 
+/** One that was held and sent back in the next block; `raw` is its transaction, to send again. */
+async function refundedPayment(account: number) {
+  const { paid, block } = await heldPayment(account)
+  const raw = await world.raw(paid)
+  const back = { from: world.at(10), to: world.at(account), value: `0x${(BASIC - 1n).toString(16)}` } as const
+  const refundTxHash = await world.chain.send(back)
+  await world.chain.mine()
+  assert.equal((await desk.post(`payments/${paid}/refund`, { refundTxHash })).status, 200)
+  return { paid, block, raw }
+}
+
 test('a payment that was held, released and minted is on its way again when its mint is taken back', async () => {
   const { paid } = await heldPayment(5)
   await desk.post(`payments/${paid}/release`, { tierId: 'basic' })
@@ -51,12 +62,7 @@ test('a payment that was held, released and minted is on its way again when its 
 })
 
 test('a payment whose refund was taken back is held still when its block goes and comes back', async () => {
-  const { paid, block } = await heldPayment(6)
-  const raw = await world.raw(paid)
-  const back = { from: world.at(10), to: world.at(6), value: `0x${(BASIC - 1n).toString(16)}` } as const
-  const refundTxHash = await world.chain.send(back)
-  await world.chain.mine()
-  assert.equal((await desk.post(`payments/${paid}/refund`, { refundTxHash })).status, 200)
+  const { paid, block, raw } = await refundedPayment(6)
   await world.chain.reorg(1)
   await world.chain.mine(MANY)
   await world.payments()
@@ -71,12 +77,7 @@ test('a payment whose refund was taken back is held still when its block goes an
 })
 
 test('a payment whose refund was taken back together with it comes back held', async () => {
-  const { paid, block } = await heldPayment(8)
-  const raw = await world.raw(paid)
-  const back = { from: world.at(10), to: world.at(8), value: `0x${(BASIC - 1n).toString(16)}` } as const
-  const refundTxHash = await world.chain.send(back)
-  await world.chain.mine()
-  assert.equal((await desk.post(`payments/${paid}/refund`, { refundTxHash })).status, 200)
+  const { paid, block, raw } = await refundedPayment(8)
   await world.chain.reorg((await height()) - block + 1)
   await world.chain.mine(MANY)
   await world.payments()
