@@ -21,11 +21,12 @@ export function createMemory<T>(
 
   function keep(key: string, answer: T): void {
     if (options.ageMaxMs === 0) return
-    // Insertion order is age: the oldest goes first.
+    const now = options.clock()
+    // Insertion order is age: the oldest goes first, and what is too old for anybody goes, too.
     remembered.delete(key)
-    remembered.set(key, { answer, until: options.clock() + options.ageMaxMs })
-    for (const oldest of remembered.keys()) {
-      if (remembered.size <= options.answersMax) break
+    remembered.set(key, { answer, until: now + options.ageMaxMs })
+    for (const [oldest, { until }] of remembered) {
+      if (remembered.size <= options.answersMax && now < until) break
       remembered.delete(oldest)
     }
   }
