@@ -145,9 +145,10 @@ export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> 
 /** A wallet's nodes among these chain ids, as JSON objects by id; others are absent. */
 export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Address): Promise<Map<string, string>> {
   const asked = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
+  // The list stands in a statement of its own, so that PostgreSQL does not see its length: else it plans anew at each call, for so few.
   const rows = await sql<{ nodeId: string; node: string }[]>`
     SELECT "nodeId", row_to_json(x)::text AS node FROM (
-      SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.node_id = ANY(${asked}::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
+      SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
   return new Map(rows.map((row) => [row.nodeId, row.node]))
 }
 
