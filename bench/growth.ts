@@ -18,22 +18,25 @@ import { COHORTS, fillLedger } from './lib/fill.ts'
 import { ms, quantile } from './lib/numbers.ts'
 import { atMost, type Row } from './lib/report.ts'
 
-/** Nodes and rounds. The smallest has as many rounds as an answer has rows, so that answers are equally long in all. */
+/**
+ * The smallest has as many rounds as an answer has rows, so that answers are equally long in all. Every so many-th node, from the first, has
+ * withdrawn; in each size there are enough of them to ask for.
+ */
 const SIZES = [
-  { nodes: 1_000, rounds: 50 },
-  { nodes: 100_000, rounds: 1_000 },
+  { nodes: 1_000, rounds: 50, withdrawingEvery: 2 },
+  { nodes: 100_000, rounds: 1_000, withdrawingEvery: 100 },
 ]
-const FULL_SIZE = { nodes: 10_000_000, rounds: 100_000 }
+const FULL_SIZE = { nodes: 10_000_000, rounds: 100_000, withdrawingEvery: 100 }
 const ROWS = 50
-/** Nodes with numbers 1, 101, 201 ... have withdrawn; these are asked for. */
-const WITHDRAWING_EVERY = 100
+/** Nodes that are asked for in each ledger, all of which have withdrawn. */
+const ASKED = 500
 const GOAL = 1.3
 
 interface Ledger {
   pool: Pool
   nodes: number
   rounds: number
-  /** Nodes that are asked for: as many as there are that have withdrawn, 500 at most. */
+  /** Nodes that are asked for. */
   asked: { nodeId: number; owner: Address; payment: string }[]
   close(): Promise<void>
 }
@@ -73,7 +76,7 @@ async function compareSizes(options: BenchOptions): Promise<Row[]> {
   try {
     for (const size of sizes) {
       options.progress(`filling a ledger of ${shown(size.nodes)} nodes and ${shown(size.rounds)} rounds`)
-      ledgers.push(await openLedger(size.nodes, size.rounds))
+      ledgers.push(await openLedger(size))
     }
     const rows: Row[] = []
     for (const [what, statement] of Object.entries(STATEMENTS)) {
@@ -86,7 +89,7 @@ async function compareSizes(options: BenchOptions): Promise<Row[]> {
   }
 }
 
-async function openLedger(nodes: number, rounds: number): Promise<Ledger> {
+async function openLedger(size: (typeof SIZES)[number]): Promise<Ledger> {
   const database = await createDatabase()
   const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'bench' })
   const close = async () => {
@@ -94,22 +97,21 @@ async function openLedger(nodes: number, rounds: number): Promise<Ledger> {
     await database.drop()
   }
   try {
-    await fillLedger(pool, { nodes, rounds, withdrawingEvery: WITHDRAWING_EVERY, withdrawals: ROWS })
+    await fillLedger(pool, { ...size, withdrawals: ROWS })
     const asked = await pool<Ledger['asked']>`
       SELECT n.node_id AS "nodeId", n.owner, p.tx_hash AS payment FROM nodes n JOIN payments p ON p.id = n.payment_id
-      WHERE n.node_id = ANY(${drawn(nodes)}::bigint[]) ORDER BY md5(n.node_id::text)`
-    return { pool, nodes, rounds, asked, close }
+      WHERE n.node_id = ANY(${drawn(size)}::bigint[]) ORDER BY md5(n.node_id::text)`
+    return { pool, nodes: size.nodes, rounds: size.rounds, asked, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** Numbers of up to 500 nodes that have withdrawn, spread over the ledger. */
-function drawn(nodes: number): number[] {
-  const all = nodes / WITHDRAWING_EVERY
-  const count = Math.min(all, 500)
-  return Array.from({ length: count }, (_, index) => Math.floor((index * all) / count) * WITHDRAWING_EVERY + 1)
+/** Numbers of nodes that have withdrawn, spread over the ledger. */
+function drawn({ nodes, withdrawingEvery }: (typeof SIZES)[number]): number[] {
+  const step = Math.floor(nodes / withdrawingEvery / ASKED) * withdrawingEvery
+  return Array.from({ length: ASKED }, (_, index) => index * step + 1)
 }
 
 /** Asks a statement of each ledger in turn, so that a machine that slows down slows it for all. */

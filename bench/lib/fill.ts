@@ -48,6 +48,8 @@ export async function fillLedger(pool: Pool, size: LedgerSize): Promise<void> {
     await fillTotals(sql, size)
   })
   await pool`VACUUM (ANALYZE)`
+  // Else it is written to disk while something is measured.
+  await pool`CHECKPOINT`
 }
 
 async function fillTerms(sql: Sql): Promise<void> {
