@@ -195,7 +195,7 @@ export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
 
 /**
  * Credits and withdrawals of a wallet: a credit is of whoever held the node after the round's block, a withdrawal of whoever held it
- * when it was made. With the price of that hour, where it is known.
+ * when it was made. With the price of that hour, where it is known. Ether is multiplied, not divided: a quotient is rounded after 16 digits.
  */
 export const ownerForm = (owner: Address): ExportForm => ({
   columns: [
@@ -235,8 +235,8 @@ export const ownerForm = (owner: Address): ExportForm => ({
       WHERE w.status = 'sent' AND (w.block_number, w.log_index) > (held.from_block, held.from_log)
         AND (held.to_block IS NULL OR (w.block_number, w.log_index) < (held.to_block, held.to_log))
     )
-    SELECT m.kind, iso(m.at), m.node_id::text, m.amount_wei::text, trim_scale(m.amount_wei::numeric / 1e18)::text, h.usd::text,
-      round(m.amount_wei::numeric / 1e18 * h.usd::numeric, 2)::text, m.round::text, m.to_address, m.tx_hash, m.block_number::text
+    SELECT m.kind, iso(m.at), m.node_id::text, m.amount_wei::text, trim_scale(m.amount_wei::numeric * 1e-18)::text, h.usd::text,
+      round(m.amount_wei::numeric * 1e-18 * h.usd::numeric, 2)::text, m.round::text, m.to_address, m.tx_hash, m.block_number::text
     FROM moved m LEFT JOIN price_history h ON h.hour = date_trunc('hour', m.at, 'UTC')
     WHERE ${between(sql, 'm.block_number', blocks)} ORDER BY m.block_number, m.kind, m.node_id, m.log_index`,
 })

@@ -48,8 +48,9 @@ function readMoment(fields: FieldReader, name: string, text: string | null): Mom
   const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
     ? Date.parse(text)
     : Number.NaN
+  const day = text.slice(0, 10)
   // A date such as 30 February is read as one in March.
-  const exact = Number.isFinite(time) && (text.length > 10 || new Date(time).toISOString().startsWith(text))
+  const exact = Number.isFinite(time) && new Date(day).toISOString().startsWith(day)
   if (!exact) fields.complain(`${name} must be ${FORM}`)
   return { time: Math.ceil(time / 1000) }
 }

@@ -247,6 +247,7 @@ describe('an export of a period', () => {
     for (const input of [
       { kind: 'credits', from: 'yesterday' },
       { kind: 'credits', from: '2026-02-30' },
+      { kind: 'credits', from: '2026-02-30T00:00:00Z' },
       { kind: 'credits', month: '2026-13' },
       { kind: 'credits', month: '2026-01', from: '1' },
       { kind: 'credits', from: '20', to: '10' },
@@ -270,6 +271,16 @@ describe("an owner's export", () => {
     assert.match(lines.find((line) => line.startsWith('withdrawal')) ?? '', /,5,0\.000000000000000005,2000\.5,0\.00,/)
     assert.match(lines[1] ?? '', /^credit,.*,1000000000000007,0\.001000000000000007,,,991,/)
     await pool`DELETE FROM price_history`
+  })
+
+  it('has as many ether as wei, to the last digit', async () => {
+    const wei = 1_234_567_890_123_456_789_012n
+    await pool`UPDATE turns SET amount_wei = ${wei.toString()} WHERE round = 600`
+    const file = await exportOwner(deps, { address: OWNER, from: '610', to: '610' })
+    if (isOperatorRefusal(file)) return assert.fail(file.message)
+    const [, first] = await readAll(file)
+    assert.match(first ?? '', /^credit,.*,1234567890123456789012,1234\.567890123456789012,/)
+    await pool`UPDATE turns SET amount_wei = ${AMOUNT.toString()} WHERE round = 600`
   })
 
   it('gives a node its holder of the time', async () => {
