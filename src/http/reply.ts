@@ -90,7 +90,7 @@ export class Reply {
 /** Sends an outcome of a route. */
 export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: Outcome): void {
   if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
-  const isPrivate = asked.hasSession || route.session === true
+  const isPrivate = isPrivateTo(route, asked)
   if (isRefusal(outcome)) sendRefusal(reply, outcome.refused, isPrivate)
   else {
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
@@ -98,6 +98,11 @@ export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: O
     else if ('stream' in outcome) sendDownload(reply, outcome)
     else sendJson(reply, outcome.status ?? 200, outcome.json)
   }
+}
+
+/** Whether nobody may keep the answer, since it is to somebody's session. */
+function isPrivateTo(route: Route, { hasSession }: Asked): boolean {
+  return hasSession || route.session === true
 }
 
 /** Sends ready bytes, or word that the caller has them. `asked` null: nobody may keep them, so they have no tag. */
@@ -163,8 +168,8 @@ export function allowed(route: Route): string {
 }
 
 /** Answers OPTIONS: what the route allows, and to pages of other origins only where it is public. */
-export function sendOptions(reply: Reply, route: Route): void {
-  reply.header('allow', allowed(route)).header('cache-control', NO_STORE)
+export function sendOptions(reply: Reply, route: Route, asked: Asked): void {
+  reply.header('allow', allowed(route)).header('cache-control', isPrivateTo(route, asked) ? PRIVATE_NO_STORE : NO_STORE)
   if (route.cors) {
     reply
       .header('access-control-allow-methods', allowed(route))

@@ -78,6 +78,12 @@ describe('headers', () => {
       assert.equal(headers['access-control-allow-credentials'], undefined)
     })
 
+    it(`OPTIONS ${path} is kept by nobody when a session cookie comes along`, async () => {
+      const { headers } = await service.ask('OPTIONS', path, { headers: { cookie: 'nl_session=whatever' } })
+      assert.equal(headers['cache-control'], 'private, no-store')
+      assert.equal((await service.ask('OPTIONS', path)).headers['cache-control'], 'no-store')
+    })
+
     it(`other methods on ${path} are 405 with what is allowed`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'QUERY']) {
         const answer = await service.ask(method, path, { headers: { 'x-http-method-override': 'GET' } })
