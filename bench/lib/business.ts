@@ -13,9 +13,10 @@ import { type Service, settingsOn, startService } from './service.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/node-ledger.mjs', import.meta.url))
 const PRICE_WEI = ETHER / 1_000n
-const BUYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
+/** Whose nodes are there from the beginning, and asked for; and who goes on buying, so that the answers keep their length. */
+const OWNERS = Array.from({ length: 7 }, (_, i) => 5 + i)
+const BUYERS = Array.from({ length: 8 }, (_, i) => 12 + i)
 const NODES = 60
-const ROUNDS = 5
 const FAULT_RATE = 0.1
 /** The passes stop at another chain's id, as they should; three others only cost the time of whoever waits, as `delay` does. */
 const LEFT_OUT: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
@@ -36,8 +37,8 @@ export interface Business {
   close(): Promise<void>
 }
 
-/** Opens it: sixty nodes, some rounds, and the service running its passes every second. */
-export async function openBusiness(): Promise<Business> {
+/** Opens it: sixty nodes, so many rounds, and the service running its passes every second. */
+export async function openBusiness(rounds: number): Promise<Business> {
   const stage = await openStage({ maxPerWallet: 256n })
   const { world, proxy } = stage
   const price = await servePrice()
@@ -50,9 +51,9 @@ export async function openBusiness(): Promise<Business> {
   try {
     await enterTier(world, { tierId: 'bulk', tierNo: 9, priceWei: wei(PRICE_WEI), maxPerWallet: 256 })
     await world.settle()
-    for (let i = 0; i < NODES; i++) await world.pay(BUYERS[i % BUYERS.length] ?? 5, PRICE_WEI)
+    for (let i = 0; i < NODES; i++) await world.pay(OWNERS[i % OWNERS.length] ?? 5, PRICE_WEI)
     await world.settle()
-    for (let i = 0; i < ROUNDS; i++) {
+    for (let i = 0; i < rounds; i++) {
       await world.chain.increaseTime(INTERVAL_SEC)
       await world.rest()
     }
@@ -69,13 +70,13 @@ export async function openBusiness(): Promise<Business> {
   }
   return {
     ...{ stage, service, close },
-    sorts: sortsOf(BUYERS.map((account) => world.at(account))),
+    sorts: sortsOf(OWNERS.map((account) => world.at(account))),
     async goOn(blockMs, signal) {
       proxy.storm({ seed: 1, rate: FAULT_RATE, faults: FAULTS.filter((fault) => !LEFT_OUT.includes(fault)) })
       let blocks = 0
       for (; !signal.aborted; blocks++) {
         for (let i = 0; i < PAYMENTS_A_BLOCK; i++)
-          await world.pay(BUYERS[(blocks * PAYMENTS_A_BLOCK + i) % BUYERS.length] ?? 5, PRICE_WEI)
+          await world.pay(BUYERS[(blocks * PAYMENTS_A_BLOCK + i) % BUYERS.length] ?? 12, PRICE_WEI)
         if (blocks % DUE_EVERY === 0) await world.chain.increaseTime(INTERVAL_SEC)
         await world.chain.mine()
         await sleep(blockMs, undefined, { signal }).catch(() => {})
