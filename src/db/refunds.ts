@@ -16,22 +16,27 @@ export interface Refund {
   recordedBy: string
 }
 
-/** Records a refund. @returns false when that transaction proves another payment's refund already. */
+/**
+ * Records a refund. One that is on record for this very payment is so again: it may have come anew since, in another block, and the
+ * operator decides it anew. @returns false when the transaction proves another payment's refund, or the payment has another one.
+ */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const { paymentRef, txHash, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
   const added = await sql`
     INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
     VALUES (${paymentRef}, ${txHash}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
-    ON CONFLICT (tx_hash) DO NOTHING`
-  return added.count > 0
+    ON CONFLICT DO NOTHING`
+  if (added.count > 0) return true
+  const known = await sql`SELECT FROM refunds WHERE payment_ref = ${paymentRef} AND tx_hash = ${txHash}`
+  return known.count > 0
 }
 
-/** Refunds whose block was not final yet, oldest first. */
+/** Refunds whose block was not final yet, newest first: on a chain that calls nothing final, only these may still be taken back. */
 export async function readOpenRefunds(sql: Sql, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
     SELECT payment_ref AS "paymentRef", tx_hash AS "txHash", from_address AS "from", to_address AS "to",
       value_wei AS "valueWei", block_number AS "blockNumber", block_hash AS "blockHash", final, recorded_by AS "recordedBy"
-    FROM refunds WHERE NOT final ORDER BY block_number LIMIT ${limit}`
+    FROM refunds WHERE NOT final ORDER BY block_number DESC LIMIT ${limit}`
 }
 
 /** Notes where a refund's transaction is now. */
@@ -46,7 +51,8 @@ export async function moveRefund(
 }
 
 /**
- * Takes a refund back that is on the chain no more, and holds its payment again. The payment stays the operator's to decide.
+ * Takes a refund back that is on the chain no more, and holds its payment `recheck`, whatever it was held for: the refund may yet come
+ * back, so no pass may decide, as it would about one that waits for room in its wallet.
  * @returns the payment held again; null where it was not refunded (any more).
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
@@ -57,7 +63,7 @@ export async function undoRefund(sql: Sql, refund: Refund): Promise<number | nul
   const [held] = await sql<{ id: number }[]>`
     WITH held AS (
       UPDATE payments SET state = CASE state WHEN 'refunded' THEN 'held' ELSE state END,
-        reason = coalesce(reason, 'recheck'), updated_at = now()
+        reason = 'recheck', updated_at = now()
       WHERE ref = ${refund.paymentRef} AND state IN ('refunded', 'orphaned') RETURNING id, reason
     )
     INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)

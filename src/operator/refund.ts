@@ -50,7 +50,10 @@ export async function refundPayment(
       recordedBy: actor.name,
     })
     if (!recorded)
-      return refuseAct('conflict', 'That transaction is the refund of another payment: each refund proves one only.')
+      return refuseAct(
+        'conflict',
+        'That transaction is the refund of another payment, or this payment has another refund on record: one proves one.',
+      )
     const evidence = {
       rule: 'refunded',
       heldFor: payment.reason,

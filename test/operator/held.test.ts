@@ -321,7 +321,7 @@ describe('a refund', () => {
     assert.equal(await told(txHash), 'refunded wrongAmount', 'it may come back for a while')
     for (let i = 0; i < 4; i++) await world.chain.mine()
     await world.payments()
-    assert.equal(await told(txHash), 'held wrongAmount')
+    assert.equal(await told(txHash), 'held recheck')
     const [entry] = (await desk.get('audit?action=refundGone')).json.entries
     assert.deepEqual([entry.subject, entry.detail.refundTxHash], [txHash, refundTxHash])
     const anew = await transfer(10, world.at(9), BASIC - 6n)

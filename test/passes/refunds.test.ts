@@ -12,6 +12,8 @@ import { ETHER, paymentOf, type World } from '../support/world.ts'
 const WRONG = ETHER / 100n - 1n
 /** Blocks on top of a refund with which it is final, and with which it would be given up were it gone. */
 const MANY = 70
+/** Sends what it is called with on to the address in its calldata, as a Safe does. */
+const FORWARD = '0x6000600060006000346000355af100'
 
 let desk: Desk
 /** Sent with the minter's key past the service. */
@@ -53,6 +55,78 @@ test('one that was looked at and is taken back afterwards is found out all the s
   assert.equal(await stateOf(payment), 'held')
 })
 
+test('one of a payment that had waited for room in its wallet leaves it to the operator, who is told, and to no pass', async () => {
+  const small = await startDesk({}, { maxPerWallet: 1n })
+  const w = small.world
+  try {
+    await w.pool`INSERT INTO webhook_endpoints (endpoint, active) VALUES ('books', true)`
+    const [first, second] = [await w.pay(5, ETHER / 100n), await w.pay(5, ETHER / 100n)]
+    await w.settle()
+    assert.equal((await paymentOf(w, second))?.reason, 'walletLimit')
+    await w.act(5, 'transferFrom', [w.at(5), w.at(6), BigInt((await paymentOf(w, first))?.nodeId ?? 0)])
+    const value = `0x${(ETHER / 100n).toString(16)}` as const
+    const refundTxHash = await w.chain.send({ from: w.at(10), to: w.at(5), value })
+    await w.chain.mine()
+    assert.equal((await small.post(`payments/${second}/refund`, { refundTxHash })).status, 200)
+    await w.chain.reorg(1)
+    await w.chain.mine(MANY)
+    await w.settle()
+    assert.deepEqual([(await paymentOf(w, second))?.reason, await w.read('nodeOfRef', [second])], ['recheck', 0n])
+    const told = await w.pool`SELECT body::jsonb #>> '{data,reason}' AS reason FROM webhook_events
+      WHERE type = 'payment.held' AND body::jsonb #>> '{data,ref}' = ${second} ORDER BY seq`
+    assert.deepEqual(
+      told.map(({ reason }) => reason),
+      ['walletLimit', 'recheck'],
+    )
+    await small.post(`payments/${second}/release`)
+    await w.settle()
+    assert.equal((await paymentOf(w, second))?.state, 'minted', 'in its own tier, once he says so')
+  } finally {
+    await small.close()
+  }
+})
+
+test('one of value by an internal call is its refund still, and the only one, when that comes in another block', async () => {
+  const own = await startDesk()
+  const w = own.world
+  const [safe, toWallet] = [w.at(18), `0x${w.at(3).slice(2).padStart(64, '0')}` as const]
+  const become = (code: string) => w.chain.rpc('anvil_setCode', [safe, code])
+  const attributed = async (txHash: Hash): Promise<{ id: number; blockNumber: number }> => {
+    await w.settle()
+    const [payment] = (await own.get('payments?reason=unattributed&status=held&limit=1')).json.payments
+    assert.equal((await own.post(`payments/${payment.id}/attribute`, { txHash })).status, 200)
+    return payment
+  }
+  const payBack = async () => {
+    const refundTxHash = await w.chain.send({ from: w.at(10), to: safe, value: `0x${WRONG.toString(16)}` })
+    await w.chain.mine()
+    return refundTxHash
+  }
+  try {
+    await become(FORWARD)
+    const paid = await w.call(9, safe, toWallet, WRONG)
+    const before = await attributed(paid)
+    // What is paid back to it stays there.
+    await become('0x')
+    const refundTxHash = await payBack()
+    assert.equal((await own.post(`payments/${before.id}/refund`, { refundTxHash })).status, 200)
+    const both = [await w.raw(paid), await w.raw(refundTxHash)]
+    await w.chain.reorg(Number((await w.chain.block()).number) - before.blockNumber + 1)
+    for (const [i, code] of [FORWARD, '0x'].entries()) {
+      await become(code)
+      await w.chain.rpc('eth_sendRawTransaction', [both[i]])
+      await w.chain.mine(2)
+    }
+    const anew = await attributed(paid)
+    assert.notEqual(anew.id, before.id)
+    const second = await own.post(`payments/${anew.id}/refund`, { refundTxHash: await payBack() })
+    assert.equal(second.status, 409, second.text)
+    assert.equal((await own.post(`payments/${anew.id}/refund`, { refundTxHash })).json.status, 'refunded')
+  } finally {
+    await own.close()
+  }
+})
+
 test('one that a lagging provider does not show stays, however long it has been', async () => {
   const payment = await refunded(6)
   const { number } = await refundOf(payment)
@@ -76,6 +150,24 @@ test('one that a provider shows in a block which is not canonical is not moved t
     },
   }).payments()
   assert.deepEqual(await refundOf(payment), before)
+})
+
+test('one that is taken back is found out however many others wait for a chain that calls nothing final', async () => {
+  const payment = await refunded(13)
+  const { hash, number } = await refundOf(payment)
+  const [below = assert.fail()] = await world.pool<
+    { hash: Hash }[]
+  >`SELECT hash FROM blocks WHERE number = ${number - 1}`
+  await world.pool`
+    INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, recorded_by)
+    SELECT ref, ref, ${world.at(10)}, ${world.at(13)}, 1, ${number - 1}, ${below.hash}, 'ada'
+    FROM (SELECT '0x' || lpad(to_hex(n), 64, '0') AS ref FROM generate_series(1, 60) n) old`
+  await world.chain.reorg(1)
+  await world.chain.mine(MANY)
+  assert.notEqual((await world.chain.block(number)).hash, hash)
+  await through({ finalized: async () => null }).payments()
+  assert.equal(await stateOf(payment), 'held')
+  await world.pool`DELETE FROM refunds WHERE value_wei = 1`
 })
 
 test('one that fails in the block it comes back in is taken back here at once', async () => {

@@ -66,14 +66,14 @@ test('a payment whose refund was taken back is held still when its block goes an
   await world.chain.reorg(1)
   await world.chain.mine(MANY)
   await world.payments()
-  assert.equal(await told(paid), 'held wrongAmount')
+  assert.equal(await told(paid), 'held recheck')
   await world.chain.reorg((await height()) - block + 1)
   await world.payments()
-  assert.equal(await told(paid), 'orphaned wrongAmount')
+  assert.equal(await told(paid), 'orphaned recheck')
   await world.chain.rpc('eth_sendRawTransaction', [raw])
   await world.chain.mine()
   await world.payments()
-  assert.equal(await told(paid), 'held wrongAmount')
+  assert.equal(await told(paid), 'held recheck')
 })
 
 test('a payment whose refund was taken back together with it comes back held', async () => {
@@ -84,7 +84,7 @@ test('a payment whose refund was taken back together with it comes back held', a
   await world.chain.rpc('eth_sendRawTransaction', [raw])
   await world.chain.mine()
   await world.payments()
-  assert.equal(await told(paid), 'held wrongAmount')
+  assert.equal(await told(paid), 'held recheck')
 })
 
 test('a payment that comes back elsewhere is where and when its new block says', async () => {
