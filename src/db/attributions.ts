@@ -1,7 +1,7 @@
 // Payments by internal call whose sender the operator had traced: such a payment is the inner transfer itself for as long as its block
 // stands, and an unexplained rest again (without sender, transaction and tier's leave) once that was reorganised out.
 import type { Address, Hash } from '../domain/units.ts'
-import { markMinted } from './payments.ts'
+import { adoptNodes } from './payments.ts'
 import type { Sql } from './sql.ts'
 
 export interface Attribution {
@@ -38,7 +38,7 @@ export async function attribute(sql: Sql, attribution: Attribution): Promise<boo
  * decided it, and where its node is on chain already, that is its node.
  */
 export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void> {
-  const [applied] = await sql<{ id: number; ref: Hash }[]>`
+  const [applied] = await sql<{ ref: Hash }[]>`
     UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, tx_index = a.tx_index, inner_index = a.inner_index,
       from_address = a.from_address, updated_at = now(),
       state = CASE WHEN decided.accepted THEN 'accepted' ELSE p.state END,
@@ -47,15 +47,9 @@ export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void
       JOIN payments q ON q.id = v.payment_id WHERE q.ref = a.residue_ref AND v.decided_by <> 'pass'
       ORDER BY v.id DESC LIMIT 1), false) AS accepted) decided
     WHERE a.residue_ref = ${residueRef} AND p.ref = a.residue_ref AND p.state <> 'orphaned'
-    RETURNING p.id, p.ref`
+    RETURNING p.ref`
   if (!applied) return
-  const nodes = await sql<{ nodeId: number; tierNo: number }[]>`
-    UPDATE nodes n SET payment_id = ${applied.id} FROM cohorts c WHERE c.cohort = n.cohort AND n.ref = ${applied.ref}
-    RETURNING n.node_id AS "nodeId", c.tier_no AS "tierNo"`
-  await markMinted(
-    sql,
-    nodes.map(({ nodeId, tierNo }) => ({ ref: applied.ref, nodeId: BigInt(nodeId), tierNo })),
-  )
+  await adoptNodes(sql, [applied.ref])
 }
 
 /** Takes the sender from payments whose block was reorganised out: what comes back is filed by its block, and may be another transfer. */

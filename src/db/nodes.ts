@@ -4,7 +4,7 @@ import { lastOwners, type NewNode, type NewTransfer, type NewWithdrawal } from '
 import type { Address, Wei } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** Stores minted nodes, each linked to the payment its ref names, if the ledger has it. */
+/** Stores minted nodes, each linked to the payment its ref names, if that is in a followed block. */
 export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
   if (nodes.length === 0) return
   await sql`
@@ -15,7 +15,7 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
     FROM jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("nodeId" bigint, owner text, cohort int, ref text,
       "perNodeAtMintWei" numeric, "turnsAtMint" int, "txHash" text, "blockTime" bigint, "blockNumber" bigint,
       "blockHash" text)
-    LEFT JOIN payments p ON p.ref = r.ref`
+    LEFT JOIN payments p ON p.ref = r.ref AND p.state <> 'orphaned'`
 }
 
 /**

@@ -65,10 +65,12 @@ export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]):
     ON CONFLICT (tx_hash, inner_index) DO UPDATE SET
       (state, reason, tier_id, tier_version) = (
         SELECT coalesce(v.verdict, 'seen'), v.reason,
-          CASE WHEN v.verdict IS NOT NULL THEN p.tier_id END, CASE WHEN v.verdict IS NOT NULL THEN p.tier_version END
+          -- A release names its tier; the payment has lost it where it came back failed in between.
+          CASE WHEN v.verdict IS NOT NULL THEN coalesce(v.evidence ->> 'tierId', p.tier_id) END,
+          CASE WHEN v.verdict IS NOT NULL THEN coalesce((v.evidence ->> 'tierVersion')::int, p.tier_version) END
         FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
           -- A transfer that fails where it came back moved nothing: whatever was decided about it, it is judged anew.
-          SELECT verdict, reason FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
+          SELECT verdict, reason, evidence FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
           ORDER BY id DESC LIMIT 1) v ON true),
       -- A hash stands for one sender and one value: where they differ, a provider had misread them.
       from_address = excluded.from_address, value_wei = excluded.value_wei,
@@ -179,7 +181,7 @@ export async function markMinting(sql: Sql, paymentIds: readonly number[], outbo
 
 /**
  * Marks the payments whose node was minted. The tier is the verdict's; where the payment had none yet (the mint came first, as
- * when a ledger is rebuilt), the version of the node's tier that was in force.
+ * when a ledger is rebuilt), the version of the node's tier that was in force. One that is in no followed block stays so.
  * @returns payments minted although they were not on their way: refs of held, refunded or dismissed ones.
  */
 export async function markMinted(
@@ -191,7 +193,7 @@ export async function markMinted(
     WITH minted AS (
       SELECT p.id, r."nodeId", p.state AS before, t.tier_id, t.version
       FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, "nodeId" bigint, "tierNo" int)
-      JOIN payments p ON p.ref = r.ref
+      JOIN payments p ON p.ref = r.ref AND p.state <> 'orphaned'
       LEFT JOIN LATERAL (
         SELECT tier_id, version FROM tiers WHERE tier_no = r."tierNo"
         ORDER BY (from_block <= p.block_number) DESC, CASE WHEN from_block <= p.block_number THEN version ELSE -version END DESC
@@ -202,6 +204,19 @@ export async function markMinted(
       tier_version = CASE WHEN p.tier_id IS NULL THEN m.version ELSE p.tier_version END, updated_at = now()
     FROM minted m WHERE p.id = m.id RETURNING p.ref, m.before`
   return rows.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before)).map((row) => row.ref)
+}
+
+/** Gives payments that were just stored (again) the nodes that are on chain for them already. */
+export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<void> {
+  if (refs.length === 0) return
+  const nodes = await sql<{ ref: Hash; nodeId: number; tierNo: number }[]>`
+    UPDATE nodes n SET payment_id = p.id FROM payments p, cohorts c
+    WHERE n.ref = ANY(${[...refs]}) AND p.ref = n.ref AND p.state <> 'minted' AND c.cohort = n.cohort
+    RETURNING n.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo"`
+  await markMinted(
+    sql,
+    nodes.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) })),
+  )
 }
 
 /** Frees the payments of an intent that was mined without minting them: they are minted anew by a later one. */
@@ -223,16 +238,20 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
   return rows.map((row) => row.ref)
 }
 
-/** Holds payments whose order the contract skipped because the wallet was full. */
-export async function holdWalletLimit(sql: Sql, refs: readonly Hash[]): Promise<void> {
+/** Holds payments whose order the contract skipped: because the wallet was full, or for what no other order would mend. */
+export async function holdSkipped(
+  sql: Sql,
+  refs: readonly Hash[],
+  reason: 'walletLimit' | 'mintReverted',
+): Promise<void> {
   if (refs.length === 0) return
   const rows = await sql<{ id: number }[]>`
-    UPDATE payments SET state = 'held', reason = 'walletLimit', updated_at = now()
+    UPDATE payments SET state = 'held', reason = ${reason}, updated_at = now()
     WHERE ref = ANY(${[...refs]}) AND state IN ('minting', 'accepted') RETURNING id`
-  const evidence = JSON.stringify({ rule: 'walletLimit', by: 'contract' })
+  const evidence = JSON.stringify({ rule: reason, by: 'contract' })
   await sql`
     INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    SELECT id, 'held', 'walletLimit', ${evidence}::text::jsonb, 'pass' FROM unnest(${rows.map((r) => r.id)}::bigint[]) AS id`
+    SELECT id, 'held', ${reason}, ${evidence}::text::jsonb, 'pass' FROM unnest(${rows.map((r) => r.id)}::bigint[]) AS id`
 }
 
 /**

@@ -8,7 +8,7 @@ import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** Sends what it is called with on to the address in its calldata: what a Safe, a forwarder or a bundler does. */
@@ -134,6 +134,22 @@ describe('a payment by an internal call', () => {
     assert.deepEqual([status, from, mint?.owner], ['minted', world.at(SAFE), world.at(SAFE)])
   })
 
+  it('is minted once its block is as deep as it has to be, however early it was released', async () => {
+    const { payments } = world.instance({ rules: { finality: 3, guardUsable: false } })
+    const txHash = await world.call(9, world.at(SAFE), toWallet(), BASIC)
+    await payments()
+    const [{ id }] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
+    await desk.post(`payments/${id}/attribute`, { txHash })
+    await desk.post(`payments/${id}/release`, { tierId: 'basic' })
+    await world.chain.mine(2)
+    await payments()
+    assert.equal((await show(id)).status, 'accepted')
+    await world.chain.mine()
+    await payments()
+    assert.equal((await show(id)).status, 'minting')
+    await world.settle()
+  })
+
   it('is the same payment in a rebuilt ledger', async () => {
     await world.rest()
     const database = await createDatabase()
@@ -143,12 +159,28 @@ describe('a payment by an internal call', () => {
       const { comparison } = await rebuild(again.ctx, world.pool, () => {})
       assert.deepEqual(comparison?.differences, [])
       const states = await pool<{ state: string }[]>`SELECT state FROM payments WHERE inner_index > 0`
-      assert.deepEqual(states.map(({ state }) => state).sort(), ['dismissed', 'minted', 'minted', 'minted'])
+      assert.deepEqual(states.map(({ state }) => state).sort(), ['dismissed', 'minted', 'minted', 'minted', 'minted'])
       assert.equal((await pool`SELECT FROM nodes WHERE payment_id IS NULL`).count, 0)
     } finally {
       await pool.end({ timeout: 1 })
       await database.drop()
     }
+  })
+
+  it('that an owner withdrew straight to the payments wallet comes from the factory, which can hold no node: it is held', async () => {
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.rest()
+    const [{ id: nodeId } = assert.fail()] = await world.pool<{ id: number }[]>`
+      SELECT node_id AS id FROM nodes WHERE owner = ${world.at(5)} ORDER BY node_id LIMIT 1`
+    const txHash = await world.act(5, 'withdraw', [nodeId, world.at(3), 1000n])
+    await world.settle()
+    const [{ id }] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
+    assert.equal((await desk.post(`payments/${id}/attribute`, { txHash })).json.from, world.factory)
+    await desk.post(`payments/${id}/release`, { tierId: 'basic' })
+    await world.settle()
+    const { status, reason } = await show(id)
+    assert.deepEqual([status, reason], ['held', 'mintReverted'])
+    await desk.post(`payments/${id}/dismiss`)
   })
 
   it('that vanished, and came in another block, is another payment, which the operator decides anew', async () => {

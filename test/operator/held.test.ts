@@ -140,6 +140,20 @@ describe('held payments', () => {
     assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
   })
 
+  it('that were released, came back failed, and then came back well, are minted as they were released', async () => {
+    const txHash = await heldPayment(6)
+    const raw = await world.raw(txHash)
+    await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
+    for (const code of ['0x5f5ffd', '0x']) {
+      const { blockNumber } = (await desk.get(`payments/${txHash}`)).json.payments[0]
+      await world.chain.reorg(Number((await world.chain.block()).number) - blockNumber + 1)
+      await world.chain.rpc('anvil_setCode', [world.at(3), code])
+      await world.chain.rpc('eth_sendRawTransaction', [raw])
+      await world.settle()
+    }
+    assert.equal(await told(txHash), 'minted')
+  })
+
   it('are refused by name where there is none, or the name is no name', async () => {
     const nobody = `0x${'ab'.repeat(32)}`
     assert.equal((await desk.get(`payments/${nobody}`)).status, 404)

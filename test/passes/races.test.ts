@@ -128,6 +128,27 @@ test('a payment whose block changed while its holding was being read is judged b
   assert.equal(await told(payment), 'minted')
 })
 
+test('a payment of a fork that another pass followed to is not minted by a call that is bound to the fork before', async () => {
+  const paid = await world.pay(12, BASIC)
+  const raw = await world.raw(paid)
+  await world.chain.rpc('anvil_dropTransaction', [paid])
+  await world.chain.mine()
+  const before = await countIntents()
+  const { contract } = world.ctx
+  // Asked after the pass has followed and before it judges.
+  const counters = mock.fn(async (atBlock: number) => {
+    if (counters.mock.callCount() === 0) {
+      await world.chain.reorg(1, [[raw, 0]])
+      await world.credit()
+    }
+    return contract.counters(atBlock)
+  })
+  await assert.rejects(world.instance({ contract: { ...contract, counters } }).payments(), /taken back while/)
+  assert.deepEqual([await told(paid), await countIntents()], ['accepted', before])
+  await world.settle()
+  assert.equal(await told(paid), 'minted')
+})
+
 test('the ledger is not taken back from where it no longer stands', async () => {
   await world.chain.mine()
   await world.payments()

@@ -54,6 +54,38 @@ async function sentRound(world: World): Promise<Hash> {
   return txHash ?? assert.fail('no round')
 }
 
+inWorld(
+  'a node whose payment is read no more is nobody’s, and is that payment’s again when it is read again',
+  async (world) => {
+    const { paid } = await mintedNode(world)
+    const goBack = async () => {
+      const [fork, cursor] = [await readBlock(world.pool, 1), await readCursor(world.pool)]
+      assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
+    }
+    const unpaid = async () => (await world.pool`SELECT FROM nodes WHERE payment_id IS NULL`).count
+    const { chain } = world.ctx
+    // As where the payments wallet is another one by now.
+    const observe: typeof chain.observe = async (...asked) => ({ ...(await chain.observe(...asked)), transfers: [] })
+    await goBack()
+    await world.instance({ minter: null, chain: { ...chain, observe } }).payments()
+    assert.deepEqual([await stateOf(world, paid), await unpaid()], ['orphaned', 1])
+    const [{ number } = assert.fail()] = await world.pool<
+      { number: number }[]
+    >`SELECT block_number AS number FROM nodes`
+    // The payment is read again, above its node: as where a mint without a guard was kept, and its payment moved.
+    const { transfers } = await chain.observe(number - 1, number - 1, null)
+    const late: typeof chain.observe = async (...asked) => {
+      const range = await chain.observe(...asked)
+      const last = range.blocks.at(-1) ?? assert.fail()
+      const at = { blockNumber: last.number, blockHash: last.hash, blockTime: last.time, txIndex: 0 }
+      return { ...range, transfers: transfers.map((transfer) => ({ ...transfer, ...at })) }
+    }
+    await world.chain.mine()
+    await world.instance({ minter: null, chain: { ...chain, observe: late } }).payments()
+    assert.deepEqual([await stateOf(world, paid), await unpaid()], ['minted', 0])
+  },
+)
+
 inWorld('a payment that a reorganisation drops is orphaned and never minted', async (world) => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
@@ -333,6 +365,20 @@ inWorld('a nonce that became free below ours is filled, so that ours is not stuc
   assert.equal(await stateOf(world, paid), 'minted')
   assert.equal(await world.read('lastId'), 1n)
   await checkInvariants(world)
+})
+
+inWorld('a nonce that became free is not filled at a price that is never offered', async (world) => {
+  const spent = await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
+  await world.chain.mine()
+  const { paid } = await mintedNode(world)
+  const raw = await world.raw(paid)
+  await world.chain.reorg(3)
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.instance({ rules: { feeCapWei: 1n } }).payments()
+  assert.equal((await world.pool`SELECT FROM outbox WHERE call -> 'orders' = '[]'`).count, 0)
+  await world.settle()
+  assert.deepEqual([await stateOf(world, paid), await world.succeeded(spent)], ['minted', null])
 })
 
 inWorld(

@@ -8,13 +8,14 @@ import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
 import { type CohortState, chooseCohort, type Opening, openingsNeeded, type Schedule } from '../../domain/schedule.ts'
 import type { PassContext, Run } from '../context.ts'
+import { settledHeight } from './judge.ts'
 import { type Sent, send } from './send.ts'
 
 /**
  * Nodes in one transaction at most: to wallets that have none yet about 74,000 gas each, so this fills nine tenths of what a transaction
  * may carry. As one mint is on its way at a time, it also bounds what is sold in a block without a buyer waiting for the next.
  */
-const MINT_BATCH_MAX = 200
+export const MINT_BATCH_MAX = 200
 /** Cohorts opened in one transaction at most: about 50,000 gas each. */
 const OPENINGS_MAX = 100
 
@@ -23,11 +24,9 @@ export async function mint(ctx: PassContext, run: Run, minter: Sender, cursor: C
   const schedule = termsAt(await readCreditTerms(ctx.pool), cursor.time)
   if (!schedule) return null
   const cohorts = await readCohorts(ctx.pool)
-  const accepted = await payments.readPayments(ctx.pool, {
-    states: ['accepted'],
-    upToBlock: cursor.number,
-    limit: MINT_BATCH_MAX,
-  })
+  // What the operator released may be of a block that is not settled yet.
+  const upToBlock = await settledHeight(ctx, cursor)
+  const accepted = await payments.readPayments(ctx.pool, { states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX })
   const batch = accepted.flatMap((payment) => {
     const cohort = payment.tierNo === null ? null : chooseCohort(cohorts, payment.tierNo, schedule, cursor.time)
     return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []

@@ -2,7 +2,7 @@
 // now and after any crash; a new one is made only when none of the same sender is outstanding.
 import type { FactoryCall, Fees, Sender, SendOutcome } from '../../chain/port.ts'
 import { SignerFault } from '../../chain/signer.ts'
-import type { Cursor } from '../../db/blocks.ts'
+import { type Cursor, readBlock } from '../../db/blocks.ts'
 import * as outbox from '../../db/outbox.ts'
 import { writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
@@ -68,11 +68,23 @@ export async function send(
     const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: estimate.gas, guardBlock }
     const outboxId = await outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor))
     await claim(sql, outboxId)
+    await holdToGuard(sql, call)
     failpoint(`${call.kind}.storing`)
   })
   failpoint(`${call.kind}.stored`)
   await handOver(ctx, run, sender, signed, `${call.kind}.sent`)
   return { kind: 'sent', txHash: signed.txHash }
+}
+
+/**
+ * Throws where the ledger has left the fork that a call's guard names: another pass may have followed there since the cursor was read, and a
+ * payment of that fork, bound to this one, would be minted where it was never made. Asked once what the call is for is locked.
+ */
+async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
+  if (call.kind === 'openCohorts' || call.guard === null) return
+  const { number, hash } = call.guard
+  if ((await readBlock(sql, number))?.hash !== hash)
+    throw new Error('the ledger was taken back while a call was being signed; the next run makes it anew')
 }
 
 /** Why a sender must not send now: its last transactions reverted one after the other. Null when it may. */
@@ -142,6 +154,7 @@ async function fillNonce(
   fees: Fees,
   cursor: Cursor,
 ): Promise<void> {
+  if (fees.maxFeeWei > ctx.rules.feeCapWei) return
   const signed = await signedOrNot(ctx, sender.sign(NOTHING, { nonce, gasLimit: FILL_GAS, fees }))
   if (signed instanceof SignerFault) return
   const intent = {

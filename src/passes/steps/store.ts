@@ -95,17 +95,16 @@ async function settlePayments(
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, displacing, range.events, headBlock)
 
+  const came = range.transfers.map((transfer) => transfer.txHash)
+  await payments.adoptNodes(sql, came)
   const surprises = await payments.markMinted(sql, changes.nodes)
   for (const ref of surprises) await alarm(ctx, sql, 'mintedThoughNotAccepted', ref, {})
 
   const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
-  await payments.holdWalletLimit(
-    sql,
-    full.map((skip) => skip.ref),
-  )
-  for (const skip of changes.skipped) {
-    if (skip.reason > SKIPPED_COHORT) await alarm(ctx, sql, 'mintSkipped', skip.ref, { reason: skip.reason })
-  }
+  const impossible = changes.skipped.filter((skip) => skip.reason > SKIPPED_COHORT)
+  await payments.holdSkipped(sql, refsOf(full), 'walletLimit')
+  await payments.holdSkipped(sql, refsOf(impossible), 'mintReverted')
+  for (const { ref, reason } of impossible) await alarm(ctx, sql, 'mintSkipped', ref, { reason })
 
   await payments.releaseUnminted(
     sql,
@@ -115,6 +114,8 @@ async function settlePayments(
   // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
   if (!restored) for (const txHash of foreign) await alarm(ctx, sql, 'foreignTransaction', txHash, {})
 }
+
+const refsOf = (skipped: LedgerChanges['skipped']) => skipped.map((skip) => skip.ref)
 
 async function noteSettled(ctx: PassContext, sql: Sql, intent: Settled): Promise<void> {
   ctx.log.info(intent, 'transaction settled')
