@@ -19,6 +19,13 @@ export const TX_GAS_MAX = 2n ** 24n
 const GUARD_GAS = 2_000n
 /** The estimate holds for one block; by the time the call is mined a cohort may be colder or a wallet new to it. */
 const MARGIN_PERCENT = 10n
+/**
+ * The least that a mint is given for each order: what one costs that is carried out. One that would be skipped just now is estimated at next to
+ * nothing; whoever moved a node of his in between had everybody's mint run out of gas, again and again.
+ */
+const ORDER_GAS = 80_000n
+/** What a mint costs beside its orders. */
+const MINT_GAS = 40_000n
 /** Tip where the provider names none: what mainnet has taken at most times. */
 const TIP_FALLBACK_WEI = 1_000_000_000n
 
@@ -57,8 +64,10 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
         { method: 'eth_getBlockByNumber', params: ['latest', false] },
       ])
       if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
-      if (reply.ok)
-        return withMargin(quantity(reply.result, 'gas estimate'), gasMaxIn(resultOf('eth_getBlockByNumber', latest)))
+      if (reply.ok) {
+        const gasMax = gasMaxIn(resultOf('eth_getBlockByNumber', latest))
+        return withMargin(quantity(reply.result, 'gas estimate'), gasMax, leastGas(call))
+      }
       const { error } = reply
       if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
       const kind = isLimit(error) ? null : classifyEstimateError(error)
@@ -98,11 +107,16 @@ function nextBaseFeeMax(baseFeeWei: bigint): bigint {
   return baseFeeWei + baseFeeWei / 8n + 1n
 }
 
-function withMargin(gas: bigint, gasMax: bigint): EstimateOutcome {
+function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome {
   const needed = gas + GUARD_GAS
   if (needed > gasMax) return { kind: 'overGasCap' }
   const roomy = (needed * (100n + MARGIN_PERCENT)) / 100n
-  return { kind: 'ok', gas: roomy < gasMax ? roomy : gasMax }
+  const asked = roomy > least ? roomy : least
+  return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
+}
+
+function leastGas(call: FactoryCall): bigint {
+  return call.kind === 'mint' ? MINT_GAS + ORDER_GAS * BigInt(call.orders.length) : 0n
 }
 
 /** What a transaction may ask for in a block like this one: no more than the block itself, where that is less than the cap. */

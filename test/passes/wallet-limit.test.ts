@@ -62,6 +62,24 @@ test('a wallet that fills up while its mint is under way is passed over by the c
   assert.equal(await told(skipped), 'minted')
 })
 
+test('a wallet that is full while the mint is estimated, and is not when it is mined, costs nobody his node', async () => {
+  const gift = await world.pay(12, BASIC)
+  await world.pay(13, BASIC)
+  await world.settle()
+  const both = [await world.pay(13, BASIC), await world.pay(14, BASIC)]
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  assert.deepEqual(await Promise.all(both.map(told)), ['accepted', 'accepted'])
+  await world.act(12, 'transferFrom', [world.at(12), world.at(13), await nodeOf(gift)])
+  await world.payments()
+  await world.chain.rpc('anvil_dropTransaction', [await lastSent()])
+  await world.act(13, 'transferFrom', [world.at(13), world.at(15), await nodeOf(gift)])
+  await world.payments()
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await Promise.all(both.map(told)), ['minted', 'minted'])
+})
+
 test('what is on its way counts against the cap: no order is sent that the contract would pass over', async () => {
   const both = [await world.pay(11, BASIC), await world.pay(11, BASIC)]
   await world.chain.mine()
