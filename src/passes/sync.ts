@@ -5,11 +5,9 @@ import { readMintedTo } from '../db/nodes.ts'
 import type { Hash } from '../domain/units.ts'
 import type { PassContext } from './context.ts'
 import type { FoundNode, PaymentsOutcome, Syncer, SyncOutcome } from './outcomes.ts'
+import { MINT_BATCH_MAX } from './steps/mint.ts'
 import { reachBlock } from './steps/reach.ts'
 import { insertMissingNode } from './steps/reconcile.ts'
-
-/** Nodes of one mint transaction that are looked up at most: as many as a mint carries. */
-const NODES_MAX = 100
 
 /** Builds the lookup (POST /api/nodes/sync) on the payments pass it nudges. */
 export function createSyncer(ctx: PassContext, runPayments: () => Promise<PaymentsOutcome>): Syncer {
@@ -36,7 +34,7 @@ async function mintedIn(ctx: PassContext, txHash: Hash, blockNumber: number): Pr
   const { events } = await ctx.chain.observe(blockNumber, blockNumber, null)
   return events
     .flatMap((event) => (event.kind === 'nodeMinted' && event.txHash === txHash ? [event.nodeId] : []))
-    .slice(0, NODES_MAX)
+    .slice(0, MINT_BATCH_MAX)
 }
 
 /** Has the ledger follow to the block, then tells of each node whom the log names and whom the contract names now. */
@@ -51,15 +49,19 @@ async function find(
   const cursor = await readCursor(ctx.pool)
   if (!cursor) return { kind: 'following' }
   const nodes: FoundNode[] = []
+  // The nodes of one transaction have ids without gaps: one question for all of them.
+  const onChain = await ctx.contract.nodes(nodeIds[0] ?? 0n, nodeIds.length, cursor.number)
+  const owners = new Map(onChain.map((node) => [node.nodeId, node.owner]))
+  const recorded = await readMintedTo(ctx.pool, nodeIds)
   for (const nodeId of nodeIds) {
-    const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor.number)
-    if (!onChain) return { kind: 'following' }
-    let mintedTo = (await readMintedTo(ctx.pool, [nodeId])).get(nodeId)
+    const ownerNow = owners.get(nodeId)
+    if (!ownerNow) return { kind: 'following' }
+    let mintedTo = recorded.get(nodeId)
     if (!mintedTo && (await insertMissingNode(ctx, cursor, nodeId))) {
       mintedTo = (await readMintedTo(ctx.pool, [nodeId])).get(nodeId)
     }
     if (!mintedTo) return { kind: 'following' }
-    nodes.push({ nodeId, mintedTo, ownerNow: onChain.owner, created: !before.has(nodeId) })
+    nodes.push({ nodeId, mintedTo, ownerNow, created: !before.has(nodeId) })
   }
   return { kind: 'followed', nodes }
 }

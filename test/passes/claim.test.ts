@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'
-import { type Hash, hash } from '../../src/domain/units.ts'
+import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { claimer } from '../../src/passes/claim.ts'
 import { createSyncer } from '../../src/passes/sync.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const UNKNOWN = hash(`0x${'ee'.repeat(32)}`)
@@ -16,7 +16,7 @@ let world: World
 let claim: ReturnType<typeof claimer>
 let sync: ReturnType<typeof createSyncer>
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({}, { maxPerWallet: 40n })
   await world.settle()
   claim = claimer(world.ctx, world.payments)
   sync = createSyncer(world.ctx, world.payments)
@@ -187,6 +187,21 @@ test('a sync by transaction follows to the mint and tells its nodes', async () =
   const node = { nodeId, mintedTo: world.at(10), ownerNow: world.at(10), created: true }
   assert.deepEqual(outcome, { kind: 'followed', nodes: [node] })
   assert.deepEqual(await sync.byTransaction(sent.hash), { kind: 'followed', nodes: [{ ...node, created: false }] })
+})
+
+test('a sync by transaction tells every node of a mint, however many it carries', async () => {
+  const price = ETHER / 1000n
+  await enterTier(world, { tierId: 'small', tierNo: 9, priceWei: wei(price), maxPerWallet: 20 })
+  await world.chain.mine()
+  await world.settle()
+  const buyers = [4, 5, 6, 7, 8, 9]
+  const paid: Hash[] = []
+  for (let i = 0; i < 17; i++) for (const buyer of buyers) paid.push(await world.pay(buyer, price))
+  await world.settle()
+  const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
+    SELECT mint_tx_hash AS hash FROM nodes WHERE ref = ${paid.at(-1) ?? ''}`
+  const outcome = await sync.byTransaction(hash)
+  assert.equal(outcome.kind === 'followed' && outcome.nodes.length, paid.length)
 })
 
 test('a sync by id follows to the node, and tells its minter apart from its owner', async () => {
