@@ -5,6 +5,7 @@ import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blo
 import { readHalt } from '../db/halts.ts'
 import { type Happening, happeningsOf, readHappenings } from '../db/rescan.ts'
 import { inTransaction } from '../db/sql.ts'
+import type { Hash } from '../domain/units.ts'
 import { rewindTo } from '../passes/steps/rewind.ts'
 import {
   type Actor,
@@ -118,10 +119,28 @@ async function scan(deps: OperatorDeps, fromBlock: number, cursor: Cursor) {
       return refuseAct('notYet', 'The ledger was taken back while it was compared: ask again.')
     missing = lacking(theirs, ours)
     surplus = lacking(ours, theirs)
+    const former = await ofFormerWallet(deps, surplus)
+    if (former !== null)
+      return refuseAct(
+        'conflict',
+        `In block ${former} the payments wallet was another one, and read anew what it was paid there would be lost: begin with a block after PAYMENT_ADDRESS was changed.`,
+      )
     if ([...missing, ...surplus].some(({ key }) => key.startsWith('block ')))
       return refuseAct('notYet', 'The chain is being reorganised: the next pass sees to it. Ask again.')
   }
   return { toBlock, missing: missing.slice(0, TOLD_MAX), surplus: surplus.slice(0, TOLD_MAX) }
+}
+
+/** The first block in which the ledger has a transaction of a payments wallet that is not the present one; null where there is none. */
+async function ofFormerWallet(deps: OperatorDeps, surplus: readonly Happening[]): Promise<number | null> {
+  const wallet = deps.rules.paymentAddress
+  for (const { blockNumber, key } of surplus) {
+    const [kind, txHash] = key.split(' ')
+    if (kind !== 'payment' && kind !== 'outflow') continue
+    const tx = await deps.chain.transaction(txHash as Hash)
+    if (tx && tx.to !== wallet && tx.from !== wallet) return blockNumber
+  }
+  return null
 }
 
 /** What `whole` has and `part` lacks, lowest block first. */

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { encodeFunctionData } from 'viem'
 import { operatorDeps } from '../../src/app.ts'
 import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import { createChainReader } from '../../src/chain/follow.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { rescan } from '../../src/operator/rescan.ts'
@@ -228,6 +229,20 @@ describe('a rescan', () => {
       SELECT ref, mint_tx_hash FROM nodes WHERE payment_id IS NULL`
     const [unpaidRefs, foreign] = [minted.map((row) => row.ref), minted.map((row) => row.mint_tx_hash)]
     await checkInvariants(world, { unpaidRefs, foreign })
+  })
+
+  it('is refused over blocks in which the payments wallet was another one: what it was paid there would be lost', async () => {
+    const paid = await world.pay(5, BASIC)
+    await world.settle()
+    const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
+    const paymentAddress = world.at(12)
+    const watched = { factory: world.factory, paymentAddress, senders: [world.at(1), world.at(2)] }
+    const chain = createChainReader(world.rpc, watched)
+    const deps = operatorDeps({ ...world.ctx, chain, rules: { ...world.ctx.rules, paymentAddress } }, world.pool)
+    const refused = await rescan(deps, { name: 'ada', requestId: null }, { fromBlock: blockNumber })
+    assert.match(isOperatorRefusal(refused) ? refused.message : 'done', /the payments wallet was another one/)
+    await world.settle()
+    assert.equal(await told(paid), 'minted')
   })
 
   it('is refused where the chain was taken back, before it looks or meanwhile', async () => {
