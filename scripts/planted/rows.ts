@@ -312,7 +312,7 @@ export const ROW_BUGS: readonly PlantedBug[] = [
   one(
     'a rebuilt ledger mints what has no node without a look',
     'src/rebuild/rebuild.ts',
-    "  await writeSetting(ctx.pool, 'recheckUpTo', { block: cursor.number }, 'rebuild')\n",
+    "  await writeSetting(ctx.pool, 'recheckUpTo', { block }, 'rebuild')\n",
     '',
     REBUILD,
   ),

@@ -1,8 +1,8 @@
-// What a rebuilt ledger takes from the old one, since no chain tells it: the operator's terms and decisions. Nothing else is
-// ever copied; a rebuild that copied what it should prove would prove nothing.
+// What a rebuilt ledger takes from the old one, since no chain tells it: the operator's terms and decisions, and what an ether was worth.
+// Nothing else is ever copied; a rebuild that copied what it should prove would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 
-/** The operator's own tables, with the columns that are his. */
+/** The operator's own tables, with the columns that are his, and the prices of past hours. */
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, live, from_block, from_time, entered_at, entered_by`,
@@ -10,6 +10,7 @@ const COPIED = {
   grants: 'node_id, reason, granted_by, granted_at',
   attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
   senders: 'address, label, reason, added_by, added_at',
+  price_history: 'hour, usd, quoted_at',
 } as const
 const REFUNDS =
   'payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
@@ -18,7 +19,7 @@ const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
 /** Switches of his; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
-/** Has tiers, credit terms, grants, attributions, the deny list and the pause say what they say in the other ledger. Does nothing twice. */
+/** Has tiers, credit terms, grants, attributions, the deny list, the prices and the pause say what they say in the other ledger. Does nothing twice. */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
     // What was copied before may have been revoked since.
@@ -41,8 +42,8 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
 }
 
 /**
- * Copies the operator's verdicts to the payments of the same ref, and lets those stand that no node contradicts. The payments must
- * have been followed. Does nothing twice.
+ * Copies the operator's verdicts to the payments of the same ref, and lets those stand that neither a node nor a transfer that failed
+ * contradicts. The payments must have been followed. Does nothing twice.
  */
 export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   const verdicts = await asJson(
@@ -63,7 +64,7 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
       UPDATE payments p SET state = r.verdict, reason = CASE WHEN r.verdict = 'accepted' THEN NULL ELSE r.reason END,
         tier_id = r.tier_id, tier_version = r.tier_version, updated_at = now()
       FROM (SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC) r
-      WHERE p.ref = r.ref AND p.state IN ('seen', 'held')`
+      WHERE p.ref = r.ref AND p.state IN ('seen', 'held') AND p.succeeded`
   })
 }
 

@@ -1,6 +1,7 @@
 // Rebuilds a ledger from the chain alone, into a database of its own, and holds it against the current one. It never sends,
 // and never writes to the current ledger.
 import { readCursor } from '../db/blocks.ts'
+import { readRecheck } from '../db/recheck.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/settings.ts'
 import { inSnapshot } from '../db/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
@@ -42,14 +43,14 @@ export async function rebuild(ctx: PassContext, source: Pool | null, say: (line:
   await begin(ctx.pool)
   if (source) await copyTerms(source, ctx.pool)
   await followTo(ctx, source, say)
-  if (!source) return { ...(await finish(ctx)), comparison: null }
+  if (!source) return { ...(await finish(ctx, null)), comparison: null }
   // What the current ledger is now: it may be followed and decided upon all the while.
   return inSnapshot(source, async (old) => {
     await copyTerms(old, ctx.pool)
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)
-    const finished = await finish(ctx)
+    const finished = await finish(ctx, await readRecheck(old))
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
     return { ...finished, comparison }
   })
@@ -101,11 +102,12 @@ async function auditThoroughly(
   }
 }
 
-/** Holds what is not minted, judges the rest, and lets the ledger be used. */
-async function finish(ctx: PassContext): Promise<{ block: number; waiting: number }> {
+/** Holds what is not minted, up to here or up to where the old ledger had it held, judges the rest, and lets the ledger be used. */
+async function finish(ctx: PassContext, heldUpTo: number | null): Promise<{ block: number; waiting: number }> {
   const cursor = await readCursor(ctx.pool)
   if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
-  await writeSetting(ctx.pool, 'recheckUpTo', { block: cursor.number }, 'rebuild')
+  const block = Math.max(cursor.number, heldUpTo ?? 0)
+  await writeSetting(ctx.pool, 'recheckUpTo', { block }, 'rebuild')
   const seen = async () =>
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()

@@ -2,6 +2,7 @@
 // list, pause and the log of his acts, all made over HTTP, and mints nothing that he had settled.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
 import { connect } from '../../src/db/sql.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { startDesk } from '../support/operator.ts'
@@ -61,6 +62,52 @@ test('a rebuilt ledger holds everything that the operator did', async () => {
     assert.deepEqual(await stateIn(dismissed), ['dismissed', 'wrongAmount', null])
     for (const txHash of [dismissed, refunded, waiting]) assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
     assert.equal((await paymentOf(world, sold))?.state, 'minted')
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+    await desk.close()
+  }
+})
+
+test('a rebuilt ledger believes no word of his about a transfer that failed, holds what he had held, and keeps what no chain tells', async () => {
+  const desk = await startDesk()
+  const { world } = desk
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  try {
+    await world.settle()
+    const failed = await world.pay(6, BASIC - 1n)
+    const raw = await world.raw(failed)
+    await world.settle()
+    const [{ blockNumber }] = (await desk.get(`payments/${failed}`)).json.payments
+    assert.equal((await desk.post(`payments/${failed}/release`, { tierId: 'basic' })).status, 200)
+    await world.chain.reorg(Number((await world.chain.block()).number) - blockNumber + 1)
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x5f5ffd'])
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.settle()
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+    assert.equal((await paymentOf(world, failed))?.reason, 'failed')
+    // It had been restored, and has yet to follow to where it was.
+    const heldUpTo = Number((await world.chain.block()).number) + 2
+    await raiseRecheck(world.pool, heldUpTo, 'cli:ada')
+    await world.pool`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('2026-10-01T00:00:00Z', 2345.678, now())`
+
+    const again = world.instance({ pool, directUrl: database.url })
+    const { comparison } = await rebuild(again.ctx, world.pool, () => {})
+    assert.deepEqual(comparison?.differences, [])
+    assert.equal(await readRecheck(pool), heldUpTo)
+    const prices = (sql: typeof pool) => sql`SELECT * FROM price_history`
+    assert.deepEqual([...(await prices(pool))], [...(await prices(world.pool))])
+    const before = await world.pay(7, BASIC)
+    await world.chain.mine(2)
+    const after = await world.pay(8, BASIC)
+    await world.chain.mine()
+    await again.payments()
+    const states = await pool`SELECT tx_hash, state, reason FROM payments`
+    const stateOf = (txHash: string) => states.find((row) => row.tx_hash === txHash)
+    assert.deepEqual([stateOf(failed)?.state, stateOf(failed)?.reason], ['ignored', 'failed'])
+    assert.deepEqual([stateOf(before)?.state, stateOf(before)?.reason], ['held', 'recheck'])
+    assert.notEqual(stateOf(after)?.state, 'held')
   } finally {
     await pool.end({ timeout: 1 })
     await database.drop()
