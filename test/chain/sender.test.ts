@@ -158,7 +158,9 @@ test('an estimate leaves room for the guard and for a colder block, within the c
     })
     return await sender.estimate(mint('8', guard))
   }
-  assert.deepEqual(await estimate(98_000n), { kind: 'ok', gas: 110_000n })
+  assert.deepEqual(await estimate(198_000n), { kind: 'ok', gas: 220_000n })
+  // An order that is skipped just now may be carried out when it is mined.
+  assert.deepEqual(await estimate(30_000n), { kind: 'ok', gas: 120_000n })
   // A guard on the head cannot be checked at the head: the estimate is made without it.
   assert.doesNotMatch(JSON.stringify(provider.seen), new RegExp(guard.hash.slice(2)))
   assert.deepEqual(await estimate(TX_GAS_MAX - 2_000n), { kind: 'ok', gas: TX_GAS_MAX })
