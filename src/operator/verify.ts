@@ -1,5 +1,6 @@
 // Holds the whole ledger against the contract at the one block that the ledger stands at: counters, every node, every cohort, and
-// whether the contract covers what it owes. Both sides stand still meanwhile, so what differs is drift. Changes nothing.
+// whether the contract covers what it owes. Both sides stand still meanwhile, unless the chain takes that block back, so what differs is
+// drift. Changes nothing.
 import type { ContractReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
@@ -25,9 +26,12 @@ export interface Verified {
   drifts: Drift[]
 }
 
-/** Compares everything; `signal` ends it early, `say` is told how far it is. Throws a ChainFault when the chain cannot be asked. */
+/**
+ * Compares everything; `signal` ends it early, `say` is told how far it is. Refused `notYet` where the chain has another block there by then.
+ * Throws a ChainFault when the chain cannot be asked.
+ */
 export function verifyLedger(
-  { readPool, contract }: Pick<OperatorDeps, 'readPool' | 'contract'>,
+  { readPool, chain, contract }: Pick<OperatorDeps, 'readPool' | 'chain' | 'contract'>,
   { signal, say }: { signal?: AbortSignal; say?: (progress: string) => void } = {},
 ): Promise<Verified | OperatorRefusal> {
   return inSnapshot(readPool, async (sql) => {
@@ -39,6 +43,12 @@ export function verifyLedger(
     drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
     const nodes = await compareAllNodes(sql, contract, cursor, lastNodeId, drifts, { signal, say })
     const cohorts = await compareCohorts(sql, contract, cursor, drifts)
+    // The contract is asked by the block's number.
+    if ((await chain.block(cursor.number))?.hash !== cursor.hash)
+      return refuseAct(
+        'notYet',
+        'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
+      )
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
     return { blockNumber: cursor.number, blockHash: cursor.hash, nodes, cohorts, cover, drifts: inOrder(drifts) }
   })

@@ -207,6 +207,19 @@ describe('ledger and chain', () => {
       ['ada', 'ada', 'ada'],
     )
   })
+
+  it('are not compared where the chain has taken the ledger’s block back', async () => {
+    const { world } = desk
+    await world.rest()
+    await world.act(5, 'withdraw', [1n, world.at(9), 1n])
+    await world.payments()
+    await world.chain.reorg(1)
+    const refused = await desk.post('reconciliation/run')
+    assert.equal(refused.status, 409, refused.text)
+    assert.equal((await desk.get('reconciliation')).json.drift.count, 0)
+    await world.rest()
+    assert.equal((await desk.post('reconciliation/run')).json.equal, true)
+  })
 })
 
 it('shows the settings with their secrets masked', async () => {

@@ -33,7 +33,7 @@ after(() => world.close())
 
 const drifts = () => world.pool`SELECT detail FROM audit WHERE action = 'drift' ORDER BY id`
 const verified = async () => {
-  const found = await verifyLedger({ readPool: world.pool, contract: world.ctx.contract })
+  const found = await verifyLedger({ readPool: world.pool, chain: world.ctx.chain, contract: world.ctx.contract })
   return isOperatorRefusal(found) ? assert.fail(found.message) : found
 }
 const nodeRows = () => world.pool`SELECT * FROM nodes ORDER BY node_id`
@@ -271,6 +271,26 @@ test('a contract that cannot be read keeps no payment from being judged', async 
   assert.equal(payment?.state, 'minting')
   const [pass] = await world.pool`SELECT error FROM passes WHERE name = 'reconcile'`
   assert.match(pass?.error, /no answer/)
+  await checkInvariants(world)
+})
+
+test('a block that the chain takes back while it is compared is no drift', async () => {
+  const told = (await drifts()).length
+  await world.pay(9, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  // The mint's.
+  await world.chain.mine()
+  let pending = true
+  const counters: ContractReader['counters'] = async (number) => {
+    if (pending) await world.chain.reorg(1)
+    pending = false
+    return world.ctx.contract.counters(number)
+  }
+  const { payments } = world.instance({ contract: { ...world.ctx.contract, counters } })
+  assert.equal((await payments()).minted, 1)
+  assert.ok(!pending)
+  assert.equal((await drifts()).length, told)
   await checkInvariants(world)
 })
 
