@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
+import { readCohorts, resizeCohort } from '../../src/db/cohorts.ts'
 import { writeHandVerdict } from '../../src/db/decisions.ts'
 import { lockWallet } from '../../src/db/payments.ts'
 import { inTransaction, type Sql } from '../../src/db/sql.ts'
@@ -147,6 +148,29 @@ test('a payment of a fork that another pass followed to is not minted by a call 
   assert.deepEqual([await told(paid), await countIntents()], ['accepted', before])
   await world.settle()
   assert.equal(await told(paid), 'minted')
+})
+
+test('what is put right about a cohort while a range is being stored stays right', async () => {
+  await world.pay(13, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`
+    SELECT (call #>> '{orders,0,cohort}')::int AS cohort FROM outbox ORDER BY id DESC LIMIT 1`
+  const sizeOf = async () =>
+    (await readCohorts(world.pool)).find((known) => known.cohort === cohort)?.size ?? assert.fail()
+  const before = await sizeOf()
+  await resizeCohort(world.pool, cohort, before + 5)
+  await world.chain.mine()
+  let credit: Promise<unknown> = Promise.resolve()
+  await inTransaction(world.pool, async (sql) => {
+    await readCursor(sql, { lock: true })
+    credit = world.credit()
+    await somebodyWaits()
+    // As the reconciler does, by the contract's word and under this lock.
+    await resizeCohort(sql, cohort, before)
+  })
+  await credit
+  assert.equal(await sizeOf(), before + 1)
 })
 
 test('the ledger is not taken back from where it no longer stands', async () => {

@@ -1,5 +1,6 @@
 // Stores one observed range: everything it brought, what follows for payments and intents, and the cursor, in one
 // transaction. Either all of it is in the ledger or none.
+import { isDeepStrictEqual } from 'node:util'
 import { type Cursor, insertBlocks, pruneBlocks, readCursor, writeCursor } from '../../db/blocks.ts'
 import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
 import {
@@ -35,7 +36,7 @@ export interface Stored {
 }
 
 /**
- * Stores a range that continues `expected`. Null when the cursor has moved since: nothing was stored. `headBlock` is the provider's
+ * Stores a range that continues `expected`. Null when the cursor, or a cohort, has changed since: nothing was stored. `headBlock` is the provider's
  * head: how far a ledger that turns out to be a restored one lags behind what it was.
  */
 export async function storeRange(
@@ -46,7 +47,7 @@ export async function storeRange(
 ): Promise<Stored | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
-  // Cohorts change with the cursor only, which is compared under its lock below.
+  // Cohorts change with the cursor, or under its lock: both are compared below.
   const known = range.events.length > 0 ? await readCohorts(ctx.pool) : []
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
@@ -57,6 +58,8 @@ export async function storeRange(
   return inTransaction(ctx.pool, async (sql) => {
     const current = await readCursor(sql, { lock: true })
     if (current?.hash !== expected?.hash) return null
+    // The reconciler may have inserted a node that the ledger lacked.
+    if (range.events.length > 0 && !isDeepStrictEqual(await readCohorts(sql), known)) return null
     // None of these depends on another one, so they are sent together: the database need not wait for us between them.
     const [detected] = await Promise.all([
       payments.insertTransfers(sql, range.transfers),
