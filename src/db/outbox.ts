@@ -92,6 +92,16 @@ export async function readPending(sql: Sql, sender: Address): Promise<PendingInt
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
 }
 
+/** Whether a mint that carries this ref is stored and may yet be mined: it is in no followed block, and its guard neither lapsed nor on another fork. */
+export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
+  const [row] = await sql<{ may: boolean }[]>`
+    SELECT EXISTS (SELECT FROM outbox o JOIN cursors c ON c.name = 'follow'
+      WHERE o.state = 'pending' AND o.kind = 'mint' AND o.call -> 'orders' @> ${jsonRows([{ ref }])}::text::jsonb
+        AND (o.guard_block IS NULL OR o.guard_block + ${BLOCK_HASHES_REACH} > c.block_number)
+        AND NOT EXISTS (SELECT FROM blocks b WHERE b.number = o.guard_block AND b.hash <> o.call #>> '{guard,hash}')) AS may`
+  return row?.may ?? false
+}
+
 /** The nonce after the last one that the outbox gave out or saw taken; 0 when there was none. */
 export async function nextOutboxNonce(sql: Sql, sender: Address): Promise<number> {
   const [row] = await sql<{ next: number }[]>`

@@ -1,5 +1,6 @@
 // Payments as the operator reads them: what is held and why, and one payment with all its evidence.
 import { describePayments, listPayments, type PaymentKey, readDesk } from '../db/decisions.ts'
+import { mayStillMint } from '../db/outbox.ts'
 import { lockWallet, type PaymentState } from '../db/payments.ts'
 import type { Sql } from '../db/sql.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
@@ -74,6 +75,12 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
     return refuseAct('conflict', `That transaction holds several payments: name one by its id, of ${idsOf(found)}.`)
   if (payment.state !== 'held')
     return refuseAct('conflict', `The payment is ${payment.state}; only one that is held can be decided.`)
+  // As where it was judged again after a rescan: paid back now, it would be a node all the same.
+  if (await mayStillMint(sql, payment.ref))
+    return refuseAct(
+      'notYet',
+      'A mint that carries the payment is on its way and may yet be mined: try again once it is settled.',
+    )
   return payment
 }
 

@@ -5,9 +5,11 @@ import { encodeFunctionData } from 'viem'
 import { operatorDeps } from '../../src/app.ts'
 import { factoryAbi } from '../../src/chain/factory.abi.ts'
 import { createChainReader } from '../../src/chain/follow.ts'
+import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { rescan } from '../../src/operator/rescan.ts'
+import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -229,6 +231,34 @@ describe('a rescan', () => {
       SELECT ref, mint_tx_hash FROM nodes WHERE payment_id IS NULL`
     const [unpaidRefs, foreign] = [minted.map((row) => row.ref), minted.map((row) => row.mint_tx_hash)]
     await checkInvariants(world, { unpaidRefs, foreign })
+  })
+
+  it('has nobody pay back what a mint on its way may yet make a node of', async () => {
+    const paid = await world.pay(15, BASIC)
+    await world.chain.mine()
+    await world.payments()
+    assert.equal(await told(paid), 'minting')
+    const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
+      SELECT tx_hash AS hash FROM outbox_attempts ORDER BY outbox_id DESC LIMIT 1`
+    await world.chain.rpc('anvil_dropTransaction', [hash])
+    const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
+    const [fork, cursor] = [await readBlock(world.pool, blockNumber - 1), await readCursor(world.pool)]
+    assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
+    await desk.post('senders', { address: world.at(15), label: 'exchange', reason: 'named meanwhile' })
+    await world.instance({ minter: null }).payments()
+    assert.equal(await told(paid), 'held senderDenied')
+    const back = await world.chain.send({ from: world.at(10), to: world.at(15), value: `0x${BASIC.toString(16)}` })
+    await world.chain.mine()
+    for (const [act, body] of [
+      ['refund', { refundTxHash: back }],
+      ['dismiss', {}],
+    ] as const) {
+      const refused = await desk.post(`payments/${paid}/${act}`, body)
+      assert.equal(refused.status, 409, refused.text)
+      assert.match(refused.json.error, /is on its way/)
+    }
+    await world.settle()
+    assert.equal(await told(paid), 'minted')
   })
 
   it('is refused over blocks in which the payments wallet was another one: what it was paid there would be lost', async () => {
