@@ -91,15 +91,19 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
       "feeWei" numeric, "blockNumber" bigint, "blockHash" text, "blockTime" bigint)`
 }
 
-/** Payments in one of these states, in the order in which they are judged: block, then position in it. */
+/**
+ * Payments in one of these states, in the order in which they are judged: block, then position in it. With `walletMax` only those of wallets
+ * that hold fewer nodes.
+ */
 export async function readPayments(
   sql: Sql,
-  filter: { states: PaymentState[]; reason?: HoldReason; upToBlock: number; limit: number },
+  filter: { states: PaymentState[]; reason?: HoldReason; walletMax?: number; upToBlock: number; limit: number },
 ): Promise<Payment[]> {
   return await sql<Payment[]>`
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
     WHERE p.state = ANY(${filter.states}) AND p.block_number <= ${filter.upToBlock}
       ${filter.reason ? sql`AND p.reason = ${filter.reason}` : sql``}
+      ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
     ORDER BY p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`
 }

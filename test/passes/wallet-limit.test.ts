@@ -80,6 +80,30 @@ test('a wallet that is full while the mint is estimated, and is not when it is m
   assert.deepEqual(await Promise.all(both.map(told)), ['minted', 'minted'])
 })
 
+test('however many payments a full wallet has made, nobody else’s waits for them', async () => {
+  const own = await startWorld({}, { maxPerWallet: 1n })
+  try {
+    await own.settle()
+    for (const buyer of [5, 6]) await own.pay(buyer, BASIC)
+    const second = await own.pay(6, BASIC)
+    await own.settle()
+    const [held = assert.fail()] = await own.pool`SELECT * FROM payments WHERE tx_hash = ${second}`
+    assert.equal(held.reason, 'walletLimit')
+    // As many as a run judges, and earlier than the other's.
+    await own.pool`
+      INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, state, reason, tier_id, tier_version, block_number, block_hash,
+        tx_index, block_time)
+      SELECT h, h, ${own.at(5)}, 1, true, 'held', 'walletLimit', 'basic', 1, ${held.block_number - 1}, ${held.block_hash}, n, now()
+      FROM (SELECT n, '0x' || lpad(to_hex(n), 64, '0') AS h FROM generate_series(1, 1000) n) many`
+    const [{ id } = assert.fail()] = await own.pool`SELECT node_id AS id FROM nodes WHERE owner = ${own.at(6)}`
+    await own.act(6, 'transferFrom', [own.at(6), own.at(7), id])
+    await own.settle()
+    assert.equal((await paymentOf(own, second))?.state, 'minted')
+  } finally {
+    await own.close()
+  }
+})
+
 test('what is on its way counts against the cap: no order is sent that the contract would pass over', async () => {
   const both = [await world.pay(11, BASIC), await world.pay(11, BASIC)]
   await world.chain.mine()

@@ -29,22 +29,21 @@ export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
   const upToBlock = await settledHeight(ctx, cursor)
-  const waiting = [
-    ...(await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, limit: JUDGED_MAX })),
-    // A wallet may have room again: judged anew at every run.
-    ...(await payments.readPayments(ctx.pool, {
-      states: ['held'],
-      reason: 'walletLimit',
-      upToBlock,
-      limit: JUDGED_MAX,
-    })),
-  ].sort(payments.byPlace)
-  if (waiting.length === 0) return judged
+  const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
+  const [seen, [full]] = [
+    await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, limit: JUDGED_MAX }),
+    await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
+  ]
+  if (seen.length === 0 && !full) return judged
+  const walletMax = await ctx.contract.maxPerWallet()
+  // A wallet may have room again: judged anew at every run. Those of full ones are left out, or they would take all the time there is.
+  const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, limit: JUDGED_MAX }) : []
+  const waiting = [...seen, ...roomy].sort(payments.byPlace)
 
   const bench: Bench = {
     paymentAddress,
     versions: await readTierVersions(ctx.pool),
-    walletMax: await ctx.contract.maxPerWallet(),
+    walletMax,
     operators: senderAddresses(ctx),
     now: cursor.time,
     recheckUpTo,
