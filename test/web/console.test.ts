@@ -91,6 +91,35 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('Nothing is held.').waitFor()
   })
 
+  test('ether without a known sender can be attributed, not released', async () => {
+    // Only a transfer inside a transaction makes one, which needs a contract; what the page does with it is looked at here.
+    const payment = {
+      ...{ id: 77, txHash: null, innerIndex: 0, from: null, valueWei: `${ODD_WEI}`, status: 'held' },
+      ...{ reason: 'unattributed', tierId: null, blockNumber: 9, blockTime: '2026-01-02T03:04:05Z', nodeId: null },
+      ...{ updatedAt: '2026-01-02T03:04:05Z', verdict: null },
+    }
+    await page.route('**/api/admin/payments?status=held*', (route) =>
+      route.fulfill({ json: { payments: [payment], nextCursor: null } }),
+    )
+    await page.route('**/api/admin/payments/77', (route) =>
+      route.fulfill({ json: { payments: [{ ...payment, verdicts: [] }] } }),
+    )
+    await page.getByText('unattributed').first().click()
+    await page.getByRole('button', { name: 'Attribute…' }).click()
+    assert.equal(await page.getByRole('button', { name: 'Release…', includeHidden: true }).count(), 0)
+    const asked = page.waitForRequest('**/api/admin/payments/77/attribute')
+    await dialog()
+      .getByLabel('Hash of the transaction')
+      .fill(`0x${'1'.repeat(64)}`)
+    await confirm('Attribute')
+    assert.equal((await asked).postDataJSON().txHash, `0x${'1'.repeat(64)}`)
+    // The service knows no such payment.
+    await dialog().getByRole('alert').waitFor()
+    await dialog().getByRole('button', { name: 'Leave it' }).click()
+    await page.unrouteAll()
+    await page.getByText('Nothing is held.').waitFor()
+  })
+
   test('a tier is taken off sale, and a new one is created', async () => {
     await go('Tiers')
     await page.getByRole('button', { name: 'Take off sale…' }).first().click()
@@ -131,6 +160,10 @@ describe('the console', { skip: noBrowser }, () => {
       page.getByRole('button', { name: 'As CSV' }).click(),
     ])
     assert.match(file.suggestedFilename(), /^node-ledger-statement-\d+\.csv$/)
+    const month = await page.getByLabel('Month').inputValue()
+    const exported = page.waitForRequest('**/api/admin/exports/*')
+    await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'refunds' }).click()])
+    assert.match((await exported).url(), new RegExp(`/exports/refunds.csv\\?month=${month}$`))
     await axe()
     await go('Transactions')
     await page.getByText('openCohorts').first().waitFor()

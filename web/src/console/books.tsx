@@ -8,7 +8,7 @@ import { Failed, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { download, type Statement, useAdmin } from './admin.ts'
 
-const EXPORTS = ['payments', 'nodes', 'credits', 'withdrawals', 'transactions'] as const
+const EXPORTS = ['payments', 'nodes', 'credits', 'withdrawals', 'refunds', 'transactions', 'outflows'] as const
 const thisMonth = () => new Date().toISOString().slice(0, 7)
 
 export function Books() {
@@ -48,8 +48,8 @@ export function Books() {
       </Section>
       <Section title="Exports">
         <p className="note">
-          Each file ends with its number of rows and its total, which must equal the statement’s. A file without that
-          last line is not whole.
+          Of the same month. Each file ends with its number of rows and its totals; one without that last line is not
+          whole.
         </p>
         <div className="buttons">
           {EXPORTS.map((kind) => (
@@ -58,7 +58,7 @@ export function Books() {
               type="button"
               className="button"
               disabled={save.isPending}
-              onClick={() => save.mutate(`exports/${kind}.csv`)}
+              onClick={() => save.mutate(`exports/${kind}.csv?month=${month}`)}
             >
               {kind}
             </button>

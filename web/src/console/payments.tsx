@@ -175,14 +175,25 @@ function Decide({ payment, name }: { payment: HeldPayment; name: string }) {
   const amount = `${ether(payment.valueWei)} ETH`
   return (
     <div className="buttons">
-      <ActButton
-        main
-        label="Release"
-        path={`payments/${name}/release`}
-        says={`The next pass mints a node to ${payment.from ?? 'the sender'} for these ${amount}, whatever the rules said. It cannot be taken back.`}
-        fields={asksTier ? [{ name: 'tierId', label: 'Tier', required: true, choices }] : []}
-        did={() => 'Released. The next pass mints the node.'}
-      />
+      {payment.from === null ? (
+        <ActButton
+          main
+          label="Attribute"
+          path={`payments/${name}/attribute`}
+          says={`Name the transaction by which these ${amount} came, as an explorer shows it among its internal ones. The provider’s trace of it has to show who sent them; to that sender the payment can then be released.`}
+          fields={[{ name: 'txHash', label: 'Hash of the transaction', required: true, placeholder: '0x…' }]}
+          did={({ from }) => `It came from ${shown(from)}. Now it can be released.`}
+        />
+      ) : (
+        <ActButton
+          main
+          label="Release"
+          path={`payments/${name}/release`}
+          says={`The next pass mints a node to ${payment.from} for these ${amount}, whatever the rules said. It cannot be taken back.`}
+          fields={asksTier ? [{ name: 'tierId', label: 'Tier', required: true, choices }] : []}
+          did={() => 'Released. The next pass mints the node.'}
+        />
+      )}
       <ActButton
         label="Record a refund"
         path={`payments/${name}/refund`}
