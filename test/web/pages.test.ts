@@ -40,7 +40,7 @@ describe('the pages', { skip: noBrowser }, () => {
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [390, 1280]) {
+    for (const width of [360, 1280]) {
       test(`${colorScheme}, ${width} wide`, async () => {
         // bypassCSP would hide what this looks for; axe comes in by the debugger, which needs no leave.
         const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
@@ -55,6 +55,10 @@ describe('the pages', { skip: noBrowser }, () => {
             'document.documentElement.scrollWidth - document.documentElement.clientWidth',
           )
           assert.ok((overflow as number) <= 0, `${path} scrolls sideways by ${overflow}`)
+          const hidden = await page.evaluate(
+            "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.top nav'))",
+          )
+          assert.ok((hidden as number) <= 0, `${hidden} pixels of the pages' names are out of sight`)
         }
         assert.deepEqual(
           complaints.filter((complaint) => !complaint.includes('status of 401')),
@@ -76,6 +80,47 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.goto(at('/'))
     await page.getByText('The service cannot answer this at present.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 1)
+    await page.close()
+  })
+
+  test('long names and large amounts stay within a phone’s width', async () => {
+    const page = await browser.newPage({ viewport: { width: 360, height: 800 } })
+    const [wei, label] = [`${10n ** 31n + 123_456_789_012_345_678n}`, 'W'.repeat(64)]
+    const amounts = (body: string) =>
+      body.replace(/("\w+Wei"):"[0-9]+"/g, `$1:"${wei}"`).replace('"Basic"', `"${label}"`)
+    await page.route('**/api/price', (route) => route.fulfill({ json: { usd: 98_765.43 } }))
+    await page.route(/\/api\/(stats|tiers|node|nodes|distributions|deploy-quote)/, async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, body: amounts(await answer.text()) })
+    })
+    for (const path of Object.keys(PAGES)) {
+      await page.goto(at(path))
+      await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      assert.ok((overflow as number) <= 0, `${path} scrolls sideways by ${overflow}`)
+    }
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.close()
+  })
+
+  test('a held payment is looked at again, until it is decided', async () => {
+    const page = await browser.newPage()
+    await page.clock.install()
+    const txHash = `0x${'1'.repeat(64)}`
+    const payment = { txHash, from: walletOf(1), tierId: 'basic', valueWei: '1', blockNumber: 1, updatedAt: null }
+    let status = 'held'
+    await page.route('**/api/payments/claim', (route) =>
+      route.fulfill({ json: { ...payment, status, reason: 'walletLimit', nodeId: '3', mintTxHash: null } }),
+    )
+    await page.goto(at('/buy'))
+    await page.getByLabel('Hash of the transfer').fill(txHash)
+    await page.getByRole('button', { name: 'Look for it' }).click()
+    await page.getByText('Once one is moved away, this node is minted by itself.').waitFor()
+    status = 'minted'
+    await page.clock.fastForward(20_000)
+    await page.getByText('Node 3 is yours.').waitFor()
     await page.close()
   })
 
@@ -116,6 +161,8 @@ describe('the pages', { skip: noBrowser }, () => {
     await search.fill('nonsense')
     await search.press('Enter')
     await page.getByRole('alert').waitFor()
+    // Asking again would change nothing.
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
     await page.close()
   })
 

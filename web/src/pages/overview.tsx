@@ -29,8 +29,12 @@ export function Overview() {
               name="Distributed"
               note={
                 <>
-                  {count(totals.totalDistributions, 'round')}, the last{' '}
-                  <Time at={totals.lastDistributionAt} none="not yet" />
+                  {count(totals.totalDistributions, 'round')}
+                  {totals.lastDistributionAt && (
+                    <>
+                      , the last <Time at={totals.lastDistributionAt} />
+                    </>
+                  )}
                 </>
               }
             >

@@ -10,7 +10,10 @@ import { Failed } from '../ui/states.tsx'
 
 /** Claims are limited to twenty a minute and address. */
 const EVERY_MS = 3_500
-const SETTLED = ['minted', 'held', 'refunded', 'dismissed']
+/** A held payment waits for a person, or for room in its wallet. */
+const HELD_EVERY_MS = 15_000
+const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
+const FINAL: readonly Payment['status'][] = ['minted', 'refunded', 'dismissed']
 const STEPS = ['Seen in a block', 'Checked', 'Being minted', 'Minted'] as const
 /** How many of the steps each state has behind it. */
 const DONE: Record<Payment['status'], number> = {
@@ -26,13 +29,12 @@ const DONE: Record<Payment['status'], number> = {
 
 type Seen = { payment: Payment | null }
 
-/** Follows the payment until nothing more comes by itself. */
+/** Follows the payment until nothing more can come of it. */
 export function PaymentSteps({ txHash }: { txHash: string }) {
   const reading = useQuery({
     queryKey: ['payment', txHash],
     queryFn: ({ signal }) => look(txHash, signal),
-    refetchInterval: ({ state }) =>
-      SETTLED.includes(state.data?.payment?.status ?? '') || isRefused(state.error) ? false : EVERY_MS,
+    refetchInterval: ({ state }) => !isRefused(state.error) && untilAskedAgain(state.data?.payment ?? null),
     gcTime: 0,
   })
   if (isRefused(reading.error)) return <Failed error={notAPayment(reading.error)} />
@@ -43,13 +45,15 @@ export function PaymentSteps({ txHash }: { txHash: string }) {
         Transfer <Hash of={txHash} />
         {reading.isError && ' · the service cannot be reached just now; this page keeps asking'}
       </p>
-      {payment && SETTLED.includes(payment.status) && payment.status !== 'minted' ? (
-        <Stopped payment={payment} />
-      ) : (
-        <Way payment={payment} />
-      )}
+      {payment && STOPPED.includes(payment.status) ? <Stopped payment={payment} /> : <Way payment={payment} />}
     </div>
   )
+}
+
+/** Milliseconds; false: never again. */
+function untilAskedAgain(payment: Payment | null): number | false {
+  if (payment && FINAL.includes(payment.status)) return false
+  return payment?.status === 'held' ? HELD_EVERY_MS : EVERY_MS
 }
 
 function Way({ payment }: { payment: Payment | null }) {

@@ -28,7 +28,7 @@ export function Amount({ wei, plain = false }: { wei: bigint | null; plain?: boo
         {leading}
         <span className="tail">{exact.slice(leading.length)}</span> ETH
       </span>
-      {usd && <span className="usd"> ≈ {usd}</span>}
+      {usd && <span className="usd"> ≈&nbsp;{usd}</span>}
     </span>
   )
 }

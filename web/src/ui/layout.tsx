@@ -128,9 +128,7 @@ function Footer() {
             </div>
             <div>
               <dt>Payments wallet</dt>
-              <dd>
-                <Address of={data.paymentAddress} link={false} />
-              </dd>
+              <dd>{data.paymentAddress === null ? 'none' : <Address of={data.paymentAddress} link={false} />}</dd>
             </div>
           </dl>
         )}

@@ -16,7 +16,10 @@ export function Shown<T>({ reading, lines = 3, shape = 'lines', children }: Show
       </>
     )
   }
-  if (reading.isError) return <Failed error={reading.error} retry={() => void reading.refetch()} />
+  if (reading.isError) {
+    const mayPass = !(reading.error instanceof LedgerError) || reading.error.retryable
+    return <Failed error={reading.error} retry={mayPass ? () => void reading.refetch() : undefined} />
+  }
   return <Waiting lines={lines} shape={shape} />
 }
 
