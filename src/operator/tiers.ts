@@ -149,6 +149,7 @@ type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>
 
 function merge(before: Terms, change: Change): Terms {
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null))
+  const isOtherToken = change.holdingToken !== null && change.holdingToken !== before.holdingToken
   const {
     tierId,
     tierNo,
@@ -162,6 +163,8 @@ function merge(before: Terms, change: Change): Terms {
     ...holding
   } = {
     ...before,
+    // They are said of one token: another one's would be read wrongly by whoever is asked to hold it.
+    ...(isOtherToken ? { holdingSymbol: null, holdingDecimals: null } : {}),
     ...given,
   }
   const open = holding.holdingWei === 0n

@@ -198,6 +198,23 @@ describe('held payments', () => {
       assert.equal((await desk.post('payments/dismiss', { belowWei })).status, 400, String(belowWei))
   })
 
+  it('that are small, and were released, are no dust while they wait for room in their wallet', async () => {
+    const small = await startDesk({}, { maxPerWallet: 1n })
+    try {
+      const [, short] = [await small.world.pay(5, BASIC), await small.world.pay(5, BASIC - 1n)]
+      await small.world.settle()
+      await small.post(`payments/${short}/release`, { tierId: 'basic' })
+      await small.world.settle()
+      assert.equal((await paymentOf(small.world, short))?.reason, 'walletLimit')
+      const preview = await small.post('payments/dismiss', { belowWei: BASIC.toString(), dryRun: true })
+      assert.equal(preview.json.count, 0)
+      await small.post('payments/dismiss', { belowWei: BASIC.toString() })
+      assert.equal((await paymentOf(small.world, short))?.state, 'held')
+    } finally {
+      await small.close()
+    }
+  })
+
   it('are released at the terms of their own block, not at those of today', async () => {
     const txHash = await heldPayment(13)
     await enterTier(world, { tierId: 'basic', tierNo: 1, priceWei: wei(BASIC) })

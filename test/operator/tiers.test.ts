@@ -126,6 +126,11 @@ describe('a tier', () => {
     const entered = await desk.post('tiers', { ...asking, holdingToken: world.token, holdingSymbol: 'DEMO' })
     assert.equal(entered.json.tier.holdingToken, world.token)
     assert.equal(await buy(10, PRICE * 5n), 'held holding')
+    const another = world.at(19)
+    await world.chain.rpc('anvil_setCode', [another, await world.chain.rpc('eth_getCode', [world.token, 'latest'])])
+    const moved = await desk.post('tiers/holders', { holdingToken: another })
+    const { holdingToken, holdingSymbol } = moved.json.tier
+    assert.deepEqual([holdingToken, holdingSymbol], [another, null], 'a symbol is that of one token')
     const opened = await desk.post('tiers/holders', { holdingWei: '0' })
     assert.deepEqual([opened.json.tier.holdingToken, opened.json.tier.holdingSymbol], [null, null])
     assert.equal(await buy(10, PRICE * 5n), 'minted holders')
