@@ -10,6 +10,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 const LONG_MS = 60_000
 const BASIC_WEI = 10n ** 16n
 const FOUNDER_WEI = 5n * BASIC_WEI
+const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 
 /** Chromium writes down every answer of 401 and 409; for these pages they are answers like others. */
 const faultsIn = (complaints: readonly string[]) =>
@@ -21,7 +22,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
   let wellKnown: WellKnown
   before(async () => {
     ;[service, browser] = await Promise.all([
-      startService(temporaryDirectory(), { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' }),
+      startService(temporaryDirectory(), { ADMIN_KEY, CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' }),
       startBrowser(),
     ])
     wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
@@ -82,6 +83,8 @@ describe('with a wallet', { skip: noBrowser }, () => {
       },
       120_000,
     )
+    // No further credit comes in between from here on.
+    await fetch(`${service.url}/api/admin/pause`, { method: 'POST', headers: { 'x-admin-key': ADMIN_KEY } })
     await press(page, 'Withdraw…')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Amount in ETH').fill('1000')
@@ -103,6 +106,19 @@ describe('with a wallet', { skip: noBrowser }, () => {
       'eth_sendTransaction',
       'eth_sendTransaction',
     ])
+
+    // What was paid out can still be read once the ledger, too, knows that nothing is left.
+    await press(page, 'Withdraw…')
+    const empty = page.waitForResponse(
+      async (answer) => answer.url().endsWith('/api/me') && (await answer.json()).totals.balanceWei === '0',
+    )
+    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByText(/^Paid out in block/).waitFor()
+    await empty
+    await page.getByText('may be withdrawn now').locator('..').getByText('0 ETH', { exact: true }).waitFor()
+    await dialog.getByText(/^Paid out in block/).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('There is nothing to withdraw at present.').waitFor()
 
     await press(page, 'Sign out')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()

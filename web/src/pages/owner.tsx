@@ -178,7 +178,8 @@ function Unrecorded({ ids }: { ids: readonly string[] | null }) {
 function Withdraw({ me, wallet }: { me: Wallet; wallet: ConnectedWallet | null }) {
   const [open, setOpen] = useState(false)
   const funded = me.nodes.filter(({ balanceWei }) => balanceWei > 0n)
-  if (funded.length === 0) return <Empty title="There is nothing to withdraw at present." />
+  // A dialog that is open stays: what it has paid out is still to be read when nothing is left.
+  if (funded.length === 0 && !open) return <Empty title="There is nothing to withdraw at present." />
   if (!wallet) {
     return (
       <div className="stack narrow">
@@ -193,7 +194,7 @@ function Withdraw({ me, wallet }: { me: Wallet; wallet: ConnectedWallet | null }
       <button
         type="button"
         className="button main"
-        disabled={wallet.address !== me.address}
+        disabled={wallet.address !== me.address || funded.length === 0}
         onClick={() => setOpen(true)}
       >
         Withdraw…
@@ -308,7 +309,7 @@ function WithdrawForm({
       <button
         type="submit"
         className="button main"
-        disabled={act.isPending || wrongAmount !== null || wrongTo !== null}
+        disabled={act.isPending || nodes.length === 0 || wrongAmount !== null || wrongTo !== null}
       >
         {act.isPending ? (sentHash ? 'Waiting for the block…' : 'Confirm in the wallet…') : 'Withdraw'}
       </button>
