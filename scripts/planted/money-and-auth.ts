@@ -102,8 +102,8 @@ export const MONEY_AND_AUTH_BUGS: readonly PlantedBug[] = [
   one(
     'a claim lets a later payment pass an earlier one',
     'src/passes/steps/judge.ts',
-    '  ].sort(payments.byPlace)\n',
-    '  ].sort((a, b) => payments.byPlace(b, a))\n',
+    '[...seen, ...roomy].sort(payments.byPlace)',
+    '[...seen, ...roomy].sort((a, b) => payments.byPlace(b, a))',
     'test/passes/payments.test.ts',
     'test/passes/claim.test.ts',
   ),
