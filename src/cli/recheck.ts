@@ -7,13 +7,17 @@ import { recordAct } from '../operator/act.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { RefusedError, UsageError } from './errors.ts'
 import { inEther } from './ether.ts'
-import { actorHere, withLedger } from './ledger.ts'
+import { actorHere, withOperator } from './ledger.ts'
 import { agrees } from './output.ts'
 
 /** Runs the command. */
 export async function recheck({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
   const block = readBlockNumber(values['up-to'] ?? '')
-  return await withLedger(io, async ({ pool }) => {
+  return await withOperator(io, async ({ pool, chain }) => {
+    const head = await chain.head()
+    // What is yet to be paid would be held, too, for good: a digit too many must not close the shop.
+    if (block > head.number)
+      throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
     const before = await readRecheck(pool)
     if (before !== null && before >= block)
       throw new RefusedError(`It stands at block ${before} already, and never goes down.`)

@@ -309,6 +309,7 @@ describe('a decision', () => {
       [['senders', 'allow', world.at(13)], 1, /not on the list/],
       [['nodes', 'grant', '999', '--reason', 'x', '--yes'], 1, /no such node/],
       [['recheck', '--up-to', 'x', '--yes'], 2, /block number/],
+      [['recheck', '--up-to', '1000000', '--yes'], 1, /head is block \d+/],
       [['rescan', '--from-block', '0x1', '--yes'], 2, /--from-block must be a whole number/],
       [['export', 'payments', '--month', '2026-13'], 2, /month must be/],
       [['export', 'owner'], 2, /--address is required/],
