@@ -7,7 +7,7 @@ import type { Sql } from '../db/sql.ts'
 import * as ledger from '../db/statement.ts'
 import { type Address, address } from '../domain/units.ts'
 import { type Account, readAccount } from './account.ts'
-import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal } from './act.ts'
+import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
 import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
 import { orNull } from './or-null.ts'
@@ -49,7 +49,11 @@ export async function readStatement(deps: OperatorDeps, input: Fields): Promise<
   if (fields.refusal) return fields.refusal
   return inSnapshot(deps.readPool, async (sql) => {
     const period = await findPeriod(deps, sql, asked)
-    return isOperatorRefusal(period) ? period : stateOf(deps, sql, period)
+    if (isOperatorRefusal(period)) return period
+    // It would add up, to nothing: a mistyped year would pass for a month that is closed.
+    if (!period.complete && period.opening.number === period.closing.number)
+      return refuseAct('notYet', 'The ledger has not followed a block of that period yet.')
+    return stateOf(deps, sql, period)
   })
 }
 

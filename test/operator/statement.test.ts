@@ -193,6 +193,15 @@ describe('a period', () => {
     assert.equal(both.gasWei, first.gasWei + second.gasWei)
   })
 
+  it('that has yet to come has no statement; one before all of it has an empty one', async () => {
+    for (const input of [{ month: '2199-01' }, { from: '2199-02-01', to: '2199-01-01' }, { from: '999999999' }]) {
+      const refused = await readStatement(deps, input)
+      assert.ok(isOperatorRefusal(refused) && refused.because === 'notYet', JSON.stringify(input))
+    }
+    const { period, balanced } = await statement({ month: '1999-01' })
+    assert.deepEqual([period.blocks, period.complete, balanced], [0, true, true])
+  })
+
   it('may be told by times, and is then the same', async () => {
     const time = (at: number) => new Date(((heads[at]?.time ?? 0) + 1) * 1000).toISOString()
     const byTime = await statement({ from: time(0), to: time(1) })
