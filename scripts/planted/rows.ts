@@ -137,6 +137,20 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     VERDICTS,
   ),
   one(
+    'a payment that had waited for room is minted when its refund is gone',
+    REFUND_ROWS,
+    "        reason = 'recheck', updated_at = now()",
+    '        updated_at = now()',
+    REFUNDS,
+  ),
+  one(
+    'a refund on record is no longer that of its payment when that comes in another block',
+    REFUND_ROWS,
+    '  return known.count > 0',
+    '  return known.count > 1',
+    REFUNDS,
+  ),
+  one(
     'a refund that failed where it came back still stands',
     REFUND_STEP,
     '  if (tx.succeeded !== true) return false\n',
@@ -148,6 +162,13 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     'src/db/decisions.ts',
     "SELECT id FROM payments WHERE state = 'held' AND value_wei",
     'SELECT id FROM payments WHERE value_wei',
+    HELD,
+  ),
+  one(
+    'what was released and waits for room is dismissed as dust',
+    'src/db/decisions.ts',
+    "AND reason <> 'walletLimit'\n      ORDER BY",
+    'ORDER BY',
     HELD,
   ),
   one(
@@ -303,6 +324,20 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     REBUILD,
   ),
   one(
+    'a rebuild takes the operator’s word about a transfer that failed',
+    REBUILD_COPY,
+    "AND p.state IN ('seen', 'held') AND p.succeeded`",
+    "AND p.state IN ('seen', 'held')`",
+    'test/operator/rebuild.test.ts',
+  ),
+  one(
+    'a rebuild forgets up to where the old ledger had payments held',
+    'src/rebuild/rebuild.ts',
+    'Math.max(cursor.number, heldUpTo ?? 0)',
+    'cursor.number',
+    'test/operator/rebuild.test.ts',
+  ),
+  one(
     'a rebuild takes over no attributions',
     REBUILD_COPY,
     "  attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',\n",
@@ -407,6 +442,13 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     RECONCILE_STEP,
     'if ((await readCursor(ctx.pool))?.hash !== cursor.hash) return { result',
     'if (first < 0) return { result',
+    RECONCILE,
+  ),
+  one(
+    'a block that the chain takes back while it is compared counts as drift',
+    RECONCILE_STEP,
+    'if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)',
+    'if (first < 0)',
     RECONCILE,
   ),
   one(
