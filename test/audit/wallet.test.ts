@@ -296,6 +296,25 @@ function interrupted(world: World, meanwhile: () => Promise<unknown>) {
   return world.instance({ chain })
 }
 
+test('where a provider does not show the block before the first, the books wait for it: what has come since is not taken for old', async () => {
+  const world = await startWorld()
+  try {
+    await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
+    const block = await payInside(world, 7n)
+    const { chain, rules } = world.ctx
+    // Whoever follows has asked for it before.
+    let asked = 0
+    const hidden = async (number: number) => (number < rules.startBlock && asked++ > 0 ? null : chain.block(number))
+    await world.instance({ chain: { ...chain, block: hidden } }).payments()
+    assert.deepEqual(await places(world), [])
+    await world.settle()
+    assert.deepEqual(await places(world), [[7n, block, 'held']])
+    await checkInvariants(world)
+  } finally {
+    await world.close()
+  }
+})
+
 inWorld('value whose block is taken out while it is being looked for is not filed', async (world) => {
   await payInside(world, BASIC)
   const { payments } = interrupted(world, async () => {

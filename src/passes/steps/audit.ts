@@ -60,7 +60,8 @@ async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Pr
  * what they hold may be another wallet's.
  */
 async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<boolean> {
-  const before = books.wallet ? null : await ctx.chain.block(Math.max(0, ctx.rules.startBlock - 1))
+  // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
+  const before = books.wallet ? null : await blockAt(ctx, Math.max(0, ctx.rules.startBlock - 1))
   const firstWei = before && (await ctx.chain.balanceAt(address, before))
   if (before && firstWei !== null) {
     await wallet.writeBase(ctx.pool, address, before.number, firstWei)
