@@ -3,78 +3,84 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
-import { connect } from '../../src/db/sql.ts'
+import { connect, type Pool } from '../../src/db/sql.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
-import { startDesk } from '../support/operator.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, paymentOf } from '../support/world.ts'
+import { ETHER, type Instance, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
-test('a rebuilt ledger holds everything that the operator did', async () => {
-  const desk = await startDesk()
-  const { world } = desk
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    await world.settle()
-    const gold = { tierId: 'gold', label: 'Gold', priceWei: (BASIC * 2n).toString(), maxPerWallet: 2 }
-    assert.equal((await desk.post('tiers', gold)).status, 200)
-    assert.equal((await desk.post('tiers/gold', { label: 'Golden' })).status, 200)
-    const hashes = []
-    for (const account of [5, 6, 7, 8]) hashes.push(await world.pay(account, BASIC + 1n))
-    const sold = await world.pay(9, BASIC * 2n)
-    await world.settle()
-    const [released, dismissed, refunded, waiting] = hashes
-    await desk.post(`payments/${released}/release`, { tierId: 'gold' })
-    await desk.post(`payments/${dismissed}/dismiss`)
-    const value = `0x${(BASIC + 1n).toString(16)}` as const
-    const refundTxHash = await world.chain.send({ from: world.at(10), to: world.at(7), value })
-    await world.rest()
-    assert.equal((await desk.post(`payments/${refunded}/refund`, { refundTxHash })).status, 200)
-    await desk.post('senders', { address: world.at(11), label: 'Exchange', reason: 'many people' })
-    await desk.post('pause', { reason: 'moving' })
-    await world.settle()
-
-    const again = world.instance({ pool, directUrl: database.url })
-    const { comparison } = await rebuild(again.ctx, world.pool, () => {})
-    assert.deepEqual(comparison?.differences, [])
-    const stateIn = async (txHash: string | undefined) => {
-      const [row] = await pool`SELECT state, reason, tier_id FROM payments WHERE tx_hash = ${txHash ?? ''}`
-      return [row?.state, row?.reason, row?.tier_id]
+/** Runs `body` on a desk and an instance of its world, `again`, on the empty ledger `pool`. */
+function onBoth(
+  sentence: string,
+  body: (both: { desk: Desk; world: World; pool: Pool; again: Instance }) => Promise<void>,
+): void {
+  test(sentence, async () => {
+    const desk = await startDesk()
+    const { world } = desk
+    const database = await createDatabase()
+    const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+    try {
+      await body({ desk, world, pool, again: world.instance({ pool, directUrl: database.url }) })
+    } finally {
+      await pool.end({ timeout: 1 })
+      await database.drop()
+      await desk.close()
     }
-    assert.deepEqual(await stateIn(released), ['minted', null, 'gold'])
-    assert.deepEqual(await stateIn(sold), ['minted', null, 'gold'])
-    assert.deepEqual(await stateIn(dismissed), ['dismissed', 'wrongAmount', null])
-    assert.deepEqual(await stateIn(refunded), ['refunded', 'wrongAmount', null])
-    assert.deepEqual(await stateIn(waiting), ['held', 'wrongAmount', null])
-    const acts = (sql: typeof pool) =>
-      sql`SELECT at, actor, action, subject, detail, request_id FROM audit WHERE actor = 'ada' ORDER BY at, id`
-    assert.equal((await acts(pool)).length, 7)
-    assert.deepEqual([...(await acts(pool))], [...(await acts(world.pool))])
-    assert.equal((await pool`SELECT FROM senders`).count, 1)
-    assert.equal((await pool`SELECT FROM settings WHERE name = 'paused' AND value = 'true'`).count, 1)
+  })
+}
 
-    await world.chain.mine()
-    await again.payments()
-    await world.chain.mine()
-    await again.payments()
-    assert.deepEqual(await stateIn(dismissed), ['dismissed', 'wrongAmount', null])
-    for (const txHash of [dismissed, refunded, waiting]) assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
-    assert.equal((await paymentOf(world, sold))?.state, 'minted')
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-    await desk.close()
+onBoth('a rebuilt ledger holds everything that the operator did', async ({ desk, world, pool, again }) => {
+  await world.settle()
+  const gold = { tierId: 'gold', label: 'Gold', priceWei: (BASIC * 2n).toString(), maxPerWallet: 2 }
+  assert.equal((await desk.post('tiers', gold)).status, 200)
+  assert.equal((await desk.post('tiers/gold', { label: 'Golden' })).status, 200)
+  const hashes = []
+  for (const account of [5, 6, 7, 8]) hashes.push(await world.pay(account, BASIC + 1n))
+  const sold = await world.pay(9, BASIC * 2n)
+  await world.settle()
+  const [released, dismissed, refunded, waiting] = hashes
+  await desk.post(`payments/${released}/release`, { tierId: 'gold' })
+  await desk.post(`payments/${dismissed}/dismiss`)
+  const value = `0x${(BASIC + 1n).toString(16)}` as const
+  const refundTxHash = await world.chain.send({ from: world.at(10), to: world.at(7), value })
+  await world.rest()
+  assert.equal((await desk.post(`payments/${refunded}/refund`, { refundTxHash })).status, 200)
+  await desk.post('senders', { address: world.at(11), label: 'Exchange', reason: 'many people' })
+  await desk.post('pause', { reason: 'moving' })
+  await world.settle()
+
+  const { comparison } = await rebuild(again.ctx, world.pool, () => {})
+  assert.deepEqual(comparison?.differences, [])
+  const stateIn = async (txHash: string | undefined) => {
+    const [row] = await pool`SELECT state, reason, tier_id FROM payments WHERE tx_hash = ${txHash ?? ''}`
+    return [row?.state, row?.reason, row?.tier_id]
   }
+  assert.deepEqual(await stateIn(released), ['minted', null, 'gold'])
+  assert.deepEqual(await stateIn(sold), ['minted', null, 'gold'])
+  assert.deepEqual(await stateIn(dismissed), ['dismissed', 'wrongAmount', null])
+  assert.deepEqual(await stateIn(refunded), ['refunded', 'wrongAmount', null])
+  assert.deepEqual(await stateIn(waiting), ['held', 'wrongAmount', null])
+  const acts = (sql: typeof pool) =>
+    sql`SELECT at, actor, action, subject, detail, request_id FROM audit WHERE actor = 'ada' ORDER BY at, id`
+  assert.equal((await acts(pool)).length, 7)
+  assert.deepEqual([...(await acts(pool))], [...(await acts(world.pool))])
+  assert.equal((await pool`SELECT FROM senders`).count, 1)
+  assert.equal((await pool`SELECT FROM settings WHERE name = 'paused' AND value = 'true'`).count, 1)
+
+  await world.chain.mine()
+  await again.payments()
+  await world.chain.mine()
+  await again.payments()
+  assert.deepEqual(await stateIn(dismissed), ['dismissed', 'wrongAmount', null])
+  for (const txHash of [dismissed, refunded, waiting]) assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
+  assert.equal((await paymentOf(world, sold))?.state, 'minted')
 })
 
-test('a rebuilt ledger believes no word of his about a transfer that failed, holds what he had held, and keeps what no chain tells', async () => {
-  const desk = await startDesk()
-  const { world } = desk
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
+onBoth(
+  'a rebuilt ledger believes no word of his about a transfer that failed, holds what he had held, and keeps what no chain tells',
+  async ({ desk, world, pool, again }) => {
     await world.settle()
     const failed = await world.pay(6, BASIC - 1n)
     const raw = await world.raw(failed)
@@ -92,7 +98,6 @@ test('a rebuilt ledger believes no word of his about a transfer that failed, hol
     await raiseRecheck(world.pool, heldUpTo, 'cli:ada')
     await world.pool`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('2026-10-01T00:00:00Z', 2345.678, now())`
 
-    const again = world.instance({ pool, directUrl: database.url })
     const { comparison } = await rebuild(again.ctx, world.pool, () => {})
     assert.deepEqual(comparison?.differences, [])
     assert.equal(await readRecheck(pool), heldUpTo)
@@ -108,9 +113,5 @@ test('a rebuilt ledger believes no word of his about a transfer that failed, hol
     assert.deepEqual([stateOf(failed)?.state, stateOf(failed)?.reason], ['ignored', 'failed'])
     assert.deepEqual([stateOf(before)?.state, stateOf(before)?.reason], ['held', 'recheck'])
     assert.notEqual(stateOf(after)?.state, 'held')
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-    await desk.close()
-  }
-})
+  },
+)
