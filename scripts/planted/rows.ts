@@ -160,15 +160,15 @@ export const ROW_BUGS: readonly PlantedBug[] = [
   one(
     'dust is dismissed whatever became of it',
     'src/db/decisions.ts',
-    "SELECT id FROM payments WHERE state = 'held' AND value_wei",
-    'SELECT id FROM payments WHERE value_wei',
+    "state = 'held' AND value_wei < ${belowWei.toString()} AND reason <> 'walletLimit'",
+    "value_wei < ${belowWei.toString()} AND reason IS DISTINCT FROM 'walletLimit'",
     HELD,
   ),
   one(
     'what was released and waits for room is dismissed as dust',
     'src/db/decisions.ts',
-    "AND reason <> 'walletLimit'\n      ORDER BY",
-    'ORDER BY',
+    " AND reason <> 'walletLimit'",
+    '',
     HELD,
   ),
   one(

@@ -143,11 +143,15 @@ export async function acceptReleased(sql: Sql, paymentId: number, evidence: Evid
     VALUES (${paymentId}, 'accepted', NULL, ${jsonRows([evidence])}::text::jsonb -> 0, 'pass')`
 }
 
-/** Held payments of less than `belowWei`: how many, and what they come to. One that waits for room in its wallet is sold already. */
+/** Held payments of less than `belowWei`. One that waits for room in its wallet is sold already. */
+const isDust = (sql: Sql, belowWei: bigint) =>
+  sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason <> 'walletLimit'`
+
+/** How many held payments are dust, and what they come to. */
 export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: number; sumWei: bigint }> {
   const [row] = await sql<{ count: number; sumWei: bigint }[]>`
     SELECT count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei" FROM payments
-    WHERE state = 'held' AND value_wei < ${belowWei.toString()} AND reason <> 'walletLimit'`
+    WHERE ${isDust(sql, belowWei)}`
   return row ?? { count: 0, sumWei: 0n }
 }
 
@@ -161,8 +165,7 @@ export async function dismissDust(
 ): Promise<{ count: number; sumWei: bigint }> {
   const [row] = await sql<{ count: number; sumWei: bigint }[]>`
     WITH dust AS (
-      SELECT id FROM payments WHERE state = 'held' AND value_wei < ${belowWei.toString()} AND reason <> 'walletLimit'
-      ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE
+      SELECT id FROM payments WHERE ${isDust(sql, belowWei)} ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE
     ), dismissed AS (
       UPDATE payments p SET state = 'dismissed', updated_at = now() FROM dust WHERE p.id = dust.id
       RETURNING p.id, p.reason, p.value_wei
