@@ -1,5 +1,5 @@
 // One method for each endpoint of the public API, named as the OpenAPI document names its operations.
-import { createTransport, type TransportOptions } from './transport.ts'
+import { createTransport, type Sent, type TransportOptions } from './transport.ts'
 import type {
   Cover,
   Deployment,
@@ -62,7 +62,10 @@ export interface LedgerClient {
   logout(options?: CallOptions): Promise<void>
   /** The signed-in wallet; `null` when nobody is signed in. */
   getMe(options?: CallOptions): Promise<Wallet | null>
-  /** Records a node of the signed-in wallet that the ledger does not have yet. */
+  /**
+   * Records a node of the signed-in wallet that the ledger does not have yet. By `txHash`, 404 means that the mint is not confirmed yet:
+   * it is asked again, and retryable. By `nodeId` it means that there is no such node.
+   */
   syncNode(which: { txHash: string } | { nodeId: NodeId }, options?: CallOptions): Promise<SyncedNodes>
   /** Health of the credit worker; readings that could not be taken are `null`. */
   getHealth(options?: CallOptions): Promise<Health>
@@ -79,8 +82,12 @@ export function createClient(options: ClientOptions): LedgerClient {
   // What the service answers is held to the OpenAPI document by the service's own tests.
   const get = async <T>(path: string, options?: CallOptions, query: Record<string, string | number | undefined> = {}) =>
     (await request({ method: 'GET', path, query, ...options })) as T
-  const post = async <T>(path: string, body: object, options?: CallOptions, repeatable = true) =>
-    (await request({ method: 'POST', path, body, repeatable, ...options })) as T
+  const post = async <T>(
+    path: string,
+    body: object,
+    options?: CallOptions,
+    how?: Pick<Sent, 'repeatable' | 'notYet'>,
+  ) => (await request({ method: 'POST', path, body, ...how, ...options })) as T
 
   return {
     getStats: (options) => get<Stats>('/api/stats', options),
@@ -96,10 +103,11 @@ export function createClient(options: ClientOptions): LedgerClient {
     claimPayment: (txHash, options) => post<Payment>('/api/payments/claim', { txHash }, options),
     getNonce: (address, options) => get<{ nonce: string; message: string }>('/api/auth/nonce', options, { address }),
     verifySignature: ({ address, signature }, options) =>
-      post<{ address: Hex }>('/api/auth/verify', { address, signature }, options, false),
+      post<{ address: Hex }>('/api/auth/verify', { address, signature }, options, { repeatable: false }),
     logout: async (options) => void (await post('/api/auth/logout', {}, options)),
     getMe: (options) => get<Wallet>('/api/me', options).catch(nullWhenSignedOut),
-    syncNode: (which, options) => post<SyncedNodes>('/api/nodes/sync', syncBody(which), options),
+    syncNode: (which, options) =>
+      post<SyncedNodes>('/api/nodes/sync', syncBody(which), options, { notYet: 'txHash' in which }),
     getHealth: (options) => get<Health>('/api/cron/health', options),
     getWellKnown: (options) => get<Deployment>('/.well-known/node-ledger.json', options),
   }

@@ -28,11 +28,15 @@ export class LedgerError extends Error {
 /** Statuses that the API asks to repeat: 409 once things have settled, the others with exponential back-off. */
 const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
 
-/** The error for an answer that is not a success. */
-export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null): LedgerError {
+/** The error for an answer that is not a success; `notYet`: a 404 means that the chain does not have it yet. */
+export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null, notYet = false): LedgerError {
   const said = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
   const message = typeof said === 'string' ? said : `The service answered ${status}.`
-  return new LedgerError(message, { status, retryable: RETRYABLE.has(status), retryAfter })
+  return new LedgerError(message, {
+    status,
+    retryable: RETRYABLE.has(status) || (notYet && status === 404),
+    retryAfter,
+  })
 }
 
 /** The error for a request without an answer. */

@@ -9,7 +9,7 @@ export interface RetryOptions {
   baseMs?: number
   /** Longest wait, also where the service asks for longer: then the error is thrown. Default 65,000 (a limit's window is a minute). */
   maxMs?: number
-  /** Wait before a 409 is asked again: a chain needs a block or so to settle. Doubled each time. Default 1,500. */
+  /** Wait before a 409, or the 404 of a mint that is not confirmed, is asked again: a chain needs a block or so to settle. Doubled each time. Default 1,500. */
   settleMs?: number
 }
 
@@ -31,6 +31,8 @@ export interface Sent {
   attempts?: number
   /** False for what must not be asked twice when the answer was lost: a nonce is good for one attempt. */
   repeatable?: boolean
+  /** True where a 404 means that the chain does not have it yet: asked again as a 409 is. */
+  notYet?: boolean
 }
 
 export type Request = (sent: Sent) => Promise<unknown>
@@ -43,7 +45,7 @@ export function createTransport(options: TransportOptions): Request {
   const retry = { attempts: 4, baseMs: 300, maxMs: 65_000, settleMs: 1_500, ...options.retry }
   const cookies = new Cookies()
 
-  async function attempt({ method, path, query, body, signal }: Sent): Promise<unknown> {
+  async function attempt({ method, path, query, body, signal, notYet }: Sent): Promise<unknown> {
     const url = new URL(base + path)
     for (const [name, value] of Object.entries(query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value))
@@ -70,7 +72,7 @@ export function createTransport(options: TransportOptions): Request {
     }
     cookies.keep(response.headers)
     const json = parse(text)
-    if (!response.ok) throw errorOfAnswer(response.status, json, secondsToWait(response.headers))
+    if (!response.ok) throw errorOfAnswer(response.status, json, secondsToWait(response.headers), notYet)
     if (json === undefined)
       throw errorWithoutAnswer(`What answers at ${url.origin} is not a Node Ledger: no JSON came.`)
     return revive(json)
@@ -94,7 +96,7 @@ function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Requir
   if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
   // Answered "too many" means not looked at; anything else may have used up what can be used once.
   if (sent.repeatable === false && error.status !== 429) return null
-  const first = error.status === 409 ? retry.settleMs : retry.baseMs
+  const first = error.status === 409 || error.status === 404 ? retry.settleMs : retry.baseMs
   const backoffMs = Math.min(first * 2 ** (tried - 1), retry.maxMs)
   // Half of it drawn, so that many clients do not come back as one.
   const drawnMs = backoffMs / 2 + (Math.random() * backoffMs) / 2

@@ -109,6 +109,17 @@ test('409 is asked again, after longer', async () => {
   assert.ok(second && first && second.at - first.at >= retry.settleMs / 2 - 1)
 })
 
+test('a mint that is not confirmed yet is asked for again, a node that does not exist is not', async () => {
+  const client = told({ status: 404 }, { status: 200, body: { created: true } })
+  assert.equal((await client.syncNode({ txHash: '0x01' })).created, true)
+  const [first, second] = asked
+  assert.ok(second && first && second.at - first.at >= retry.settleMs / 2 - 1)
+  await assert.rejects(told({ status: 404 }).syncNode({ txHash: '0x01' }), refusal(404, true))
+  assert.equal(asked.length, 2 + retry.attempts)
+  await assert.rejects(told({ status: 404 }).syncNode({ nodeId: 1 }), refusal(404, false))
+  assert.equal(asked.length, 3 + retry.attempts)
+})
+
 test('it never comes back sooner than retry-after says, and not at all when that is too long', async () => {
   const client = told({ status: 429, headers: { 'retry-after': '1' } }, { status: 200, body: { usd: 3 } })
   await client.getPrice()
