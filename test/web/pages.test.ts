@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Browser } from 'playwright-core'
+import type { Browser, Route } from 'playwright-core'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
@@ -83,6 +83,25 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
+  for (const [how, answer, sign] of [
+    ['does not answer', () => undefined, '[aria-label="Loading"]'],
+    ['fails', (route: Route) => route.fulfill({ status: 503, json: { error: 'no' } }), 'main [role="alert"]'],
+  ] as const) {
+    test(`every page has its heading while the service ${how}`, async () => {
+      const page = await browser.newPage({ viewport: { width: 360, height: 800 } })
+      await page.route(/\/(api|\.well-known)\//, answer)
+      for (const path of Object.keys(PAGES)) {
+        await page.goto(at(path))
+        await page.locator(sign).first().waitFor()
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        assert.equal(await page.locator('h1').count(), 1, path)
+        assert.deepEqual(await violations(page), [], path)
+      }
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.close()
+    })
+  }
+
   test('long names and large amounts stay within a phone’s width', async () => {
     const page = await browser.newPage({ viewport: { width: 360, height: 800 } })
     const [wei, label] = [`${10n ** 31n + 123_456_789_012_345_678n}`, 'W'.repeat(64)]
@@ -133,7 +152,10 @@ describe('the pages', { skip: noBrowser }, () => {
     for (let tab = 0; tab < 3; tab++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Tiers' }).waitFor()
-    await page.waitForFunction('document.activeElement.textContent === "Tiers"')
+    await page.locator('h1:focus', { hasText: 'Tiers' }).waitFor()
+    // A page that is loaded with its first use.
+    await page.getByRole('link', { name: 'Buy', exact: true }).press('Enter')
+    await page.locator('h1:focus', { hasText: 'Buy a node' }).waitFor()
     await page.close()
   })
 

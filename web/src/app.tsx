@@ -8,7 +8,7 @@ import { Overview } from './pages/overview.tsx'
 import { Round } from './pages/round.tsx'
 import { Rounds } from './pages/rounds.tsx'
 import { Tiers } from './pages/tiers.tsx'
-import { Layout } from './ui/layout.tsx'
+import { Arrival, Layout } from './ui/layout.tsx'
 import { Waiting } from './ui/states.tsx'
 
 const page = <Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) =>
@@ -23,6 +23,7 @@ export function App() {
   return (
     <Layout>
       <Suspense fallback={<Waiting lines={6} />}>
+        <Arrival />
         <Switch>
           <Route path="/" component={Overview} />
           <Route path="/tiers" component={Tiers} />

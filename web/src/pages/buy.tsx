@@ -1,5 +1,6 @@
 // Choosing what to buy. The checkout itself is checkout.tsx.
 import { useParams } from 'wouter'
+import { times } from '../format.ts'
 import { useTiers } from '../ledger.ts'
 import { Page } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
@@ -24,23 +25,26 @@ export function Buy() {
       </Page>
     )
   }
+  const tier = tiers.data?.find((candidate) => candidate.id === id)
   return (
-    <Shown reading={tiers}>
-      {(all) => {
-        const tier = all.find((candidate) => candidate.id === id)
-        if (!tier)
-          return (
-            <Page title="Buy a node">
+    <Page
+      title={tier ? `Buy ${tier.label}` : 'Buy a node'}
+      lead={tier && `One node that earns ${times(tier.payoutBps)} the base credit each round.`}
+    >
+      <Shown reading={tiers}>
+        {(all) =>
+          tier ? (
+            <WalletArea>
+              <Checkout key={id} tier={tier} />
+            </WalletArea>
+          ) : (
+            <>
               <Empty title="There is no such tier." />
               <TierCards tiers={all.filter(({ onSale }) => onSale)} />
-            </Page>
+            </>
           )
-        return (
-          <WalletArea>
-            <Checkout key={id} tier={tier} />
-          </WalletArea>
-        )
-      }}
-    </Shown>
+        }
+      </Shown>
+    </Page>
   )
 }

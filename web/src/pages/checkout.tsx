@@ -6,11 +6,11 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { encode } from 'uqr'
 import { Link, useLocation, useSearchParams } from 'wouter'
-import { count, ether, times } from '../format.ts'
+import { count, ether } from '../format.ts'
 import { ledger, useNodesOf, useQuote } from '../ledger.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Amount, Mark } from '../ui/facts.tsx'
-import { Page, Section } from '../ui/page.tsx'
+import { Section } from '../ui/page.tsx'
 import { Empty, Failed, Shown } from '../ui/states.tsx'
 import { Connect, WrongChain } from '../wallet/connect.tsx'
 import { saidByWallet } from '../wallet/errors.ts'
@@ -28,15 +28,13 @@ export function Checkout({ tier }: { tier: Tier }) {
   const sent = (hash: string) => navigate(`/buy/${tier.id}?tx=${hash}`, { replace: true })
   if (!tier.onSale && !txHash) {
     return (
-      <Page title={`Buy ${tier.label}`}>
-        <Empty title="This tier is not on sale.">
-          <Link href="/buy">See what is</Link>
-        </Empty>
-      </Page>
+      <Empty title="This tier is not on sale.">
+        <Link href="/buy">See what is</Link>
+      </Empty>
     )
   }
   return (
-    <Page title={`Buy ${tier.label}`} lead={`One node that earns ${times(tier.payoutBps)} the base credit each round.`}>
+    <>
       <div className="columns">
         {txHash ? (
           <Section title="Your payment" aside={<Link href={`/buy/${tier.id}`}>Buy another</Link>}>
@@ -54,7 +52,7 @@ export function Checkout({ tier }: { tier: Tier }) {
         </Section>
       </div>
       {!txHash && <Claim />}
-    </Page>
+    </>
   )
 }
 

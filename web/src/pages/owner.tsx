@@ -23,23 +23,23 @@ const ME_EVERY_MS = 10_000
 
 export function Owner() {
   return (
-    <WalletArea>
-      <OwnerPage />
-    </WalletArea>
-  )
-}
-
-function OwnerPage() {
-  const me = useQuery({ queryKey: ME, queryFn: ({ signal }) => readMe(signal), refetchInterval: ME_EVERY_MS })
-  return (
     <Page
       title="My nodes"
       lead="What your wallet owns, what it has earned, and what it may withdraw. The contract pays; this page only asks it."
     >
-      <Shown reading={me} lines={6}>
-        {(wallet) => (wallet === null ? <SignIn /> : <Mine me={wallet} />)}
-      </Shown>
+      <WalletArea>
+        <SignedInOrNot />
+      </WalletArea>
     </Page>
+  )
+}
+
+function SignedInOrNot() {
+  const me = useQuery({ queryKey: ME, queryFn: ({ signal }) => readMe(signal), refetchInterval: ME_EVERY_MS })
+  return (
+    <Shown reading={me} lines={6}>
+      {(wallet) => (wallet === null ? <SignIn /> : <Mine me={wallet} />)}
+    </Shown>
   )
 }
 

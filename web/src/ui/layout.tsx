@@ -16,18 +16,6 @@ const PLACES = [
 
 export function Layout({ children }: { children: ReactNode }) {
   const [location] = useLocation()
-  const main = useRef<HTMLElement>(null)
-  const first = useRef(true)
-  // Someone who navigates starts at the new page's heading, as after a real page load.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: at each change of place, whatever it is
-  useEffect(() => {
-    if (first.current) {
-      first.current = false
-      return
-    }
-    window.scrollTo(0, 0)
-    main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
-  }, [location])
   return (
     <>
       <a className="skip" href="#main">
@@ -51,12 +39,28 @@ export function Layout({ children }: { children: ReactNode }) {
         </div>
       </header>
       <Alerts />
-      <main id="main" className="width" ref={main}>
+      <main id="main" className="width">
         {children}
       </main>
       <Footer />
     </>
   )
+}
+
+/** Someone who navigates starts at the new page's heading, as after a real page load. It stands beside the page, to wait for its code, too. */
+export function Arrival() {
+  const [location] = useLocation()
+  const first = useRef(true)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: at each change of place, whatever it is
+  useEffect(() => {
+    if (first.current) {
+      first.current = false
+      return
+    }
+    window.scrollTo(0, 0)
+    document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
+  }, [location])
+  return null
 }
 
 /** An address or a node's number. What is neither goes to the address page, which says what is wrong with it. */
