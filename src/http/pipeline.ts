@@ -81,7 +81,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
       hasSession: call.cookies.has(sessions.sessionCookie),
     }
     if (route.cors) setCorsHeaders(reply)
-    if (call.method === 'OPTIONS' && route.methods !== 'any' && !refuseMessage(call))
+    if (call.method === 'OPTIONS' && route.methods !== 'any' && !refuseMessage(call) && !route.configured?.())
       return sendOptions(reply, route, asked)
     const outcome = outcomeOf(route, bucket, call, reply)
     if (outcome instanceof Promise) return outcome.then((later) => sendOutcome(reply, route, asked, later))

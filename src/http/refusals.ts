@@ -51,6 +51,7 @@ const REFUSALS = {
   // 503
   noPaymentAddress: [503, 'No payments address is configured.'],
   nothingOnSale: [503, 'Nothing is on sale.'],
+  quotedTierOffSale: [503, 'The tier that is quoted by default is not on sale: name another with ?tier=.'],
   noChain: [503, 'The chain cannot be reached at present.'],
   noDatabase: [503, 'The ledger cannot be reached at present.'],
   busy: [503, 'Too much is going on at present: try again shortly.'],

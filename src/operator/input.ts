@@ -52,7 +52,7 @@ export function readFields(input: Fields): FieldReader {
     read(name, form, parse) ?? null
 
   const textForm = ({ max = TEXT_MAX, form }: { max?: number; form?: string } = {}) =>
-    form ?? `a text of at most ${max} characters`
+    form ?? `a text of at most ${max} characters, without line breaks or other control characters`
   const parseText =
     ({ max = TEXT_MAX, pattern }: { max?: number; pattern?: RegExp } = {}) =>
     (value: unknown) =>

@@ -36,6 +36,7 @@ describe('the admin routes', () => {
     assert.match(refused.json.error, /limit must be a whole number from 1 to 200; cursor must be/)
     for (const body of ['{', '[]', '{"reason": 5}', `{"reason": "${'x'.repeat(501)}"}`, '{"reason": "a\\u0007b"}'])
       assert.equal((await desk.post('pause', body, { headers: { 'content-type': 'application/json' } })).status, 400)
+    assert.match((await desk.post('pause', { reason: 'two\nlines' })).json.error, /without line breaks/)
     assert.equal((await desk.get('audit?limit=5&limit=6')).status, 400)
     assert.equal((await desk.post('pause', 'reason=x', { headers: { 'content-type': 'text/plain' } })).status, 400)
   })

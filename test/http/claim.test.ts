@@ -172,3 +172,15 @@ describe('a claim', () => {
     assert.deepEqual([statuses.filter((s) => s === 409).length, statuses.filter((s) => s === 503).length], [72, 128])
   })
 })
+
+it('is 503 where no payments address is configured: nobody can say that it is no sale, and asking again may help', async () => {
+  let found: ClaimOutcome = { kind: 'notASale', why: 'nothing goes to no address' }
+  const passes = { claim: async () => found } as unknown as Passes
+  const service = await startService({ passes, settings: { paymentAddress: null } })
+  await insertSmallLedger(service.sql)
+  assert.equal((await service.post('/api/payments/claim', { txHash: hashOf('unsold') })).status, 503)
+  found = { kind: 'known' }
+  const recorded = await service.post('/api/payments/claim', { txHash: hashOf('pay 1') })
+  assert.deepEqual([recorded.status, recorded.json.status], [200, 'minted'])
+  await service.close()
+})

@@ -132,7 +132,8 @@ describe('cron routes', () => {
     const keyless = await startService({ passes, settings: { cronKey: null } })
     ran = []
     for (const headers of [{}, key, bearer, { 'x-cron-key': '' }, { authorization: 'Bearer ' }]) {
-      assert.equal((await keyless.get('/api/cron/payments', { headers })).status, 404)
+      for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS'])
+        assert.equal((await keyless.ask(method, '/api/cron/payments', { headers })).status, 404, method)
       assert.equal((await keyless.get('/api/cron/credit', { headers })).status, 401)
     }
     assert.deepEqual(ran, [])
@@ -175,8 +176,10 @@ describe('the admin door', () => {
     }
     await service.close()
     const keyless = await startService({ settings: { adminKeys: [] } })
-    for (const headers of [{}, { 'x-admin-key': '' }, { 'x-admin-key': ADMIN_KEY }])
-      assert.equal((await keyless.get('/api/admin/payments', { headers })).status, 404)
+    for (const headers of [{}, { 'x-admin-key': '' }, { 'x-admin-key': ADMIN_KEY }]) {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'])
+        assert.equal((await keyless.ask(method, '/api/admin/payments', { headers })).status, 404, method)
+    }
     await keyless.close()
   })
 })

@@ -395,9 +395,14 @@ it('quotes nothing without a payments address, nor a configured tier that is off
   for (const settings of [{ paymentAddress: null }, { quoteTier: 'legacy' }]) {
     const service = await startService({ settings })
     await insertTiers(service.sql)
-    assert.equal((await service.get('/api/deploy-quote')).status, 503)
+    const { status, json } = await service.get('/api/deploy-quote')
+    assert.equal(status, 503)
+    assert.doesNotMatch(json.error, /Nothing is on sale/, 'other tiers are')
     await service.close()
   }
+  const empty = await startService({ settings: { quoteTier: null } })
+  assert.match((await empty.get('/api/deploy-quote')).json.error, /Nothing is on sale/)
+  await empty.close()
   const service = await startService({ settings: { quoteTier: 'plus' } })
   await insertTiers(service.sql)
   assert.equal((await service.get('/api/deploy-quote')).json.tierId, 'plus')

@@ -42,7 +42,7 @@ export const claim = (tools: Tools): Route => {
 
 const isUnknown = (outcome: Outcome) => isRefusal(outcome) && outcome.refused === 'notYetKnown'
 
-async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<Outcome> {
+async function claimed({ deps: { passes, settings }, ask }: Tools, txHash: Hash): Promise<Outcome> {
   if (passes === null) return refuse('noChain')
   const found = await passes.claim(txHash)
   switch (found.kind) {
@@ -50,7 +50,8 @@ async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<
     case 'pending':
       return refuse('notYetKnown')
     case 'notASale':
-      return refuse('notASale')
+      // Without a payments address nothing can be a sale, whatever it was meant to be.
+      return refuse(settings.paymentAddress === null ? 'noPaymentAddress' : 'notASale')
     case 'following':
     case 'known': {
       const payment = await ask((sql) => readClaimed(sql, txHash))

@@ -23,7 +23,9 @@ export const deployQuote = ({ deps, read, page }: Tools): Route => ({
       const found = await read((sql) => readQuote(sql, wanted))
       return found && toJson({ priceWei: found.priceWei, paymentAddress, chainId, tierId: found.tierId })
     })
-    return quote ?? refuse(asked === null ? 'nothingOnSale' : 'unknownTier')
+    if (quote !== null) return quote
+    if (asked !== null) return refuse('unknownTier')
+    return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },
 })
 
