@@ -217,14 +217,14 @@ export const BUGS: readonly PlantedBug[] = [
   one(
     'cohorts stay as they were when blocks are taken back',
     'src/passes/steps/rewind.ts',
-    '    await rewindCohorts(sql, fork.number)\n',
+    '    await rewindCohorts(sql, height)\n',
     '',
     REORGANISATION,
   ),
   one(
     'what was mined in a block that is gone counts as mined',
     'src/passes/steps/rewind.ts',
-    'const resent = await rewindOutbox(sql, fork.number)',
+    'const resent = await rewindOutbox(sql, height)',
     'const resent = await rewindOutbox(sql, Number.MAX_SAFE_INTEGER)',
     REORGANISATION,
   ),

@@ -18,6 +18,7 @@ const REFUNDS = 'test/passes/refunds.test.ts'
 const RECONCILE = 'test/passes/reconcile.test.ts'
 const INSTANCES = 'test/passes/instances.test.ts'
 const HALT = 'test/audit/halt.test.ts'
+const FIRST_BLOCK = 'test/passes/first-block.test.ts'
 const RESTORED = 'test/audit/restored.test.ts'
 const WALLET = 'test/audit/wallet.test.ts'
 const HELD = 'test/operator/held.test.ts'
@@ -330,16 +331,52 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   one(
     'a chain that agrees with no stored header is followed from the oldest one on',
     'src/passes/steps/follow.ts',
-    'return fork ?? partedTooDeep(ctx, oldest)',
-    'return fork ?? ((await readBlock(ctx.pool, oldest)) as Block)',
+    '  if (!fork) await refuseTooDeep(ctx, oldest)\n  return fork\n',
+    '  return fork ?? ((await readBlock(ctx.pool, oldest)) as Block)\n',
     HALT,
     REORGANISATION,
   ),
   one(
+    'a ledger that knows older blocks begins anew where its oldest header is taken back',
+    'src/passes/steps/halt.ts',
+    'if (oldest > ctx.rules.startBlock || !isSameChain)',
+    'if (!isSameChain)',
+    HALT,
+    FIRST_BLOCK,
+  ),
+  one(
+    'a ledger begins anew on whatever chain',
+    'src/passes/steps/halt.ts',
+    '  const isSameChain = await refuseOtherGenesis(ctx)\n  if (oldest > ctx.rules.startBlock || !isSameChain)',
+    '  if (oldest > ctx.rules.startBlock)',
+    FIRST_BLOCK,
+  ),
+  one(
+    'a ledger begins anew where the factory is gone',
+    'src/passes/steps/follow.ts',
+    'if (await ctx.contract.isDeployed(head.number)) return',
+    'if (head.number > 0) return',
+    FIRST_BLOCK,
+  ),
+  one(
+    'the books outlive the block that they begin with where the ledger begins anew',
+    'src/passes/steps/rewind.ts',
+    'await (fork ? rewindBooks(sql, height) : forgetBooks(sql))',
+    'await rewindBooks(sql, height)',
+    FIRST_BLOCK,
+  ),
+  one(
+    'two who store the first blocks at once both store them',
+    STORE,
+    '    if (!current && !(await beginCursor(sql, cursor))) return null\n',
+    '',
+    FIRST_BLOCK,
+  ),
+  one(
     'blocks that were final are taken back like any other',
     'src/passes/steps/halt.ts',
-    'if (finalized && fork.number < finalized.number)',
-    'if (finalized && fork.number < 0)',
+    'if (finalized && (fork === null || fork.number < finalized.number))',
+    'if (finalized && fork !== null && fork.number < 0)',
     HALT,
     'test/audit/finality.test.ts',
   ),

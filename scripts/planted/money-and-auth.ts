@@ -95,7 +95,7 @@ export const MONEY_AND_AUTH_BUGS: readonly PlantedBug[] = [
   one(
     'rounds that are gone with their blocks stay in the ledger',
     'src/passes/steps/rewind.ts',
-    'await rewindRounds(sql, fork.number)',
+    'await rewindRounds(sql, height)',
     'await rewindRounds(sql, Number.MAX_SAFE_INTEGER)',
     'test/passes/reorganisation.test.ts',
   ),

@@ -19,6 +19,22 @@ export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: 
   return row ?? null
 }
 
+/**
+ * Sets a cursor where there is none. Nobody can hold the lock of a row that is not there: of several who store the first blocks at once, all
+ * but one wait here until that one is done. @returns false to them: somebody else has begun.
+ */
+export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
+  const begun = await sql`
+    INSERT INTO cursors (name, block_number, block_hash, block_time)
+    VALUES ('follow', ${cursor.number}, ${cursor.hash}, ${cursor.time}) ON CONFLICT (name) DO NOTHING`
+  return begun.count > 0
+}
+
+/** Removes the cursor: nothing is followed, as before the first block. */
+export async function removeCursor(sql: Sql): Promise<void> {
+  await sql`DELETE FROM cursors WHERE name = 'follow'`
+}
+
 /** Sets the cursor. */
 export async function writeCursor(sql: Sql, cursor: Cursor): Promise<void> {
   await sql`

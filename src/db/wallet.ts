@@ -112,6 +112,11 @@ export async function insertUnattributedOutflow(sql: Sql, residue: Residue): Pro
   return added.count > 0
 }
 
+/** Has the books begin as those of a new ledger do. All that was in them must be gone already. */
+export async function forgetBooks(sql: Sql): Promise<void> {
+  await sql`UPDATE wallet_books SET wallet = NULL, base_block = NULL, base_wei = NULL, audited_block = NULL`
+}
+
 /** Takes the books back to a height. The sums follow their rows; books that began above it begin anew. */
 export async function rewindBooks(sql: Sql, height: number): Promise<void> {
   await sql`

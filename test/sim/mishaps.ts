@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
 import { FINAL_AFTER } from './model/rpc.ts'
 import { hex, mine, type PassName, type Plan, type Play, runPass } from './play.ts'
-import { INTERVAL_SEC } from './stage.ts'
+import { FIRST_BLOCK, INTERVAL_SEC } from './stage.ts'
 import { count } from './tally.ts'
 
 const DEPTH_MAX = 8
@@ -31,7 +31,7 @@ export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<stri
   const { chain } = play.stage
   const head = Number((await chain.block()).number)
   const wanted = play.dice.roll('past final') < PAST_FINAL ? FINAL_AFTER + play.dice.between('more', 1, 4) : null
-  const depth = Math.min(wanted ?? play.dice.between('depth', 1, depthMax), head - 5)
+  const depth = Math.min(wanted ?? play.dice.between('depth', 1, depthMax), head - FIRST_BLOCK + 1)
   if (depth < 1) return 'no blocks to take back'
   if (depth > FINAL_AFTER) play.pastFinal = true
   const fates = new Map<Address, Fate>()
@@ -46,6 +46,7 @@ export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<stri
   }
   await chain.reorg(depth, entries as never)
   count(play.tally, 'reorganisation')
+  if (head - depth < FIRST_BLOCK) count(play.tally, 'first block taken back')
   play.lately = 'reorganisation'
   return `the last ${depth} blocks are replaced`
 }

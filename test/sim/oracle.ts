@@ -10,7 +10,7 @@ import { FAULTS } from '../support/faults/names.ts'
 import { contextOf, ETHER } from '../support/world.ts'
 import type { Play, Terms } from './play.ts'
 import { Provider } from './provider.ts'
-import { MAX_PER_WALLET } from './stage.ts'
+import { FIRST_BLOCK, MAX_PER_WALLET } from './stage.ts'
 import { faultsIn } from './tally.ts'
 
 /** The tiers that are never changed, and what they ask. */
@@ -125,7 +125,8 @@ export async function checkSent(play: Play): Promise<void> {
 export async function checkRebuild({ stage }: Play): Promise<void> {
   const { chain, world, rebuildPool, observer, factory, database } = stage
   await stage.emptyRebuild()
-  const ctx = contextOf({ chain, rpc: world.rpc, pool: rebuildPool, factory, directUrl: database.url })
+  const parts = { chain, rpc: world.rpc, pool: rebuildPool, factory, directUrl: database.url }
+  const ctx = contextOf(parts, { startBlock: FIRST_BLOCK })
   const { comparison } = await rebuild({ ...ctx, minter: null, distributor: null }, observer, () => {})
   assert.deepEqual(comparison?.differences, [], 'I10: a rebuilt ledger is the same')
 }

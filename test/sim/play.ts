@@ -12,7 +12,7 @@ import type { Call, Fault } from '../support/faults/names.ts'
 import type { SendRules } from '../support/faults/send-rules.ts'
 import { contextOf } from '../support/world.ts'
 import { Provider } from './provider.ts'
-import { type Stage, sendRulesFor } from './stage.ts'
+import { FIRST_BLOCK, type Stage, sendRulesFor } from './stage.ts'
 import { count, type Tally } from './tally.ts'
 
 /** What an instance can be asked to do; a claim is of a transaction that is drawn. */
@@ -132,7 +132,7 @@ export function startInstance(play: Play, name: string): Instance {
   const rpc = stage.rpcOn(providers)
   const { chain, pool, factory, database, locks } = stage
   const ctx = {
-    ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, play.rules),
+    ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, { startBlock: FIRST_BLOCK, ...play.rules }),
     ...(locks.lock && { lock: locks.lock }),
     patience: PATIENCE,
   }

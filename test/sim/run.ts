@@ -267,7 +267,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
     ...Object.keys(ACTS).map((name) => `act ${name}`),
     ...['kept', 'moved', 'dropped', 'double', 'kept of ours', 'dropped of ours'].map((fate) => `fate ${fate}`),
     ...['known', 'following', 'notFound', 'pending', 'notASale'].map((kind) => `claim ${kind}`),
-    ...['halt cleared', 'reorganisation', 'crash', 'crash at a request', 'clock jump'],
+    ...['halt cleared', 'reorganisation', 'first block taken back', 'crash', 'crash at a request', 'clock jump'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }
 }

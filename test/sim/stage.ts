@@ -28,6 +28,8 @@ export const INTERVAL_SEC = 600
 const SLOT_SEC = 300
 /** Nodes a wallet may hold in all: more than its allowance in any one tier but the first, and within reach of a seed. */
 export const MAX_PER_WALLET = 7n
+/** The first block that is followed, the one after the deployments: a reorganisation may take it out, too. */
+export const FIRST_BLOCK = 4
 
 interface Beginning {
   chain: `0x${string}`
@@ -93,7 +95,8 @@ export async function openStage(backend: Backend): Promise<Stage> {
   const forwarder = await deployForwarder(chain)
   const fair = { chain, rules: sendRulesFor(chain), weather: null, onRequest: checkStored, onFault: () => {} }
   const rpc = rpcOn([new Provider(fair)])
-  const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts })
+  const rules = { startBlock: FIRST_BLOCK }
+  const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts }, rules)
   const world = worldOn({
     ...{ chain, rpc, pool, ...contracts },
     ctx: locks.lock ? { ...ctx, lock: locks.lock } : ctx,
@@ -102,7 +105,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
   await rebuildShelves.empty.keep()
   await enterTerms(observer, chain, contracts.token, { intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC })
   const { hash: genesisHash } = await chain.block(0)
-  await claimIdentity(observer, { chainId: chain.chainId, genesisHash, factory: contracts.factory, startBlock: 1 })
+  await claimIdentity(observer, { chainId: chain.chainId, genesisHash, factory: contracts.factory, ...rules })
 
   const begin = async (ledger: Shelf): Promise<Beginning> => {
     await ledger.keep()

@@ -64,8 +64,7 @@ async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books,
   const before = books.wallet ? null : await blockAt(ctx, Math.max(0, ctx.rules.startBlock - 1))
   const firstWei = before && (await ctx.chain.balanceAt(address, before))
   if (before && firstWei !== null) {
-    await wallet.writeBase(ctx.pool, address, before.number, firstWei)
-    return true
+    return underCursor(ctx, books, (sql) => wallet.writeBase(sql, address, before.number, firstWei))
   }
   const balanceWei = await ctx.chain.balanceAt(address, cursor)
   if (balanceWei === null) return false

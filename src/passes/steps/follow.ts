@@ -6,7 +6,7 @@ import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
 import { readAhead } from './ahead.ts'
-import { allIsWell, mayBegin, noteFinalized, partedTooDeep, refuseOtherHistory, refusePastFinalized } from './halt.ts'
+import { allIsWell, mayBegin, noteFinalized, refuseOtherHistory, refusePastFinalized, refuseTooDeep } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 
@@ -74,12 +74,16 @@ async function canonicalCursor(ctx: PassContext, head: Block): Promise<Cursor | 
   }
   const fork = await findFork(ctx, Math.min(head.number, cursor.number))
   await refusePastFinalized(ctx, fork)
+  if (!fork) await refuseWithoutFactory(ctx, head)
   await rewindTo(ctx, fork, cursor)
   return readCursor(ctx.pool)
 }
 
-/** The highest stored block, at or below `top`, that is still canonical. Stored headers agree up to it and not beyond. */
-async function findFork(ctx: PassContext, top: number): Promise<Block> {
+/**
+ * The highest stored block, at or below `top`, that is still canonical: stored headers agree up to it and not beyond. Null where none is
+ * and the ledger may begin anew.
+ */
+async function findFork(ctx: PassContext, top: number): Promise<Block | null> {
   const oldest = await oldestBlockNumber(ctx.pool)
   if (oldest === null) throw new Error('a cursor without stored headers')
   let low = oldest
@@ -98,5 +102,15 @@ async function findFork(ctx: PassContext, top: number): Promise<Block> {
       high = middle - 1
     }
   }
-  return fork ?? partedTooDeep(ctx, oldest)
+  if (!fork) await refuseTooDeep(ctx, oldest)
+  return fork
+}
+
+/** The deployment may be gone with the first blocks: what is sent to an address without code is lost. */
+async function refuseWithoutFactory(ctx: PassContext, head: Block): Promise<void> {
+  if (await ctx.contract.isDeployed(head.number)) return
+  throw new ChainFault(
+    `the first block that was followed was taken back, and by block ${head.number} there is no factory: nothing is followed or sent until its deployment is in a block again`,
+    { retryable: true },
+  )
 }

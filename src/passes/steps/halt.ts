@@ -65,23 +65,26 @@ export async function refuseOtherHistory(ctx: PassContext, head: Block): Promise
   if (stored?.hash === head.hash) return
   const oldest = await oldestBlockNumber(ctx.pool)
   if (oldest === null) return
-  if (oldest > head.number) return refuseOtherGenesis(ctx)
+  if (oldest > head.number) return void (await refuseOtherGenesis(ctx))
   const [ours, theirs] = [await readBlock(ctx.pool, oldest), await ctx.chain.block(oldest)]
-  if (ours && theirs && ours.hash !== theirs.hash) await partedTooDeep(ctx, oldest)
+  if (ours && theirs && ours.hash !== theirs.hash) await refuseTooDeep(ctx, oldest)
 }
 
-/** Throws the halt of a chain that agrees with no stored header. */
-export async function partedTooDeep(ctx: PassContext, oldest: number): Promise<never> {
-  await refuseOtherGenesis(ctx)
-  throw new HaltFault('tooDeep', { oldestHeader: oldest })
+/**
+ * Throws the halt of a chain that agrees with no stored header, the oldest of them that of block `oldest`. Not where that was the first to be
+ * followed and the chain has this ledger's first block: then there is nothing older that could be lost by beginning anew.
+ */
+export async function refuseTooDeep(ctx: PassContext, oldest: number): Promise<void> {
+  const isSameChain = await refuseOtherGenesis(ctx)
+  if (oldest > ctx.rules.startBlock || !isSameChain) throw new HaltFault('tooDeep', { oldestHeader: oldest })
 }
 
 /** Refuses to take back what the chain had called final. The embedded chain is restarted from its last dump and may. */
-export async function refusePastFinalized(ctx: PassContext, fork: Block): Promise<void> {
+export async function refusePastFinalized(ctx: PassContext, fork: Block | null): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   const finalized = await readFinalized(ctx.pool)
-  if (finalized && fork.number < finalized.number)
-    throw new HaltFault('pastFinalized', { forkBlock: fork.number, forkHash: fork.hash, finalized })
+  if (finalized && (fork === null || fork.number < finalized.number))
+    throw new HaltFault('pastFinalized', { forkBlock: fork?.number ?? null, forkHash: fork?.hash ?? null, finalized })
 }
 
 /** Notes how far the followed chain is final: what is taken back from below that is no ordinary reorganisation. */
@@ -100,13 +103,15 @@ export async function ledgerChainId(ctx: PassContext): Promise<number> {
   return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
 }
 
-async function refuseOtherGenesis(ctx: PassContext): Promise<void> {
+/** Throws the halt of a chain with another block 0. @returns whether it has this ledger's; false where that cannot be told. */
+async function refuseOtherGenesis(ctx: PassContext): Promise<boolean> {
   const identity = await readIdentity(ctx)
   // The embedded chain makes a new first block at every start.
-  if (!identity?.genesisHash.startsWith('0x')) return
+  if (!identity?.genesisHash.startsWith('0x')) return false
   const genesis = await ctx.chain.block(0)
   if (genesis && genesis.hash !== identity.genesisHash)
     throw new HaltFault('otherChain', { genesisHash: genesis.hash, genesisHashOfLedger: identity.genesisHash })
+  return genesis !== null
 }
 
 async function readIdentity(ctx: PassContext): Promise<Identity | null> {

@@ -1,7 +1,7 @@
 // Stores one observed range: everything it brought, what follows for payments and intents, and the cursor, in one
 // transaction. Either all of it is in the ledger or none.
 import { isDeepStrictEqual } from 'node:util'
-import { type Cursor, insertBlocks, pruneBlocks, readCursor, writeCursor } from '../../db/blocks.ts'
+import { beginCursor, type Cursor, insertBlocks, pruneBlocks, readCursor, writeCursor } from '../../db/blocks.ts'
 import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
 import {
   insertFailedWithdrawals,
@@ -58,6 +58,7 @@ export async function storeRange(
   return inTransaction(ctx.pool, async (sql) => {
     const current = await readCursor(sql, { lock: true })
     if (current?.hash !== expected?.hash) return null
+    if (!current && !(await beginCursor(sql, cursor))) return null
     // The reconciler may have inserted a node that the ledger lacked.
     if (range.events.length > 0 && !isDeepStrictEqual(await readCohorts(sql), known)) return null
     // None of these depends on another one, so they are sent together: the database need not wait for us between them.

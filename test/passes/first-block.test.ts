@@ -1,0 +1,214 @@
+// The first block that a ledger followed is taken back: it has nothing older that could be lost, so it goes back to before that block
+// and follows anew. Where there is something older, or the chain may be another one, it halts. Each test has a world of its own.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readCursor } from '../../src/db/blocks.ts'
+import { readHealth } from '../../src/db/reads.ts'
+import { claimIdentity } from '../../src/db/settings.ts'
+import { inTransaction } from '../../src/db/sql.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import type { PassContext } from '../../src/passes/context.ts'
+import { type Stored, storeRange } from '../../src/passes/steps/store.ts'
+import { checkInvariants, fingerprint } from '../support/invariants.ts'
+import { deployContracts, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+/** The contracts are deployed in the blocks 1 and 2; in block 3 is what came before the sale. */
+const FIRST = 4
+/** Sends what it is called with on to the address in its calldata: what a Safe, a forwarder or a bundler does. */
+const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
+const FORWARD = '0x6000600060006000346000355af100'
+
+/** A test of a ledger that has followed nothing yet, on a chain that has all blocks before its first. */
+function inWorld(sentence: string, body: (world: World) => Promise<void>, startBlock = FIRST): void {
+  test(sentence, async () => {
+    const world = await startWorld({ startBlock })
+    try {
+      const genesis = await world.chain.block(0)
+      const { chainId } = world.chain
+      await claimIdentity(world.pool, { chainId, genesisHash: genesis.hash, factory: world.factory, startBlock })
+      await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
+      await body(world)
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+const height = async (world: World) => Number((await world.chain.block()).number)
+const halted = async (world: World) => (await readHealth(world.pool)).halted?.reason ?? null
+const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
+const on = (world: World, chain: Partial<PassContext['chain']>) =>
+  world.instance({ chain: { ...world.ctx.chain, ...chain } })
+
+/** Value that reaches the payments wallet inside another transaction, mined. */
+async function payInside(world: World, valueWei: bigint): Promise<void> {
+  const hash = await world.call(6, FORWARDER, `0x${world.at(3).slice(2).padStart(64, '0')}`, valueWei)
+  assert.equal(await world.succeeded(hash), true)
+}
+
+/** Takes back all blocks from `from` on; what was in them is gone, but for the transactions given, which come in the first. */
+async function takeBack(world: World, from: number, kept: readonly `0x${string}`[] = []): Promise<void> {
+  await world.chain.reorg(
+    (await height(world)) - from + 1,
+    kept.map((raw) => [raw, 0] as const),
+  )
+}
+
+inWorld('a ledger that has followed one block goes back to before it, and follows anew', async (world) => {
+  await world.chain.mine()
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  assert.equal((await readCursor(world.pool))?.number, FIRST)
+  assert.equal(await stateOf(world, paid), 'accepted')
+  await takeBack(world, FIRST)
+  const outcome = await world.payments()
+  assert.deepEqual([outcome.fromBlock, outcome.toBlock], [FIRST, FIRST])
+  assert.deepEqual([await halted(world), await stateOf(world, paid)], [null, 'orphaned'])
+  const [row] = await world.pool`SELECT detail FROM audit WHERE action = 'reorganisation'`
+  assert.deepEqual([row?.detail.fromBlock, row?.detail.toBlock], [FIRST, FIRST - 1])
+  const again = await world.pay(6, BASIC)
+  await world.settle()
+  assert.equal(await stateOf(world, again), 'minted')
+  await checkInvariants(world)
+})
+
+inWorld('nodes and rounds of a ledger whose blocks are all taken back are made once more', async (world) => {
+  await world.chain.mine()
+  const [paid, lost] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
+  await world.settle()
+  await world.chain.increaseTime(600)
+  await world.rest()
+  assert.deepEqual([await stateOf(world, paid), await stateOf(world, lost)], ['minted', 'minted'])
+  assert.equal((await world.pool`SELECT FROM rounds`).length, 1)
+  await takeBack(world, FIRST, [await world.raw(paid)])
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual([await stateOf(world, paid), await stateOf(world, lost)], ['accepted', 'orphaned'])
+  assert.equal((await world.pool`SELECT FROM rounds`).length + (await world.pool`SELECT FROM nodes`).length, 0)
+  await world.rest()
+  assert.deepEqual([await stateOf(world, paid), await stateOf(world, lost)], ['minted', 'orphaned'])
+  assert.equal(await world.read('lastId'), 1n)
+  await checkInvariants(world)
+})
+
+inWorld(
+  'the books of the wallet begin anew, since the block before the first may be another one, too',
+  async (world) => {
+    await payInside(world, 7n)
+    assert.equal(await height(world), FIRST - 1)
+    await world.chain.mine()
+    await world.payments()
+    await takeBack(world, FIRST - 1)
+    await payInside(world, 9n)
+    await world.payments()
+    // The seven that had come before the first block are gone with it, and no money has left by that.
+    assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
+    const filed = await world.pool`SELECT value_wei AS value, block_number AS block FROM payments`
+    assert.deepEqual([...filed], [{ value: 9n, block: FIRST + 1 }])
+    await checkInvariants(world)
+  },
+)
+
+inWorld('where headers older than the oldest one are gone, so may be what they brought: it halts', async (world) => {
+  await world.chain.mine()
+  const paid = await world.pay(5, BASIC)
+  await world.settle()
+  await world.pool`DELETE FROM blocks WHERE number = ${FIRST}`
+  await takeBack(world, FIRST)
+  const before = { ...(await fingerprint(world)), audit: '' }
+  await world.payments()
+  assert.deepEqual([await halted(world), await stateOf(world, paid)], ['tooDeep', 'minted'])
+  assert.deepEqual({ ...(await fingerprint(world)), audit: '' }, before)
+})
+
+inWorld('a chain with another block 0, and one that does not show it, are not begun anew on', async (world) => {
+  await world.chain.mine(2)
+  await world.payments()
+  const cursor = await readCursor(world.pool)
+  await takeBack(world, FIRST)
+  const { block } = world.ctx.chain
+  const other = async (number: number) => {
+    const found = await block(number)
+    return number === 0 && found ? { ...found, hash: `0x${'ab'.repeat(32)}` as Hash } : found
+  }
+  await on(world, { block: other }).payments()
+  assert.equal(await halted(world), 'otherChain')
+  await on(world, { block: async (number) => (number === 0 ? null : block(number)) }).payments()
+  assert.equal(await halted(world), 'tooDeep')
+  assert.deepEqual(await readCursor(world.pool), cursor)
+  await world.payments()
+  assert.equal(await halted(world), null)
+  assert.notEqual((await readCursor(world.pool))?.hash, cursor?.hash)
+})
+
+inWorld('a first block that was final halts the passes where it is taken back', async (world) => {
+  await world.chain.mine(2)
+  const { chain } = world.ctx
+  await on(world, { finalized: () => chain.block(FIRST) }).payments()
+  const cursor = await readCursor(world.pool)
+  await takeBack(world, FIRST)
+  await world.payments()
+  assert.equal(await halted(world), 'pastFinalized')
+  assert.deepEqual(await readCursor(world.pool), cursor)
+})
+
+inWorld('a provider that lags with another first block is waited for', async (world) => {
+  await world.chain.mine(4)
+  await world.payments()
+  const cursor = await readCursor(world.pool)
+  await takeBack(world, FIRST)
+  const { chain } = world.ctx
+  await on(world, { head: async () => (await chain.block(FIRST)) ?? assert.fail('no block') }).payments()
+  assert.deepEqual([await halted(world), await readCursor(world.pool)], [null, cursor])
+  await world.payments()
+  assert.notDeepEqual(await readCursor(world.pool), cursor)
+})
+
+inWorld(
+  'where the factory is gone with the first blocks, nothing is taken back or sent until it is there again',
+  async (world) => {
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine()
+    await world.instance({ minter: null }).payments()
+    const cursor = await readCursor(world.pool)
+    await takeBack(world, 1)
+    await assert.rejects(world.payments(), /there is no factory/)
+    await assert.rejects(world.credit(), /there is no factory/)
+    assert.deepEqual(await readCursor(world.pool), cursor)
+    assert.equal((await world.pool`SELECT FROM outbox`).length, 0)
+    const again = await deployContracts(world.chain, 20n)
+    assert.equal(again.factory, world.factory)
+    await world.settle()
+    assert.equal(await stateOf(world, paid), 'orphaned')
+    await checkInvariants(world)
+  },
+  1,
+)
+
+inWorld('of two who store the first blocks in the same instant, one does', async (world) => {
+  await world.chain.mine(4)
+  const head = await height(world)
+  const [long, short] = [
+    await world.ctx.chain.observe(FIRST, head, null),
+    await world.ctx.chain.observe(FIRST, FIRST, null),
+  ]
+  const waiting = async () =>
+    (
+      await world.pool`
+        SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    ).count
+  let storing: Promise<(Stored | null)[]> = Promise.resolve([])
+  await inTransaction(world.pool, async (sql) => {
+    // Neither is done before both have seen that there is no cursor.
+    await sql`LOCK TABLE blocks IN EXCLUSIVE MODE`
+    storing = Promise.all([long, short].map((range) => storeRange(world.ctx, range, null, head)))
+    while ((await waiting()) < 2) await sleep(20)
+  })
+  const stored = await storing
+  assert.equal(stored.filter((one) => one !== null).length, 1)
+  await world.settle()
+  await checkInvariants(world)
+})
