@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readCursor } from '../../src/db/blocks.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -66,6 +67,26 @@ test('three instances that run all their passes at once make one node of each pa
   await checkInvariants(world)
   const [sold] = await world.pool`SELECT count(*) AS payments FROM payments WHERE state = 'minted'`
   assert.equal(sold?.payments, 18)
+})
+
+test('a run that was overtaken while it read stores nothing of it, and takes the ledger back to nowhere', async () => {
+  const { chain } = world.ctx
+  await world.settle()
+  await world.chain.mine()
+  const overtaken = world.instance({
+    chain: {
+      ...chain,
+      observe: async (from, to, parent) => {
+        const range = await chain.observe(from, to, parent)
+        await world.chain.mine()
+        await world.credit()
+        assert.equal((await readCursor(world.pool))?.number, to + 1)
+        return range
+      },
+    },
+  })
+  assert.equal((await overtaken.payments()).fromBlock, null)
+  assert.equal((await readCursor(world.pool))?.number, Number((await world.chain.block()).number))
 })
 
 test('a run that has lost its lock sends nothing; what it had stored is sent by the next', async () => {
