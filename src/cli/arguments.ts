@@ -46,7 +46,10 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
   const { tokens } = parseArgs({
     args: [...words],
     options: Object.fromEntries(
-      Object.entries(specs).map(([name, { value }]) => [name, { type: value ? 'string' : 'boolean' } as const]),
+      Object.entries(specs).map(([name, { value }]) => [
+        name,
+        { type: value ? 'string' : 'boolean', ...(name === 'help' && { short: 'h' }) } as const,
+      ]),
     ),
     strict: false,
     allowPositionals: true,

@@ -11,11 +11,12 @@ import { COMMANDS } from './commands.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import type { Io } from './io.ts'
-import { createOutput } from './output.ts'
+import { createOutput, type Output } from './output.ts'
 import { version } from './version.ts'
 
 /** Errors of other parts whose message says what to do. */
 const REFUSALS: readonly string[] = ['FailpointError', 'RebuildError']
+const HELP: readonly string[] = ['--help', '-h']
 /** What an interrupted command has for putting its things away. */
 const INTERRUPTED_MS = 2_000
 
@@ -24,26 +25,32 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
   const json = argv.includes('--json')
   const out = createOutput(io, json)
   const [first = ''] = argv
-  if (['help', '--help', '-h'].includes(first)) return help(argv.slice(1), io)
+  if (first === 'help' || HELP.includes(first)) return help(argv.slice(1), io, out)
   if (first === '--version') {
     await out.result({ version: version() }, version())
     return EXIT.done
   }
   const found = findCommand(argv, COMMANDS)
-  if (!found) return unknown(argv, io)
+  if (!found)
+    return argv.some((word) => HELP.includes(word)) ? help(argv, io, out) : failed(out, EXIT.usage, unknown(argv))
   const { command, rest } = found
   try {
     const parsed = parseArguments(command, rest)
-    if (parsed.flags.has('help')) return help(command.name.split(' '), io)
+    if (parsed.flags.has('help')) return help(command.name.split(' '), io, out)
     const run = await command.load()
     const running = run({ ...parsed, command, io, out, signal: interrupt.signal })
     return command.longRunning ? await running : await orInterrupted(running, interrupt.signal, out.say)
   } catch (error) {
     const { code, message } = explain(error, command, io.env)
-    out.say(message)
-    if (json) await out.result({ error: message, exitCode: code }, '')
-    return code
+    return failed(out, code, message)
   }
+}
+
+/** Says what went wrong, to a script as well. */
+async function failed(out: Output, code: ExitCode, message: string): Promise<ExitCode> {
+  out.say(message)
+  if (out.json) await out.result({ error: message, exitCode: code }, '')
+  return code
 }
 
 async function orInterrupted(
@@ -61,7 +68,7 @@ async function orInterrupted(
   return await Promise.race([aborted, running.catch((error) => (signal.aborted ? aborted : Promise.reject(error)))])
 }
 
-function help(words: readonly string[], io: Io): ExitCode {
+async function help(words: readonly string[], io: Io, out: Output): Promise<ExitCode> {
   const names = words.filter((word) => !word.startsWith('-'))
   if (names.length === 0) {
     io.stdout.write(`${overview(COMMANDS)}\n`)
@@ -70,27 +77,23 @@ function help(words: readonly string[], io: Io): ExitCode {
   const found = findCommand(names, COMMANDS)
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${names[0]} `))
   if (found) io.stdout.write(`${commandHelp(found.command)}\n`)
-  else if (group.length > 0) io.stdout.write(`${group.map(commandHelp).join('\n\n\n')}\n`)
-  else return unknown(names, io)
+  else if (group.length > 0 && names.length === 1) io.stdout.write(`${group.map(commandHelp).join('\n\n\n')}\n`)
+  else return failed(out, EXIT.usage, unknown(names))
   return EXIT.done
 }
 
-/** No such command: the nearest one is named. Without any word the overview is what is wanted. */
-function unknown(argv: readonly string[], io: Io): ExitCode {
+/** What to say where there is no such command: the nearest one is named. Without any word the overview is what is wanted. */
+function unknown(argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith('-'))
   const [first] = words
-  const say = (text: string) => io.stderr.write(`${text}\n`)
+  if (first === undefined) return overview(COMMANDS)
+  if (argv[0] !== first) return 'The command comes first, its options after it: node-ledger <command> [options]'
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `))
-  if (first === undefined) say(overview(COMMANDS))
-  else if (group.length > 0) {
-    say(`Say which:\n${group.map((command) => `  ${usageLine(command)}`).join('\n')}`)
-  } else {
-    const names = COMMANDS.map(({ name }) => name)
-    const meant = nearest(words.slice(0, 2).join(' '), names) ?? nearest(first, names)
-    say(`There is no command ${JSON.stringify(first.slice(0, 40))}${meant ? `; was "${meant}" meant?` : '.'}`)
-    say('"node-ledger help" lists all of them.')
-  }
-  return EXIT.usage
+  if (group.length > 0) return `Say which:\n${group.map((command) => `  ${usageLine(command)}`).join('\n')}`
+  const names = COMMANDS.map(({ name }) => name)
+  const meant = nearest(words.slice(0, 2).join(' '), names) ?? nearest(first, names)
+  return `There is no command ${JSON.stringify(first.slice(0, 40))}${meant ? `; was "${meant}" meant?` : '.'}
+"node-ledger help" lists all of them.`
 }
 
 /** One message and an exit code for whatever was thrown. */

@@ -34,6 +34,11 @@ describe('an unknown word is refused with exit code 2, and with the nearest one 
     ['payments refund 0x1', /--refund-tx-hash: is missing/],
     ['tiers create x', /--price-wei: is missing[\s\S]*--label: is missing[\s\S]*--max-per-wallet: is missing/],
     ['', /Usage: node-ledger <command>/],
+    ['frobnicate --json', /There is no command/],
+    ['payments --json', /payments show <payment>/],
+    ['--json payments list', /The command comes first, its options after it/],
+    ['help payments frobnicate', /Say which:\n {2}node-ledger payments list/],
+    ['help frobnicate --json', /There is no command/],
   ]
   for (const [line, words] of rows) {
     test(line || 'nothing at all', async () => {
@@ -63,6 +68,7 @@ describe('help', () => {
       for (const words of [
         ['help', ...command.name.split(' ')],
         [...command.name.split(' '), '--help'],
+        [...command.name.split(' '), '-h'],
       ]) {
         const { code, out } = await runHere(words, {})
         assert.equal(code, 0, words.join(' '))
@@ -73,9 +79,15 @@ describe('help', () => {
   })
 
   test('a group of commands is explained together', async () => {
-    const { code, out } = await runHere(['help', 'senders'], {})
-    assert.equal(code, 0)
-    assert.equal(out.match(/^Usage: /gm)?.length, 3)
+    for (const words of [
+      ['help', 'senders'],
+      ['senders', '--help'],
+      ['senders', '-h'],
+    ]) {
+      const { code, out } = await runHere(words, {})
+      assert.equal(code, 0, words.join(' '))
+      assert.equal(out.match(/^Usage: /gm)?.length, 3)
+    }
   })
 
   test('fits a terminal', () => {
