@@ -55,6 +55,7 @@ const REFUSALS = {
   noChain: [503, 'The chain cannot be reached at present.'],
   noDatabase: [503, 'The ledger cannot be reached at present.'],
   busy: [503, 'Too much is going on at present: try again shortly.'],
+  overdue: [503, 'No answer came in time: try again shortly.'],
   stillFollowing: [503, 'The ledger has not followed the chain that far yet: try again shortly.'],
   notReady: [503, 'Not ready.'],
 } as const satisfies Record<string, readonly [status: number, text: string]>
@@ -98,7 +99,7 @@ export function refusalOfFault(fault: unknown): Refusal {
   // that property, because this folder may not import the chain's own code.
   if (fault instanceof Error && typeof (fault as { retryable?: unknown }).retryable === 'boolean')
     return refuse('noChain')
-  if (fault instanceof Overdue) return refuse('busy')
+  if (fault instanceof Overdue) return refuse('overdue')
   return refuse('unexpected')
 }
 
