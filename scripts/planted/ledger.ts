@@ -631,9 +631,9 @@ export const LEDGER_BUGS: readonly PlantedBug[] = [
   ),
   one(
     'what is released is minted before its block is settled',
-    'src/passes/steps/mint.ts',
-    'const upToBlock = await settledHeight(ctx, cursor)',
-    'const upToBlock = cursor.number',
+    'src/passes/payments.ts',
+    'await mint(ctx, run, minter, cursor, settled)',
+    'await mint(ctx, run, minter, cursor, cursor.number)',
     'test/operator/attribute.test.ts',
   ),
   one(

@@ -9,7 +9,7 @@ import { passRunner } from './run.ts'
 import { auditWallet } from './steps/audit.ts'
 import { follow } from './steps/follow.ts'
 import { watchFunds } from './steps/funds.ts'
-import { judge } from './steps/judge.ts'
+import { judge, settledHeight } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
 import { reconcileWhenDue } from './steps/reconcile.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
@@ -33,9 +33,11 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
     reconciled = await reconcileWhenDue(ctx, cursor)
     await lookAfterRefunds(ctx, cursor)
     held = await auditWallet(ctx, cursor, run)
-    held += (await judge(ctx, cursor, run)).held
+    // Asked once for both: with FINALITY=finalized it is a question to the provider.
+    const settled = await settledHeight(ctx, cursor)
+    held += (await judge(ctx, cursor, settled, run)).held
     await watchFunds(ctx)
-    if (ctx.minter && cursor.number === followed.head.number) await settleAndMint(ctx, run, cursor, ctx.minter)
+    if (ctx.minter && cursor.number === followed.head.number) await settleAndMint(ctx, run, cursor, settled, ctx.minter)
   }
   return {
     ran: true,
@@ -52,10 +54,16 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
 }
 
 /** Nothing is sent before the ledger has followed to the head: what was already done must be known first. */
-async function settleAndMint(ctx: PassContext, run: Run, cursor: Cursor, minter: Sender): Promise<void> {
+async function settleAndMint(
+  ctx: PassContext,
+  run: Run,
+  cursor: Cursor,
+  settled: number,
+  minter: Sender,
+): Promise<void> {
   await takeOver(ctx, minter)
   if (await settleOutstanding(ctx, run, minter, cursor)) return
-  const sent = await mint(ctx, run, minter, cursor)
+  const sent = await mint(ctx, run, minter, cursor, settled)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
 }
 

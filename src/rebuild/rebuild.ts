@@ -9,7 +9,7 @@ import { readBooks } from '../db/wallet.ts'
 import type { PassContext, Run } from '../passes/context.ts'
 import { auditWallet } from '../passes/steps/audit.ts'
 import { follow } from '../passes/steps/follow.ts'
-import { judge } from '../passes/steps/judge.ts'
+import { judge, settledHeight } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
 import { copyRecords, copyTerms, copyVerdicts } from './copy.ts'
 
@@ -112,7 +112,7 @@ async function finish(ctx: PassContext, heldUpTo: number | null): Promise<{ bloc
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()
   for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
-    await judge(ctx, cursor, run)
+    await judge(ctx, cursor, await settledHeight(ctx, cursor), run)
     const now = await seen()
     if (now === left) break
     left = now

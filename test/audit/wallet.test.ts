@@ -305,8 +305,12 @@ test('where a provider does not show the block before the first, the books wait 
     // Whoever follows has asked for it before.
     let asked = 0
     const hidden = async (number: number) => (number < rules.startBlock && asked++ > 0 ? null : chain.block(number))
-    await world.instance({ chain: { ...chain, block: hidden } }).payments()
+    const lines: string[] = []
+    const warn = (fields: { err?: Error }, line: string) => lines.push(`${line}: ${fields.err?.message}`)
+    const log = { ...world.ctx.log, warn } as unknown as typeof world.ctx.log
+    await world.instance({ chain: { ...chain, block: hidden }, log }).payments()
     assert.deepEqual(await places(world), [])
+    assert.match(lines.join('\n'), /could not be audited.* block 0, .*RPC_URL/, 'the operator is told what to do')
     await world.settle()
     assert.deepEqual(await places(world), [[7n, block, 'held']])
     await checkInvariants(world)

@@ -42,6 +42,19 @@ test('with a number of confirmations a payment waits for exactly so many blocks'
   await world.settle()
 })
 
+test('what is final is asked once in a run, for judging and minting alike', async () => {
+  const { chain } = world.ctx
+  let asked = 0
+  const finalized = () => {
+    asked++
+    return chain.finalized()
+  }
+  // There is nothing to follow: what is new is noted as final where it is.
+  await world.payments()
+  await world.instance({ rules: { finality: 'finalized' }, chain: { ...chain, finalized } }).payments()
+  assert.equal(asked, 1)
+})
+
 for (const [sentence, rules] of [
   ['told to wait for finality', { finality: 'finalized' }],
   ['where the guard cannot be relied on', { finality: 'guarded', guardUsable: false }],

@@ -61,7 +61,7 @@ async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Pr
  */
 async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<boolean> {
   // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
-  const before = books.wallet ? null : await blockAt(ctx, Math.max(0, ctx.rules.startBlock - 1))
+  const before = books.wallet ? null : await blockBeforeFirst(ctx)
   const firstWei = before && (await ctx.chain.balanceAt(address, before))
   if (before && firstWei !== null) {
     return underCursor(ctx, books, (sql) => wallet.writeBase(sql, address, before.number, firstWei))
@@ -72,6 +72,16 @@ async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books,
     await wallet.writeBase(sql, address, cursor.number, balanceWei - books.inWei + books.outWei)
     ctx.log.info({ block: cursor.number }, 'the payments wallet is audited from here: earlier state is not to be had')
   })
+}
+
+async function blockBeforeFirst(ctx: PassContext): Promise<Block> {
+  const number = Math.max(0, ctx.rules.startBlock - 1)
+  const block = await ctx.chain.block(number)
+  if (block) return block
+  throw new ChainFault(
+    `the provider does not show block ${number}, with which the books of the payments wallet begin: until one does, value that comes by an internal call is not found. If this goes on, name a provider with the whole history first in RPC_URL`,
+    { retryable: true },
+  )
 }
 
 async function markAudited(ctx: PassContext, cursor: Cursor): Promise<void> {

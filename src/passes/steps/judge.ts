@@ -21,14 +21,13 @@ export interface Judged {
   held: number
 }
 
-/** Judges what the ledger has seen up to the settled height (`FINALITY`). */
-export async function judge(ctx: PassContext, cursor: Cursor, run: Run): Promise<Judged> {
+/** Judges what the ledger has seen up to block `upToBlock`, the settled height. */
+export async function judge(ctx: PassContext, cursor: Cursor, upToBlock: number, run: Run): Promise<Judged> {
   const { paymentAddress } = ctx.rules
   const judged: Judged = { accepted: 0, held: 0 }
   if (!paymentAddress) return judged
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
-  const upToBlock = await settledHeight(ctx, cursor)
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
   const [seen, [full]] = [
     await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, limit: JUDGED_MAX }),
@@ -71,7 +70,7 @@ interface Bench {
   recheckUpTo: number | null
 }
 
-/** Height up to which blocks count as settled. */
+/** Height up to which blocks count as settled (`FINALITY`). */
 export async function settledHeight(ctx: PassContext, cursor: Cursor): Promise<number> {
   const { finality, guardUsable } = ctx.rules
   if (typeof finality === 'number') return cursor.number - finality

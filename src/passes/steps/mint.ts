@@ -8,7 +8,6 @@ import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
 import { type CohortState, chooseCohort, type Opening, openingsNeeded, type Schedule } from '../../domain/schedule.ts'
 import type { PassContext, Run } from '../context.ts'
-import { settledHeight } from './judge.ts'
 import { type Sent, send } from './send.ts'
 
 /**
@@ -19,13 +18,20 @@ export const MINT_BATCH_MAX = 200
 /** Cohorts opened in one transaction at most: about 50,000 gas each. */
 const OPENINGS_MAX = 100
 
-/** Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. */
-export async function mint(ctx: PassContext, run: Run, minter: Sender, cursor: Cursor): Promise<Sent | null> {
+/**
+ * Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. What the operator released may be
+ * of a block above `upToBlock`, the settled height: then it waits.
+ */
+export async function mint(
+  ctx: PassContext,
+  run: Run,
+  minter: Sender,
+  cursor: Cursor,
+  upToBlock: number,
+): Promise<Sent | null> {
   const schedule = termsAt(await readCreditTerms(ctx.pool), cursor.time)
   if (!schedule) return null
   const cohorts = await readCohorts(ctx.pool)
-  // What the operator released may be of a block that is not settled yet.
-  const upToBlock = await settledHeight(ctx, cursor)
   const accepted = await payments.readPayments(ctx.pool, { states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX })
   const batch = accepted.flatMap((payment) => {
     const cohort = payment.tierNo === null ? null : chooseCohort(cohorts, payment.tierNo, schedule, cursor.time)
