@@ -46,10 +46,7 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
       return count(await rpc.request('eth_getTransactionCount', [self, 'latest']), 'nonce')
     },
 
-    async nonceAt(blockHash) {
-      const reply = await rpc.call('eth_getTransactionCount', [self, { blockHash, requireCanonical: true }])
-      return reply.ok ? count(reply.result, 'nonce') : null
-    },
+    nonceAt: (blockHash) => nonceAt(rpc, self, blockHash),
 
     async balance() {
       return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
@@ -84,6 +81,12 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
 
     broadcast: (raw) => broadcast(rpc, raw),
   }
+}
+
+/** An account's next nonce as of one block; null where the provider does not say, as of a block that is not canonical. */
+export async function nonceAt(rpc: Rpc, account: Address, blockHash: Hash): Promise<number | null> {
+  const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
+  return reply.ok ? count(reply.result, 'nonce') : null
 }
 
 /** Fees for the next blocks: twice the base fee outlasts five full blocks in a row. `capWei` as `Sender.fees` takes it. */

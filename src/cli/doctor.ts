@@ -6,7 +6,7 @@ import { type Config, inspectConfig } from '../config.ts'
 import { connect, type Pool } from '../db/sql.ts'
 import { findRunning } from '../embed/running.ts'
 import { silentLog } from '../log.ts'
-import { attachChain, attachDatabase, type ChainPart, type DatabasePart } from '../parts.ts'
+import { attachChain, attachDatabase, type ChainPart, type DatabasePart, sendersOf } from '../parts.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { lookAtChain } from './doctor/chain.ts'
 import { lookAtDatabase } from './doctor/database.ts'
@@ -115,7 +115,10 @@ function ledgerOptions({ schedule, payments }: Config, chain: ChainPart | null, 
       ? [(reading as { head?: { number: number } }).head?.number ?? 0]
       : [],
   )
+  const { minter, distributor } = chain ? sendersOf(chain) : { minter: null, distributor: null }
   return {
+    // A key that is not here may well be on another machine.
+    senders: minter && distributor ? [minter, distributor] : null,
     staleAfterSec: schedule.staleAfterSec,
     timer: schedule.timer,
     quoteTier: payments.quoteTier,

@@ -1,4 +1,5 @@
 // What the doctor asks of the ledger: the last runs, what waits, what went wrong of late. Only reads, a few rows each.
+import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
 /** The last run of each pass, by the database's clock. */
@@ -23,12 +24,14 @@ export interface RecentTrouble {
   rests: number
 }
 
-export async function readRecentTrouble(sql: Sql): Promise<RecentTrouble> {
+/** What went wrong of late with our transactions. What a key had signed that is not among `senders` any more waits for nobody; null: of all keys. */
+export async function readRecentTrouble(sql: Sql, senders: readonly Address[] | null): Promise<RecentTrouble> {
+  const ours = senders ? sql`AND sender = ANY(${[...senders]})` : sql``
   const [row] = await sql<RecentTrouble[]>`
     SELECT
       (SELECT count(*) FROM outbox WHERE state = 'reverted' AND created_at > now() - interval '1 day') AS reverted,
-      (SELECT count(*) FROM outbox WHERE state = 'pending') AS pending,
-      (SELECT extract(epoch FROM clock_timestamp() - min(created_at))::float8 FROM outbox WHERE state = 'pending') AS "oldestPendingSec",
+      (SELECT count(*) FROM outbox WHERE state = 'pending' ${ours}) AS pending,
+      (SELECT extract(epoch FROM clock_timestamp() - min(created_at))::float8 FROM outbox WHERE state = 'pending' ${ours}) AS "oldestPendingSec",
       (SELECT count(*) FROM audit WHERE action = 'senderRests' AND at > now() - interval '15 minutes') AS rests`
   if (!row) throw new Error('a statement of scalars answered no row')
   return row

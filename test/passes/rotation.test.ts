@@ -7,6 +7,7 @@ import { createChainReader } from '../../src/chain/follow.ts'
 import { createSender } from '../../src/chain/sender.ts'
 import { localSigner } from '../../src/chain/signer.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
 import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -84,4 +85,46 @@ test('what an instance without keys has followed is settled for the one that sen
   const later = await world.pay(8, BASIC)
   await isMintedByTheNewKey(later)
   assert.equal(await stateOf(paid), 'minted')
+})
+
+test('a key that comes back after it was used elsewhere waits for good; the doctor says so, and another key goes on', async () => {
+  await renewed.payments()
+  await setMinter(1)
+  await world.settle()
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  const { minter } = world.ctx
+  assert.ok(minter)
+  await world.instance({ minter: { ...minter, broadcast: async () => ({ kind: 'accepted' }) } }).payments()
+  const told = async (check: string, env = {}) => {
+    const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), ...env })
+    const findings: { check: string; verdict: string; todo: string | null }[] = JSON.parse(out).findings
+    return findings.find((finding) => finding.check === check)
+  }
+  assert.equal((await told('nonce.minter'))?.verdict, 'ok', 'it is only on its way')
+  // Replaced, with its mint in no block; then it sends elsewhere, and nobody looks at what it sends.
+  await setMinter(NEW_MINTER)
+  await isMintedByTheNewKey(paid)
+  await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1' })
+  await world.chain.mine()
+  await renewed.payments()
+  await setMinter(1)
+  const later = await world.pay(6, BASIC)
+  await world.chain.mine()
+  for (let i = 0; i < 3; i++) {
+    await world.payments()
+    await world.chain.mine()
+  }
+  assert.equal(await stateOf(later), 'accepted')
+  const { verdict, todo } = (await told('nonce.minter')) ?? assert.fail('not looked at')
+  assert.equal(verdict, 'fail')
+  assert.match(todo ?? '', /a key that was never used/)
+  await setMinter(NEW_MINTER)
+  await isMintedByTheNewKey(later)
+  // Nobody waits for it any more, and neither does the doctor.
+  await world.pool`UPDATE outbox SET created_at = now() - interval '1 hour' WHERE state = 'pending'`
+  const env = { MINTER_PRIVATE_KEY: world.chain.accounts[NEW_MINTER]?.privateKey }
+  assert.equal((await told('transactions.pending'))?.verdict, 'warn')
+  assert.equal((await told('nonce.minter', env))?.verdict, 'ok')
+  assert.equal(await told('transactions.pending', env), undefined)
 })

@@ -1,9 +1,12 @@
-// Looks at the keys that send: are they there, are they the factory's own, are they public knowledge, can they pay for what comes.
-import { createRpc } from '../../chain/rpc.ts'
-import { currentFees } from '../../chain/sender.ts'
+// Looks at the keys that send: are they there, are they the factory's own, are they public knowledge, can they pay for what comes, can
+// what they have signed still be mined.
+import { createRpc, type Rpc } from '../../chain/rpc.ts'
+import { currentFees, nonceAt } from '../../chain/sender.ts'
 import { quantity } from '../../chain/wire.ts'
 import type { Config } from '../../config.ts'
+import { readCursor } from '../../db/blocks.ts'
 import { readNextRoundWei, readUsualGas } from '../../db/funds.ts'
+import { readPending } from '../../db/outbox.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Address } from '../../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
@@ -25,6 +28,10 @@ export async function lookAtKeys(config: Config, chain: ChainPart, pool: Pool | 
     ...(minter ? await look('funds.minter', () => lookAtGas('minter', minter, config, chain, pool)) : []),
     ...(distributor
       ? await look('funds.distributor', () => lookAtGas('distributor', distributor, config, chain, pool))
+      : []),
+    ...(minter && pool ? await look('nonce.minter', () => lookAtNonce('minter', minter, chain, pool)) : []),
+    ...(distributor && pool
+      ? await look('nonce.distributor', () => lookAtNonce('distributor', distributor, chain, pool))
       : []),
     ...(await look('funds.round', () => lookAtTreasury(config, chain, distributor, pool))),
   ]
@@ -66,6 +73,33 @@ async function lookAtGas(
   return finding(`funds.${role}`, says, `Send ether to ${of}: without it the passes stop.`, reading)
 }
 
+/**
+ * A stored transaction whose nonce the account had used by the block that is followed: for another one, which nobody looked for when its
+ * block was followed. It waits for good, and with it all that the key is to send.
+ */
+async function lookAtNonce(
+  role: 'minter' | 'distributor',
+  of: Address,
+  chain: ChainPart,
+  pool: Pool,
+): Promise<Finding> {
+  const check = `nonce.${role}`
+  // In this order: what waits by then is in no block up to the cursor.
+  const cursor = await readCursor(pool)
+  const [first] = await readPending(pool, of)
+  if (!cursor || !first) return ok(check, `nothing that the ${role} signed waits for a block`)
+  const next = await withRpc(chain, (rpc) => nonceAt(rpc, of, cursor.hash))
+  const reading = { address: of, nonce: first.nonce, next }
+  if (next === null || next <= first.nonce)
+    return ok(check, `what the ${role} signed waits for a block with nonce ${first.nonce}`, reading)
+  return fail(
+    check,
+    `${of} has used nonce ${first.nonce} for something else, and the ledger did not see it: what is stored with that nonce can never be mined, and the ${role} sends nothing more`,
+    'Give the role to a key that was never used: it makes anew what waits (docs/RUNBOOK.md, "Rotate a secret"). Or rebuild with "node-ledger rebuild", and keep the key.',
+    reading,
+  )
+}
+
 async function lookAtTreasury(
   { credit }: Config,
   chain: ChainPart,
@@ -84,11 +118,17 @@ async function lookAtTreasury(
   return fail('funds.round', `${says}; the distributor has ${inEther(balanceWei)}`, todo, { needWei, balanceWei })
 }
 
-async function readFunds(chain: ChainPart, of: Address): Promise<{ balanceWei: bigint; maxFeeWei: bigint }> {
-  const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: 5_000 })
-  try {
+function readFunds(chain: ChainPart, of: Address): Promise<{ balanceWei: bigint; maxFeeWei: bigint }> {
+  return withRpc(chain, async (rpc) => {
     const balanceWei = quantity(await rpc.request('eth_getBalance', [of, 'latest']), 'balance')
     return { balanceWei, maxFeeWei: (await currentFees(rpc)).maxFeeWei }
+  })
+}
+
+async function withRpc<T>(chain: ChainPart, ask: (rpc: Rpc) => Promise<T>): Promise<T> {
+  const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: 5_000 })
+  try {
+    return await ask(rpc)
   } finally {
     await rpc.close()
   }

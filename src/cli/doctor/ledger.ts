@@ -8,6 +8,7 @@ import { readSetting } from '../../db/settings.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import type { Drift } from '../../domain/drift.ts'
+import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../halt.ts'
 import { type Finding, fail, look, ok, warn } from './finding.ts'
 
@@ -22,6 +23,8 @@ export interface LedgerOptions {
   timer: boolean
   quoteTier: string | null
   paymentAddress: string | null
+  /** The accounts that send; null where they are not known here. */
+  senders: Address[] | null
   /** Null where no provider answered. */
   headBlock: number | null
 }
@@ -36,7 +39,7 @@ export async function lookAtLedger(pool: Pool, options: LedgerOptions): Promise<
     ...(await look('sale', () => lookAtSale(pool, options))),
     ...(await look('payments.held', () => lookAtHeld(pool))),
     ...(await look('nodes.unpaid', () => lookAtUnpaid(pool))),
-    ...(await look('transactions', () => lookAtTrouble(pool))),
+    ...(await look('transactions', () => lookAtTrouble(pool, options))),
   ]
 }
 
@@ -166,8 +169,8 @@ async function lookAtUnpaid(pool: Pool): Promise<Finding> {
   )
 }
 
-async function lookAtTrouble(pool: Pool): Promise<Finding[]> {
-  const { reverted, oldestPendingSec, pending, rests } = await readRecentTrouble(pool)
+async function lookAtTrouble(pool: Pool, { senders }: LedgerOptions): Promise<Finding[]> {
+  const { reverted, oldestPendingSec, pending, rests } = await readRecentTrouble(pool, senders)
   const findings: Finding[] = []
   if (reverted > 0)
     findings.push(
