@@ -438,7 +438,7 @@ export const ROW_BUGS: readonly PlantedBug[] = [
     RECONCILE,
   ),
   one(
-    'two blocks are compared where one was taken out meanwhile',
+    'two blocks are compared where another pass moved the ledger meanwhile',
     RECONCILE_STEP,
     'if ((await readCursor(ctx.pool))?.hash !== cursor.hash) return { result',
     'if (first < 0) return { result',

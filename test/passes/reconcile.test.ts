@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ContractReader } from '../../src/chain/port.ts'
+import { readCursor } from '../../src/db/blocks.ts'
 import { hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { verifyLedger } from '../../src/operator/verify.ts'
+import { reconcileWindow } from '../../src/passes/steps/reconcile.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -140,6 +142,15 @@ test('what differs because a block was taken out while the two were being compar
   await world.instance({ contract: { ...contract, nodes } }).payments()
   assert.ok(dropped)
   assert.equal((await drifts()).length, 0)
+  assert.equal(await ownerOf(2), world.at(7))
+})
+
+test('what differs because the ledger was followed on before the two were compared is no difference', async () => {
+  const cursor = await readCursor(world.pool)
+  assert.ok(cursor)
+  await movedInHead()
+  assert.deepEqual(await reconcileWindow(world.ctx, cursor, 1), { result: { inserted: 0, drifts: [] }, next: 1 })
+  await dropLastBlock()
   assert.equal(await ownerOf(2), world.at(7))
 })
 
