@@ -1,19 +1,27 @@
 // `npm run screenshots`: every page in both themes, at the width of a phone and of a desk, as a service with some business
 // shows it. Writes PNGs to screenshots/, to be looked at.
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { EMBED_PARTS } from '../src/embed/chain.ts'
 import { startBrowser } from '../test/support/chromium.ts'
 import { startService, until, type WellKnown, wallet } from '../test/support/service.ts'
 import { temporaryDirectory } from '../test/support/temporary.ts'
+import { SECRET, startReceiver } from '../test/webhooks/receiver.ts'
 
 const OUT = fileURLToPath(new URL('../screenshots/', import.meta.url))
 const BASIC_WEI = 10n ** 16n
-const WIDTHS = { phone: 390, desk: 1280 } as const
+const WIDTHS = { phone: 360, desk: 1280 } as const
+const ADMIN_KEY = 'admin-key-of-the-screenshots-012345'
 const only = process.argv.slice(2)
 
 const dataDir = temporaryDirectory()
+const receiver = await startReceiver()
 const service = await startService(dataDir, {
+  ADMIN_KEY,
+  WEBHOOK_URL: receiver.url,
+  WEBHOOK_SECRET: SECRET,
+  WEBHOOK_ALLOW_PRIVATE: 'true',
   CREDIT_INTERVAL_SEC: '20',
   CREDIT_SLOT_SEC: '10',
   // Each context says that it is another visitor, so that no limit is met.
@@ -44,6 +52,16 @@ try {
   await until('the withdrawal', async () => {
     const { withdrawals } = await service.get<{ withdrawals: unknown[] }>('/api/node/1')
     return withdrawals.length > 0 ? true : null
+  })
+  await wallet(EMBED_PARTS.minter, wellKnown).mintUnpaid(wallet(9, wellKnown).address, 3n)
+  await fetch(`${service.url}/api/admin/senders`, {
+    method: 'POST',
+    headers: { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      address: wallet(18, wellKnown).address,
+      label: 'An exchange',
+      reason: 'pays for its customers',
+    }),
   })
   const pages: Record<string, string> = {
     overview: '/',
@@ -85,6 +103,7 @@ try {
 } finally {
   await browser.close()
   await service.stop()
+  await receiver.close()
 }
 console.log(`Written to ${OUT}`)
 process.exit(0)
@@ -99,7 +118,6 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 /** The console's sections, which a reload would leave. */
 async function shootConsole(page: Page, suffix: string): Promise<void> {
-  const { ADMIN_KEY } = JSON.parse(readFileSync(`${dataDir}/secrets.json`, 'utf8')) as { ADMIN_KEY: string }
   await page.goto(`${service.url}/console`)
   await page.getByLabel('Admin key').fill(ADMIN_KEY)
   await page.getByRole('button', { name: 'Enter' }).click()
@@ -107,7 +125,7 @@ async function shootConsole(page: Page, suffix: string): Promise<void> {
   await sections.waitFor()
   for (const name of await sections.getByRole('link').allTextContents()) {
     await sections.getByRole('link', { name }).click()
-    if (name === 'Payments') await page.locator('summary').first().click()
+    if (name === 'Payments' || name === 'Webhooks') await page.locator('summary').first().click()
     await shoot(page, `console-${name.toLowerCase().replace(' ', '-')}-${suffix}`)
   }
 }

@@ -1,8 +1,9 @@
 // The service as its operator runs it: the command line in a process of its own, on embedded parts and free ports. For
 // tests that look at it from outside, kill it, and start it again.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { createPublicClient, createWalletClient, type Hash, http, parseAbi } from 'viem'
+import { createPublicClient, createWalletClient, type Hash, http, parseAbi, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
@@ -17,6 +18,7 @@ export const walletAbi = parseAbi([
   'function nodesOf(address wallet) view returns (uint256[])',
   'function withdraw(uint256 id, address to, uint256 amount)',
   'function transferFrom(address from, address to, uint256 id)',
+  'function mint((address to, uint256 cohort, bytes32 ref)[] orders, uint256 guardBlock, bytes32 guardHash)',
 ])
 
 export interface Service {
@@ -130,6 +132,18 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
       mined(await sender.writeContract({ ...factory, functionName: 'withdraw', args: [id, to, amount] })),
     transfer: async (to: `0x${string}`, id: bigint) =>
       mined(await sender.writeContract({ ...factory, functionName: 'transferFrom', args: [account.address, to, id] })),
+    /** A node that nobody paid for, into the group of another: what only the minter's account can do, and whoever stole its key. */
+    mintUnpaid: async (to: `0x${string}`, beside: bigint) => {
+      const nodes = () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [to] })
+      const before = await nodes()
+      return until('a node that nobody paid for', async () => {
+        const [, , , , cohort] = await reader.readContract({ ...factory, functionName: 'nodeInfo', args: [beside] })
+        const order = { to, cohort, ref: `0x${randomBytes(32).toString('hex')}` as const }
+        await mined(await sender.writeContract({ ...factory, functionName: 'mint', args: [[order], 0n, zeroHash] }))
+        // A group whose turn is due took none.
+        return (await nodes()).find((id) => !before.includes(id)) ?? null
+      })
+    },
     nodesOf: () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [account.address] }),
     nodeInfo: async (id: bigint) => {
       const [owner, balance, credited, withdrawn] = await reader.readContract({

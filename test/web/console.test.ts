@@ -1,26 +1,32 @@
-// The operator at the console: the key, a held payment released with a tier, a refund refused and one proven, tiers, the switch,
-// the books. Real Chromium, the real service.
+// The operator at the console: the key, a held payment released with a tier, a refund refused and one proven, the deny list, nodes
+// that nobody paid for, webhooks, tiers, the switch, the books. Real Chromium, the real service.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { EMBED_PARTS } from '../../src/embed/chain.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { type Receiver, SECRET, startReceiver } from '../webhooks/receiver.ts'
 
 const LONG_MS = 60_000
-const ODD_WEI = 10n ** 16n + 7n
+const BASIC_WEI = 10n ** 16n
+const ODD_WEI = BASIC_WEI + 7n
 
 describe('the console', { skip: noBrowser }, () => {
   const dataDir = temporaryDirectory()
   let service: Service
+  let receiver: Receiver
   let browser: Browser
   let page: Page
   let complaints: string[]
   let wellKnown: WellKnown
   before(async () => {
-    ;[service, browser] = await Promise.all([startService(dataDir), startBrowser()])
+    receiver = await startReceiver()
+    const webhooks = { WEBHOOK_URL: receiver.url, WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' }
+    ;[service, browser] = await Promise.all([startService(dataDir, webhooks), startBrowser()])
     wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
     page = await browser.newPage()
     page.setDefaultTimeout(LONG_MS)
@@ -29,6 +35,7 @@ describe('the console', { skip: noBrowser }, () => {
   after(async () => {
     await browser.close()
     await service.stop()
+    await receiver.close()
   })
   const key = () => (JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as { ADMIN_KEY: string }).ADMIN_KEY
   const go = (name: string) =>
@@ -118,6 +125,110 @@ describe('the console', { skip: noBrowser }, () => {
     await dialog().getByRole('button', { name: 'Leave it' }).click()
     await page.unrouteAll()
     await page.getByText('Nothing is held.').waitFor()
+  })
+
+  test('a wallet is put on the deny list, its payment is held, and it is taken off again', async () => {
+    const denied = wallet(9, wellKnown)
+    await go('Deny list')
+    await page.getByText('No wallet is on the list.').waitFor()
+    await page.getByRole('button', { name: 'Add a wallet…' }).click()
+    await axe()
+    await dialog().getByLabel('Wallet').fill('0x12')
+    await dialog().getByLabel('Name').fill('Some exchange')
+    await dialog().getByLabel('Reason').fill('pays for its customers')
+    await confirm('Add a wallet')
+    await dialog().getByRole('alert').getByText('address').waitFor()
+    await dialog().getByLabel('Wallet').fill(denied.address)
+    await confirm('Add a wallet')
+    await dialog().getByText('It is on the list.').waitFor()
+    await confirm('Done')
+    await page.getByRole('row', { name: 'Some exchange' }).getByText('pays for its customers').waitFor()
+    await axe()
+
+    await denied.pay(wellKnown.paymentAddress, BASIC_WEI)
+    await go('Payments')
+    await page.getByText('senderDenied').first().click()
+    await page.getByRole('button', { name: 'Dismiss…' }).click()
+    await confirm('Dismiss')
+    await confirm('Done')
+    await page.getByText('Nothing is held.').waitFor()
+
+    await go('Deny list')
+    await page.getByRole('button', { name: 'Take off the list…' }).press('Enter')
+    await dialog().getByText(`What Some exchange (${denied.address}) pays from now on`).waitFor()
+    await confirm('Take off the list')
+    await confirm('Done')
+    await page.getByText('No wallet is on the list.').waitFor()
+    // The button that was pressed is gone, and who uses a keyboard must not start from the top.
+    assert.equal(await page.locator('main :focus').count(), 1)
+    await denied.pay(wellKnown.paymentAddress, BASIC_WEI)
+    await until('the node', async () => ((await denied.nodesOf()).length === 1 ? true : null))
+  })
+
+  test('a node that nobody paid for waits for a grant, which needs a reason and can be taken back', async () => {
+    await go('Nodes')
+    await page.getByText('No node waits for a grant.').waitFor()
+    const [paid] = await wallet(5, wellKnown).nodesOf()
+    assert.ok(paid)
+    const id = await wallet(EMBED_PARTS.minter, wellKnown).mintUnpaid(wallet(8, wellKnown).address, paid)
+    const row = page.getByRole('row', { name: `#${id}` })
+    await row.getByText('none').waitFor()
+    await row.getByText('Basic').waitFor()
+    await axe()
+    await go('State')
+    await page.getByRole('definition').filter({ hasText: /^1$/ }).getByRole('link').click()
+    await row.getByRole('button', { name: 'Grant…' }).click()
+    await confirm('Grant')
+    assert.equal(await dialog().locator('input[name=reason]:invalid').count(), 1)
+    await dialog().getByLabel('Reason').fill('a prize')
+    await confirm('Grant')
+    await dialog().getByText('Granted.').waitFor()
+    await confirm('Done')
+    await page.getByText('No node waits for a grant.').waitFor()
+    await page.getByLabel('Which').selectOption('all')
+    await row.getByText('“a prize” by').waitFor()
+    await axe()
+    await row.getByRole('button', { name: 'Take the grant back…' }).click()
+    await dialog().getByLabel('Reason').fill('the wrong one')
+    await confirm('Take the grant back')
+    await confirm('Done')
+    await row.getByText('none').waitFor()
+    await go('Rounds')
+    await page.getByText('Credited nothing for a node that nobody paid for: group').waitFor()
+    await axe()
+  })
+
+  test('webhooks: what was delivered is shown and sent again, and an endpoint that was given up on is sent to again', async () => {
+    await go('Webhooks')
+    await page
+      .getByRole('row', { name: /127\.0\.0\.1/ })
+      .getByText('well')
+      .waitFor()
+    assert.equal((await page.content()).includes(SECRET), false)
+    await page.getByLabel('State').selectOption('delivered')
+    await page.getByText('payment.held').last().click()
+    await page.getByText(ODD_WEI.toString()).last().waitFor()
+    await axe()
+    const before = receiver.received.length
+    await page.getByRole('button', { name: 'Send again…' }).click()
+    await confirm('Send again')
+    await dialog().getByText('It is on its way.').waitFor()
+    await confirm('Done')
+    await until('it came again', async () => (receiver.received.length > before ? true : null))
+
+    // It wants no more; then it does.
+    receiver.answer = (response) => void response.writeHead(410).end()
+    await wallet(6, wellKnown).pay(wellKnown.paymentAddress, 7n)
+    await page.getByText('given up').waitFor()
+    await page.getByLabel('State').selectOption('pending')
+    await page.getByText('payment.held').first().waitFor()
+    await axe()
+    receiver.answer = (response) => void response.writeHead(204).end()
+    await page.getByRole('button', { name: 'Send to it again…' }).click()
+    await confirm('Send to it again')
+    await confirm('Done')
+    await page.getByText('given up').waitFor({ state: 'detached' })
+    await page.getByText('None in this state.').waitFor()
   })
 
   test('a tier is taken off sale, and a new one is created', async () => {

@@ -107,6 +107,44 @@ export interface PaymentInFull extends HeldPayment {
   verdicts: Verdict[]
   refund: { txHash: Hex } | null
 }
+export interface DeniedSender {
+  address: Hex
+  label: string
+  reason: string
+  addedBy: string
+  addedAt: Date
+}
+export interface UnpaidNode {
+  nodeId: string
+  owner: Hex
+  cohort: number
+  tierNo: number
+  mintTxHash: Hex
+  mintedAt: Date
+  grant: { reason: string; grantedBy: string; grantedAt: Date } | null
+}
+export interface Endpoint {
+  endpoint: string
+  /** Named in the settings. */
+  active: boolean
+  failingSince: string | null
+  disabledAt: Date | null
+  lastSuccessAt: Date | null
+  lastError: string | null
+  pending: number
+}
+export interface Delivery {
+  id: number
+  eventId: string
+  type: string
+  endpoint: string
+  state: 'pending' | 'delivered' | 'failed'
+  createdAt: Date
+  dueAt: Date | null
+  event: { data: Record<string, unknown> }
+  /** The attempts, oldest first. */
+  log: { at: string; status: number | null; error: string | null; durationMs: number }[]
+}
 export interface AdminTier {
   tierId: string
   version: number
@@ -145,6 +183,7 @@ export interface Preview {
     totalWei: bigint
     nodeCount: number
     turns: { cohort: number; tierId: string | null; due: Date; nodeCount: number; amountWei: bigint | null }[]
+    unbackedCohorts: number[]
   }
   funds: {
     balanceWei: bigint | null

@@ -8,18 +8,24 @@ import { Failed } from '../ui/states.tsx'
 import { Acts } from './act.tsx'
 import { enter, leave } from './admin.ts'
 import { Books } from './books.tsx'
+import { Nodes } from './nodes.tsx'
 import { Payments } from './payments.tsx'
 import { RoundsConsole } from './rounds.tsx'
+import { Senders } from './senders.tsx'
 import { Audit, Transactions } from './sent.tsx'
 import { State } from './state.tsx'
 import { TiersConsole } from './tiers.tsx'
+import { Webhooks } from './webhooks.tsx'
 
 const SECTIONS = {
   '': ['State', State],
   payments: ['Payments', Payments],
+  senders: ['Deny list', Senders],
+  nodes: ['Nodes', Nodes],
   rounds: ['Rounds', RoundsConsole],
   tiers: ['Tiers', TiersConsole],
   transactions: ['Transactions', Transactions],
+  webhooks: ['Webhooks', Webhooks],
   books: ['Books', Books],
   audit: ['Audit log', Audit],
 } as const

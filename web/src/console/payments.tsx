@@ -144,17 +144,24 @@ function Evidence({ verdict }: { verdict: Verdict }) {
       <p>
         <strong>{verdict.reason ?? verdict.verdict}</strong> by {verdict.decidedBy}, <Time at={verdict.decidedAt} />
       </p>
-      <dl className="facts">
-        {Object.entries(verdict.evidence).map(([name, value]) => (
-          <div key={name} className="pair">
-            <dt>{name}</dt>
-            <dd>
-              <code>{shown(value)}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs of={verdict.evidence} />
     </div>
+  )
+}
+
+/** A record as it was written down, field by field. */
+export function Pairs({ of }: { of: Record<string, unknown> }) {
+  return (
+    <dl className="facts">
+      {Object.entries(of).map(([name, value]) => (
+        <div key={name} className="pair">
+          <dt>{name}</dt>
+          <dd>
+            <code>{shown(value)}</code>
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 

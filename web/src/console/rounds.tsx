@@ -1,4 +1,5 @@
 // The round to come: what it would pay, whether it can be paid for, what stops it; and the switch that holds rounds back.
+import { Link } from 'wouter'
 import { ether } from '../format.ts'
 import { useHealth } from '../ledger.ts'
 import { Amount, Mark, Time } from '../ui/facts.tsx'
@@ -60,6 +61,12 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
       </dl>
       {stops.length > 0 && (
         <p className="notice">Nothing is sent just now: {stops.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
+      )}
+      {round.unbackedCohorts.length > 0 && (
+        <p className="notice warn">
+          Credited nothing for a node that nobody paid for: group {round.unbackedCohorts.join(', ')}.
+          <Link href="/console/nodes">See the nodes</Link>
+        </p>
       )}
       {round.turns.length > 0 && (
         <Table

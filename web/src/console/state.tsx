@@ -9,15 +9,16 @@ import { ActButton } from './act.tsx'
 import { type HeldPayment, type Reconciliation, useAdmin } from './admin.ts'
 import { shown } from './payments.tsx'
 
-const HELD_SHOWN = 200
+const SHOWN_MAX = 200
 
 export function State() {
   const health = useHealth()
   const cover = useCover()
   const stats = useStats()
   const held = useAdmin<{ payments: HeldPayment[]; nextCursor: string | null }>(
-    `payments?status=held&limit=${HELD_SHOWN}`,
+    `payments?status=held&limit=${SHOWN_MAX}`,
   )
+  const unpaid = useAdmin<{ nodes: unknown[]; nextCursor: string | null }>(`nodes/unpaid?open=true&limit=${SHOWN_MAX}`)
   const oldest = held.data?.payments.at(-1)
   return (
     <>
@@ -48,6 +49,16 @@ export function State() {
             <Link href="/console/payments">
               {held.data.payments.length}
               {held.data.nextCursor && ' or more'}
+            </Link>
+          ) : (
+            <Unknown why="not known" />
+          )}
+        </Figure>
+        <Figure name="Nodes without a payment" note="whose groups wait for a grant">
+          {unpaid.data ? (
+            <Link href="/console/nodes">
+              {unpaid.data.nodes.length}
+              {unpaid.data.nextCursor && ' or more'}
             </Link>
           ) : (
             <Unknown why="not known" />

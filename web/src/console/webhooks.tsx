@@ -1,0 +1,189 @@
+// Who is told of events, what was delivered and what not, and sending again. URLs and secrets are in the settings alone.
+import { useState } from 'react'
+import { Mark, Time, type Tone } from '../ui/facts.tsx'
+import { Section } from '../ui/page.tsx'
+import { Empty, Shown } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { ActButton } from './act.tsx'
+import { type Delivery, type Endpoint, useAdmin } from './admin.ts'
+import { Pager } from './pager.tsx'
+import { Pairs } from './payments.tsx'
+
+const PAGE = 50
+
+export function Webhooks() {
+  return (
+    <>
+      <Endpoints />
+      <Deliveries />
+    </>
+  )
+}
+
+function Endpoints() {
+  const reading = useAdmin<{ endpoints: Endpoint[] }>('webhooks')
+  return (
+    <Section title="Webhooks">
+      <Shown reading={reading} lines={3}>
+        {({ endpoints }) =>
+          endpoints.length === 0 ? (
+            <Empty title="Nobody is told of events.">
+              Set <code>WEBHOOK_URL</code> and <code>WEBHOOK_SECRET</code>, and restart.
+            </Empty>
+          ) : (
+            <div className="stack">
+              <Table caption="Endpoints" rows={endpoints} keyOf={({ endpoint }) => endpoint} columns={ENDPOINTS} />
+              <p className="note">
+                Each is named by its host and a digest of its URL. URLs and secrets are in the settings alone, and shown
+                nowhere.
+              </p>
+            </div>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}
+
+const ENDPOINTS: readonly Column<Endpoint>[] = [
+  { heading: 'Endpoint', cell: ({ endpoint }) => <code className="outcome">{endpoint}</code> },
+  { heading: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { heading: 'Waiting', figure: true, cell: ({ pending }) => pending.toLocaleString('en-US') },
+  { heading: 'Last success', cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="never" /> },
+  { heading: 'Last error', cell: ({ lastError }) => <span className="whole">{lastError ?? 'none'}</span> },
+  {
+    heading: 'Decide',
+    cell: ({ endpoint, disabledAt }) =>
+      disabledAt ? (
+        <ActButton
+          main
+          label="Send to it again"
+          path="webhooks/enable"
+          body={{ endpoint }}
+          says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
+          did={() => 'It is sent to again.'}
+        />
+      ) : (
+        <span className="none">–</span>
+      ),
+  },
+]
+
+function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt } }: { of: Endpoint }) {
+  if (!active) return <Mark tone="calm">not in the settings</Mark>
+  if (disabledAt) return <Mark tone="bad">given up</Mark>
+  if (failingSince) return <Mark tone="warn">failing</Mark>
+  return lastSuccessAt ? <Mark tone="good">well</Mark> : <Mark tone="calm">not tried yet</Mark>
+}
+
+const STATES = ['pending', 'delivered', 'failed'] as const
+const TONES: Record<Delivery['state'], Tone> = { pending: 'warn', delivered: 'good', failed: 'bad' }
+
+function Deliveries() {
+  const [state, setState] = useState('')
+  const [cursor, setCursor] = useState<string | null>(null)
+  const page = useAdmin<{ deliveries: Delivery[]; nextCursor: string | null }>(
+    `webhooks/deliveries?limit=${PAGE}${state && `&state=${state}`}${cursor ? `&cursor=${cursor}` : ''}`,
+  )
+  return (
+    <Section
+      title="Deliveries"
+      aside={
+        <label className="field">
+          <span className="visually-hidden">State</span>
+          <select
+            value={state}
+            onChange={(event) => {
+              setState(event.target.value)
+              setCursor(null)
+            }}
+          >
+            <option value="">all</option>
+            {STATES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+      }
+    >
+      <Shown reading={page} lines={6}>
+        {({ deliveries, nextCursor }) => (
+          <>
+            {deliveries.length === 0 ? (
+              <Empty title={state === '' ? 'Nothing has been sent.' : 'None in this state.'}>
+                Deliveries are kept for 30 days.
+              </Empty>
+            ) : (
+              <ul className="rows">
+                {deliveries.map((delivery) => (
+                  <DeliveryRow key={delivery.id} delivery={delivery} />
+                ))}
+              </ul>
+            )}
+            <Pager cursor={cursor} next={nextCursor} go={setCursor} />
+          </>
+        )}
+      </Shown>
+    </Section>
+  )
+}
+
+const ATTEMPTS: readonly Column<Delivery['log'][number]>[] = [
+  { heading: 'Tried', cell: ({ at }) => <Time at={new Date(at)} /> },
+  { heading: 'Answer', cell: ({ status, error }) => <span className="whole">{error ?? status}</span> },
+  { heading: 'Took', figure: true, cell: ({ durationMs }) => `${durationMs.toLocaleString('en-US')} ms` },
+]
+
+function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt, dueAt, event, log } }: RowProps) {
+  return (
+    <li>
+      <details>
+        <summary>
+          <code>{type}</code>
+          <span>
+            <Mark tone={TONES[state]}>{state}</Mark>
+          </span>
+          <span className="note">
+            <Time at={createdAt} />
+          </span>
+        </summary>
+        <div className="stack detail">
+          <dl className="facts">
+            <dt>To</dt>
+            <dd>
+              <code>{endpoint}</code>
+            </dd>
+            <dt>Event</dt>
+            <dd>
+              <code>{eventId}</code>
+            </dd>
+            {state === 'pending' && (
+              <>
+                <dt>Next attempt</dt>
+                <dd>
+                  <Time at={dueAt} />
+                </dd>
+              </>
+            )}
+          </dl>
+          <div className="evidence">
+            <Pairs of={event.data} />
+          </div>
+          {log.length > 0 && <Table caption="Attempts" rows={log} keyOf={({ at }) => at} columns={ATTEMPTS} />}
+          <div className="buttons">
+            <ActButton
+              label="Send again"
+              path={`webhooks/deliveries/${id}/redeliver`}
+              says={`The same ${type} goes to ${endpoint} once more, under the same id, whatever became of it before.`}
+              did={() => 'It is on its way.'}
+            />
+          </div>
+        </div>
+      </details>
+    </li>
+  )
+}
+
+interface RowProps {
+  delivery: Delivery
+}
