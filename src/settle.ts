@@ -60,6 +60,7 @@ export async function migrateWhenUp(
       if (performance.now() >= deadline) {
         throw new StartError(
           `The database at ${host} did not answer within ${Math.round(waitMs / 1000)} s: ${reason}. Start PostgreSQL there, or set DATABASE_URL to where it is.`,
+          { retryable: true },
         )
       }
       if (!told) onProgress(`the database at ${host} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)

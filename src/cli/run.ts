@@ -104,8 +104,9 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
   // By name, so that no command loads what it does not need.
   if (name === 'StartError') {
     const { retryable } = error as { retryable?: boolean }
-    const told = message.replace('Node Ledger cannot start on this chain', 'The settings and the chain do not fit')
-    return { code: retryable === true ? EXIT.unavailable : EXIT.not, message: told }
+    const trouble = retryable ? 'The chain could not be looked at' : 'The settings and the chain do not fit'
+    const told = message.replace('Node Ledger cannot start on this chain', trouble)
+    return { code: retryable ? EXIT.unavailable : EXIT.not, message: told }
   }
   if (error instanceof RefusedError || error instanceof EmbedError || REFUSALS.includes(name))
     return { code: EXIT.not, message }

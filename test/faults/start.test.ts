@@ -148,6 +148,7 @@ test('a database that stays away, or refuses, ends the start with what to do', a
   const silence = migrateWhenUp('postgres://nobody:secret-word@127.0.0.1:9/ledger', () => {}, 100)
   await assert.rejects(silence, (error: Error) => {
     assert.ok(error instanceof StartError)
+    assert.ok(error.retryable, 'it could not be looked at: exit code 3')
     assert.match(error.message, /at 127\.0\.0\.1:9 did not answer .* Start PostgreSQL there, or set DATABASE_URL/)
     assert.doesNotMatch(error.message, /secret-word/)
     return true
