@@ -127,6 +127,7 @@ export interface WalletPage {
 }
 
 export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> {
+  // The ids as JSON, too: an array would come as one text, since the connection reads no array types.
   const [row] = await sql<WalletPage[]>`
     WITH mine AS MATERIALIZED (
       SELECT n.node_id AS chain_id, ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.owner = ${owner}
@@ -137,7 +138,7 @@ export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> 
         SELECT count(*) AS "nodeCount", coalesce(sum("creditedWei"::numeric), 0)::text AS "creditedWei",
           coalesce(sum("withdrawnWei"::numeric), 0)::text AS "withdrawnWei",
           coalesce(sum("balanceWei"::numeric), 0)::text AS "balanceWei" FROM mine) x) AS totals,
-      ARRAY(SELECT chain_id::text FROM mine) AS "nodeIds"`
+      array_to_json(ARRAY(SELECT chain_id::text FROM mine)) AS "nodeIds"`
   if (!row) throw new Error('a statement of scalars answered no row')
   return row
 }

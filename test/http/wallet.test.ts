@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Readings } from '../../src/chain/port.ts'
 import type { FoundNode, SyncOutcome } from '../../src/passes/outcomes.ts'
 import { SESSION_SECRET, type Service, START_MS, startService } from '../support/http.ts'
-import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+import { hashOf, insertCohort, insertNode, insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
 
 function sessionOf(wallet: string): string {
   const payload = `${wallet}.${Math.floor(START_MS / 1000) + 100_000}`
@@ -173,4 +173,15 @@ describe('the signed-in wallet', () => {
     outcome = found([{}])
     assert.equal((await sync(walletOf(2), { nodeId: '1', address: walletOf(1), owner: walletOf(1) })).status, 403)
   })
+})
+
+it('takes a node of several digits for what it is, neither for missing nor for the node of one of them', async () => {
+  const service = await startService({ readings: { nodesOf: async () => [2n, 12n, 345n] } as unknown as Readings })
+  await insertTiers(service.sql)
+  await insertCohort(service.sql, { cohort: 1, tierNo: 1, nextDue: 1_750_000_020 })
+  for (const nodeId of [12, 345]) await insertNode(service.sql, { nodeId, owner: walletOf(7), cohort: 1 })
+  const { json } = await service.get('/api/me', { headers: { cookie: sessionOf(walletOf(7)) } })
+  assert.equal(json.totals.nodeCount, 2)
+  assert.deepEqual(json.unrecordedNodeIds, ['2'])
+  await service.close()
 })
