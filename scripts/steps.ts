@@ -30,6 +30,10 @@ export function staticSteps({ contracts }: StepOptions): Step[] {
       run: (signal) => runProgram('@biomejs/biome', 'biome', ['ci', ...COLOURS, '.'], signal),
     },
     { name: 'types', run: (signal) => runProgram('typescript', 'tsc', ['--noEmit'], signal) },
+    {
+      name: 'types of the pages',
+      run: (signal) => runProgram('typescript', 'tsc', ['--noEmit', '--project', 'web'], signal),
+    },
     { name: 'types of the client', run: checkClient },
     { name: 'generated files', run: checkGenerated },
     ...(contracts ? [{ name: 'contract tests', run: testContracts }] : []),
