@@ -39,7 +39,7 @@ describe('the console', { skip: noBrowser }, () => {
   })
   const key = () => (JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as { ADMIN_KEY: string }).ADMIN_KEY
   const go = (name: string) =>
-    page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link', { name }).click()
+    page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link', { name, exact: true }).click()
   const dialog = () => page.getByRole('dialog')
   const confirm = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
   const axe = async () => assert.deepEqual(await violations(page), [])
@@ -261,6 +261,33 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Done')
     await page.getByText('Rounds are paused by the operator.').waitFor({ state: 'detached' })
     await axe()
+  })
+
+  test('every section fits a phone, in the dark theme too, whatever was entered', async () => {
+    const long = { address: wallet(9, wellKnown).address, label: 'W'.repeat(64), reason: 'w'.repeat(400) }
+    const headers = { 'x-admin-key': key(), 'content-type': 'application/json' }
+    const url = `${service.url}/api/admin/senders`
+    assert.equal((await fetch(url, { method: 'POST', headers, body: JSON.stringify(long) })).status, 200)
+    await page.setViewportSize({ width: 360, height: 640 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    const sections = page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link')
+    for (const name of await sections.allTextContents()) {
+      await go(name)
+      if (name === 'Deny list') await page.getByText(long.label, { exact: true }).waitFor()
+      await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+      await axe()
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      assert.ok((overflow as number) <= 0, `${name} scrolls sideways by ${overflow}`)
+    }
+    await go('Deny list')
+    await page.getByRole('button', { name: 'Add a wallet…' }).click()
+    // Nothing of the page covers a dialog that takes the whole height.
+    await dialog().getByRole('button', { name: 'Close' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await page.emulateMedia({ colorScheme: null })
   })
 
   test('the statement adds up, its file comes, and the audit log knows who did what', async () => {

@@ -47,23 +47,25 @@ export function Books() {
         </Shown>
       </Section>
       <Section title="Exports">
-        <p className="note">
-          Of the same month. Each file ends with its number of rows and its totals; one without that last line is not
-          whole.
-        </p>
-        <div className="buttons">
-          {EXPORTS.map((kind) => (
-            <button
-              key={kind}
-              type="button"
-              className="button"
-              disabled={save.isPending}
-              onClick={() => save.mutate(`exports/${kind}.csv?month=${month}`)}
-            >
-              {kind}
-            </button>
-          ))}
-          {save.isPending && <span role="status">Being made…</span>}
+        <div className="stack">
+          <p className="note">
+            Of the same month. Each file ends with its number of rows and its totals; one without that last line is not
+            whole.
+          </p>
+          <div className="buttons">
+            {EXPORTS.map((kind) => (
+              <button
+                key={kind}
+                type="button"
+                className="button"
+                disabled={save.isPending}
+                onClick={() => save.mutate(`exports/${kind}.csv?month=${month}`)}
+              >
+                {kind}
+              </button>
+            ))}
+            {save.isPending && <span role="status">Being made…</span>}
+          </div>
         </div>
       </Section>
     </>
@@ -89,7 +91,7 @@ const ACCOUNTS: readonly Column<Account>[] = [
         ? 'none'
         : movements.map(({ what, count, wei }) => (
             <div key={what}>
-              {count} {what}: {ether(BigInt(wei))} ETH
+              {what} ({count}): {ether(BigInt(wei))} ETH
             </div>
           )),
   },

@@ -9,6 +9,7 @@ export function Pager({
   next: string | null
   go: (cursor: string | null) => void
 }) {
+  if (cursor === null && next === null) return null
   return (
     <div className="buttons">
       {cursor && (

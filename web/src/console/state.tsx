@@ -54,7 +54,7 @@ export function State() {
             <Unknown why="not known" />
           )}
         </Figure>
-        <Figure name="Nodes without a payment" note="whose groups wait for a grant">
+        <Figure name="Nodes without a payment" note="that wait for a grant">
           {unpaid.data ? (
             <Link href="/console/nodes">
               {unpaid.data.nodes.length}

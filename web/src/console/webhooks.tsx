@@ -28,7 +28,9 @@ function Endpoints() {
         {({ endpoints }) =>
           endpoints.length === 0 ? (
             <Empty title="Nobody is told of events.">
-              Set <code>WEBHOOK_URL</code> and <code>WEBHOOK_SECRET</code>, and restart.
+              <p>
+                Set <code>WEBHOOK_URL</code> and <code>WEBHOOK_SECRET</code>, and restart.
+              </p>
             </Empty>
           ) : (
             <div className="stack">

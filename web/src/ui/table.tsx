@@ -99,7 +99,7 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
             <tr key={row.id}>
               {columns.map((column) => (
                 <td key={column.heading} data-heading={column.heading} className={column.figure ? 'figure' : undefined}>
-                  {column.cell(row.original)}
+                  <div>{column.cell(row.original)}</div>
                 </td>
               ))}
             </tr>
