@@ -159,6 +159,18 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.close()
   })
 
+  test('a plot tells the time as the text beside it does, wherever one is', async () => {
+    const page = await browser.newPage({ timezoneId: 'Asia/Kathmandu' })
+    await page.goto(at('/rounds'))
+    const plot = page.locator('.chart')
+    await plot.locator('.u-over').hover()
+    const time = plot.locator('.u-legend .u-value').first()
+    await time.filter({ hasText: 'UTC' }).waitFor()
+    const caption = (await plot.locator('figcaption').textContent()) ?? ''
+    assert.ok(caption.includes((await time.textContent()) ?? '?'), caption)
+    await page.close()
+  })
+
   test('the theme that was chosen stays', async () => {
     const page = await browser.newPage()
     await page.goto(at('/'))

@@ -45,6 +45,13 @@ const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 /** Day and time to the second, in UTC. */
 export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
 
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const TIME_OF_DAY = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' })
+
+/** "2 Jan" and "03:04:05", in UTC. */
+export const day = (time: Date): string => DAY.format(time)
+export const timeOfDay = (time: Date): string => TIME_OF_DAY.format(time)
+
 /** "0x1234…abcd". */
 export const short = (hex: string): string => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex)
 

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { ether, exactTime } from '../format.ts'
+import { day, ether, exactTime, timeOfDay } from '../format.ts'
 
 export interface Point {
   at: Date
@@ -77,8 +77,9 @@ function draw(host: HTMLElement, points: readonly Point[], what: string): uPlot 
       width: host.clientWidth,
       height: HEIGHT_PX,
       cursor: { y: false },
+      tzDate: (sec) => uPlot.tzDate(atSec(sec), 'UTC'),
       series: [
-        { label: 'time' },
+        { label: 'time', value: (_plot, sec: number | null) => (sec === null ? '--' : exactTime(atSec(sec))) },
         {
           label: `ETH each ${what}`,
           scale: 'each',
@@ -93,7 +94,7 @@ function draw(host: HTMLElement, points: readonly Point[], what: string): uPlot 
         all: { range: (_plot, _min, max) => [0, max * 1.1 || 1] },
       },
       axes: [
-        axis,
+        { ...axis, space: 64, values: times },
         { ...axis, scale: 'each', size: 64, values: figures },
         { ...axis, scale: 'all', side: 1, size: 64, grid: { show: false }, values: figures },
       ],
@@ -105,5 +106,10 @@ function draw(host: HTMLElement, points: readonly Point[], what: string): uPlot 
 
 /** Bars as wide as seven tenths of their place, at most 24 pixels. */
 const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })
+const atSec = (sec: number) => new Date(sec * 1000)
+const DAY_SEC = 86_400
+/** In UTC like all times written out: the day where marks are days apart, the time of day otherwise. */
+const times = (_plot: uPlot, secs: number[], _axis: number, _space: number, stepSec: number) =>
+  secs.map((sec) => (stepSec < DAY_SEC ? timeOfDay : day)(atSec(sec)))
 const figures = (_plot: uPlot, values: number[]) =>
   values.map((value) => value.toLocaleString('en-US', { maximumSignificantDigits: 4 }))
