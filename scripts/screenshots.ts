@@ -113,6 +113,8 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.evaluate('window.scrollTo(0, document.body.scrollHeight / 3)')
   await page.waitForTimeout(1_000)
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+  // The head of the pages stays at the top of what is looked at.
+  await page.evaluate('window.scrollTo(0, 0)')
   await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
 }
 
