@@ -29,7 +29,7 @@ const types = {
     parse: (text: string) => BigInt(text),
   },
   // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. The driver would else ask each new connection for all array
-  // types, and a connection that goes while it asks ends the process: nobody awaits that question.
+  // types, and a connection that goes while it asks ends the process: nobody awaits that question. Statements answer lists as JSON.
   ...Object.fromEntries([1000, 1005, 1007, 1016, 1009, 1231].map((oid) => [`array${oid}`, arrayType(oid)])),
 }
 
@@ -37,9 +37,11 @@ function arrayType(oid: number) {
   const quoted = (item: unknown) => (item === null ? 'NULL' : `"${String(item).replace(/["\\]/g, '\\$&')}"`)
   return {
     to: oid,
-    from: [],
+    from: [oid],
     serialize: (items: readonly unknown[]) => `{${items.map(quoted).join(',')}}`,
-    parse: (text: string) => text,
+    parse: (text: string) => {
+      throw new TypeError(`an array came from the database, which only JSON may hold: ${text}`)
+    },
   }
 }
 

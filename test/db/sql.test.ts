@@ -53,6 +53,15 @@ test('an int8 is a number as long as that is exact, and an error beyond', async 
   await assert.rejects(async () => await pool`SELECT 9007199254740992::int8`, /int8 beyond 2\^53/)
 })
 
+test('an array goes in as it is, and is refused on the way out: it would come as a text that looks like a list of characters', async () => {
+  const texts = ['a', 'b"\\', null]
+  const [row] = await pool`SELECT array_to_json(${texts}::text[]) AS list`
+  assert.deepEqual(row?.list, texts)
+  for (const list of ["'{a,b}'::text[]", "'{12,13}'::int8[]", 'ARRAY[1, 2]'])
+    await assert.rejects(async () => await pool.unsafe(`SELECT ${list}`), /an array came from the database/)
+  assert.deepEqual([...(await pool`SELECT 1 AS one`)], [{ one: 1 }])
+})
+
 test('the database refuses an amount that no uint256 can carry, and addresses that are not lower case', async () => {
   await assert.rejects(async () => await pool`SELECT ${(UINT256_MAX + 1n).toString()}::wei`, /wei_check/)
   await assert.rejects(async () => await pool`SELECT '-1'::wei`, /wei_check/)
