@@ -46,7 +46,7 @@ test('a holder whose connection is cut hears of it, while another may take the l
   const outcome = await withLock(database.url, 'payments', async (signal) => {
     assert.equal(signal.aborted, false)
     await pool`
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE application_name = 'node-ledger lock payments' AND datname = current_database()`
     const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     const other = await withLock(database.url, 'payments', async () => 'taken over')
