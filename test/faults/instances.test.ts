@@ -91,7 +91,7 @@ test('an instance loses its lock while it signs: it stores no second intent for 
     // Fees are the last thing asked before signing.
     if (robbed || method !== 'eth_maxPriorityFeePerGas') return
     robbed = true
-    await world.pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    await world.pool`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE application_name = 'node-ledger lock payments' AND datname = current_database()`
     await second().pass('payments')
   }
@@ -114,7 +114,7 @@ test('an instance loses its lock while it signs a round: of the two that were si
   proxy.onAnswered = async ({ method }) => {
     if (robbed || method !== 'eth_maxPriorityFeePerGas') return
     robbed = true
-    await world.pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    await world.pool`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE application_name = 'node-ledger lock credit' AND datname = current_database()`
     // On another block, so that the other one's bytes differ.
     await world.chain.mine()

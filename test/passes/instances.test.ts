@@ -99,7 +99,7 @@ test('a run that has lost its lock sends nothing; what it had stored is sent by 
       ...minter,
       sign: async (call, options) => {
         await world.pool`
-          SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger lock payments'
+          SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'node-ledger lock payments'
             AND datname = current_database()`
         // Twice as long as it takes to notice.
         await sleep(2_500)
@@ -127,7 +127,7 @@ test('two runs that both believe to hold the lock store one intent for a nonce, 
       sign: async (call, options) => {
         const signed = await minter.sign(call, options)
         await world.pool`
-          SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger lock payments'
+          SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'node-ledger lock payments'
             AND datname = current_database()`
         second = world.instance().payments()
         await second
