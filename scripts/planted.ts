@@ -38,13 +38,16 @@ function plant(copy: string, bug: PlantedBug): () => void {
 }
 
 /** Runs a test file of the copy up to the first test that fails; gives what failed, or null where all passed. */
-async function runTests(copy: string, file: string, ownServer: boolean): Promise<string | null> {
+async function runTests(copy: string, file: string, ownServer: boolean, signal: AbortSignal): Promise<string | null> {
   // So many seeds of the simulation are enough to notice.
   const env: NodeJS.ProcessEnv = { NL_SIM_SEEDS: '100', ...process.env }
   // A changed migration needs a server whose template it makes itself.
   if (ownServer) delete env[SERVER_VARIABLE]
   const args = ['--test', '--test-force-exit', '--test-reporter=tap', file]
-  const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  // A group of its own, which ends as one: a service that a test had started, or stopped half way, would stay behind.
+  const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+  const endAll = () => killGroup(child.pid)
+  signal.addEventListener('abort', endAll, { once: true })
   let output = ''
   let failed: string | null = null
   child.stdout.on('data', (chunk: Buffer) => {
@@ -53,18 +56,29 @@ async function runTests(copy: string, file: string, ownServer: boolean): Promise
     // One is enough: the chains and databases of the tests go when their process goes.
     if (failed !== null) child.kill('SIGTERM')
   })
-  const late = setTimeout(() => child.kill('SIGKILL'), FILE_MS)
+  const late = setTimeout(endAll, FILE_MS)
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
   clearTimeout(late)
+  signal.removeEventListener('abort', endAll)
+  endAll()
   return code === 0 ? null : (failed ?? `${file} ended with ${code ?? 'no answer in time'}`)
 }
 
-async function isCaught(copy: string, bug: PlantedBug): Promise<string | null> {
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Nobody of it is left.
+  }
+}
+
+async function isCaught(copy: string, bug: PlantedBug, signal: AbortSignal): Promise<string | null> {
   const takeOut = plant(copy, bug)
   try {
     const ownServer = bug.edits.some(({ file }) => file.startsWith('migrations/'))
     for (const file of bug.tests) {
-      const failed = await runTests(copy, file, ownServer)
+      const failed = await runTests(copy, file, ownServer, signal)
       if (failed) return `${file}: ${failed}`
     }
     return null
@@ -99,7 +113,7 @@ const caught = await withTestServer(async (signal) => {
   const unusable = new Set<string>()
   await inCopies(copies, new Set(bugs.flatMap(({ tests }) => tests)), signal, async (copy, file) => {
     // Twice, since a machine that is busy with other things can make one fail.
-    const broken = (await runTests(copy, file, false)) && (await runTests(copy, file, false))
+    const broken = (await runTests(copy, file, false, signal)) && (await runTests(copy, file, false, signal))
     if (broken) unusable.add(file)
     console.log(broken ? `UNUSABLE  ${file} fails without any bug: ${broken}` : `usable    ${file}`)
   })
@@ -107,7 +121,7 @@ const caught = await withTestServer(async (signal) => {
   await inCopies(copies, bugs, signal, async (copy, bug) => {
     try {
       const tests = bug.tests.filter((file) => !unusable.has(file))
-      const by = await isCaught(copy, { ...bug, tests })
+      const by = await isCaught(copy, { ...bug, tests }, signal)
       console.log(by ? `caught    ${bug.name}\n          by ${by}` : `SURVIVED  ${bug.name}`)
       if (by) count++
     } catch (error) {
