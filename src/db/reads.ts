@@ -127,7 +127,6 @@ export interface WalletPage {
 }
 
 export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> {
-  // The ids as JSON, too: an array would come as one text, since the connection reads no array types.
   const [row] = await sql<WalletPage[]>`
     WITH mine AS MATERIALIZED (
       SELECT n.node_id AS chain_id, ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.owner = ${owner}
