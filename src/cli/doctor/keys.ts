@@ -16,28 +16,28 @@ import { DEVELOPMENT_CHAINS } from '../deploy-plan.ts'
 import { inEther } from '../ether.ts'
 import { type Finding, fail, look, ok, unknown, warn } from './finding.ts'
 
+type Role = 'minter' | 'distributor'
+
 /** A transaction before any was sent. */
 const GAS_USUAL = 200_000n
 
 /** `pool` is null where there is no ledger to ask what the next round costs. */
 export async function lookAtKeys(config: Config, chain: ChainPart, pool: Pool | null): Promise<Finding[]> {
   const { minter, distributor } = sendersOf(chain)
+  const ofEach = async (what: string, lookAt: (role: Role, of: Address) => Promise<Finding>) => [
+    ...(minter ? await look(`${what}.minter`, () => lookAt('minter', minter)) : []),
+    ...(distributor ? await look(`${what}.distributor`, () => lookAt('distributor', distributor)) : []),
+  ]
   return [
     ...(await look('keys.minter', () => lookAtKey('minter', minter, chain))),
     ...(await look('keys.distributor', () => lookAtKey('distributor', distributor, chain))),
-    ...(minter ? await look('funds.minter', () => lookAtGas('minter', minter, config, chain, pool)) : []),
-    ...(distributor
-      ? await look('funds.distributor', () => lookAtGas('distributor', distributor, config, chain, pool))
-      : []),
-    ...(minter && pool ? await look('nonce.minter', () => lookAtNonce('minter', minter, chain, pool)) : []),
-    ...(distributor && pool
-      ? await look('nonce.distributor', () => lookAtNonce('distributor', distributor, chain, pool))
-      : []),
+    ...(await ofEach('funds', (role, of) => lookAtGas(role, of, config, chain, pool))),
+    ...(pool ? await ofEach('nonce', (role, of) => lookAtNonce(role, of, chain, pool)) : []),
     ...(await look('funds.round', () => lookAtTreasury(config, chain, distributor, pool))),
   ]
 }
 
-async function lookAtKey(role: 'minter' | 'distributor', of: Address | null, chain: ChainPart): Promise<Finding> {
+async function lookAtKey(role: Role, of: Address | null, chain: ChainPart): Promise<Finding> {
   const check = `keys.${role}`
   if (of === null) {
     const says = role === 'minter' ? 'no key: nothing is minted' : 'no key: no round is credited'
@@ -56,7 +56,7 @@ async function lookAtKey(role: 'minter' | 'distributor', of: Address | null, cha
 }
 
 async function lookAtGas(
-  role: 'minter' | 'distributor',
+  role: Role,
   of: Address,
   { schedule }: Config,
   chain: ChainPart,
@@ -77,12 +77,7 @@ async function lookAtGas(
  * A stored transaction whose nonce the account had used by the block that is followed: for another one, which nobody looked for when its
  * block was followed. It waits for good, and with it all that the key is to send.
  */
-async function lookAtNonce(
-  role: 'minter' | 'distributor',
-  of: Address,
-  chain: ChainPart,
-  pool: Pool,
-): Promise<Finding> {
+async function lookAtNonce(role: Role, of: Address, chain: ChainPart, pool: Pool): Promise<Finding> {
   const check = `nonce.${role}`
   // In this order: what waits by then is in no block up to the cursor.
   const cursor = await readCursor(pool)
