@@ -5,6 +5,7 @@ import { allowSender, denySender } from '../../src/db/senders.ts'
 import { readSetting, writeSetting } from '../../src/db/settings.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -32,7 +33,7 @@ const tables = ({ comparison }: Rebuilt) => comparison?.differences.map(({ table
 
 /** A ledger with a past: nodes, rounds, withdrawals, a gift, payments that wait, and what the operator decided about some. */
 async function pastOf(world: World): Promise<void> {
-  await world.chain.rpc('anvil_setCode', [world.at(18), '0x6000600060006000346000355af100'])
+  await putForwarder(world)
   await world.settle()
   await denySender(world.pool, { address: world.at(7), label: 'exchange', reason: 'many people', addedBy: 'operator' })
   const refunded = await world.pay(6, BASIC + 1n)
@@ -45,7 +46,7 @@ async function pastOf(world: World): Promise<void> {
     [8, 0n],
   ] as const)
     await world.pay(account, value)
-  await world.call(9, world.at(18), `0x${world.at(3).slice(2).padStart(64, '0')}`, 77n)
+  await payInside(world, 77n)
   await world.settle()
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.rest()

@@ -5,18 +5,16 @@ import { test } from 'node:test'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
-import type { Address, Hash } from '../../src/domain/units.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/log.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import type { TestTransaction } from '../support/anvil.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
+import { FORWARDER, forwardTo, payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** Sends what it is called with on to the address in its calldata: what a Safe, a forwarder or a bundler does. */
-const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
-const FORWARD = '0x6000600060006000346000355af100'
 /** Sends five wei of its own to the address in its calldata. */
 const LEAK = '0x600060006000600060056000355af100'
 const REVERT = '0x5f5ffd'
@@ -40,20 +38,13 @@ function inWorld(sentence: string, body: (world: World) => Promise<void>): void 
   test(sentence, async () => {
     const world = await startWorld()
     try {
-      await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
+      await putForwarder(world)
       await world.settle()
       await body(world)
     } finally {
       await world.close()
     }
   })
-}
-
-/** Value that reaches the payments wallet inside another transaction, mined; gives its block. */
-async function payInside(world: World, valueWei: bigint, wallet = world.at(3)): Promise<number> {
-  const hash = await world.call(6, FORWARDER, `0x${wallet.slice(2).padStart(64, '0')}`, valueWei)
-  assert.equal(await world.succeeded(hash), true)
-  return Number((await world.chain.block()).number)
 }
 
 /** What the audit filed as payments, by block. */
@@ -80,7 +71,7 @@ function counting(world: World) {
 inWorld('value that arrives by an internal call is held, unattributed, with the block it arrived in', async (world) => {
   await world.pay(5, BASIC)
   await world.chain.mine(7)
-  const block = await payInside(world, BASIC)
+  const { block } = await payInside(world, BASIC)
   await world.chain.mine(20)
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()
@@ -99,10 +90,10 @@ inWorld('value that arrives by an internal call is held, unattributed, with the 
 inWorld(
   'several of them in one stretch of blocks are each found in their own, ether out of nowhere too',
   async (world) => {
-    const first = await payInside(world, 1n)
+    const { block: first } = await payInside(world, 1n)
     await world.chain.mine(5)
-    const second = await payInside(world, BASIC)
-    const third = await payInside(world, 3n)
+    const { block: second } = await payInside(world, BASIC)
+    const { block: third } = await payInside(world, 3n)
     await world.chain.mine(9)
     const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
     // A validator's withdrawal, as far as this chain can play one: it belongs to the block that is the head.
@@ -152,11 +143,11 @@ inWorld(
   'what leaves by an internal call is an outflow without transaction, and hides nothing that arrives later',
   async (world) => {
     await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
-    await world.call(9, world.at(3), `0x${world.at(8).slice(2).padStart(64, '0')}`)
+    await world.call(9, world.at(3), forwardTo(world.at(8)))
     const { number } = await world.chain.block()
     await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
     await world.settle()
-    const block = await payInside(world, 7n)
+    const { block } = await payInside(world, 7n)
     await world.settle()
     const outflows = await world.pool`SELECT value_wei, block_number FROM wallet_outflows WHERE tx_hash IS NULL`
     assert.deepEqual([...outflows], [{ value_wei: 5n, block_number: Number(number) }])
@@ -171,7 +162,7 @@ inWorld(
 
 inWorld('what failed to reach the wallet does not lead the search astray', async (world) => {
   await world.chain.mine(7)
-  const block = await payInside(world, BASIC)
+  const { block } = await payInside(world, BASIC)
   await world.chain.rpc('anvil_setCode', [world.at(3), REVERT])
   assert.equal(await world.succeeded(await world.call(6, world.at(3), '0x', 9n)), false)
   await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
@@ -191,7 +182,7 @@ inWorld('under another wallet the books begin anew: what that one held before is
   await world.chain.reorg(1)
   await world.chain.mine()
   await other.payments()
-  const block = await payInside(world, 7n, paymentAddress)
+  const { block } = await payInside(world, 7n, { to: paymentAddress })
   await other.payments()
   assert.deepEqual(await places(world), [[7n, block, 'held']])
   assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
@@ -205,7 +196,7 @@ inWorld('one that a reorganisation drops is orphaned; in another block it is fil
   await world.chain.mine()
   await world.payments()
   assert.deepEqual(await places(world), [[BASIC, null, 'orphaned']])
-  const block = await payInside(world, BASIC)
+  const { block } = await payInside(world, BASIC)
   await world.settle()
   assert.deepEqual(await places(world), [
     [BASIC, block, 'held'],
@@ -256,10 +247,10 @@ inWorld(
 test('where the chain has no state from before the first block, the books begin with the first it has, and with another once that is gone', async () => {
   const world = await startWorld()
   try {
-    await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
+    await putForwarder(world)
     await world.pay(5, BASIC)
     await world.chain.mine(4)
-    const head = await payInside(world, BASIC)
+    const { block: head } = await payInside(world, BASIC)
     const chain: typeof world.ctx.chain = {
       ...world.ctx.chain,
       balanceAt: async (owner, at) => (at.number < head ? null : world.ctx.chain.balanceAt(owner, at)),
@@ -271,7 +262,7 @@ test('where the chain has no state from before the first block, the books begin 
     await world.chain.mine()
     await payments()
     assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
-    const block = await payInside(world, 9n)
+    const { block } = await payInside(world, 9n)
     await payments()
     assert.deepEqual(await places(world), [[9n, block, 'held']])
   } finally {
@@ -299,8 +290,8 @@ function interrupted(world: World, meanwhile: () => Promise<unknown>) {
 test('where a provider does not show the block before the first, the books wait for it: what has come since is not taken for old', async () => {
   const world = await startWorld()
   try {
-    await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
-    const block = await payInside(world, 7n)
+    await putForwarder(world)
+    const { block } = await payInside(world, 7n)
     const { chain, rules } = world.ctx
     // Whoever follows has asked for it before.
     let asked = 0
@@ -339,7 +330,7 @@ inWorld('a block that is taken out while its balance is being read does not coun
   const { number } = await world.chain.block()
   const inside: TestTransaction = {
     ...{ from: world.at(6), to: FORWARDER, gas: '0x200000' },
-    ...{ data: `0x${world.at(3).slice(2).padStart(64, '0')}`, value: `0x${BASIC.toString(16)}` },
+    ...{ data: forwardTo(world.at(3)), value: `0x${BASIC.toString(16)}` },
   }
   const { payments } = interrupted(world, async () => {
     await world.chain.reorg(2, [[inside, 0]])

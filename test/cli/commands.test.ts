@@ -15,6 +15,7 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
@@ -119,10 +120,10 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
 
 /** A payment by an inner call, as a Safe makes it, found by the audit. */
 async function innerPayment(): Promise<string> {
-  await world.chain.rpc('anvil_setCode', [world.at(17), '0x6000600060006000346000355af100'])
-  const hash = await world.call(9, world.at(17), `0x${world.at(3).slice(2).padStart(64, '0')}`, CENT)
+  await putForwarder(world)
+  const { txHash } = await payInside(world, CENT)
   await world.settle()
-  return hash
+  return txHash
 }
 
 /** The refund of the payment that stands third in the words, mined. */

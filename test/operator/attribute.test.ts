@@ -6,13 +6,12 @@ import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { connect } from '../../src/db/sql.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
+import { FORWARD, forwardTo, payInside, putForwarder } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** Sends what it is called with on to the address in its calldata: what a Safe, a forwarder or a bundler does. */
-const FORWARD = '0x6000600060006000346000355af100'
 const SAFE = 18
 
 let desk: Desk
@@ -20,15 +19,14 @@ let world: World
 before(async () => {
   desk = await startDesk()
   world = desk.world
-  await world.chain.rpc('anvil_setCode', [world.at(SAFE), FORWARD])
+  await putForwarder(world, world.at(SAFE))
   await world.settle()
 })
 after(() => desk.close())
 
-const toWallet = () => `0x${world.at(3).slice(2).padStart(64, '0')}` as const
 /** Pays from the Safe, by an internal call; the payment is filed and held. */
 async function payFromSafe(valueWei = BASIC) {
-  const txHash = await world.call(9, world.at(SAFE), toWallet(), valueWei)
+  const { txHash } = await payInside(world, valueWei, { by: world.at(SAFE) })
   await world.settle()
   const [payment] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
   assert.deepEqual([payment.txHash, payment.valueWei], [null, valueWei.toString()])
@@ -59,7 +57,7 @@ describe('a payment by an internal call', () => {
     // Hands all it has to the one that passes it on and reverts, and then passes it on itself.
     const callUndoes = `60206000600037600060006020600034 73${undoes.slice(2)} 5af150`.replaceAll(' ', '')
     await world.chain.rpc('anvil_setCode', [tries, `0x${callUndoes}${FORWARD.slice(2)}`])
-    const txHash = await world.call(9, tries, toWallet(), BASIC)
+    const { txHash } = await payInside(world, BASIC, { by: tries })
     await world.settle()
     const [{ id }] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
     const { from, innerIndex } = (await desk.post(`payments/${id}/attribute`, { txHash })).json
@@ -86,7 +84,7 @@ describe('a payment by an internal call', () => {
   it('is nobody’s by a transaction that moved another amount, as where two of them came in one block', async () => {
     const pay = (valueWei: bigint) =>
       world.chain.send({
-        ...{ from: world.at(9), to: world.at(SAFE), data: toWallet(), gas: '0x200000' },
+        ...{ from: world.at(9), to: world.at(SAFE), data: forwardTo(world.at(3)), gas: '0x200000' },
         value: `0x${valueWei.toString(16)}`,
       })
     const [txHash] = [await pay(BASIC), await pay(BASIC * 2n)]
@@ -136,7 +134,7 @@ describe('a payment by an internal call', () => {
 
   it('is minted once its block is as deep as it has to be, however early it was released', async () => {
     const { payments } = world.instance({ rules: { finality: 3, guardUsable: false } })
-    const txHash = await world.call(9, world.at(SAFE), toWallet(), BASIC)
+    const { txHash } = await payInside(world, BASIC, { by: world.at(SAFE) })
     await payments()
     const [{ id }] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments
     await desk.post(`payments/${id}/attribute`, { txHash })

@@ -10,6 +10,7 @@ import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { rescan } from '../../src/operator/rescan.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -107,8 +108,8 @@ describe('the deny list', () => {
 
 describe('a payment without sender', () => {
   it('can be dismissed or refunded, never released', async () => {
-    const forwarder = await deployForwarder()
-    await world.call(9, forwarder, '0x', BASIC)
+    await putForwarder(world)
+    await payInside(world, BASIC)
     await world.settle()
     const [held] = (await desk.get('payments?reason=unattributed')).json.payments
     assert.deepEqual([held.txHash, held.from, held.valueWei], [null, null, BASIC.toString()])
@@ -312,17 +313,4 @@ function mintArgs(order: { to: string; cohort: bigint; ref: string }): unknown[]
     if (input.type.startsWith('tuple')) return [order]
     return input.type === 'bytes32' ? `0x${'0'.repeat(64)}` : 0n
   })
-}
-
-/** A contract that hands on whatever it is sent to the payments wallet, by an internal call. */
-async function deployForwarder() {
-  const runtime = `5f5f5f5f3473${world.at(3).slice(2)}5af1${'00'}`
-  const length = (runtime.length / 2).toString(16).padStart(2, '0')
-  const data = `0x60${length}600a5f3960${length}5ff3${runtime}` as const
-  const hash = await world.chain.send({ from: world.at(9), data, gas: '0x100000' })
-  await world.chain.mine()
-  const { contractAddress } = await world.chain.rpc<{ contractAddress: `0x${string}` }>('eth_getTransactionReceipt', [
-    hash,
-  ])
-  return contractAddress
 }

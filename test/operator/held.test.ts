@@ -6,12 +6,11 @@ import { operatorDeps } from '../../src/app.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { refundPayment } from '../../src/operator/refund.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, enterTier, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** Sends what it is called with on to the address in its calldata, as a Safe does. */
-const FORWARD = '0x6000600060006000346000355af100'
 
 let desk: Desk
 let world: World
@@ -257,10 +256,10 @@ describe('a refund', () => {
 
   it('by an inner call, as a Safe makes it, is proven by the trace, and looked after where a reorganisation moves it', async () => {
     const safe = world.at(18)
-    await world.chain.rpc('anvil_setCode', [safe, FORWARD])
+    await putForwarder(world, safe)
     const txHash = await heldPayment(5, BASIC - 7n)
-    const payBack = (by: number, valueWei: bigint) =>
-      world.call(by, safe, `0x${world.at(5).slice(2).padStart(64, '0')}`, valueWei)
+    const payBack = async (from: number, valueWei: bigint) =>
+      (await payInside(world, valueWei, { from, by: safe, to: world.at(5) })).txHash
     const ofAnotherValue = await refund(txHash, await payBack(10, BASIC - 8n))
     assert.match(ofAnotherValue.json.error, /inner transfer of just that amount/)
     const byThePayer = await refund(txHash, await payBack(5, BASIC - 7n))

@@ -7,18 +7,16 @@ import { readCursor } from '../../src/db/blocks.ts'
 import { readHealth } from '../../src/db/reads.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
 import { inTransaction } from '../../src/db/sql.ts'
-import type { Address, Hash } from '../../src/domain/units.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { type Stored, storeRange } from '../../src/passes/steps/store.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants, fingerprint } from '../support/invariants.ts'
 import { deployContracts, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** The contracts are deployed in the blocks 1 and 2; in block 3 is what came before the sale. */
 const FIRST = 4
-/** Sends what it is called with on to the address in its calldata: what a Safe, a forwarder or a bundler does. */
-const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
-const FORWARD = '0x6000600060006000346000355af100'
 
 /** A test of a ledger that has followed nothing yet, on a chain that has all blocks before its first. */
 function inWorld(sentence: string, body: (world: World) => Promise<void>, startBlock = FIRST): void {
@@ -28,7 +26,7 @@ function inWorld(sentence: string, body: (world: World) => Promise<void>, startB
       const genesis = await world.chain.block(0)
       const { chainId } = world.chain
       await claimIdentity(world.pool, { chainId, genesisHash: genesis.hash, factory: world.factory, startBlock })
-      await world.chain.rpc('anvil_setCode', [FORWARDER, FORWARD])
+      await putForwarder(world)
       await body(world)
     } finally {
       await world.close()
@@ -41,12 +39,6 @@ const halted = async (world: World) => (await readHealth(world.pool)).halted?.re
 const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
 const on = (world: World, chain: Partial<PassContext['chain']>) =>
   world.instance({ chain: { ...world.ctx.chain, ...chain } })
-
-/** Value that reaches the payments wallet inside another transaction, mined. */
-async function payInside(world: World, valueWei: bigint): Promise<void> {
-  const hash = await world.call(6, FORWARDER, `0x${world.at(3).slice(2).padStart(64, '0')}`, valueWei)
-  assert.equal(await world.succeeded(hash), true)
-}
 
 /** Takes back all blocks from `from` on; what was in them is gone, but for the transactions given, which come in the first. */
 async function takeBack(world: World, from: number, kept: readonly `0x${string}`[] = []): Promise<void> {

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
 import { readRecheck } from '../../src/db/recheck.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { FORWARD, payInside } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
@@ -12,8 +13,6 @@ import { ETHER, paymentOf, type World } from '../support/world.ts'
 const WRONG = ETHER / 100n - 1n
 /** Blocks on top of a refund with which it is final, and with which it would be given up were it gone. */
 const MANY = 70
-/** Sends what it is called with on to the address in its calldata, as a Safe does. */
-const FORWARD = '0x6000600060006000346000355af100'
 
 let desk: Desk
 /** Sent with the minter's key past the service. */
@@ -89,7 +88,7 @@ test('one of a payment that had waited for room in its wallet leaves it to the o
 test('one of value by an internal call is its refund still, and the only one, when that comes in another block', async () => {
   const own = await startDesk()
   const w = own.world
-  const [safe, toWallet] = [w.at(18), `0x${w.at(3).slice(2).padStart(64, '0')}` as const]
+  const safe = w.at(18)
   const become = (code: string) => w.chain.rpc('anvil_setCode', [safe, code])
   const attributed = async (txHash: Hash): Promise<{ id: number; blockNumber: number }> => {
     await w.settle()
@@ -104,7 +103,7 @@ test('one of value by an internal call is its refund still, and the only one, wh
   }
   try {
     await become(FORWARD)
-    const paid = await w.call(9, safe, toWallet, WRONG)
+    const { txHash: paid } = await payInside(w, WRONG, { by: safe })
     const before = await attributed(paid)
     // What is paid back to it stays there.
     await become('0x')

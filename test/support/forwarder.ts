@@ -1,0 +1,37 @@
+// A contract that passes value on, as a Safe, a forwarder or a bundler does: value comes to a wallet by an internal call, inside a
+// transaction that goes to somebody else.
+import assert from 'node:assert/strict'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import type { Hex } from './anvil.ts'
+import type { World } from './world.ts'
+
+/** Where `putForwarder` puts the code unless told. */
+export const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
+
+/**
+ * Runtime code that sends what it is called with on to the address in its calldata, with all the gas there is and no data, and ends well
+ * whatever came of it: CALL(GAS, CALLDATALOAD(0), CALLVALUE, 0, 0, 0, 0), STOP.
+ */
+export const FORWARD = '0x6000600060006000346000355af100'
+
+/** The calldata that names the recipient: its address as one word. */
+export const forwardTo = (to: Address): Hex => `0x${to.slice(2).padStart(64, '0')}`
+
+/** Puts the code at an address, an account's own or the usual one. */
+export async function putForwarder(world: World, at = FORWARDER): Promise<void> {
+  await world.chain.rpc('anvil_setCode', [at, FORWARD])
+}
+
+/**
+ * Pays the payments wallet, or `to`, by way of the forwarder at `by` in a transaction of account `from`, mined; gives the transaction and
+ * its block. Throws where that failed.
+ */
+export async function payInside(
+  world: World,
+  valueWei: bigint,
+  { from = 9, by = FORWARDER, to = world.at(3) } = {},
+): Promise<{ txHash: Hash; block: number }> {
+  const txHash = await world.call(from, by, forwardTo(to), valueWei)
+  assert.equal(await world.succeeded(txHash), true)
+  return { txHash, block: Number((await world.chain.block()).number) }
+}
