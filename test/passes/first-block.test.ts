@@ -2,7 +2,6 @@
 // and follows anew. Where there is something older, or the chain may be another one, it halts. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { readCursor } from '../../src/db/blocks.ts'
 import { readHealth } from '../../src/db/reads.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
@@ -12,6 +11,7 @@ import type { PassContext } from '../../src/passes/context.ts'
 import { type Stored, storeRange } from '../../src/passes/steps/store.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants, fingerprint } from '../support/invariants.ts'
+import { lockIsAwaited } from '../support/postgres.ts'
 import { deployContracts, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -187,17 +187,12 @@ inWorld('of two who store the first blocks in the same instant, one does', async
     await world.ctx.chain.observe(FIRST, head, null),
     await world.ctx.chain.observe(FIRST, FIRST, null),
   ]
-  const waiting = async () =>
-    (
-      await world.pool`
-        SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-    ).count
   let storing: Promise<(Stored | null)[]> = Promise.resolve([])
   await inTransaction(world.pool, async (sql) => {
     // Neither is done before both have seen that there is no cursor.
     await sql`LOCK TABLE blocks IN EXCLUSIVE MODE`
     storing = Promise.all([long, short].map((range) => storeRange(world.ctx, range, null, head)))
-    while ((await waiting()) < 2) await sleep(20)
+    await lockIsAwaited(world.pool, 2)
   })
   const stored = await storing
   assert.equal(stored.filter((one) => one !== null).length, 1)

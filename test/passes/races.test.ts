@@ -2,7 +2,6 @@
 // for, what was read before somebody followed on is not believed, and a run whose time is up sends nothing.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { readCohorts, resizeCohort } from '../../src/db/cohorts.ts'
 import { writeHandVerdict } from '../../src/db/decisions.ts'
@@ -11,6 +10,7 @@ import { inTransaction, type Sql } from '../../src/db/sql.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
+import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, enterTier, INTERVAL_SEC, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -41,16 +41,6 @@ async function acceptedPayment(from: number): Promise<Hash> {
   return txHash
 }
 
-/** Resolves once a connection of this database waits for a lock of another one. */
-async function somebodyWaits(): Promise<void> {
-  for (;;) {
-    const waiting = await world.pool`
-      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-    if (waiting.count > 0) return
-    await sleep(20)
-  }
-}
-
 /** Runs the payments pass beside `body`, which is done and not committed when the pass comes upon it. */
 async function beside(body: (sql: Sql) => Promise<unknown>): Promise<void> {
   let pass: Promise<unknown> = Promise.resolve()
@@ -58,7 +48,7 @@ async function beside(body: (sql: Sql) => Promise<unknown>): Promise<void> {
     await body(sql)
     pass = world.payments().catch(() => {})
     // A pass that waits for nobody has ended by then.
-    await Promise.race([somebodyWaits(), pass])
+    await Promise.race([lockIsAwaited(world.pool), pass])
   })
   await pass
 }
@@ -165,7 +155,7 @@ test('what is put right about a cohort while a range is being stored stays right
   await inTransaction(world.pool, async (sql) => {
     await readCursor(sql, { lock: true })
     credit = world.credit()
-    await somebodyWaits()
+    await lockIsAwaited(world.pool)
     // As the reconciler does, by the contract's word and under this lock.
     await resizeCohort(sql, cohort, before)
   })

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { migrate } from '../../src/db/migrate.ts'
+import type { Pool } from '../../src/db/sql.ts'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/log.ts'
 import { temporaryDirectory } from './temporary.ts'
@@ -15,6 +16,9 @@ const TEMPLATE_LOCK = 7_301_001
 /** A pool that was ended closes its connections on the server a moment later. */
 const DROP_WAIT_MS = 2_000
 const DROP_POLL_MS = 20
+/** Generous, since machines are slow at times. */
+const LOCK_WAIT_MS = 60_000
+const LOCK_POLL_MS = 20
 
 export interface TestDatabase {
   readonly name: string
@@ -58,6 +62,18 @@ export async function ensureTemplate(server: string): Promise<void> {
     await migrate(withDatabase(server, unfinished))
     await sql`alter database ${sql(unfinished)} rename to ${sql(TEMPLATE)}`
   })
+}
+
+/** Resolves once this many connections of the pool's database wait for a lock of another one. Throws when they never do. */
+export async function lockIsAwaited(pool: Pool, by = 1): Promise<void> {
+  const deadline = Date.now() + LOCK_WAIT_MS
+  for (;;) {
+    const waiting = await pool`
+      SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+    if (waiting.count >= by) return
+    if (Date.now() > deadline) throw new Error(`${waiting.count} waited for a lock, not ${by}`)
+    await sleep(LOCK_POLL_MS)
+  }
 }
 
 let ownServer: Promise<Postgres> | undefined
