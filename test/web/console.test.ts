@@ -160,7 +160,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Done')
     await page.getByText('No wallet is on the list.').waitFor()
     // The button that was pressed is gone, and who uses a keyboard must not start from the top.
-    assert.equal(await page.locator('main :focus').count(), 1)
+    await page.locator('main :focus').waitFor()
     await denied.pay(wellKnown.paymentAddress, BASIC_WEI)
     await until('the node', async () => ((await denied.nodesOf()).length === 1 ? true : null))
   })
