@@ -7,33 +7,27 @@ import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ActButton, type ActField } from './act.tsx'
 import { type AdminTier, type UnpaidNode, useAdmin } from './admin.ts'
-import { Pager } from './pager.tsx'
-
-const PAGE = 50
+import { Choice, PAGE, Pager, usePages } from './pager.tsx'
 
 export function Nodes() {
-  const [open, setOpen] = useState(true)
-  const [cursor, setCursor] = useState<string | null>(null)
-  const page = useAdmin<{ nodes: UnpaidNode[]; nextCursor: string | null }>(
-    `nodes/unpaid?open=${open}&limit=${PAGE}${cursor ? `&cursor=${cursor}` : ''}`,
-  )
+  const [open, setOpen] = useState('true')
+  const { page, place } = usePages<{ nodes: UnpaidNode[] }>('nodes/unpaid', { open })
   return (
     <Section
       title="Nodes without a payment"
       aside={
-        <label className="field">
-          <span className="visually-hidden">Which</span>
-          <select
-            value={String(open)}
-            onChange={(event) => {
-              setOpen(event.target.value === 'true')
-              setCursor(null)
-            }}
-          >
-            <option value="true">without a grant</option>
-            <option value="false">all</option>
-          </select>
-        </label>
+        <Choice
+          label="Which"
+          value={open}
+          choices={[
+            ['true', 'without a grant'],
+            ['false', 'all'],
+          ]}
+          choose={(which) => {
+            setOpen(which)
+            place.go(null)
+          }}
+        />
       }
     >
       <Shown reading={page} lines={4}>
@@ -45,7 +39,7 @@ export function Nodes() {
               minter’s key.
             </p>
             {nodes.length === 0 ? (
-              <Empty title={open ? 'No node waits for a grant.' : 'Every node was paid for.'} />
+              <Empty title={open === 'true' ? 'No node waits for a grant.' : 'Every node was paid for.'} />
             ) : (
               <Table
                 caption="Nodes without a payment"
@@ -55,7 +49,7 @@ export function Nodes() {
                 first={PAGE}
               />
             )}
-            <Pager cursor={cursor} next={nextCursor} go={setCursor} />
+            <Pager place={place} next={nextCursor} />
           </div>
         )}
       </Shown>

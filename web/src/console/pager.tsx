@@ -1,14 +1,26 @@
-// To older pages of a list, and back to the newest.
+// A list of the operator's routes, a page at a time: from the newest to older ones, and back.
+import { useState } from 'react'
+import { useAdmin } from './admin.ts'
 
-export function Pager({
-  cursor,
-  next,
-  go,
-}: {
+/** Rows of a page. */
+export const PAGE = 50
+
+/** A place in a list: null is its newest page. */
+interface Place {
   cursor: string | null
-  next: string | null
   go: (cursor: string | null) => void
-}) {
+}
+
+/** Reads the page of a list that `place` is at. A `filter` that changes must `go(null)`: a cursor is of one list. */
+export function usePages<T>(path: string, filter: Record<string, string> = {}) {
+  const [cursor, go] = useState<string | null>(null)
+  const query = new URLSearchParams({ ...filter, limit: String(PAGE), ...(cursor && { cursor }) })
+  const page = useAdmin<T & { nextCursor: string | null }>(`${path}?${query}`)
+  return { page, place: { cursor, go } satisfies Place }
+}
+
+/** The buttons to the page after this one, if there is a `next`, and back to the newest. */
+export function Pager({ place: { cursor, go }, next }: { place: Place; next: string | null }) {
   if (cursor === null && next === null) return null
   return (
     <div className="buttons">
@@ -23,5 +35,29 @@ export function Pager({
         </button>
       )}
     </div>
+  )
+}
+
+interface ChoiceProps {
+  /** What is chosen, for who cannot see it. */
+  label: string
+  value: string
+  choices: readonly (readonly [value: string, text: string])[]
+  choose: (value: string) => void
+}
+
+/** Which rows of a list are shown. */
+export function Choice({ label, value, choices, choose }: ChoiceProps) {
+  return (
+    <label className="field">
+      <span className="visually-hidden">{label}</span>
+      <select value={value} onChange={(event) => choose(event.target.value)}>
+        {choices.map(([choice, text]) => (
+          <option key={choice} value={choice}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }

@@ -7,7 +7,7 @@ import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { ActButton } from './act.tsx'
 import { type HeldPayment, type PaymentInFull, useAdmin, type Verdict } from './admin.ts'
-import { Pager } from './pager.tsx'
+import { Choice, Pager, usePages } from './pager.tsx'
 
 const STATES = [
   'held',
@@ -20,33 +20,24 @@ const STATES = [
   'orphaned',
   'ignored',
 ] as const
-const PAGE = 50
 
 export function Payments() {
   const [status, setStatus] = useState<string>('held')
-  const [cursor, setCursor] = useState<string | null>(null)
-  const page = useAdmin<{ payments: HeldPayment[]; nextCursor: string | null }>(
-    `payments?status=${status}&limit=${PAGE}${cursor ? `&cursor=${cursor}` : ''}`,
-  )
+  const { page, place } = usePages<{ payments: HeldPayment[] }>('payments', { status })
   return (
     <Section
       title="Payments"
       aside={
         <div className="buttons">
-          <label className="field">
-            <span className="visually-hidden">State</span>
-            <select
-              value={status}
-              onChange={(event) => {
-                setStatus(event.target.value)
-                setCursor(null)
-              }}
-            >
-              {STATES.map((state) => (
-                <option key={state}>{state}</option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="State"
+            value={status}
+            choices={STATES.map((state) => [state, state])}
+            choose={(state) => {
+              setStatus(state)
+              place.go(null)
+            }}
+          />
           <DismissDust />
         </div>
       }
@@ -63,7 +54,7 @@ export function Payments() {
                 ))}
               </ul>
             )}
-            <Pager cursor={cursor} next={nextCursor} go={setCursor} />
+            <Pager place={place} next={nextCursor} />
           </>
         )}
       </Shown>

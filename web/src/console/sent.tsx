@@ -1,14 +1,12 @@
 // What the service has sent, and what was done by whom.
-import { useState } from 'react'
 import { Address, Amount, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { type Entry, type Sent, useAdmin } from './admin.ts'
-import { Pager } from './pager.tsx'
+import type { Entry, Sent } from './admin.ts'
+import { PAGE, Pager, usePages } from './pager.tsx'
 import { shown } from './payments.tsx'
 
-const PAGE = 50
 const TONES: Record<string, Tone> = { mined: 'good', pending: 'warn', reverted: 'bad', displaced: 'bad' }
 
 const SENT: readonly Column<Sent>[] = [
@@ -24,10 +22,7 @@ const SENT: readonly Column<Sent>[] = [
 ]
 
 export function Transactions() {
-  const [cursor, setCursor] = useState<string | null>(null)
-  const page = useAdmin<{ transactions: Sent[]; nextCursor: string | null }>(
-    `transactions?limit=${PAGE}${cursor ? `&cursor=${cursor}` : ''}`,
-  )
+  const { page, place } = usePages<{ transactions: Sent[] }>('transactions')
   return (
     <Section title="Transactions">
       <Shown reading={page} lines={8}>
@@ -43,7 +38,7 @@ export function Transactions() {
                 columns={SENT}
                 first={PAGE}
               />
-              <Pager cursor={cursor} next={nextCursor} go={setCursor} />
+              <Pager place={place} next={nextCursor} />
             </>
           )
         }
@@ -61,10 +56,7 @@ const AUDIT: readonly Column<Entry>[] = [
 ]
 
 export function Audit() {
-  const [cursor, setCursor] = useState<string | null>(null)
-  const page = useAdmin<{ entries: Entry[]; nextCursor: string | null }>(
-    `audit?limit=${PAGE}${cursor ? `&cursor=${cursor}` : ''}`,
-  )
+  const { page, place } = usePages<{ entries: Entry[] }>('audit')
   return (
     <Section title="Audit log">
       <Shown reading={page} lines={8}>
@@ -74,7 +66,7 @@ export function Audit() {
           ) : (
             <>
               <Table caption="Audit log" rows={entries} keyOf={({ id }) => String(id)} columns={AUDIT} first={PAGE} />
-              <Pager cursor={cursor} next={nextCursor} go={setCursor} />
+              <Pager place={place} next={nextCursor} />
             </>
           )
         }

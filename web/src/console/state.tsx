@@ -45,24 +45,10 @@ export function State() {
             )
           }
         >
-          {held.data ? (
-            <Link href="/console/payments">
-              {held.data.payments.length}
-              {held.data.nextCursor && ' or more'}
-            </Link>
-          ) : (
-            <Unknown why="not known" />
-          )}
+          <HowMany rows={held.data?.payments} next={held.data?.nextCursor} href="/console/payments" />
         </Figure>
         <Figure name="Nodes without a payment" note="that wait for a grant">
-          {unpaid.data ? (
-            <Link href="/console/nodes">
-              {unpaid.data.nodes.length}
-              {unpaid.data.nextCursor && ' or more'}
-            </Link>
-          ) : (
-            <Unknown why="not known" />
-          )}
+          <HowMany rows={unpaid.data?.nodes} next={unpaid.data?.nextCursor} href="/console/nodes" />
         </Figure>
         <Figure name="Distributor holds" note="for rounds and their gas">
           <Amount wei={health.data?.distributorBalanceWei ?? null} />
@@ -75,6 +61,24 @@ export function State() {
       </dl>
       <AgainstChain />
     </>
+  )
+}
+
+interface HowManyProps {
+  /** The first page of a list, and whether there is another one. */
+  rows: readonly unknown[] | undefined
+  next: string | null | undefined
+  href: string
+}
+
+/** How many rows a list has, as far as its first page tells. */
+function HowMany({ rows, next, href }: HowManyProps) {
+  if (!rows) return <Unknown why="not known" />
+  return (
+    <Link href={href}>
+      {rows.length}
+      {next && ' or more'}
+    </Link>
   )
 }
 

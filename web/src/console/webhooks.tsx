@@ -6,10 +6,8 @@ import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ActButton } from './act.tsx'
 import { type Delivery, type Endpoint, useAdmin } from './admin.ts'
-import { Pager } from './pager.tsx'
+import { Choice, Pager, usePages } from './pager.tsx'
 import { Pairs } from './payments.tsx'
-
-const PAGE = 50
 
 export function Webhooks() {
   return (
@@ -83,29 +81,21 @@ const TONES: Record<Delivery['state'], Tone> = { pending: 'warn', delivered: 'go
 
 function Deliveries() {
   const [state, setState] = useState('')
-  const [cursor, setCursor] = useState<string | null>(null)
-  const page = useAdmin<{ deliveries: Delivery[]; nextCursor: string | null }>(
-    `webhooks/deliveries?limit=${PAGE}${state && `&state=${state}`}${cursor ? `&cursor=${cursor}` : ''}`,
-  )
+  const filter = state === '' ? {} : { state }
+  const { page, place } = usePages<{ deliveries: Delivery[] }>('webhooks/deliveries', filter)
   return (
     <Section
       title="Deliveries"
       aside={
-        <label className="field">
-          <span className="visually-hidden">State</span>
-          <select
-            value={state}
-            onChange={(event) => {
-              setState(event.target.value)
-              setCursor(null)
-            }}
-          >
-            <option value="">all</option>
-            {STATES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="State"
+          value={state}
+          choices={[['', 'all'], ...STATES.map((one) => [one, one] as const)]}
+          choose={(one) => {
+            setState(one)
+            place.go(null)
+          }}
+        />
       }
     >
       <Shown reading={page} lines={6}>
@@ -122,7 +112,7 @@ function Deliveries() {
                 ))}
               </ul>
             )}
-            <Pager cursor={cursor} next={nextCursor} go={setCursor} />
+            <Pager place={place} next={nextCursor} />
           </>
         )}
       </Shown>
