@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { SERVER_VARIABLE } from '../test/support/postgres.ts'
+import { signalGroup } from '../test/support/process-group.ts'
 import { copyProject } from './copy-project.ts'
 import { PLANTED_BUGS } from './planted/all.ts'
 import type { PlantedBug } from './planted/bugs.ts'
@@ -46,7 +47,7 @@ async function runTests(copy: string, file: string, ownServer: boolean, signal: 
   const args = ['--test', '--test-force-exit', '--test-reporter=tap', file]
   // A group of its own, which ends as one: a service that a test had started, or stopped half way, would stay behind.
   const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
-  const endAll = () => killGroup(child.pid)
+  const endAll = () => signalGroup(child.pid, 'SIGKILL')
   signal.addEventListener('abort', endAll, { once: true })
   let output = ''
   let failed: string | null = null
@@ -62,15 +63,6 @@ async function runTests(copy: string, file: string, ownServer: boolean, signal: 
   signal.removeEventListener('abort', endAll)
   endAll()
   return code === 0 ? null : (failed ?? `${file} ended with ${code ?? 'no answer in time'}`)
-}
-
-function killGroup(leader: number | undefined): void {
-  if (leader === undefined) return
-  try {
-    process.kill(-leader, 'SIGKILL')
-  } catch {
-    // Nobody of it is left.
-  }
 }
 
 async function isCaught(copy: string, bug: PlantedBug, signal: AbortSignal): Promise<string | null> {

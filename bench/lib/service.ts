@@ -1,8 +1,9 @@
 // The service as its operator runs it, in a process of its own, on a database and a chain that a bench has made.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { signalGroup } from '../../test/support/process-group.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import type { World } from '../../test/support/world.ts'
 import { firstMatch } from './process.ts'
@@ -43,7 +44,7 @@ export async function startService(command: readonly string[], settings: Record<
   }
   // A process group of its own: stopping npm alone would leave it to npm to stop the service.
   const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-  const killIt = () => signalGroup(child, 'SIGKILL')
+  const killIt = () => signalGroup(child.pid, 'SIGKILL')
   process.once('exit', killIt)
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   ended.then(() => process.off('exit', killIt))
@@ -52,7 +53,7 @@ export async function startService(command: readonly string[], settings: Record<
     url,
     pid: () => lastOf(child.pid ?? 0),
     async stop() {
-      signalGroup(child, 'SIGTERM')
+      signalGroup(child.pid, 'SIGTERM')
       await ended
     },
   }
@@ -62,12 +63,4 @@ export async function startService(command: readonly string[], settings: Record<
 function lastOf(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
   return child ? lastOf(Number(child)) : pid
-}
-
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, signal)
-  } catch {
-    // It has ended already.
-  }
 }
