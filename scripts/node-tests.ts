@@ -9,7 +9,14 @@ import { spec, type TestEvent } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const FOLLOW_RUNNER = new URL('../test/support/follow-runner.ts', import.meta.url).href
+/**
+ * How each file's process is started. Forced to exit here and not by run's own forceExit, which would end the runner's
+ * process too, before it has stopped its server.
+ */
+export const TEST_PROCESS = [
+  '--test-force-exit',
+  ...['--import', new URL('../test/support/test-process.ts', import.meta.url).href],
+]
 /** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 120_000
 
@@ -39,8 +46,7 @@ export async function runNodeTests(filters: readonly string[], signal: AbortSign
     concurrency: availableParallelism(),
     timeout: TEST_TIMEOUT_MS,
     signal,
-    // Not run's own forceExit, which would end this process too, before it has stopped its server.
-    execArgv: ['--test-force-exit', '--import', FOLLOW_RUNNER],
+    execArgv: TEST_PROCESS,
   })
   const { shown, summary } = takeSummary(events)
   for await (const text of shown.compose(new spec())) process.stdout.write(text as string)

@@ -1,0 +1,30 @@
+// The runner of these tests tells every result, also of a file that is over in no time.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { TEST_PROCESS } from '../scripts/node-tests.ts'
+import { temporaryDirectory } from './support/temporary.ts'
+
+const FILES = 4
+const TESTS = 1000
+
+test('no result of many quick tests is lost', () => {
+  const directory = temporaryDirectory()
+  const files = Array.from({ length: FILES }, (_, index) => join(directory, `${index}.test.mjs`))
+  const quick = `import { test } from 'node:test'
+    for (let n = 0; n < ${TESTS}; n++) test('a test whose name takes its room in the pipe, with number ' + n, () => {})`
+  for (const file of files) writeFileSync(file, quick)
+  // In a process of its own: node refuses to run test files from within one.
+  const counting = `import { run } from 'node:test'
+    let told = 0
+    for await (const { type } of run(${JSON.stringify({ files, execArgv: TEST_PROCESS, concurrency: true })}))
+      if (type === 'test:pass') told++
+    console.log(told)`
+  const script = join(directory, 'count.mjs')
+  writeFileSync(script, counting)
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const told = execFileSync(process.execPath, [script], { env, encoding: 'utf8' })
+  assert.equal(Number(told), FILES * TESTS)
+})
