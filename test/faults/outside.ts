@@ -20,9 +20,13 @@ export interface Outside {
 
 const keyOf = (account: number) => EMBED_ACCOUNTS[account]?.privateKey ?? ''
 
-/** Starts one. `env` goes over what the world says. */
-export async function startOutside({ world, proxy }: Stage, env: Record<string, string> = {}): Promise<Outside> {
-  const service = await startService(temporaryDirectory(), {
+/** Starts one. `env` goes over what the world says; `onOutput` is told what it wrote so far. */
+export async function startOutside(
+  { world, proxy }: Stage,
+  env: Record<string, string> = {},
+  onOutput?: (output: string) => void,
+): Promise<Outside> {
+  const settings = {
     DATABASE_URL: world.ctx.directUrl,
     RPC_URL: proxy.url,
     CHAIN_ID: String(world.chain.chainId),
@@ -41,7 +45,8 @@ export async function startOutside({ world, proxy }: Stage, env: Record<string, 
     LOG_LEVEL: 'warn',
     NODE_COMPILE_CACHE: compiled,
     ...env,
-  })
+  }
+  const service = await startService(temporaryDirectory(), settings, onOutput)
   return {
     service,
     async pass(name) {

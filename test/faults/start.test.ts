@@ -134,12 +134,14 @@ test('started with other credit terms after a time of standing still: what fell 
 
 test('started before its database: it says so, and serves once that is there', async () => {
   await server.stop()
-  const starting = startOutside(stage)
-  setTimeout(async () => {
-    server = await startPostgres({ dataDir, log: silentLog })
-  }, 2_500)
+  const said = Promise.withResolvers<void>()
+  const starting = startOutside(stage, {}, (output) => {
+    if (/the database at \S+ does not answer yet/.test(output)) said.resolve()
+  })
+  // A service that ends instead, or starts without its database, says nothing of the kind.
+  assert.equal(await Promise.race([said.promise, starting]), undefined)
+  server = await startPostgres({ dataDir, log: silentLog })
   const instance = await starting
-  assert.match(instance.service.output(), /the database at \S+ does not answer yet/)
   assert.equal((await instance.pass('payments'))?.status, 200)
   await instance.service.stop()
 })

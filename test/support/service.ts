@@ -28,15 +28,22 @@ export interface Service {
   output(): string
   get<T>(path: string): Promise<T>
   post(path: string, body: object): Promise<Response>
-  /** Resolves with what ended it. */
+  /** Resolves with what ended it, once all that it wrote has been read. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   kill(signal: NodeJS.Signals): void
   /** Asks it to stop and waits until it has. */
   stop(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Starts the service itself, so that a kill hits it and no launcher, and waits for its banner. Throws with what it said when there is none. */
-export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Service> {
+/**
+ * Starts the service itself, so that a kill hits it and no launcher, and waits for its banner. Throws with what it said when there is none.
+ * `onOutput` is told all that it wrote so far whenever there is more, from before the banner on.
+ */
+export async function startService(
+  dataDir: string,
+  env: Record<string, string> = {},
+  onOutput: (output: string) => void = () => {},
+): Promise<Service> {
   const child = spawn(process.execPath, [MAIN, 'start'], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -51,12 +58,13 @@ export async function startService(dataDir: string, env: Record<string, string> 
   })
   let output = ''
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }))
+    child.once('close', (code, signal) => resolve({ code, signal }))
   })
   const url = await new Promise<string>((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`no banner in ${START_MS} ms:\n${output}`)), START_MS)
     const read = (chunk: Buffer) => {
       output += chunk.toString()
+      onOutput(output)
       const found = /answers at (http:\S+)/.exec(output)?.[1]
       if (found) {
         clearTimeout(late)
