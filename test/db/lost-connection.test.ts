@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { connect, inTransaction, type Pool, type Sql } from '../../src/db/sql.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
@@ -17,10 +17,10 @@ after(async () => {
   await database.drop()
 })
 
-/** Ends the backend of a transaction, from another connection. */
+/** Ends the backend of a transaction, from another connection; resolves once it is gone. */
 async function cut(sql: Sql): Promise<void> {
   const [own] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
-  await pool`SELECT pg_terminate_backend(${own?.pid ?? 0})`
+  await pool`SELECT pg_terminate_backend(${own?.pid ?? 0}, 5000)`
 }
 /** Long enough for the driver to have noticed, and to fall over it. */
 const NOTICED_MS = 100
@@ -77,15 +77,14 @@ test('a server that falls silent without a word is given up in time, and connect
   timeout: 30_000,
 }, async () => {
   const relay = await startRelay(database.url)
-  const own = connect(relay.url, { max: 2, prepare: true, applicationName: 'test', hearMs: 400 })
+  const own = connect(relay.url, { max: 2, prepare: true, applicationName: 'test', hearMs: 2_000 })
   try {
     await inTransaction(own, (sql) => sql`SELECT 1`)
     assert.equal((await own`SELECT pg_sleep(0.2)`).count, 1, 'what takes its time is waited for')
-    relay.silence()
+    void relay.silence()
     await assert.rejects(own`SELECT 1`, { code: 'CONNECTION_CLOSED' })
     assert.equal((await own`SELECT 1`).count, 1)
-    relay.silence()
-    await sleep(800)
+    await relay.silence()
     assert.equal((await inTransaction(own, (sql) => sql`SELECT 1`)).count, 1, 'an idle one was given up meanwhile')
   } finally {
     await own.end({ timeout: 0 })
@@ -93,7 +92,10 @@ test('a server that falls silent without a word is given up in time, and connect
   }
 })
 
-/** A relay before the server. `silence` has nothing more pass through the connections there are, and closes none of them. */
+/**
+ * A relay before the server. `silence` has nothing more pass through the connections there are, and closes none of them; it resolves once
+ * all their clients have.
+ */
 async function startRelay(target: string) {
   const { hostname, port } = new URL(target)
   const pairs = new Set<[Socket, Socket]>()
@@ -102,6 +104,10 @@ async function startRelay(target: string) {
     const pair: [Socket, Socket] = [client, upstream]
     pairs.add(pair)
     for (const socket of pair) socket.on('error', () => {})
+    client.on('close', () => {
+      pairs.delete(pair)
+      upstream.destroy()
+    })
     client.pipe(upstream).pipe(client)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -113,7 +119,12 @@ async function startRelay(target: string) {
   }
   return {
     url: url.href,
-    silence: () => each(([client, upstream]) => [client.unpipe().pause(), upstream.unpipe().pause()]),
+    silence: async () => {
+      each(([client, upstream]) => [client.unpipe().resume(), upstream.unpipe().resume()])
+      await Promise.all([...pairs].map(([client]) => new Promise((resolve) => client.once('close', resolve))))
+      // The driver, in this same process, hears of its own end of it within the same turn.
+      await nextTurn()
+    },
     close: () => {
       each((pair) => {
         for (const socket of pair) socket.destroy()

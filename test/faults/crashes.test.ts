@@ -6,7 +6,7 @@ import type { Hash } from '../../src/domain/units.ts'
 import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
 import { ETHER, enterTier, INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
-import { endWell, isOneNode, nextPayer, openStage, paid, type Stage } from './stage.ts'
+import { endWell, isOneNode, locksAreFree, nextPayer, openStage, paid, type Stage } from './stage.ts'
 
 /** Blocks and passes until a point must have been reached. */
 const TICKS_MAX = 6
@@ -103,6 +103,7 @@ for (const point of FAILPOINTS) {
     assert.equal(exit, 'SIGKILL', `${point} was never reached`)
 
     proxy.calm()
+    await locksAreFree(world)
     for (let tick = 0; tick < 3; tick++) {
       for (const name of ['payments', 'credit'] as const) {
         const outcome = await survivor.pass(name)

@@ -38,8 +38,8 @@ export async function startCutProxy(target: string): Promise<CutProxy> {
     })
     upstream.on('data', (bytes) => {
       if (!cutting) return void client.write(bytes)
-      // The server has answered, so the transaction is committed.
-      lost++
+      // The server has answered, so the transaction is committed; what else it says belongs to the same answer.
+      if (!client.destroyed) lost++
       client.destroy()
     })
   })

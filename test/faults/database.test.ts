@@ -45,7 +45,7 @@ act(
     proxy.onCall = async ({ method }) => {
       if (method !== SEND) return
       proxy.onCall = () => {}
-      await world.pool`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      await world.pool`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name <> 'fault proxy' AND pid <> pg_backend_pid()`
     }
     await attempt(world.payments)
@@ -135,7 +135,7 @@ act(
     const name = backup.pathname.slice(1)
     backup.pathname = `/${name}_backup`
     const admin = connect(server.url, { max: 1, prepare: false, applicationName: 'backup' })
-    await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`
+    await admin`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = ${name}`
     await admin`CREATE DATABASE ${admin(`${name}_backup`)} TEMPLATE ${admin(name)}`
     const later = await paid(world)
     await world.settle()

@@ -7,7 +7,7 @@ import type { Hash } from '../../src/domain/units.ts'
 import { SEND } from '../support/fault-proxy.ts'
 import { INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
-import { attemptsOf, endWell, isOneNode, openStage, paid, type Stage, stateOf } from './stage.ts'
+import { attemptsOf, endWell, isOneNode, locksAreFree, openStage, paid, type Stage, stateOf } from './stage.ts'
 
 let stage: Stage
 let instances: Outside[]
@@ -138,6 +138,7 @@ test('the instance that sends is killed, the next one as well, and the third fin
     await instance.pass('payments')
     await killed
     assert.equal((await instance.service.exited).signal, 'SIGKILL')
+    await locksAreFree(world)
   }
   await runUntilMinted(third(), payment)
   const intents = await world.pool`SELECT FROM outbox WHERE kind = 'mint' AND call::text LIKE ${`%${payment}%`}`

@@ -7,6 +7,7 @@ import type { Rules } from '../../src/passes/context.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { Fault } from '../support/faults/names.ts'
 import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
+import { until } from '../support/service.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 export const BASIC = ETHER / 100n
@@ -157,6 +158,16 @@ export async function isOneNode(world: World, txHash: Hash): Promise<void> {
     nodes.map((node) => BigInt(node.id)),
     [await world.read<bigint>('nodeOfRef', [txHash])],
   )
+}
+
+/** Less than what the server waits for a holder that is silent: the locks below are not freed by that. */
+const NOTICED_MS = 10_000
+
+/** Resolves once nobody holds a pass's lock: the server learns a moment after a process was killed that it is gone. */
+export async function locksAreFree({ pool }: World): Promise<void> {
+  const holders = () => pool`
+    SELECT FROM pg_stat_activity WHERE application_name LIKE 'node-ledger lock %' AND datname = current_database()`
+  await until('the locks to be free', async () => (await holders()).count === 0 || null, NOTICED_MS)
 }
 
 /** Runs a pass that may stop on a fault; gives the fault's text, or null. */

@@ -1,9 +1,11 @@
 // Several instances on one database and one chain: one of them runs a pass, and where the lock fails them the contract and
 // the unique keys still make one node of a payment and one payment of a turn.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCursor } from '../../src/db/blocks.ts'
+import { withLock } from '../../src/db/locks.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -89,20 +91,27 @@ test('a run that was overtaken while it read stores nothing of it, and takes the
   assert.equal((await readCursor(world.pool))?.number, Number((await world.chain.block()).number))
 })
 
-test('a run that has lost its lock sends nothing; what it had stored is sent by the next', async () => {
+test('a run that has lost its lock sends nothing; what it had stored is sent by the next', {
+  timeout: 30_000,
+}, async () => {
   const { minter } = world.ctx
   assert.ok(minter)
   const paid = await world.pay(8, BASIC)
   await world.chain.mine()
+  let lost: Promise<unknown> = Promise.resolve()
   const cut = world.instance({
+    lock: (name, run) =>
+      withLock(world.ctx.directUrl, name, (signal) => {
+        lost = once(signal, 'abort')
+        return run(signal)
+      }),
     minter: {
       ...minter,
       sign: async (call, options) => {
         await world.pool`
           SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'node-ledger lock payments'
             AND datname = current_database()`
-        // Twice as long as it takes to notice.
-        await sleep(2_500)
+        await lost
         return minter.sign(call, options)
       },
       broadcast: () => assert.fail('sent without the lock'),

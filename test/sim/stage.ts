@@ -229,7 +229,7 @@ function advisoryLocks(observer: Pool): Locks {
   return {
     lock: null,
     async lose() {
-      await observer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      await observer`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
         WHERE application_name LIKE 'node-ledger lock%' AND datname = current_database()`
     },
   }
