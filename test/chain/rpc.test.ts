@@ -285,13 +285,16 @@ test('no more than 16 requests are open at one provider', async () => {
   const proxy = await provider()
   let inside = 0
   let most = 0
+  const full = Promise.withResolvers<void>()
   proxy.rule = async () => {
     most = Math.max(most, ++inside)
+    if (inside === 16) full.resolve()
+    await full.promise
     await new Promise((resolve) => setTimeout(resolve, 10))
     inside--
     return { result: '0x1' }
   }
-  const rpc = client([proxy])
+  const rpc = client([proxy], { timeoutMs: 10_000 })
   await Promise.all(Array.from({ length: 60 }, () => rpc.request('eth_chainId', [])))
   assert.equal(most, 16)
 })

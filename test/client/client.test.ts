@@ -40,7 +40,7 @@ beforeEach(() => {
 /** Makes the server say this, the last one for ever, and gives a client that asks it. */
 function told(...said: typeof answers) {
   answers = said
-  return createClient({ baseUrl, retry, timeoutMs: 300 })
+  return createClient({ baseUrl, retry })
 }
 const refusal = (status: number | null, retryable: boolean) => (error: unknown) => {
   assert.ok(error instanceof LedgerError, String(error))
@@ -99,7 +99,9 @@ test('a lost connection is asked again; when it stays lost the error has no stat
 })
 
 test('an answer that does not come is given up', async () => {
-  await assert.rejects(told('silence').getStats(), (error: Error) => /No answer within 300 ms/.test(error.message))
+  answers = ['silence']
+  const client = createClient({ baseUrl, retry, timeoutMs: 300 })
+  await assert.rejects(client.getStats(), (error: Error) => /No answer within 300 ms/.test(error.message))
 })
 
 test('409 is asked again, after longer', async () => {

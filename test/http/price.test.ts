@@ -70,19 +70,20 @@ it('answers null while upstream fails, and asks no more often for that', async (
 })
 
 it('shows no price whose minute is long over while a new one is sought elsewhere', async () => {
-  let release = (_: number) => {}
+  const sought = Promise.withResolvers<void>()
+  const found = Promise.withResolvers<number>()
   const slow = await startService({
-    priceFeed: () =>
-      new Promise((resolve) => {
-        release = resolve
-      }),
+    priceFeed: () => {
+      sought.resolve()
+      return found.promise
+    },
   })
   const other = await startService({ priceFeed: async () => 1, sql: slow.sql, readSql: slow.sql })
   await slow.sql`INSERT INTO price (usd, attempted_at) VALUES (2500, now() - interval '3 hours')`
   const asked = slow.get('/api/price')
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await sought.promise
   assert.equal(await usd(other), null)
-  release(3100)
+  found.resolve(3100)
   assert.equal((await asked).json.usd, 3100)
   await other.close()
   await slow.close()

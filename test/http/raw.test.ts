@@ -1,6 +1,7 @@
 // Requests that no HTTP client would send, byte by byte: malformed, smuggled, endless, slow. Each is answered in the
 // envelope or cut off, in time, in bounded memory, and never at another caller's cost.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { type Service, startService } from '../support/http.ts'
 import { assertEnvelope } from '../support/http-contract.ts'
 import { hashOf, insertSmallLedger } from '../support/http-ledger.ts'
 import { type Exchange, exchange } from '../support/http-raw.ts'
+import { until } from '../support/service.ts'
 
 const STATS = 'GET /api/stats HTTP/1.1\r\nHost: x\r\n'
 const CLAIM = 'POST /api/payments/claim HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
@@ -71,14 +73,16 @@ describe('raw requests', { concurrency: 8 }, () => {
 
   it('answers no more than one request of what was smuggled', async () => {
     const smuggled = `${CLAIM}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /api/node/1 HTTP/1.1\r\nHost: x\r\n\r\n`
-    const { answers, closed } = await send(smuggled)
+    const { answers, closed } = await exchange(service.port, [smuggled], { closes: true })
     assert.deepEqual([answers.length, answers[0]?.status, closed], [1, 400, true])
-    const bareLf = await send('GET /api/stats HTTP/1.1\nHost: x\n\nGET /api/node/1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    const lines = 'GET /api/stats HTTP/1.1\nHost: x\n\nGET /api/node/1 HTTP/1.1\r\nHost: x\r\n\r\n'
+    const bareLf = await exchange(service.port, [lines], { closes: true })
     assert.deepEqual([bareLf.answers.length, bareLf.answers[0]?.status, bareLf.closed], [1, 400, true])
   })
 
   it('answers requests that come in one piece, in their order', async () => {
-    const { answers } = await send(`${STATS}\r\nGET /api/node/1 HTTP/1.1\r\nHost: x\r\n\r\n${STATS}\r\n`)
+    const three = `${STATS}\r\nGET /api/node/1 HTTP/1.1\r\nHost: x\r\n\r\n${STATS}\r\n`
+    const { answers } = await exchange(service.port, [three], { answers: 3 })
     assert.deepEqual(
       answers.map((answer) => answer.status),
       [200, 200, 200],
@@ -87,7 +91,7 @@ describe('raw requests', { concurrency: 8 }, () => {
   })
 
   it('answers HTTP/1.0 and upgrades it will not do', async () => {
-    const old = await send('GET /api/stats HTTP/1.0\r\n\r\n')
+    const old = await exchange(service.port, ['GET /api/stats HTTP/1.0\r\n\r\n'], { closes: true })
     assert.deepEqual([old.answers[0]?.status, old.closed], [200, true])
     const upgrade = await send(`${STATS}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
     assert.equal(upgrade.answers[0]?.status, 200)
@@ -98,7 +102,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     const { answers } = await exchange(
       service.port,
       [`${CLAIM}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`, body],
-      { pauseMs: 100 },
+      { pauseMs: 100, answers: 2 },
     )
     assert.deepEqual(
       answers.map((answer) => answer.status),
@@ -115,7 +119,8 @@ describe('raw requests', { concurrency: 8 }, () => {
       assertRefused('declared', declared, [400])
       const chunked = await send(`${CLAIM}Transfer-Encoding: chunked\r\n\r\n`, ...Array<Buffer>(10).fill(chunk))
       assertRefused('chunked', chunked, [400])
-      const endless = await send(`${CLAIM}Content-Length: ${2 ** 40}\r\n\r\n`, ...ten, ...ten, ...ten)
+      const bytes = [`${CLAIM}Content-Length: ${2 ** 40}\r\n\r\n`, ...ten, ...ten, ...ten]
+      const endless = await exchange(service.port, bytes, { closes: true })
       assert.equal(endless.answers[0]?.status, 400)
       assert.equal(endless.closed, true)
       const onGet = await send(`${STATS}Content-Length: ${10 * megabyte.length}\r\n\r\n`, ...ten)
@@ -170,17 +175,18 @@ describe('raw requests', { concurrency: 8 }, () => {
       socket.resume().write(bytes)
       return socket
     })
-    await sleep(100)
+    await Promise.all(sockets.map((socket) => once(socket, 'data')))
     for (const socket of sockets) socket.write('more and more')
-    await sleep(1_500)
-    assert.equal(await open(), 0)
+    // Sooner than it cuts off whoever is slow.
+    await until('no connection to be open', async () => (await open()) === 0 || null, 4_000)
     for (const socket of sockets) socket.destroy()
     await alone.close()
   })
 
   it('keeps a connection for the next request after a refused body that was sent whole', async () => {
     const body = 'x'.repeat(20_000)
-    const { answers } = await send(`${CLAIM}Content-Length: ${body.length}\r\n\r\n${body}${STATS}\r\n`)
+    const bytes = `${CLAIM}Content-Length: ${body.length}\r\n\r\n${body}${STATS}\r\n`
+    const { answers } = await exchange(service.port, [bytes], { answers: 2 })
     assert.deepEqual(
       answers.map((answer) => answer.status),
       [400, 200],

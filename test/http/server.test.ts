@@ -1,8 +1,8 @@
 // The server itself: paths as they are read, what is answered where our own code fails, and how it closes.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Passes } from '../../src/passes/outcomes.ts'
 import { CRON_KEY, startService } from '../support/http.ts'
@@ -52,12 +52,14 @@ it('answers 500 in the envelope, and logs why, where a fault comes from outside 
   await service.close()
 })
 
-it('when closing ends idle connections at once, and others once they are answered', async () => {
-  let release = () => {}
-  const ran = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  const payments = () => ran.then(() => Promise.reject(new Error('it is over')))
+// Well before an idle connection would be ended for its age.
+it('when closing ends idle connections at once, and others once they are answered', { timeout: 30_000 }, async () => {
+  const began = Promise.withResolvers<void>()
+  const ran = Promise.withResolvers<void>()
+  const payments = () => {
+    began.resolve()
+    return ran.promise.then(() => Promise.reject(new Error('it is over')))
+  }
   const service = await startService({ passes: { payments } as unknown as Passes })
   const agent = new Agent({ keepAlive: true })
   const ask = (path: string) =>
@@ -66,18 +68,20 @@ it('when closing ends idle connections at once, and others once they are answere
       request.on('error', reject)
     })
   const running = ask('/api/cron/payments')
-  await sleep(100)
+  await began.promise
   const idle = await ask('/healthz')
-  const { socket } = idle.resume()
-  await sleep(100)
+  const { socket } = idle
+  await once(idle.resume(), 'end')
+  const ended = once(socket, 'close')
   let closed = false
   const closing = service.close().then(() => {
     closed = true
   })
-  await sleep(100)
-  assert.deepEqual([socket.destroyed, closed], [true, false])
+  await ended
+  assert.equal(closed, false)
   await assert.rejects(ask('/healthz'), { code: 'ECONNREFUSED' })
-  release()
+  assert.equal(closed, false)
+  ran.resolve()
   const answer = await running
   answer.resume()
   assert.deepEqual([answer.statusCode, answer.headers.connection], [500, 'close'])

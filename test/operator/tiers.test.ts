@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { until } from '../support/service.ts'
+import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
 const GRACE_SEC = 900
@@ -99,12 +99,11 @@ describe('a tier', () => {
   })
 
   it('that waits to be entered holds from the block after the one at which it stands, not after the one at which it was asked for', async () => {
-    const waits = () => world.pool`SELECT FROM pg_locks WHERE relation = 'tiers'::regclass AND NOT granted`
     let asked: ReturnType<typeof desk.post> | undefined
     await world.pool.begin(async (sql) => {
       await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
       asked = desk.post('tiers/late', { payoutBps: 5_000 })
-      await until('the version to wait', async () => (await waits()).length > 0 || null)
+      await lockIsAwaited(world.pool)
       await world.chain.mine(3)
       await world.settle()
     })

@@ -16,30 +16,37 @@ export interface Exchange {
   rest: string
 }
 
-/** A busy machine's first byte may be as late. */
-const FIRST_BYTE_MS = 5_000
+/** What is waited for may be as late on a busy machine. */
+const LATE_MS = 5_000
 
 /**
- * Sends bytes (in pieces, `pauseMs` apart) and collects what comes back until the server closes or `waitMs` pass; at first, where
- * nothing has come yet, rather longer.
+ * Sends bytes (in pieces, `pauseMs` apart) and collects what comes back until the server closes or `waitMs` pass; rather longer until so
+ * many answers have come, or until it has closed where it is to.
  */
 export function exchange(
   port: number,
   pieces: (string | Buffer)[],
-  { waitMs = 400, pauseMs = 0 }: { waitMs?: number; pauseMs?: number } = {},
+  {
+    waitMs = 400,
+    pauseMs = 0,
+    answers = 1,
+    closes = false,
+  }: { waitMs?: number; pauseMs?: number; answers?: number; closes?: boolean } = {},
 ): Promise<Exchange> {
   return new Promise((resolve) => {
     const started = performance.now()
     const chunks: Buffer[] = []
     let closed = false
     const socket = connect(port, '127.0.0.1')
+    const come = () => parse(Buffer.concat(chunks).toString('latin1'))
     const finish = () => {
       clearTimeout(timer)
       socket.destroy()
-      resolve({ ...parse(Buffer.concat(chunks).toString('latin1')), closed, ms: performance.now() - started })
+      resolve({ ...come(), closed, ms: performance.now() - started })
     }
     const onSilence = () => {
-      if (chunks.length > 0 || performance.now() - started > FIRST_BYTE_MS + pauseMs * pieces.length) finish()
+      const isLate = performance.now() - started > LATE_MS + pauseMs * pieces.length
+      if (isLate || (!closes && come().answers.length >= answers)) finish()
       else timer = setTimeout(onSilence, waitMs)
     }
     let timer = setTimeout(onSilence, waitMs + pauseMs * pieces.length)

@@ -262,6 +262,7 @@ test('a reorganisation is told, and what comes back in another block is another 
   await world.chain.reorg(6, [[raw, 0]])
   await world.settle()
   await until('the second mint is told', () => mintsOf().length === 2)
+  await allDelivered()
   const [first, second] = mintsOf()
   assert.notEqual(first?.event.data.blockHash, second?.event.data.blockHash)
   assert.notEqual(first?.headers['webhook-id'], second?.headers['webhook-id'])
