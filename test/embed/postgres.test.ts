@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import sqlClient from 'postgres'
 import { canSetDeathSignal, succeeds } from '../../src/embed/child.ts'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../src/embed/postgres.ts'
-import { isAlive, processesIn } from '../../src/embed/process.ts'
+import { commandLineOf, isAlive, processesIn } from '../../src/embed/process.ts'
 import { chooseRunAs } from '../../src/embed/runas.ts'
 import { silentLog } from '../../src/log.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -145,12 +145,15 @@ test('a lock file that names a process which is something else does not block, n
 
 test('a lock file that names a dead process which nobody has collected does not block', async () => {
   const data = join(shared, 'postgres', 'data')
-  // The shell's child ends when the shell has become a program that collects no children.
-  const parent = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'])
+  // The shell becomes a program that collects no children; only then does its child end, by the signal.
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
   const [line] = await once(parent.stdout, 'data')
-  writeFileSync(join(data, 'postmaster.pid'), `${Number(String(line))}\n${data}\n`, { mode: 0o600 })
-  await sleep(200)
-  process.kill(Number(String(line)), 0)
+  const dead = Number(String(line))
+  writeFileSync(join(data, 'postmaster.pid'), `${dead}\n${data}\n`, { mode: 0o600 })
+  while (!commandLineOf(parent.pid ?? 0)?.startsWith('sleep')) await sleep(20)
+  process.kill(dead, 'SIGKILL')
+  while (isAlive(dead)) await sleep(20)
+  process.kill(dead, 0)
   const server = await start(shared)
   assert.ok((await countRows(server.url)) > 0)
   parent.kill()

@@ -62,7 +62,6 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
     await service.stop()
     await admin(server.url, (sql) => sql`SELECT pg_create_restore_point('before the mistake')`)
     await admin(ledger('restored'), (sql) => sql`DROP TABLE audit CASCADE`)
-    await admin(server.url, (sql) => sql`SELECT pg_switch_wal()`)
     await archived(server)
     writeFileSync(join(copy, 'recovery.signal'), '')
     const recovered = await serve(copy, [
@@ -96,11 +95,11 @@ async function paymentOf(service: LedgerService | undefined, txHash: string) {
   return payments[0]
 }
 
-/** Waits until the segment that was current a moment ago is in the archive. */
+/** Ends the current segment, and waits until it is in the archive. */
 async function archived(server: Server): Promise<void> {
   const [last] = await admin(
     server.url,
-    (sql) => sql<{ file: string }[]>`SELECT pg_walfile_name(pg_current_wal_lsn() - 1) AS file`,
+    (sql) => sql<{ file: string }[]>`SELECT pg_walfile_name(pg_switch_wal()) AS file`,
   )
   await until('the archive', () =>
     admin(server.url, async (sql) => {
