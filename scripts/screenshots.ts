@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { EMBED_PARTS } from '../src/embed/chain.ts'
 import { startBrowser } from '../test/support/chromium.ts'
-import { startService, until, type WellKnown, wallet } from '../test/support/service.ts'
+import { startService, type WellKnown, wallet } from '../test/support/service.ts'
 import { temporaryDirectory } from '../test/support/temporary.ts'
+import { until } from '../test/support/until.ts'
 import { SECRET, startReceiver } from '../test/webhooks/receiver.ts'
 
 const OUT = fileURLToPath(new URL('../screenshots/', import.meta.url))
@@ -43,7 +44,7 @@ try {
     'some rounds',
     async () => {
       const rounds = await service.get<unknown[]>('/api/distributions')
-      return rounds.length >= 6 ? true : null
+      return rounds.length >= 6
     },
     180_000,
   )
@@ -51,7 +52,7 @@ try {
   await buyer.withdraw(1n, buyer.address, BigInt(info.balanceWei) / 3n)
   await until('the withdrawal', async () => {
     const { withdrawals } = await service.get<{ withdrawals: unknown[] }>('/api/node/1')
-    return withdrawals.length > 0 ? true : null
+    return withdrawals.length > 0
   })
   await wallet(EMBED_PARTS.minter, wellKnown).mintUnpaid(wallet(9, wellKnown).address, 3n)
   await fetch(`${service.url}/api/admin/senders`, {

@@ -11,7 +11,7 @@ import { encryptKeystore } from '../../src/chain/keystore.ts'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
 import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../webhooks/receiver.ts'
+import { until } from '../support/until.ts'
 import { startFalseProvider } from './false-provider.ts'
 
 const BASIC = 10n ** 16n

@@ -6,8 +6,9 @@ import { readdirSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { runProcess } from '../support/cli.ts'
-import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 const PRICE = 10n ** 16n
 const dataDir = temporaryDirectory()
@@ -35,9 +36,7 @@ describe('beside a running service', () => {
       return payments.length > 0 ? payments : null
     })
     await json('payments', 'release', hash, '--tier-id', 'basic', '--yes')
-    await until('both nodes', async () =>
-      (await service.get<{ totalNodes: number }>('/api/stats')).totalNodes === 2 ? true : null,
-    )
+    await until('both nodes', async () => (await service.get<{ totalNodes: number }>('/api/stats')).totalNodes === 2)
     const { equal, nodes } = await json('verify')
     assert.deepEqual([equal, nodes], [true, 2])
     assert.match((await json('config')).DATABASE_URL, /embedded/)
@@ -98,7 +97,7 @@ test('dev shows a log to read, and ends with the service when it is asked to', a
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   try {
     for (const words of [/^\d\d:\d\d:\d\d (info|WARN)/m, /answers at http/])
-      await until(`${words}`, async () => (words.test(said) ? true : null))
+      await until(`${words}`, async () => words.test(said))
   } finally {
     child.kill('SIGTERM')
   }

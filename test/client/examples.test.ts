@@ -7,8 +7,9 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
-import { type Service, startService, until } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -48,7 +49,7 @@ before(async () => {
     'the first node has been credited',
     async () => {
       const nodes = await service.get<{ creditedWei: string }[]>(`/api/nodes/${BUYER?.address}`)
-      return BigInt(nodes[0]?.creditedWei ?? 0) > 0n ? true : null
+      return BigInt(nodes[0]?.creditedWei ?? 0) > 0n
     },
     CREDITED_MS,
   )

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 interface Node {
   nodeId: string
@@ -38,7 +39,7 @@ async function assertMatchesContract(nodeId: string, buyer: ReturnType<typeof wa
   await until('ledger and contract to be read at one moment', async () => {
     const { owner, creditedWei, withdrawnWei, balanceWei } = await service.get<NodeDetail>(`/api/node/${nodeId}`)
     const onChain = await buyer.nodeInfo(BigInt(nodeId))
-    return JSON.stringify({ owner, balanceWei, creditedWei, withdrawnWei }) === JSON.stringify(onChain) ? true : null
+    return JSON.stringify({ owner, balanceWei, creditedWei, withdrawnWei }) === JSON.stringify(onChain)
   })
 }
 

@@ -4,8 +4,9 @@ import { after, before, test } from 'node:test'
 import { Wallet } from 'ethers'
 import { privateKeyToAccount } from 'viem/accounts'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
-import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 const PRICE = 10n ** 16n
 let service: Service

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hash } from '../../src/domain/units.ts'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
-import { until } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { INTERVAL_SEC } from '../support/world.ts'
 import { createFakeClock, noFakeClock } from './fake-clock.ts'
 import { type Outside, startOutside } from './outside.ts'
@@ -62,7 +62,7 @@ async function goesOn(): Promise<void> {
   await until('the mint and a round', async () => {
     await world.chain.mine()
     const minted = await world.pool`SELECT FROM payments WHERE tx_hash = ${payment} AND state = 'minted'`
-    return minted.count === 1 && (await turns()) > before ? true : null
+    return minted.count === 1 && (await turns()) > before
   })
   await isOneNode(world, payment)
   for (const { service } of [moved, right]) {
@@ -82,7 +82,7 @@ for (const [sentence, move, ahead] of [
     skip,
   }, async () => {
     move()
-    await until('the new time', async () => (Math.abs((await aheadBy(moved)) - ahead) < 15 ? true : null))
+    await until('the new time', async () => Math.abs((await aheadBy(moved)) - ahead) < 15)
     await goesOn()
     clock.shift(0)
     await goesOn()
@@ -98,7 +98,7 @@ test('the clock stands still: everything goes on, and what is kept grows old all
   await stage.world.chain.mine(3)
   await until('a younger reading', async () => {
     const { blockNumber } = await service.get<{ blockNumber: number }>('/api/cover')
-    return blockNumber > first.blockNumber ? true : null
+    return blockNumber > first.blockNumber
   })
   clock.shift(0)
 })
@@ -147,10 +147,10 @@ test('an expired session stays expired, and a used nonce used, when the clock st
   const me = async () => (await fetch(`${url}/api/me`, { headers: { cookie: session } })).status
   assert.equal(await me(), 200)
   clock.shift(7 * DAY + HOUR)
-  await until('the session to expire', async () => ((await me()) === 401 ? true : null))
+  await until('the session to expire', async () => (await me()) === 401)
   for (const back of [0, -HOUR]) {
     clock.shift(back)
-    await until('the new time', async () => (Math.abs((await aheadBy(moved)) - back) < 15 ? true : null))
+    await until('the new time', async () => Math.abs((await aheadBy(moved)) - back) < 15)
     assert.deepEqual([await me(), (await verify()).status], [401, 401])
   }
 })

@@ -9,8 +9,8 @@ import type { Hash } from '../../src/domain/units.ts'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/log.ts'
 import { ensureTemplate, SERVER_VARIABLE } from '../support/postgres.ts'
-import { until } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { ETHER, enterTier } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { endWell, isOneNode, openStage, type Stage } from './stage.ts'
@@ -106,7 +106,7 @@ test('the disk is full while payments come in: 503 or reads, no other error, and
     await pass('payments')
     await world.chain.mine()
     const open = await world.pool`SELECT FROM payments WHERE state IN ('seen', 'accepted', 'minting')`
-    return open.count === 0 && (await pass('payments'))?.status === 200 ? true : null
+    return open.count === 0 && (await pass('payments'))?.status === 200
   })
   await isOneNode(world, payments.at(-1) ?? assert.fail())
   await endWell(stage)

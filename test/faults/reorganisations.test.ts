@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { runProcess, worldEnv } from '../support/cli.ts'
-import { until } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { INTERVAL_SEC } from '../support/world.ts'
 import { FATES, type Fate, reorganise } from './fates.ts'
 import { type Outside, startOutside } from './outside.ts'
@@ -183,7 +183,7 @@ test('what the chain had called final is taken back: it halts, loudly; sealed af
     await world.chain.mine()
     for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
     const words = 'halted: the chain took back blocks that it had called final'
-    await until('its word for it', async () => service.service.output().includes(words) || null)
+    await until('its word for it', async () => service.service.output().includes(words))
     // Everything else about the minute is real: only its beginning is moved.
     await world.pool`UPDATE settings SET value = jsonb_set(value, '{since}', to_jsonb(iso(now() - interval '61 seconds')))
       WHERE name = 'halted'`

@@ -7,7 +7,7 @@ import type { Rules } from '../../src/passes/context.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { Fault } from '../support/faults/names.ts'
 import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
-import { until } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 export const BASIC = ETHER / 100n
@@ -167,7 +167,7 @@ const NOTICED_MS = 10_000
 export async function locksAreFree({ pool }: World): Promise<void> {
   const holders = () => pool`
     SELECT FROM pg_stat_activity WHERE application_name LIKE 'node-ledger lock %' AND datname = current_database()`
-  await until('the locks to be free', async () => (await holders()).count === 0 || null, NOTICED_MS)
+  await until('the locks to be free', async () => (await holders()).count === 0, NOTICED_MS)
 }
 
 /** Runs a pass that may stop on a fault; gives the fault's text, or null. */

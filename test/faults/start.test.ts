@@ -7,8 +7,8 @@ import { silentLog } from '../../src/log.ts'
 import { migrateWhenUp, StartError } from '../../src/settle.ts'
 import type { Fault } from '../support/faults/names.ts'
 import { SERVER_VARIABLE } from '../support/postgres.ts'
-import { until } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { ETHER, INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { endWell, isOneNode, openStage, paid, type Stage, stateOf } from './stage.ts'
@@ -42,7 +42,7 @@ async function servesWithoutChain(instance: Outside, nodes: number): Promise<voi
   assert.deepEqual([cover.contractBalanceWei, cover.outstandingWei, cover.isSolvent], [null, null, null])
   // Its own timer may be at it just then, which answers 200 and `ran: false`.
   for (const name of ['payments', 'credit'] as const)
-    await until(`${name} to answer 503`, async () => ((await instance.pass(name))?.status === 503 ? true : null))
+    await until(`${name} to answer 503`, async () => (await instance.pass(name))?.status === 503)
   const [credit] = await stage.world.pool<{ error: string }[]>`SELECT error FROM passes WHERE name = 'credit'`
   assert.match(credit?.error ?? '', /chain|provider/, 'the reason is on record')
 }
@@ -60,7 +60,7 @@ for (const fault of ['reset', 'unavailable', 'html', 'tooMany', 'internalError',
       proxy.calm()
       await until('the mint', async () => {
         await world.chain.mine()
-        return (await stateOf(world, payment)) === 'minted' ? true : null
+        return (await stateOf(world, payment)) === 'minted'
       })
       await isOneNode(world, payment)
     } finally {

@@ -10,6 +10,7 @@ import { silentLog } from '../../src/log.ts'
 import { startService } from '../support/http.ts'
 import { insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
 import { createDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 /** Changes that a test announces by hand. */
 function handMade(): LedgerChanges & { announce(): void; set(live: boolean): void } {
@@ -117,20 +118,20 @@ describe('the listener', () => {
     const changes = listenForChanges(database.url, silentLog)
     const told: boolean[] = []
     changes.subscribe(() => told.push(changes.live()))
-    const until = async (expected: boolean[]) => {
-      for (let i = 0; i < 500 && told.length < expected.length; i++) await sleep(20)
+    const isTold = async (expected: boolean[]) => {
+      await until('it to be told', () => told.length >= expected.length)
       assert.deepEqual(told, expected)
     }
-    await until([true])
+    await isTold([true])
     await sql`NOTIFY ledger`
-    await until([true, true])
+    await isTold([true, true])
     await sql`NOTIFY other`
     await sql`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name = 'node-ledger listen' AND datname = current_database()`
-    await until([true, true, false, true])
+    await isTold([true, true, false, true])
     await sql`NOTIFY ledger`
-    await until([true, true, false, true, true])
+    await isTold([true, true, false, true, true])
     await changes.close()
     assert.equal(changes.live(), false)
     await sql.end()
@@ -146,15 +147,6 @@ describe('the listener', () => {
 })
 
 describe('memoised reads', () => {
-  /** Whether two readings in a row are one: a change that nobody announced tells. */
-  const untilHeard = async (check: () => Promise<boolean>) => {
-    const deadline = Date.now() + 10_000
-    while (!(await check())) {
-      assert.ok(Date.now() < deadline, 'not heard in time')
-      await sleep(20)
-    }
-  }
-
   it('are dropped at once by a NOTIFY on the ledger, and answered from the database while the listener is lost', async () => {
     const service = await startService({ listen: true })
     await insertSmallLedger(service.sql)
@@ -165,27 +157,27 @@ describe('memoised reads', () => {
     const keptNodes = async () => (await service.get('/api/stats')).json.totalNodes
     await service.sql`NOTIFY ledger`
     // Kept: an unannounced change is not seen within the age.
-    await untilHeard(async () => {
+    await until('readings to be kept', async () => {
       await service.sql`UPDATE totals SET nodes = 100`
       const before = await totalNodes()
       await service.sql`UPDATE totals SET nodes = 200`
       return before === 100 && (await keptNodes()) === 100
     })
     await service.sql`NOTIFY ledger`
-    await untilHeard(async () => (await keptNodes()) === 200)
+    await until('the change to be heard', async () => (await keptNodes()) === 200)
     // Lost: the server ends the listening connection.
     await service.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger listen' AND datname = current_database()`
     await service.sql`UPDATE totals SET nodes = 300`
-    await untilHeard(async () => (await keptNodes()) === 300)
+    await until('the change to be heard', async () => (await keptNodes()) === 300)
     // Back: kept again, and still dropped when told.
-    await untilHeard(async () => {
+    await until('the change to be heard', async () => {
       const before = await totalNodes()
       await service.sql`UPDATE totals SET nodes = nodes + 1`
       return (await keptNodes()) === before
     })
     await service.sql`UPDATE totals SET nodes = 400`
     await service.sql`NOTIFY ledger`
-    await untilHeard(async () => (await keptNodes()) === 400)
+    await until('the change to be heard', async () => (await keptNodes()) === 400)
     await service.close()
   })
 

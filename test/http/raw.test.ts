@@ -9,7 +9,7 @@ import { type Service, startService } from '../support/http.ts'
 import { assertEnvelope } from '../support/http-contract.ts'
 import { hashOf, insertSmallLedger } from '../support/http-ledger.ts'
 import { type Exchange, exchange } from '../support/http-raw.ts'
-import { until } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const STATS = 'GET /api/stats HTTP/1.1\r\nHost: x\r\n'
 const CLAIM = 'POST /api/payments/claim HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
@@ -180,7 +180,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     await Promise.all(sockets.map((socket) => once(socket, 'data')))
     for (const socket of sockets) socket.write('more and more')
     // Sooner than it cuts off whoever is slow.
-    await until('no connection to be open', async () => (await open()) === 0 || null, 4_000)
+    await until('no connection to be open', async () => (await open()) === 0, 4_000)
     for (const socket of sockets) socket.destroy()
     await alone.close()
   })

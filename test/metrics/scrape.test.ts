@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../webhooks/receiver.ts'
+import { until } from '../support/until.ts'
 
 const root = new URL('../../', import.meta.url)
 const RULES = fileURLToPath(new URL('ops/prometheus/alerts.yaml', root))

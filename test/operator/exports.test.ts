@@ -2,7 +2,6 @@
 // mistaken for whole when they are not.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { readStats } from '../../src/db/reads.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
@@ -11,6 +10,7 @@ import { type ExportFile, exportLedger, exportOwner } from '../../src/operator/e
 import { startService } from '../support/http.ts'
 import { KEYS } from '../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 const NODES = 1_000
 const ROUNDS = 1_000
@@ -162,14 +162,14 @@ describe('an export of the whole ledger', () => {
     const iterator = file.stream[Symbol.asyncIterator]()
     await iterator.next()
     // Nobody reads: what is made ahead is bounded, and what happens meanwhile is not in the file.
-    await until(async () => {
+    await until('its snapshot', async () => {
       const [row] =
         await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state = 'idle in transaction'`
       return row?.open === 1
     })
     assert.ok(file.stream.readableLength < 2 ** 20)
     file.stream.destroy()
-    await until(async () => {
+    await until('the end of its transaction', async () => {
       const [left] =
         await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state <> 'idle'`
       return left?.open === 1
@@ -182,7 +182,7 @@ describe('an export of the whole ledger', () => {
     assert.ok(isOperatorRefusal(third) && third.because === 'notYet')
     one.stream.destroy()
     two.stream.destroy()
-    await until(async () => {
+    await until('room for another one', async () => {
       const file = await exportLedger(deps, { kind: 'nodes' })
       if (isOperatorRefusal(file)) return false
       await readAll(file)
@@ -309,11 +309,3 @@ it('reads the credits in the order of an index: nothing is sorted, and no large 
   assert.doesNotMatch(await plan('credits', { after: 10, upTo: 12 }), /Seq Scan on (nodes|turns|rounds)/)
   assert.doesNotMatch(await plan('payments', { after: 10, upTo: 12 }), /Seq Scan on payments/)
 })
-
-async function until(done: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    if (await done()) return
-    await sleep(50)
-  }
-  assert.fail('it never came to that')
-}

@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { chooseRunAs, handOver } from '../../src/embed/runas.ts'
-import { until } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { type LedgerService, startLedger } from './ledger.ts'
 import { admin, elsewhere, type Server, serve, startServer, tool, withoutPostgres } from './servers.ts'
 
@@ -105,7 +105,7 @@ async function archived(server: Server): Promise<void> {
     admin(server.url, async (sql) => {
       const [row] = await sql<{ done: boolean }[]>`
         SELECT coalesce(last_archived_wal >= ${last?.file ?? ''}, false) AS done FROM pg_stat_archiver`
-      return row?.done ? true : null
+      return row?.done === true
     }),
   )
 }

@@ -1,6 +1,7 @@
 // A service whose database is the test's own and whose passes run when the test says so, with the acts of a buyer and of a
 // scheduler. The chain is the embedded one: it stays with the data directory from one start to the next.
-import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const CRON_KEY = 'cron-key-of-the-tests-0123456789ab'
 export const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
@@ -39,7 +40,7 @@ export async function startLedger(dataDir: string, env: Record<string, string>):
     await until(`${count} nodes in the ledger`, async () => {
       await pass('payments')
       const { totalNodes } = await service.get<{ totalNodes: number }>('/api/stats')
-      return totalNodes >= count || null
+      return totalNodes >= count
     })
   }
   const ledger: LedgerService = {

@@ -2,8 +2,8 @@
 // lose locks or prepared statements.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { type LedgerService, startLedger } from './ledger.ts'
 import { admin, elsewhere, type Server, startPooler, startServer, withoutPooler } from './servers.ts'
 
@@ -39,7 +39,7 @@ describe('behind PgBouncer in transaction mode', { skip: withoutPooler }, () => 
         await service.pass('payments')
         await service.pass('credit')
         const { totalDistributions } = await service.get<{ totalDistributions: number }>('/api/stats')
-        return totalDistributions > 0 || null
+        return totalDistributions > 0
       })
       const { payments } = await service.admin<{ payments: unknown[] }>('payments')
       assert.equal(payments.length, 4)
@@ -69,6 +69,6 @@ describe('behind PgBouncer in transaction mode', { skip: withoutPooler }, () => 
       await sql`SELECT pg_notify('ledger', '')`
     })
     // Well below the 30 s for which the page would be kept.
-    await until('the new label', async () => ((await label()) === 'Renamed' ? true : null), 10_000)
+    await until('the new label', async () => (await label()) === 'Renamed', 10_000)
   }
 })

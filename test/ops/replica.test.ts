@@ -2,8 +2,8 @@
 // by itself when the replica is promoted in the primary's place.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { type LedgerService, startLedger } from './ledger.ts'
 import {
   admin,
@@ -46,14 +46,14 @@ describe('with a streaming replica', { skip: withoutPostgres }, () => {
     await until('a read on the replica', async () => {
       const before = await rowsRead(replica)
       await service.get('/api/node/1')
-      return (await rowsRead(replica)) > before || null
+      return (await rowsRead(replica)) > before
     })
   })
 
   test('a replica that stands still is left for the primary', async () => {
     await admin(replica.url, (sql) => sql`SELECT pg_wal_replay_pause()`)
     await service.buy(6)
-    await until('its word for it', async () => service.output().includes('the replica is not read from') || null)
+    await until('its word for it', async () => service.output().includes('the replica is not read from'))
     await admin(replica.url, (sql) => sql`SELECT pg_wal_replay_resume()`)
     await readFrom(service)
   })
@@ -74,7 +74,7 @@ describe('with a streaming replica', { skip: withoutPostgres }, () => {
     assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
     await promote(replica)
     address.moveTo(replica.port)
-    await until('readiness', async () => ((await fetch(`${service.url}/readyz`)).ok ? true : null))
+    await until('readiness', async () => (await fetch(`${service.url}/readyz`)).ok)
     await service.buy(8)
     assert.equal((await service.get<{ totalNodes: number }>('/api/stats')).totalNodes, 4)
   })
@@ -85,7 +85,7 @@ async function readFrom(service: LedgerService): Promise<void> {
   await until('reads on the replica again', async () => {
     await service.get('/api/node/1')
     const said = service.output()
-    return said.lastIndexOf('the replica is read from again') > said.lastIndexOf('the replica is not read from') || null
+    return said.lastIndexOf('the replica is read from again') > said.lastIndexOf('the replica is not read from')
   })
 }
 
@@ -107,6 +107,6 @@ async function caughtUp(primary: Server, replica: Server): Promise<void> {
       position(primary, 'pg_current_wal_lsn'),
       position(replica, 'pg_last_wal_replay_lsn'),
     ])
-    return ahead === behind || null
+    return ahead === behind
   })
 }

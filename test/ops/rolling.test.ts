@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
-import { until } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { ETHER, paymentOf, startWorld } from '../support/world.ts'
 import { type LedgerService, startLedger } from './ledger.ts'
 import { admin } from './servers.ts'
@@ -67,7 +67,7 @@ test('two instances share a ledger; when one stops in the middle of requests non
     await until('the node', async () => {
       await world.chain.mine()
       await first.pass('payments')
-      return (await paymentOf(world, paid))?.state === 'minted' ? true : null
+      return (await paymentOf(world, paid))?.state === 'minted'
     })
     // Begun before the stop is asked for: these are the requests that must be answered.
     const asked = Array.from({ length: 40 }, (_, i) => fetch(`${second.url}/api/distributions?limit=${i + 1}`))
@@ -75,9 +75,7 @@ test('two instances share a ledger; when one stops in the middle of requests non
     const exit = second.stop()
     const answers = await Promise.all(asked)
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    await until('the word that it is not ready', async () =>
-      (await fetch(`${second.url}/readyz`)).status === 503 ? true : null,
-    )
+    await until('the word that it is not ready', async () => (await fetch(`${second.url}/readyz`)).status === 503)
     assert.equal((await fetch(`${second.url}/api/stats`)).status, 200)
     assert.equal((await exit).code, 0)
     assert.equal((await first.get<{ totalNodes: number }>('/api/stats')).totalNodes, 1)

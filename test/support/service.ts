@@ -7,6 +7,7 @@ import { createPublicClient, createWalletClient, type Hash, http, parseAbi, zero
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { until } from './until.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** First start with initdb and deployment on a busy machine of two cores. */
@@ -166,19 +167,5 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
         withdrawnWei: `${withdrawn}`,
       }
     },
-  }
-}
-
-/** Asks until the answer is not null. */
-export async function until<T>(what: string, ask: () => Promise<T | null>, waitMs = 60_000): Promise<T> {
-  const deadline = Date.now() + waitMs
-  for (;;) {
-    const answer = await ask().catch((error: unknown) => {
-      if (Date.now() > deadline) throw error
-      return null
-    })
-    if (answer !== null) return answer
-    if (Date.now() > deadline) throw new Error(`waited ${waitMs} ms in vain for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 250))
   }
 }

@@ -7,8 +7,9 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { EMBED_PARTS } from '../../src/embed/chain.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
-import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 import { type Receiver, SECRET, startReceiver } from '../webhooks/receiver.ts'
 
 const LONG_MS = 60_000
@@ -77,7 +78,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Release')
     await dialog().getByText('Released. The next pass mints the node.').waitFor()
     await confirm('Done')
-    await until('the node', async () => ((await wallet(5, wellKnown).nodesOf()).length === 1 ? true : null))
+    await until('the node', async () => (await wallet(5, wellKnown).nodesOf()).length === 1)
     await page.getByText('Nothing is held.').waitFor()
   })
 
@@ -162,7 +163,7 @@ describe('the console', { skip: noBrowser }, () => {
     // The button that was pressed is gone, and who uses a keyboard must not start from the top.
     await page.locator('main :focus').waitFor()
     await denied.pay(wellKnown.paymentAddress, BASIC_WEI)
-    await until('the node', async () => ((await denied.nodesOf()).length === 1 ? true : null))
+    await until('the node', async () => (await denied.nodesOf()).length === 1)
   })
 
   test('a node that nobody paid for waits for a grant, which needs a reason and can be taken back', async () => {
@@ -214,7 +215,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Send again')
     await dialog().getByText('It is on its way.').waitFor()
     await confirm('Done')
-    await until('it came again', async () => (receiver.received.length > before ? true : null))
+    await until('it came again', async () => receiver.received.length > before)
 
     // It wants no more; then it does.
     receiver.answer = (response) => void response.writeHead(410).end()

@@ -5,8 +5,9 @@ import type { Browser, Page } from 'playwright-core'
 import { formatEther } from 'viem'
 import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
-import { type Service, startService, until, type WellKnown, wallet } from '../support/service.ts'
+import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 const LONG_MS = 60_000
 const BASIC_WEI = 10n ** 16n
@@ -80,7 +81,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
       'the first credit',
       async () => {
         const { balanceWei } = await wallet(5, wellKnown).nodeInfo(node)
-        return balanceWei !== '0' ? true : null
+        return balanceWei !== '0'
       },
       120_000,
     )

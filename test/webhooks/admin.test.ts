@@ -5,7 +5,8 @@ import { registerEndpoints } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/log.ts'
 import { endpointName, startWebhooks } from '../../src/webhooks/worker.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { type Receiver, SECRET, startReceiver, until } from './receiver.ts'
+import { until } from '../support/until.ts'
+import { type Receiver, SECRET, startReceiver } from './receiver.ts'
 
 let desk: Desk
 let receiver: Receiver

@@ -8,8 +8,9 @@ import { silentLog } from '../../src/log.ts'
 import { enableWebhook, redeliver } from '../../src/operator/webhooks.ts'
 import { watchFunds } from '../../src/passes/steps/funds.ts'
 import { endpointName, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
+import { until } from '../support/until.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
-import { type Received, type Receiver, SECRET, SECRET_BEFORE, startReceiver, until } from './receiver.ts'
+import { type Received, type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
 
 const BASIC = ETHER / 100n
 let world: World

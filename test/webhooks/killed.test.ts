@@ -8,7 +8,8 @@ import { anvil } from 'viem/chains'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { SECRET, startReceiver, until } from './receiver.ts'
+import { until } from '../support/until.ts'
+import { SECRET, startReceiver } from './receiver.ts'
 
 const BASIC = 10n ** 16n
 

@@ -44,17 +44,3 @@ export async function startReceiver(port = 0): Promise<Receiver> {
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
   return receiver
 }
-
-/** Waits for something to become true; generous, since machines are slow at times. */
-export async function until(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  ms = 60_000,
-  pauseMs = 25,
-): Promise<void> {
-  const deadline = Date.now() + ms
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`not within ${ms / 1000} s: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
-  }
-}
