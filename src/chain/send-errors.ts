@@ -88,7 +88,7 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
       'txgaslimitcapexceeded', // Nethermind, EIP-7825
       'transaction gas limit exceeds block gas limit', // Besu
       'transaction gas limit is greater than the', // anvil, EIP-7825
-      'intrinsic gas too high -- callergaslimitmorethanblock', // anvil
+      'intrinsic gas too high', // anvil: more than a block may have, in one wording or another
     ],
   ],
 ]
@@ -110,7 +110,7 @@ function kindOfText(message: string): SendKind {
 }
 
 /** Texts that say a call needs more gas than any transaction or block may have. */
-const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds', 'intrinsic gas too high']
+const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds']
 
 /** What a failed estimate that is no revert says of the call; null where it says nothing of it. */
 export function classifyEstimateError(error: RpcError): EstimateOutcome['kind'] | null {

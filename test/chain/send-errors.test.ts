@@ -53,6 +53,7 @@ const WORDS: Record<string, string[]> = {
     'Transaction gas limit exceeds block gas limit',
     'transaction gas limit is greater than the cap',
     'intrinsic gas too high -- CallerGasLimitMoreThanBlock',
+    'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
   ],
 }
 const said = (message: string, code = -32000) => ({ code, message, data: null })

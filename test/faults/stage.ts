@@ -110,9 +110,12 @@ async function calmDown({ world, proxies }: Stage): Promise<void> {
 /** As much gas as the chain's blocks hold by themselves. */
 export const BLOCK_GAS = 30_000_000
 
-/** No transaction may have more gas than a block, nor any provider estimate more. Undone after each act. */
-export const blocksHold = ({ chain }: World, gas: number) =>
-  chain.rpc('evm_setBlockGasLimit', [`0x${gas.toString(16)}`])
+/** No transaction may have more gas than a block, nor any provider estimate more; from a block on that says so. Undone after each act. */
+export async function blocksHold({ chain }: World, gas: number): Promise<void> {
+  await chain.rpc('evm_setBlockGasLimit', [`0x${gas.toString(16)}`])
+  // A real chain's limit changes little from block to block: what fits in the latest one fits in the next.
+  await chain.mine()
+}
 
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
 
