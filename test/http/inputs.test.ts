@@ -137,7 +137,7 @@ describe('inputs', () => {
       assert.ok([400, 404].includes(await status(path)), path)
   })
 
-  it('refuses bodies that are not JSON objects of the right type and size', { timeout: 30_000 }, async () => {
+  it('refuses bodies that are not JSON objects of the right type and size', async () => {
     const good = JSON.stringify({ txHash: hashOf('x') })
     const json = { 'content-type': 'application/json' }
     const deep = (n: number) => `{"txHash":"${hashOf('x')}","x":${'['.repeat(n)}${']'.repeat(n)}}`
@@ -169,8 +169,10 @@ describe('inputs', () => {
     ]
     for (const [name, body, headers] of wrong) {
       service.clock.now += NEXT_MINUTE_MS
+      const started = performance.now()
       const answer = await service.ask('POST', '/api/payments/claim', { body, headers })
       assert.equal(answer.status, 400, name)
+      assert.ok(performance.now() - started < 500, `${name} took long`)
     }
     assert.equal(Object.hasOwn(Object.prototype, 'txHash'), false)
   })

@@ -148,16 +148,14 @@ describe('raw requests', { concurrency: 8 }, () => {
         waitMs: 12_000,
       }),
     ]
-    let isSlowOver = false
-    const first = Promise.race(slow).then(() => {
-      isSlowOver = true
-    })
+    const served: number[] = []
     for (let i = 0; i < 20; i++) {
+      const started = performance.now()
       assert.equal((await service.get('/api/tiers')).status, 200)
+      served.push(performance.now() - started)
       await sleep(100)
     }
-    assert.equal(isSlowOver, false)
-    await first
+    assert.ok(Math.max(...served) < 1_000, `${Math.max(...served)} ms`)
     for (const [i, exchanged] of (await Promise.all(slow)).entries()) {
       assert.ok(exchanged.closed && exchanged.ms < 10_500, `${i}: ${exchanged.closed} after ${exchanged.ms} ms`)
       const last = exchanged.answers.at(-1)
