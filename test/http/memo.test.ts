@@ -12,6 +12,8 @@ import { insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger
 import { createDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 
+/** A change is heard of at once. */
+const HEARD_MS = 10_000
 /** Changes that a test announces by hand. */
 function handMade(): LedgerChanges & { announce(): void; set(live: boolean): void } {
   let heard = () => {}
@@ -119,7 +121,7 @@ describe('the listener', () => {
     const told: boolean[] = []
     changes.subscribe(() => told.push(changes.live()))
     const isTold = async (expected: boolean[]) => {
-      await until('it to be told', () => told.length >= expected.length)
+      await until('it to be told', () => told.length >= expected.length, HEARD_MS)
       assert.deepEqual(told, expected)
     }
     await isTold([true])
@@ -157,27 +159,35 @@ describe('memoised reads', () => {
     const keptNodes = async () => (await service.get('/api/stats')).json.totalNodes
     await service.sql`NOTIFY ledger`
     // Kept: an unannounced change is not seen within the age.
-    await until('readings to be kept', async () => {
-      await service.sql`UPDATE totals SET nodes = 100`
-      const before = await totalNodes()
-      await service.sql`UPDATE totals SET nodes = 200`
-      return before === 100 && (await keptNodes()) === 100
-    })
+    await until(
+      'readings to be kept',
+      async () => {
+        await service.sql`UPDATE totals SET nodes = 100`
+        const before = await totalNodes()
+        await service.sql`UPDATE totals SET nodes = 200`
+        return before === 100 && (await keptNodes()) === 100
+      },
+      HEARD_MS,
+    )
     await service.sql`NOTIFY ledger`
-    await until('the change to be heard', async () => (await keptNodes()) === 200)
+    await until('the change to be heard', async () => (await keptNodes()) === 200, HEARD_MS)
     // Lost: the server ends the listening connection.
     await service.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger listen' AND datname = current_database()`
     await service.sql`UPDATE totals SET nodes = 300`
-    await until('the change to be heard', async () => (await keptNodes()) === 300)
+    await until('the change to be heard', async () => (await keptNodes()) === 300, HEARD_MS)
     // Back: kept again, and still dropped when told.
-    await until('the change to be heard', async () => {
-      const before = await totalNodes()
-      await service.sql`UPDATE totals SET nodes = nodes + 1`
-      return (await keptNodes()) === before
-    })
+    await until(
+      'the change to be heard',
+      async () => {
+        const before = await totalNodes()
+        await service.sql`UPDATE totals SET nodes = nodes + 1`
+        return (await keptNodes()) === before
+      },
+      HEARD_MS,
+    )
     await service.sql`UPDATE totals SET nodes = 400`
     await service.sql`NOTIFY ledger`
-    await until('the change to be heard', async () => (await keptNodes()) === 400)
+    await until('the change to be heard', async () => (await keptNodes()) === 400, HEARD_MS)
     await service.close()
   })
 

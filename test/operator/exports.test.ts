@@ -17,6 +17,8 @@ const ROUNDS = 1_000
 const AMOUNT = 1_000_000_000_000_007n
 const OWNER = `0x${'a1'.repeat(20)}`
 
+/** How long the database may take to do as it was told. */
+const WAIT_MS = 10_000
 let database: TestDatabase
 let pool: Pool
 let deps: OperatorDeps
@@ -162,18 +164,26 @@ describe('an export of the whole ledger', () => {
     const iterator = file.stream[Symbol.asyncIterator]()
     await iterator.next()
     // Nobody reads: what is made ahead is bounded, and what happens meanwhile is not in the file.
-    await until('its snapshot', async () => {
-      const [row] =
-        await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state = 'idle in transaction'`
-      return row?.open === 1
-    })
+    await until(
+      'its snapshot',
+      async () => {
+        const [row] =
+          await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state = 'idle in transaction'`
+        return row?.open === 1
+      },
+      WAIT_MS,
+    )
     assert.ok(file.stream.readableLength < 2 ** 20)
     file.stream.destroy()
-    await until('the end of its transaction', async () => {
-      const [left] =
-        await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state <> 'idle'`
-      return left?.open === 1
-    })
+    await until(
+      'the end of its transaction',
+      async () => {
+        const [left] =
+          await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state <> 'idle'`
+        return left?.open === 1
+      },
+      WAIT_MS,
+    )
   })
 
   it('is refused while two are under way, and goes on when one is done', async () => {
@@ -182,12 +192,16 @@ describe('an export of the whole ledger', () => {
     assert.ok(isOperatorRefusal(third) && third.because === 'notYet')
     one.stream.destroy()
     two.stream.destroy()
-    await until('room for another one', async () => {
-      const file = await exportLedger(deps, { kind: 'nodes' })
-      if (isOperatorRefusal(file)) return false
-      await readAll(file)
-      return true
-    })
+    await until(
+      'room for another one',
+      async () => {
+        const file = await exportLedger(deps, { kind: 'nodes' })
+        if (isOperatorRefusal(file)) return false
+        await readAll(file)
+        return true
+      },
+      WAIT_MS,
+    )
   })
 
   it('has no last line when the database ends the connection half way', async () => {
