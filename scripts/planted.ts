@@ -1,15 +1,18 @@
-// Plants bugs, one at a time, into a copy of the project, and runs the tests that must notice. A harness that lets one
-// through proves nothing. Prints 'N passed, N failed': passed is caught.
-//   node bin/with-runtime.mjs scripts/planted.ts [part of a bug's name ...]
+// Plants the bugs of test/planted, one at a time, into a copy of the project, and runs the tests that must notice. A harness
+// that lets one through proves nothing. Prints 'N passed, N failed': passed is caught.
+//   npm run planted -- [--check | --refresh] [part of a bug's name ...]
+// --check    only tells which patches do not apply exactly once, or name a test that is not there
+// --refresh  rewrites patches for the sources as they are: moved paths, line numbers, context
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { SERVER_VARIABLE } from '../test/support/postgres.ts'
 import { signalGroup } from '../test/support/process-group.ts'
 import { copyProject } from './copy-project.ts'
-import { PLANTED_BUGS } from './planted/all.ts'
-import type { PlantedBug } from './planted/bugs.ts'
+import { findProblems, forgetMoved, readBugs, refreshBugs } from './planted/bugs.ts'
+import { applyHunks, type PlantedBug } from './planted/patch.ts'
 import { withTestServer } from './test-server.ts'
 
 /** A bug that makes the tests hang is noticed, too. Generous: the slowest file takes two minutes on an idle machine. */
@@ -19,22 +22,14 @@ const AT_ONCE_MAX = 4
 
 /** Plants the bug; gives what takes it out again. Throws when its place is not there exactly once. */
 function plant(copy: string, bug: PlantedBug): () => void {
-  const before = new Map<string, string>()
-  for (const { file, find, put } of bug.edits) {
+  const files = bug.edits.map(({ file, hunks }) => {
     const path = join(copy, file)
-    const text = readFileSync(path, 'utf8')
-    if (!before.has(path)) before.set(path, text)
-    if (text.split(find).length !== 2) {
-      for (const [at, original] of before) writeFileSync(at, original)
-      throw new Error(`${file} does not hold this once:\n${find}`)
-    }
-    writeFileSync(
-      path,
-      text.replace(find, () => put),
-    )
-  }
+    const before = readFileSync(path, 'utf8')
+    return { path, before, after: applyHunks(before, hunks) }
+  })
+  for (const { path, after } of files) writeFileSync(path, after)
   return () => {
-    for (const [at, original] of before) writeFileSync(at, original)
+    for (const { path, before } of files) writeFileSync(path, before)
   }
 }
 
@@ -97,9 +92,8 @@ async function inCopies<T>(
   await Promise.all(copies.map(workIn))
 }
 
-const wanted = process.argv.slice(2)
-const bugs = PLANTED_BUGS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
-const caught = await withTestServer(async (signal) => {
+/** Plants each bug; returns how many were caught. */
+async function runBugs(bugs: readonly PlantedBug[], signal: AbortSignal): Promise<number> {
   const copies = Array.from({ length: Math.min(AT_ONCE_MAX, availableParallelism()) }, copyProject)
   // What fails without a bug would catch every bug.
   const unusable = new Set<string>()
@@ -121,6 +115,35 @@ const caught = await withTestServer(async (signal) => {
     }
   })
   return count
+}
+
+/** Tells which patches are stale; returns how many bugs have a problem. */
+function check(bugs: readonly PlantedBug[]): number {
+  const stale = bugs.filter((bug) => {
+    const problems = findProblems([bug])
+    for (const problem of problems) console.log(problem)
+    return problems.length > 0
+  })
+  if (stale.length > 0)
+    console.log('\nSee test/planted/README.md; npm run planted -- --refresh mends what is only displaced.')
+  return stale.length
+}
+
+function refresh(bugs: readonly PlantedBug[], all: boolean): number {
+  for (const line of refreshBugs(bugs)) console.log(line)
+  if (all) forgetMoved()
+  return check(readBugs().filter(({ name }) => bugs.some((bug) => bug.name === name)))
+}
+
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { check: { type: 'boolean' }, refresh: { type: 'boolean' } },
 })
-console.log(`\n${caught} passed, ${bugs.length - caught} failed`)
-process.exit(caught === bugs.length ? 0 : 1)
+const bugs = readBugs().filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+const failed = options.refresh
+  ? refresh(bugs, wanted.length === 0)
+  : options.check
+    ? check(bugs)
+    : bugs.length - (await withTestServer((signal) => runBugs(bugs, signal)))
+console.log(`\n${bugs.length - failed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)

@@ -1,0 +1,179 @@
+// Parses, applies and rewrites the patches of planted bugs. Pure: reads and writes no file. It never trusts a line number:
+// a hunk goes where its lines stand, and they must stand in exactly one place.
+
+/** One line of a hunk, and what the patch does with it. */
+export interface HunkLine {
+  readonly op: ' ' | '-' | '+'
+  readonly line: string
+}
+export type Hunk = readonly HunkLine[]
+export interface FileEdit {
+  readonly file: string
+  readonly hunks: readonly Hunk[]
+}
+export interface PlantedBug {
+  readonly name: string
+  /** Test files, the likeliest to notice first. */
+  readonly tests: readonly string[]
+  /** Further lines of the header: why a change is needed that is not obvious. */
+  readonly notes: readonly string[]
+  readonly edits: readonly FileEdit[]
+}
+export type Place = { readonly at: number } | { readonly problem: string }
+
+const TEST_LINE = /^Noticed by: (.+)$/
+/** Written by git between files. */
+const GIT_LINE = /^(diff --git|index) /
+/** More lines of context than this say that the file repeats itself: the bug belongs elsewhere. */
+const CONTEXT_LINES_MAX = 12
+
+/** Reads a patch. Throws with the reason when it is not in the form that test/planted/README.md describes. */
+export function parsePatch(text: string): PlantedBug {
+  const lines = text.replace(/\n$/, '').split('\n')
+  const bodyAt = lines.findIndex((_, i) => startsFile(lines, i) || GIT_LINE.test(lines[i] ?? ''))
+  const [name = '', ...header] = bodyAt < 0 ? lines : lines.slice(0, bodyAt)
+  const tests = header.flatMap((line) => TEST_LINE.exec(line)?.[1] ?? [])
+  const notes = header.filter((line) => line !== '' && !TEST_LINE.test(line))
+  const edits = bodyAt < 0 ? [] : parseEdits(lines, bodyAt)
+  if (name === '') throw new Error('its first line must be the name of the bug')
+  if (tests.length === 0) throw new Error('its header names no test: Noticed by: test/…')
+  if (edits.length === 0) throw new Error('it changes no file')
+  for (const { file, hunks } of edits) {
+    const changeNothing = hunks.some((hunk) => hunk.every(({ op }) => op === ' '))
+    if (hunks.length === 0 || changeNothing) throw new Error(`it changes nothing in ${file}`)
+    if (hunks.some((hunk) => oldLines(hunk).length === 0))
+      throw new Error(`a hunk of ${file} has no line to be found by`)
+  }
+  return { name, tests, notes, edits }
+}
+
+function parseEdits(lines: readonly string[], from: number): FileEdit[] {
+  const edits: { file: string; hunks: HunkLine[][] }[] = []
+  for (let i = from; i < lines.length; i++) {
+    const line = lines[i] as string
+    const hunks = edits.at(-1)?.hunks
+    if (startsFile(lines, i)) {
+      i++
+      edits.push({ file: (lines[i] as string).slice('+++ b/'.length), hunks: [] })
+    } else if (line.startsWith('@@ ')) hunks?.push([])
+    else if (/^[ +-]/.test(line)) hunks?.at(-1)?.push({ op: line[0] as HunkLine['op'], line: line.slice(1) })
+    // Some editors strip the space of an empty context line.
+    else if (line === '') hunks?.at(-1)?.push({ op: ' ', line })
+    else if (!GIT_LINE.test(line)) throw new Error(`line ${i + 1} is no part of a patch: ${line}`)
+  }
+  return edits
+}
+
+function startsFile(lines: readonly string[], i: number): boolean {
+  return /^--- a\//.test(lines[i] ?? '') && /^\+\+\+ b\//.test(lines[i + 1] ?? '')
+}
+
+/** Writes a patch, with the line numbers that `read` gives for its files, so that git and patch can apply it, too. */
+export function formatPatch({ name, tests, notes, edits }: PlantedBug, read: (file: string) => string): string {
+  const sections = edits.flatMap(({ file, hunks }) => {
+    let shift = 0
+    const body = hunks.flatMap((hunk) => {
+      const place = findPlace(read(file), hunk)
+      const start = 'at' in place ? read(file).slice(0, place.at).split('\n').length : 1
+      const [before, after] = [oldLines(hunk).length, newLines(hunk).length]
+      const head = `@@ -${start},${before} +${start + shift},${after} @@`
+      shift += after - before
+      return [head, ...hunk.map(({ op, line }) => op + line)]
+    })
+    return [`--- a/${file}`, `+++ b/${file}`, ...body]
+  })
+  const header = [
+    name,
+    '',
+    ...notes,
+    ...(notes.length > 0 ? [''] : []),
+    ...tests.map((file) => `Noticed by: ${file}`),
+    '',
+  ]
+  return `${[...header, ...sections].join('\n')}\n`
+}
+
+/** The name of the file that a bug's patch is kept in. */
+export function patchFileName(name: string): string {
+  const words = name
+    .toLowerCase()
+    .replaceAll(/['’]/g, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+  return `${words.replaceAll(/^-|-$/g, '')}.patch`
+}
+
+/** Where in the text the hunk's lines stand, in characters; a problem unless that is one place. */
+export function findPlace(text: string, hunk: Hunk): Place {
+  const wanted = `\n${oldLines(hunk).join('\n')}\n`
+  const inLines = `\n${text}`
+  const first = inLines.indexOf(wanted)
+  const shown = hunk.find(({ op }) => op !== ' ')?.line.trim()
+  if (first < 0) return { problem: `stale: its lines are not there any more, around "${shown}"` }
+  if (inLines.indexOf(wanted, first + 1) >= 0) {
+    return { problem: `ambiguous: its lines stand in more than one place, around "${shown}"` }
+  }
+  return { at: first }
+}
+
+/** The text with all hunks applied. Throws when one has no place, or more than one. */
+export function applyHunks(text: string, hunks: readonly Hunk[]): string {
+  const places = hunks.map((hunk) => {
+    const place = findPlace(text, hunk)
+    if ('problem' in place) throw new Error(place.problem)
+    return { ...place, hunk }
+  })
+  // From the last to the first, so that the places of those before stay where they are.
+  return places
+    .toSorted((a, b) => b.at - a.at)
+    .reduce((changed, { at, hunk }) => {
+      const end = at + `${oldLines(hunk).join('\n')}\n`.length
+      return (
+        changed.slice(0, at) +
+        newLines(hunk)
+          .map((line) => `${line}\n`)
+          .join('') +
+        changed.slice(end)
+      )
+    }, text)
+}
+
+/**
+ * The hunk with the least context, from one line up, that finds it in one place only. Looks for the present place with
+ * less and less of the context that the hunk has. Null when no part of it has exactly one place.
+ */
+export function refreshHunk(text: string, hunk: Hunk): Hunk | null {
+  const first = hunk.findIndex(({ op }) => op !== ' ')
+  const last = hunk.findLastIndex(({ op }) => op !== ' ')
+  const choices: { from: number; to: number }[] = []
+  for (let from = 0; from <= first; from++) for (let to = last + 1; to <= hunk.length; to++) choices.push({ from, to })
+  choices.sort((a, b) => b.to - b.from - (a.to - a.from))
+  for (const { from, to } of choices) {
+    const part = hunk.slice(from, to)
+    const place = oldLines(part).length > 0 ? findPlace(text, part) : { problem: '' }
+    if ('problem' in place) continue
+    const line = text.slice(0, place.at).split('\n').length - 1 + (first - from)
+    return inContext(text, line, hunk.slice(first, last + 1))
+  }
+  return null
+}
+
+/** The changed lines, which begin at `line` (from 0), in the least context that is found once only; null if there is none. */
+export function inContext(text: string, line: number, core: Hunk): Hunk | null {
+  const lines = text.replace(/\n$/, '').split('\n')
+  const end = line + oldLines(core).length
+  const context = (from: number, to: number) =>
+    lines.slice(Math.max(from, 0), to).map((each): HunkLine => ({ op: ' ', line: each }))
+  for (let count = 1; count <= CONTEXT_LINES_MAX; count++) {
+    const hunk = [...context(line - count, line), ...core, ...context(end, end + count)]
+    if ('at' in findPlace(text, hunk)) return hunk
+  }
+  return null
+}
+
+function oldLines(hunk: Hunk): string[] {
+  return hunk.filter(({ op }) => op !== '+').map(({ line }) => line)
+}
+
+function newLines(hunk: Hunk): string[] {
+  return hunk.filter(({ op }) => op !== '-').map(({ line }) => line)
+}
