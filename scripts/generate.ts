@@ -3,9 +3,11 @@
 import { writeCliReference } from './cli-reference.ts'
 import { writeClientTypes } from './client.ts'
 import { buildCommand } from './contracts.ts'
+import { writeMayImport } from './imports.ts'
 import { writeSchema } from './schema.ts'
 
 await writeClientTypes()
 writeCliReference()
+writeMayImport()
 const contractsCode = buildCommand()
 process.exit((await writeSchema()) && contractsCode === 0 ? 0 : 1)

@@ -1,4 +1,5 @@
-// What to do about a transaction of ours that is stored but not in a block yet. Pure: the pass looks, this decides.
+// What to do about a transaction of ours that is stored but not in a block yet, and what a mint may carry. Pure: the pass looks,
+// this decides.
 
 export interface Outstanding {
   nonce: number
@@ -30,6 +31,12 @@ export type SendDecision =
   | { kind: 'bump'; maxFeeWei: bigint; maxPriorityFeeWei: bigint }
   /** The fee it would take is above the cap: send the same bytes again and tell the operator. */
   | { kind: 'capped' }
+
+/**
+ * Nodes in one mint at most: to wallets that have none yet about 74,000 gas each, so this fills nine tenths of what a transaction
+ * may carry. As one mint is on its way at a time, it also bounds what is sold in a block without a buyer waiting for the next.
+ */
+export const MINT_BATCH_MAX = 200
 
 /** Blocks to wait before a pending transaction is thought stuck on its fee. */
 export const STUCK_AFTER_BLOCKS = 12

@@ -2,10 +2,10 @@
 // it under the same rules as any pass; a node that following cannot bring any more is inserted as the reconciler does.
 import { readCursor } from '../db/blocks.ts'
 import { readMintedTo } from '../db/nodes.ts'
+import { MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Hash } from '../domain/units.ts'
 import type { PassContext } from './context.ts'
 import type { FoundNode, PaymentsOutcome, Syncer, SyncOutcome } from './outcomes.ts'
-import { MINT_BATCH_MAX } from './steps/mint.ts'
 import { reachBlock } from './steps/reach.ts'
 import { insertMissingNode } from './steps/reconcile.ts'
 

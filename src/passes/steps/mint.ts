@@ -7,14 +7,10 @@ import * as payments from '../../db/payments.ts'
 import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
 import { type CohortState, chooseCohort, type Opening, openingsNeeded, type Schedule } from '../../domain/schedule.ts'
+import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { PassContext, Run } from '../context.ts'
 import { type Sent, send } from './send.ts'
 
-/**
- * Nodes in one transaction at most: to wallets that have none yet about 74,000 gas each, so this fills nine tenths of what a transaction
- * may carry. As one mint is on its way at a time, it also bounds what is sold in a block without a buyer waiting for the next.
- */
-export const MINT_BATCH_MAX = 200
 /** Cohorts opened in one transaction at most: about 50,000 gas each. */
 const OPENINGS_MAX = 100
 

@@ -1,0 +1,334 @@
+// The directions of imports: one whitelist, the check that holds it (test/imports.test.ts) and the column "may import" of
+// docs/ARCHITECTURE.md, which `npm run generate` writes from it. Types, re-exports and dynamic imports count like any import.
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+import { fileURLToPath } from 'node:url'
+// The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
+import { parseSync } from 'vite'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const PAGE = join(ROOT, 'docs/ARCHITECTURE.md')
+
+export interface Layer {
+  /** Folders or files. The longest one that is a prefix of a file's path owns the file. They may not import each other. */
+  of: readonly string[]
+  /** Folders or files of other layers, each exactly as its layer names it; `src/**` is every one under `src`. */
+  may: readonly string[]
+  /** Packages, with all that is under them; `node` is every built-in module. */
+  packages?: readonly string[]
+}
+
+/** What signs or sends. It is named file by file, so that a folder's name alone never lets it in. */
+const SENDING = [
+  'src/chain/sender.ts',
+  'src/chain/signer.ts',
+  'src/chain/keystore.ts',
+  'src/passes/steps/send.ts',
+  'src/keys.ts',
+]
+const LIB = ['src/log.ts', 'src/failpoint.ts']
+/** What the passes and the operator know of the chain. */
+const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
+const STEP = ['src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts', ...LIB]
+const WIRING = ['src/config.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, ...LIB]
+
+/** Who may import what. What is not here is refused. */
+export const LAYERS: readonly Layer[] = [
+  { of: ['src/log.ts'], may: [], packages: ['node', 'pino'] },
+  { of: ['src/failpoint.ts'], may: [], packages: ['node'] },
+  { of: ['src/domain'], may: [] },
+  { of: ['src/db'], may: ['src/domain', ...LIB], packages: ['node', 'postgres'] },
+
+  { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, ...LIB], packages: ['node', 'undici', 'viem'] },
+  { of: CHAIN_FACTS, may: ['src/domain'], packages: ['viem'] },
+  { of: ['src/chain/wallets.ts'], may: ['src/domain', 'src/chain', 'src/chain/faults.ts'], packages: ['viem'] },
+  { of: ['src/chain/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
+  { of: ['src/chain/signer.ts'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
+  {
+    of: ['src/chain/sender.ts'],
+    may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/signer.ts'],
+    packages: ['viem'],
+  },
+  {
+    of: ['src/chain/deploy.ts'],
+    may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/sender.ts', ...LIB],
+    packages: ['node', 'viem'],
+  },
+  { of: ['src/feeds'], may: ['src/domain', ...LIB], packages: ['node', 'undici'] },
+
+  { of: ['src/passes/context.ts'], may: ['src/domain', 'src/db', 'src/chain/port.ts', ...LIB] },
+  { of: ['src/passes/outcomes.ts'], may: ['src/domain'] },
+  { of: ['src/passes/steps'], may: STEP, packages: ['node'] },
+  { of: ['src/passes/steps/send.ts'], may: [...STEP, 'src/passes/steps', 'src/chain/signer.ts'] },
+  { of: ['src/passes/steps/mint.ts'], may: [...STEP, 'src/passes/steps', 'src/passes/steps/send.ts'] },
+  {
+    of: ['src/passes/payments.ts', 'src/passes/credit.ts'],
+    may: [...STEP, 'src/passes', 'src/passes/steps', 'src/passes/steps/mint.ts', 'src/passes/steps/send.ts'],
+  },
+  { of: ['src/passes'], may: [...STEP, 'src/passes/steps'], packages: ['node'] },
+  {
+    of: ['src/passes/claim.ts', 'src/passes/sync.ts', 'src/passes/price.ts'],
+    may: [...STEP, 'src/passes/steps'],
+  },
+
+  {
+    of: ['src/operator'],
+    may: [...STEP, 'src/passes/steps', 'src/chain/wallets.ts'],
+    packages: ['node'],
+  },
+  {
+    of: ['src/http'],
+    may: [
+      ...['src/domain', 'src/db', 'src/chain/port.ts', 'src/operator', 'src/passes/outcomes.ts', 'src/passes/price.ts'],
+      ...LIB,
+    ],
+    packages: ['node', 'find-my-way', 'yaml'],
+  },
+  { of: ['src/webhooks'], may: ['src/db', ...LIB], packages: ['node', 'undici'] },
+  {
+    of: ['src/metrics'],
+    may: ['src/domain', 'src/db', 'src/chain/port.ts', ...LIB],
+    packages: ['node', 'prom-client'],
+  },
+  { of: ['src/rebuild'], may: [...STEP, 'src/passes/steps'] },
+  { of: ['src/embed'], may: ['src/chain/deploy.ts', 'src/embed/accounts.ts', ...LIB], packages: ['node'] },
+  { of: ['src/embed/accounts.ts'], may: [] },
+
+  {
+    of: ['src/config'],
+    may: ['src/domain', 'src/chain/wallets.ts', 'src/chain/keystore.ts', 'src/embed/accounts.ts'],
+    packages: ['node'],
+  },
+  { of: ['src/config.ts'], may: ['src/config', 'src/domain'] },
+  { of: ['src/keys.ts'], may: ['src/config', 'src/config.ts', 'src/chain/keystore.ts', 'src/chain/signer.ts'] },
+  {
+    of: ['src/parts.ts'],
+    may: [...WIRING, 'src/chain/signer.ts', 'src/keys.ts', 'src/embed', 'src/embed/accounts.ts'],
+    packages: ['node'],
+  },
+  { of: ['src/seed.ts'], may: ['src/domain', 'src/db'] },
+  { of: ['src/settle.ts'], may: [...WIRING, 'src/parts.ts', 'src/seed.ts'], packages: ['node'] },
+  {
+    of: ['src/pass-context.ts'],
+    may: [
+      ...[...WIRING, 'src/chain/sender.ts', 'src/chain/signer.ts', 'src/parts.ts', 'src/passes/context.ts'],
+      'src/operator',
+    ],
+  },
+  {
+    of: ['src/app.ts'],
+    may: [
+      ...[...WIRING, 'src/chain/wallets.ts', 'src/feeds', 'src/http', 'src/metrics', 'src/webhooks', 'src/parts.ts'],
+      ...['src/pass-context.ts', 'src/settle.ts', 'src/passes', 'src/passes/context.ts', 'src/passes/outcomes.ts'],
+      ...['src/passes/payments.ts', 'src/passes/credit.ts'],
+      ...['src/passes/claim.ts', 'src/passes/sync.ts', 'src/passes/price.ts'],
+    ],
+    packages: ['node'],
+  },
+  { of: ['src/cli'], may: ['src/**'], packages: ['node', 'viem'] },
+  { of: ['src/main.ts'], may: ['src/cli'], packages: ['node'] },
+
+  { of: ['client/src'], may: [] },
+  { of: ['client/src/viem'], may: ['client/src'], packages: ['viem'] },
+  { of: ['client/test'], may: ['client/src'] },
+  {
+    of: ['web/src'],
+    may: ['client/src', 'client/src/viem'],
+    packages: ['@tanstack/react-query', 'react', 'viem'],
+  },
+  {
+    of: ['web/src/ui'],
+    may: ['client/src', 'web/src'],
+    packages: ['@base-ui/react', '@tanstack/react-query', '@tanstack/react-table', 'react', 'uplot', 'wouter'],
+  },
+  {
+    of: ['web/src/wallet'],
+    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui'],
+    packages: ['@tanstack/react-query', 'react', 'viem', 'wagmi'],
+  },
+  {
+    of: ['web/src/pages'],
+    may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/wallet'],
+    packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wouter'],
+  },
+  {
+    of: ['web/src/console'],
+    may: ['client/src', 'web/src', 'web/src/ui'],
+    packages: ['@tanstack/react-query', 'react', 'wouter'],
+  },
+  {
+    of: ['web/src/app.tsx', 'web/src/main.tsx'],
+    may: ['web/src/**', 'client/src'],
+    packages: ['@base-ui/react', '@tanstack/react-query', 'react', 'react-dom', 'wouter'],
+  },
+  { of: ['web/vite.config.ts'], may: [], packages: ['@vitejs/plugin-react', 'node', 'vite'] },
+
+  { of: ['bin'], may: [], packages: ['node'] },
+  {
+    of: ['scripts'],
+    may: ['src/**', 'test', 'contracts/tools'],
+    packages: ['node', 'playwright-core', 'postgres', 'viem', 'vite'],
+  },
+  { of: ['bench'], may: ['src/**', 'test'], packages: ['node', 'undici', 'viem'] },
+  // What these import is not checked: they stand here to be imported.
+  { of: ['test', 'contracts/tools'], may: [] },
+]
+
+/** What must never be reached, by whatever way: `of` cannot send. */
+export const UNREACHABLE = {
+  of: ['src/http', 'src/operator', 'src/rebuild', 'src/passes/claim.ts', 'src/passes/sync.ts', 'src/passes/price.ts'],
+  never: SENDING,
+}
+
+/** Files that are held to the table. `bench/peers` are other programs' own. */
+const CHECKED = [
+  '{src,scripts,bench,bin,client/src,client/test,web/src,packages/*/src}/**/*.{ts,tsx,mts,js,mjs}',
+  'web/*.ts',
+]
+const EXCLUDED = ['bench/peers/**', '**/node_modules/**']
+
+/** Names by which a package of this repository is imported. */
+const OWN_PACKAGES: Readonly<Record<string, string>> = {
+  '@node-ledger/client': 'client/src/index.ts',
+  '@node-ledger/client/viem': 'client/src/viem/index.ts',
+}
+
+/** What a file imports: module names as they are written. Null stands for a name that is computed. */
+export function importsOf(path: string, text: string): (string | null)[] {
+  const { program, errors } = parseSync(path, text)
+  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
+  const found: (string | null)[] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    // Imports, exports from, import(), import('…') types; the last is `import x = require('…')`.
+    const { type, source, expression } = node as { type?: string; source?: unknown; expression?: unknown }
+    if (source && (type?.startsWith('Import') || type?.startsWith('Export') || type === 'TSImportType')) {
+      found.push(literal(source))
+    }
+    if (type === 'TSExternalModuleReference') found.push(literal(expression))
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(program)
+  return found
+}
+
+/** The text of a literal, a template without places included; null for anything else. */
+function literal(node: unknown): string | null {
+  const { value, quasis } = node as { value?: unknown; quasis?: { value: { cooked: string } }[] }
+  if (typeof value === 'string') return value
+  return quasis?.length === 1 ? (quasis[0]?.value.cooked ?? null) : null
+}
+
+const UNITS = LAYERS.flatMap((layer) => layer.of.map((name) => ({ name, layer })))
+const isIn = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+
+function unitOf(path: string) {
+  const owners = UNITS.filter(({ name }) => isIn(path, name))
+  return owners.reduce<(typeof UNITS)[number] | null>(
+    (longest, unit) => (longest && longest.name.length > unit.name.length ? longest : unit),
+    null,
+  )
+}
+
+/** The path in this repository, or null where the import is of a package. */
+function target(path: string, specifier: string): string | null {
+  if (specifier.startsWith('.')) return join(dirname(path), specifier)
+  return OWN_PACKAGES[specifier] ?? null
+}
+
+/** Every import that the table does not allow, and every way to what must not be reached, as sentences. */
+export function checkImports(sources: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = []
+  const graph = new Map<string, string[]>()
+  for (const [path, text] of sources) {
+    const unit = unitOf(path)
+    if (!unit) problems.push(`${path} belongs to no layer: name it in scripts/imports.ts`)
+    const targets: string[] = []
+    for (const specifier of importsOf(path, text)) {
+      const to = specifier === null ? null : target(path, specifier)
+      if (to !== null) targets.push(to)
+      if (unit && !isAllowed(unit, specifier, to)) {
+        problems.push(
+          `${path} may not import ${to ?? specifier ?? 'what it computes'}: ${unit.name} has its list in scripts/imports.ts`,
+        )
+      }
+    }
+    graph.set(path, targets)
+  }
+  return [...problems, ...reachProblems(graph)]
+}
+
+function isAllowed({ name, layer }: (typeof UNITS)[number], specifier: string | null, to: string | null): boolean {
+  if (specifier === null) return false
+  if (to === null) {
+    const plain = specifier.startsWith('node:') ? 'node' : specifier
+    return (layer.packages ?? []).some((each) => isIn(plain, each))
+  }
+  const owner = unitOf(to)?.name
+  if (owner === undefined) return false
+  return (
+    owner === name ||
+    layer.may.some((each) => each === owner || (each.endsWith('/**') && isIn(owner, each.slice(0, -3))))
+  )
+}
+
+/** Walks from every file of `UNREACHABLE.of`, breadth first, so that the shortest way is shown. */
+function reachProblems(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const ways = new Map<string, string>()
+  for (const path of graph.keys()) if (UNREACHABLE.of.some((from) => isIn(path, from))) ways.set(path, path)
+  // A map hands out what is added while it is walked.
+  for (const [path, way] of ways) {
+    for (const to of graph.get(path) ?? []) if (!ways.has(to)) ways.set(to, `${way} > ${to}`)
+  }
+  return UNREACHABLE.never.flatMap((never) => (ways.has(never) ? [`must not be reached: ${ways.get(never)}`] : []))
+}
+
+/** Every file that is held to the table, by its path. */
+export function readSources(): Map<string, string> {
+  const paths = globSync(CHECKED, { cwd: ROOT, exclude: EXCLUDED })
+  return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
+}
+
+/** Names in the table that stand for nothing: no such file, or in a list but without a layer. */
+export function checkTable(): string[] {
+  const names = UNITS.map(({ name }) => name)
+  const listed = LAYERS.flatMap(({ may }) => may).filter((each) => !each.endsWith('**'))
+  return [
+    ...names.filter((name) => !existsSync(join(ROOT, name))).map((name) => `${name} does not exist`),
+    ...[...new Set([...listed, ...UNREACHABLE.of, ...UNREACHABLE.never])]
+      .filter((name) => !names.includes(name))
+      .map((name) => `${name} is no folder or file of its own in the table`),
+  ]
+}
+
+const PAGE_HEADER = '| folder | what it owns | may import |\n|---|---|---|\n'
+
+/** The page with its column "may import" as the table has it. Throws where a layer has no row of its own. */
+export function withMayImport(page: string): string {
+  const from = page.indexOf(PAGE_HEADER) + PAGE_HEADER.length
+  const to = page.indexOf('\n\n', from)
+  const missing = new Set(LAYERS)
+  const rows = page
+    .slice(from, to)
+    .split('\n')
+    .map((row) => {
+      const [, folder = '', owns = ''] = row.split(/(?<!\\) ?\| ?/)
+      const names = [...folder.matchAll(/`([^`]+)`/g)].map(([, name]) => name)
+      const layer = LAYERS.find(({ of }) => of.join() === names.join())
+      if (layer) missing.delete(layer)
+      return `| ${folder} | ${owns} | ${layer && layer.of[0] !== 'test' ? mayImport(layer) : ''} |`
+    })
+  for (const { of } of missing) throw new Error(`docs/ARCHITECTURE.md lacks a row for ${of.join(', ')}`)
+  return page.slice(0, from) + rows.join('\n') + page.slice(to)
+}
+
+function mayImport({ may, packages = [] }: Layer): string {
+  const folders = [...new Set(may)].map((each) => `\`${each.replace(/^src\/(?!\*)/, '')}\``)
+  const modules = packages.map((each) => (each === 'node' ? 'Node' : each))
+  return [folders.join(', '), modules.join(', ')].filter((each) => each !== '').join('; ') || 'nothing'
+}
+
+/** Writes the column into docs/ARCHITECTURE.md. */
+export function writeMayImport(): void {
+  writeFileSync(PAGE, withMayImport(readFileSync(PAGE, 'utf8')))
+}
