@@ -26,20 +26,18 @@ const SENDING = [
   'src/passes/steps/send.ts',
   'src/keys.ts',
 ]
-const LIB = ['src/log.ts', 'src/failpoint.ts']
 /** What the passes and the operator know of the chain. */
 const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
-const STEP = ['src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts', ...LIB]
-const WIRING = ['src/config.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, ...LIB]
+const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts']
+const WIRING = ['src/config.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, 'src/lib']
 
 /** Who may import what. What is not here is refused. */
 export const LAYERS: readonly Layer[] = [
-  { of: ['src/log.ts'], may: [], packages: ['node', 'pino'] },
-  { of: ['src/failpoint.ts'], may: [], packages: ['node'] },
+  { of: ['src/lib'], may: [], packages: ['node', 'pino'] },
   { of: ['src/domain'], may: [] },
-  { of: ['src/db'], may: ['src/domain', ...LIB], packages: ['node', 'postgres'] },
+  { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
 
-  { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, ...LIB], packages: ['node', 'undici', 'viem'] },
+  { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
   { of: CHAIN_FACTS, may: ['src/domain'], packages: ['viem'] },
   { of: ['src/chain/wallets.ts'], may: ['src/domain', 'src/chain', 'src/chain/faults.ts'], packages: ['viem'] },
   { of: ['src/chain/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
@@ -51,12 +49,12 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     of: ['src/chain/deploy.ts'],
-    may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/sender.ts', ...LIB],
+    may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/sender.ts', 'src/lib'],
     packages: ['node', 'viem'],
   },
-  { of: ['src/feeds'], may: ['src/domain', ...LIB], packages: ['node', 'undici'] },
+  { of: ['src/feeds'], may: ['src/domain', 'src/lib'], packages: ['node', 'undici'] },
 
-  { of: ['src/passes/context.ts'], may: ['src/domain', 'src/db', 'src/chain/port.ts', ...LIB] },
+  { of: ['src/passes/context.ts'], may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'] },
   { of: ['src/passes/outcomes.ts'], may: ['src/domain'] },
   { of: ['src/passes/steps'], may: STEP, packages: ['node'] },
   { of: ['src/passes/steps/send.ts'], may: [...STEP, 'src/passes/steps', 'src/chain/signer.ts'] },
@@ -80,18 +78,18 @@ export const LAYERS: readonly Layer[] = [
     of: ['src/http'],
     may: [
       ...['src/domain', 'src/db', 'src/chain/port.ts', 'src/operator', 'src/passes/outcomes.ts', 'src/passes/price.ts'],
-      ...LIB,
+      'src/lib',
     ],
     packages: ['node', 'find-my-way', 'yaml'],
   },
-  { of: ['src/webhooks'], may: ['src/db', ...LIB], packages: ['node', 'undici'] },
+  { of: ['src/webhooks'], may: ['src/db', 'src/lib'], packages: ['node', 'undici'] },
   {
     of: ['src/metrics'],
-    may: ['src/domain', 'src/db', 'src/chain/port.ts', ...LIB],
+    may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'],
     packages: ['node', 'prom-client'],
   },
   { of: ['src/rebuild'], may: [...STEP, 'src/passes/steps'] },
-  { of: ['src/embed'], may: ['src/chain/deploy.ts', 'src/embed/accounts.ts', ...LIB], packages: ['node'] },
+  { of: ['src/embed'], may: ['src/chain/deploy.ts', 'src/embed/accounts.ts', 'src/lib'], packages: ['node'] },
   { of: ['src/embed/accounts.ts'], may: [] },
 
   {

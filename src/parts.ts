@@ -9,7 +9,7 @@ import { type Deployment, EMBED_PARTS, startEmbeddedChain } from './embed/chain.
 import { startPostgres } from './embed/postgres.ts'
 import { findRunning } from './embed/running.ts'
 import { openKeys } from './keys.ts'
-import type { Log } from './log.ts'
+import type { Log } from './lib/log.ts'
 
 export interface DatabasePart {
   url: string

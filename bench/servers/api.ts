@@ -6,7 +6,7 @@ import { checksum, recoverSigner } from '../../src/chain/wallets.ts'
 import { listenForChanges } from '../../src/db/changes.ts'
 import { connect } from '../../src/db/sql.ts'
 import { createServer } from '../../src/http/server.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/metrics/start.ts'
 import { CONNECTIONS } from '../lib/reads-setup.ts'
 

@@ -2,7 +2,7 @@
 // throws a ChainFault where it does not answer.
 
 import type { Address } from '../domain/units.ts'
-import { silentLog } from '../log.ts'
+import { silentLog } from '../lib/log.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, toQuantity } from './wire.ts'
 

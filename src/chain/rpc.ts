@@ -3,7 +3,7 @@
 // more of a provider's URL than its host.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import { RpcFault } from './faults.ts'
 import { metered, type ObserveRpc } from './metered.ts'
 import { chunks } from './parallel.ts'

@@ -8,7 +8,7 @@ import { currentFees } from '../chain/sender.ts'
 import { count, quantity } from '../chain/wire.ts'
 import type { Address } from '../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../embed/accounts.ts'
-import { silentLog } from '../log.ts'
+import { silentLog } from '../lib/log.ts'
 
 /** What the factory's constructor is given. */
 export interface Roles {

@@ -7,8 +7,8 @@ import { EmbedError } from '../embed/errors.ts'
 import { type DataDirLock, lockDataDir } from '../embed/lock.ts'
 import { onParentGone } from '../embed/parent.ts'
 import { loadOrCreateSecrets } from '../embed/secrets.ts'
-import { armFailpoint } from '../failpoint.ts'
-import { createLog } from '../log.ts'
+import { armFailpoint } from '../lib/failpoint.ts'
+import { createLog } from '../lib/log.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 
 /** A stop that takes longer than this ends hard: whoever asked for it would do so anyway. */

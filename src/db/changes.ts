@@ -1,7 +1,7 @@
 // Hears when the ledger changes: LISTEN on a connection of its own, past any pooler. Owns that connection and whether it
 // can be relied on. While it is lost nobody may trust what he memoised, and it says so.
 import postgres from 'postgres'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 
 /** A lost connection is sought again after this long; meanwhile reads go to the database, which they can stand. */
 const RETRY_MS = 1_000

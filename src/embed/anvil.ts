@@ -2,7 +2,7 @@
 // DATA_DIR/chain; knows nothing of what is deployed on the chain.
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import { adopt, isLost, loadable, type Saver, setAside, startSaver, stateFiles } from './chain-state.ts'
 import { type Child, type Exit, type Guard, startChild } from './child.ts'
 import { EmbedError } from './errors.ts'

@@ -2,7 +2,7 @@
 // Owns DATA_DIR/deployment.json, which is written only once the chain's state that holds the deployment is on disk.
 import { join, resolve } from 'node:path'
 import { deployDemoToken, deployFactory, transferToken } from '../chain/deploy.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import { embedAccount } from './accounts.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { saveState, stateFiles } from './chain-state.ts'

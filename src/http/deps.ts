@@ -4,7 +4,7 @@ import type { Readings } from '../chain/port.ts'
 import type { LedgerChanges } from '../db/changes.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
 import type { Passes, Syncer } from '../passes/outcomes.ts'
 

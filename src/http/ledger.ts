@@ -2,7 +2,7 @@
 // time until it does: a line of requests would only wait for a connection that nobody can open, and all go at once later.
 import { watchReplica } from '../db/replica.ts'
 import { isDatabaseDown, type Pool } from '../db/sql.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import { Overdue } from './refusals.ts'
 
 /** Every statement of the routes is answered from indexes; one that takes this long is not being answered. */

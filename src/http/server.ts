@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer as createNodeServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import type { HttpDeps } from './deps.ts'
 import { callOf, pipeline } from './pipeline.ts'
 import type { RefusalName } from './refusals.ts'

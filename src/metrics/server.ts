@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import type { Histogram } from './histogram.ts'
 import { renderGauges, type Sample } from './samples.ts'
 

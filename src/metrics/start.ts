@@ -1,7 +1,7 @@
 // Puts the metrics together: what is counted, what is read, and the page that shows both.
 import { readFileSync } from 'node:fs'
 import { Registry } from 'prom-client'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import { createMeters, type Meters } from './meters.ts'
 import { createMetricsReader, type MetricsDeps } from './readings.ts'
 import { type MetricsServer, startMetricsServer } from './server.ts'

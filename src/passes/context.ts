@@ -3,7 +3,7 @@ import type { ChainReader, ContractReader, NodeHistory, Sender } from '../chain/
 import type { LockName } from '../db/locks.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 
 /** When a payment's block counts as settled: behind the fork guard at once, when final, or after so many blocks. */
 export type Finality = 'guarded' | 'finalized' | number

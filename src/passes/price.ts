@@ -2,7 +2,7 @@
 // kept up by asking once an hour even where nobody looks. Display only: nothing that moves money rests on it.
 import { isHourPriced, storePrice, takePriceTurn } from '../db/price.ts'
 import type { Pool, Sql } from '../db/sql.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 
 /** How often it is looked whether this hour has its price; an upstream that is down for a while costs no hour. */
 const LOOK_MS = 5 * 60_000

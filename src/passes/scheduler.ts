@@ -1,6 +1,6 @@
 // The built-in timer (SCHEDULER=on): runs the payments pass, then the credit pass, every tick. An external scheduler that
 // calls the cron routes does the same; both at once is harmless.
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import type { Passes } from './outcomes.ts'
 
 export interface Scheduler {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { Pool } from '../db/sql.ts'
 import { type Delivery, pruneEvents, registerEndpoints, settleDelivery, takeDeliveries } from '../db/webhooks.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../lib/log.ts'
 import { createPoster, type Poster } from './post.ts'
 import { retryAfterSec } from './schedule.ts'
 import { webhookHeaders } from './sign.ts'

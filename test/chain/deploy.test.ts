@@ -7,7 +7,7 @@ import { deployDemoToken, deployFactory, transferToken } from '../../src/chain/d
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { ZERO_ADDRESS } from '../../src/domain/units.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { type Stage, startStage } from './stage.ts'
 
 let stage: Stage

@@ -9,7 +9,7 @@ import { createNodeHistory } from '../../src/chain/history.ts'
 import type { ChainReader } from '../../src/chain/port.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { type Hash, ZERO_HASH } from '../../src/domain/units.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { type Stage, startStage } from './stage.ts'
 
 let stage: Stage

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { createReadings } from '../../src/chain/readings.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { type Stage, startStage } from './stage.ts'
 
 const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { RpcFault, type RpcFaultKind } from '../../src/chain/faults.ts'
 import { createRpc, type RpcOptions, splitRpcUrls } from '../../src/chain/rpc.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { type Answer, type FalseProvider, startFalseProvider } from './false-provider.ts'
 
 const open: { close(): Promise<void> }[] = []

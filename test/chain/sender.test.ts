@@ -9,7 +9,7 @@ import { classifySendError } from '../../src/chain/send-errors.ts'
 import { createSender, TX_GAS_MAX } from '../../src/chain/sender.ts'
 import { localSigner } from '../../src/chain/signer.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { startFalseProvider } from './false-provider.ts'
 import { type Stage, startStage } from './stage.ts'
 

@@ -8,7 +8,7 @@ import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createSender } from '../../src/chain/sender.ts'
 import { localSigner } from '../../src/chain/signer.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 import { type FalseProvider, startFalseProvider } from './false-provider.ts'
 

@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createWalletVerifier, recoverSigner } from '../../src/chain/wallets.ts'
 import { type Address, address } from '../../src/domain/units.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 
 /** Answers ERC-1271's magic value to whatever it is asked. */

@@ -10,7 +10,7 @@ import { canSetDeathSignal } from '../../src/embed/child.ts'
 import { EmbedError } from '../../src/embed/errors.ts'
 import { isAlive, recordOf } from '../../src/embed/process.ts'
 import { callRpc } from '../../src/embed/rpc.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { assertGone, startService } from './fixtures/start.ts'
 

@@ -11,7 +11,7 @@ import { canSetDeathSignal, succeeds } from '../../src/embed/child.ts'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../src/embed/postgres.ts'
 import { commandLineOf, isAlive, processesIn } from '../../src/embed/process.ts'
 import { chooseRunAs } from '../../src/embed/runas.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { assertGone, SERVICE, startService } from './fixtures/start.ts'
 

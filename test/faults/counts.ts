@@ -1,5 +1,5 @@
 // What really happened in a soak, and the lines that say so. A figure that was not counted while it happened is not here.
-import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
+import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
 import { FAULTS, type Fault } from '../support/faults/names.ts'
 import type { Fate } from './fates.ts'
 

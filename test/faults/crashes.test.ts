@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
-import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
+import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
 import { ETHER, enterTier, INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { endWell, isOneNode, locksAreFree, nextPayer, openStage, paid, type Stage } from './stage.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { migrateWhenUp, StartError } from '../../src/settle.ts'
 import type { Fault } from '../support/faults/names.ts'
 import { SERVER_VARIABLE } from '../support/postgres.ts'

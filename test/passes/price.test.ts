@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { connect, type Pool } from '../../src/db/sql.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { recordHour } from '../../src/passes/price.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 

@@ -2,7 +2,7 @@
 // instance runs in between. Each can befall between two blocks or in the middle of a pass.
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
-import { FAILPOINTS, type Failpoint } from '../../src/failpoint.ts'
+import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
 import { FINAL_AFTER } from './model/rpc.ts'
 import { hex, mine, type PassName, type Plan, type Play, runPass } from './play.ts'
 import { FIRST_BLOCK, INTERVAL_SEC } from './stage.ts'

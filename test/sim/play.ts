@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
-import { type Failpoint, watchFailpoints } from '../../src/failpoint.ts'
+import { type Failpoint, watchFailpoints } from '../../src/lib/failpoint.ts'
 import { claimer } from '../../src/passes/claim.ts'
 import type { PassContext, Rules } from '../../src/passes/context.ts'
 import { creditPass } from '../../src/passes/credit.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { clearHalt, readHalt } from '../../src/db/halts.ts'
 import { isDatabaseDown } from '../../src/db/sql.ts'
-import { FAILPOINTS } from '../../src/failpoint.ts'
+import { FAILPOINTS } from '../../src/lib/failpoint.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'

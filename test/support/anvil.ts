@@ -3,7 +3,7 @@
 import { EMBED_ACCOUNTS, type EmbedAccount } from '../../src/embed/accounts.ts'
 import { startAnvil } from '../../src/embed/anvil.ts'
 import { callRpc } from '../../src/embed/rpc.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 export type Hex = `0x${string}`

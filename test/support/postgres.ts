@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { migrate } from '../../src/db/migrate.ts'
 import type { Pool } from '../../src/db/sql.ts'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 /** Where the runner tells its tests the server's connection string. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { registerEndpoints } from '../../src/db/webhooks.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { endpointName, startWebhooks } from '../../src/webhooks/worker.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { until } from '../support/until.ts'

@@ -3,7 +3,7 @@
 import { ChainFault } from '../../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks.ts'
 import type { Block } from '../../domain/observed.ts'
-import { failpoint } from '../../failpoint.ts'
+import { failpoint } from '../../lib/failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
 import { readAhead } from './ahead.ts'
 import { allIsWell, mayBegin, noteFinalized, refuseOtherHistory, refusePastFinalized, refuseTooDeep } from './halt.ts'

@@ -10,7 +10,7 @@ import { readTierVersions } from '../../db/tiers.ts'
 import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
-import { failpoint } from '../../failpoint.ts'
+import { failpoint } from '../../lib/failpoint.ts'
 import { type PassContext, type Run, senderAddresses } from '../context.ts'
 
 /** Payments judged in one run at most; the rest wait for the next. */

@@ -11,7 +11,7 @@ import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
 import { forgetBooks, rewindBooks } from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
-import { failpoint } from '../../failpoint.ts'
+import { failpoint } from '../../lib/failpoint.ts'
 import type { PassContext } from '../context.ts'
 
 /**

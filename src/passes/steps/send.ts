@@ -8,7 +8,7 @@ import { writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import { decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
-import { type Failpoint, failpoint } from '../../failpoint.ts'
+import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
 import type { PassContext, Run } from '../context.ts'
 
 /** Reverts in a row, of calls that a simulation had let through, after which a sender rests: something is wrong that costs gas. */
