@@ -1,9 +1,10 @@
 // The command `node-ledger audit list`: who did what to what, when.
+import { toJson } from '../lib/json.ts'
 import { listAudit } from '../operator/audit.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { withOperator } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
-import { asJson, table } from './output.ts'
+import { table } from './output.ts'
 
 interface Entry {
   id: number
@@ -28,7 +29,7 @@ export async function list(call: Call): Promise<ExitCode> {
           actor,
           action,
           subject,
-          shortened(asJson(detail)),
+          shortened(toJson(detail)),
         ]),
       ),
     )

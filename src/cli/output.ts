@@ -1,6 +1,7 @@
 // What a command prints. Results go to stdout, as text for people or as JSON; everything said along the way goes to stderr, so
 // that a script can read the one and a person both.
 import { createInterface } from 'node:readline/promises'
+import { toJson } from '../lib/json.ts'
 import { UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 
@@ -18,15 +19,10 @@ export function createOutput(io: Io, json: boolean): Output {
     json,
     say: (text) => void io.stderr.write(`${text}\n`),
     async result(value, text) {
-      const shown = json ? asJson(value) : typeof text === 'string' ? text : text()
+      const shown = json ? toJson(value) : typeof text === 'string' ? text : text()
       if (!io.stdout.write(`${shown}\n`)) await new Promise((resolve) => io.stdout.once('drain', resolve))
     },
   }
-}
-
-/** JSON on one line. Amounts are decimal strings, times ISO 8601. */
-export function asJson(value: unknown): string {
-  return JSON.stringify(value, (_key, entry) => (typeof entry === 'bigint' ? entry.toString() : entry))
 }
 
 /** Columns of text, each as wide as its widest entry; a dash where there is nothing. */
@@ -52,7 +48,7 @@ export function fields(pairs: readonly (readonly [string, unknown])[]): string {
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   if (value instanceof Date) return value.toISOString()
-  return typeof value === 'object' ? asJson(value) : String(value)
+  return typeof value === 'object' ? toJson(value) : String(value)
 }
 
 /**

@@ -1,11 +1,12 @@
 // The command `node-ledger rescan`: reads blocks anew and holds them against the ledger. Looks first; goes back, so that the next pass
 // follows again, only when asked to.
+import { toJson } from '../lib/json.ts'
 import { type Rescanned, rescan } from '../operator/rescan.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { RefusedError } from './errors.ts'
 import { actorHere, withOperator } from './ledger.ts'
 import { accepted, fieldsOf } from './operator.ts'
-import { agrees, asJson } from './output.ts'
+import { agrees } from './output.ts'
 
 /** Runs the command: 0 when nothing differs, or what differed will be followed again. */
 export async function rescanBlocks(call: Call): Promise<ExitCode> {
@@ -29,7 +30,7 @@ export async function rescanBlocks(call: Call): Promise<ExitCode> {
       { side: 'on chain, and not in the ledger', entries: found.missing },
       { side: 'in the ledger, and not on chain', entries: found.surplus },
     ]) {
-      for (const entry of entries) out.say(`  ${side}: ${asJson(entry)}`)
+      for (const entry of entries) out.say(`  ${side}: ${toJson(entry)}`)
     }
     if (!(await agrees(io, 'Go back to before the first of these, and follow again?', flags, signal)))
       throw new RefusedError('Nothing was changed.')

@@ -1,6 +1,7 @@
 // Connections to PostgreSQL and how its values look in TypeScript: int8 is a number that must be safe, numeric a bigint
 // (every numeric in the ledger is a whole number of wei), timestamps are Date. Wei goes in as a decimal string.
 import postgres from 'postgres'
+import { toJson } from '../lib/json.ts'
 import { socketsThatHear } from './socket.ts'
 
 /** A pool, or a transaction on it: what every function of this folder takes first. */
@@ -117,7 +118,7 @@ export function isDatabaseDown(error: unknown): boolean {
  * string, which numeric and domain columns read back exactly.
  */
 export function jsonRows(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? value.toString() : value))
+  return toJson(rows)
 }
 
 /**

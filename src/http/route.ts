@@ -71,8 +71,3 @@ export interface Download {
 
 /** Reads may take this long: a database that needs longer is not answering. */
 export const READ_DEADLINE_MS = 5_000
-
-/** JSON text of a value, wei and other bigints as decimal strings. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
-}

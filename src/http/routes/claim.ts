@@ -3,11 +3,12 @@
 // state, so that it can be polled.
 import { type ClaimedPayment, readClaimed } from '../../db/reads.ts'
 import type { Hash } from '../../domain/units.ts'
+import { toJson } from '../../lib/json.ts'
 import type { ClaimOutcome } from '../../passes/outcomes.ts'
 import { Gate } from '../gate.ts'
 import { parseHash } from '../guards.ts'
 import { isRefusal, refuse } from '../refusals.ts'
-import { type Outcome, type Route, toJson } from '../route.ts'
+import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 /** Claims that may ask the chain at a time, and those that may wait for one of them; more are told to come back. */

@@ -1,8 +1,9 @@
 // GET /api/cover: how far the contract's balance covers what it owes, by the contract's own word. All readings are null
 // when the chain could not be asked: that is not an error.
 import { coverOf } from '../../domain/cover.ts'
+import { toJson } from '../../lib/json.ts'
 import type { CheckedCover } from '../glance.ts'
-import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
+import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 const UNCHECKED = {

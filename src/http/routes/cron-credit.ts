@@ -1,7 +1,8 @@
 // GET|POST /api/cron/credit: one run of the credit pass. Fails closed: 401 also while no key is configured, and the key is
 // read from `x-cron-key` alone.
+import { toJson } from '../../lib/json.ts'
 import { refuse } from '../refusals.ts'
-import { type Route, toJson } from '../route.ts'
+import type { Route } from '../route.ts'
 import { headerOnce, sameSecret } from '../secrets.ts'
 import type { Tools } from '../tools.ts'
 

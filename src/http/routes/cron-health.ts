@@ -1,7 +1,8 @@
 // GET /api/cron/health: whether the credit worker ticks, what is due, and what the contract says of its funds. Answers as
 // long as the database does; names no account that holds a key.
 import { readHealth } from '../../db/reads.ts'
-import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
+import { toJson } from '../../lib/json.ts'
+import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 export const cronHealth = ({ deps, ask, glance }: Tools): Route => ({

@@ -1,8 +1,9 @@
 // GET|POST /api/cron/payments: one run of the payments pass, for an external scheduler. 404 while no key is configured; the
 // key comes as `x-cron-key` or as a bearer token.
 import type { IncomingMessage } from 'node:http'
+import { toJson } from '../../lib/json.ts'
 import { refuse } from '../refusals.ts'
-import { type Route, toJson } from '../route.ts'
+import type { Route } from '../route.ts'
 import { headerOnce, sameSecret } from '../secrets.ts'
 import type { Tools } from '../tools.ts'
 

@@ -1,9 +1,10 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the operator's own settings, never the contract's; without a
 // payments address or anything on sale there is no quote.
 import { readQuote } from '../../db/reads.ts'
+import { toJson } from '../../lib/json.ts'
 import type { Query } from '../guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
-import { READ_DEADLINE_MS, type Route, toJson } from '../route.ts'
+import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 export const deployQuote = ({ deps, read, page }: Tools): Route => ({

@@ -1,6 +1,7 @@
 // GET /.well-known/node-ledger.json: what a wallet page or a client needs to find its way.
+import { toJson } from '../../lib/json.ts'
 import { pageOf } from '../memo.ts'
-import { type Route, toJson } from '../route.ts'
+import type { Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 export const wellKnown = ({ deps }: Tools): Route => {

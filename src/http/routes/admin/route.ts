@@ -2,6 +2,7 @@
 // back as JSON, a refusal with its status and its own words. An act is done once for one `Idempotency-Key`.
 import { createHash } from 'node:crypto'
 import { finishKey, freeKey, takeKey } from '../../../db/idempotency.ts'
+import { toJson } from '../../../lib/json.ts'
 import {
   type Act,
   type Fields,
@@ -11,7 +12,7 @@ import {
   type RefusedBecause,
 } from '../../../operator/act.ts'
 import { refuse } from '../../refusals.ts'
-import { type Call, type Download, type Outcome, type Route, toJson } from '../../route.ts'
+import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { door, labelOf } from './door.ts'
 

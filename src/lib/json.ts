@@ -1,0 +1,8 @@
+// Writes JSON. Amounts are bigint inside and decimal strings outside, since a JSON number loses digits.
+
+/** JSON text of a value, every bigint in it as a decimal string. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, bigintAsText)
+}
+
+const bigintAsText = (_key: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
