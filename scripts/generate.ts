@@ -1,13 +1,23 @@
-// `npm run generate`: writes every file that is made from another one. The check that they are current is in steps.ts.
-
+// `npm run generate`: writes every file that is made from another one. `--check` writes none, and fails where one is not
+// what its source makes.
 import { writeCliReference } from './cli-reference.ts'
-import { writeClientTypes } from './client.ts'
-import { buildCommand } from './contracts.ts'
+import { checkClientTypes, writeClientTypes } from './client.ts'
+import { buildCommand, checkContracts } from './contracts.ts'
 import { writeMayImport } from './imports.ts'
-import { writeSchema } from './schema.ts'
+import { checkSchema, writeSchema } from './schema.ts'
 
-await writeClientTypes()
-writeCliReference()
-writeMayImport()
-const contractsCode = buildCommand()
-process.exit((await writeSchema()) && contractsCode === 0 ? 0 : 1)
+async function check(): Promise<boolean> {
+  const contractsCode = checkContracts()
+  const current = [await checkClientTypes(), await checkSchema(), contractsCode === 0]
+  return current.every(Boolean)
+}
+
+async function write(): Promise<boolean> {
+  await writeClientTypes()
+  writeCliReference()
+  writeMayImport()
+  const contractsCode = buildCommand()
+  return (await writeSchema()) && contractsCode === 0
+}
+
+process.exit((await (process.argv.includes('--check') ? check() : write())) ? 0 : 1)

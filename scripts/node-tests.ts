@@ -1,5 +1,5 @@
-// Runs the tests under test/ with node's own runner, one process per file. Uses free ports only, so it works beside a
-// running service.
+// Runs the tests under test/ with node's own runner, one process a file. `*.long.test.ts` files repeat for confidence and
+// belong to `npm run check:long`. Tests use free ports only, so they run beside a running service.
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -19,58 +19,114 @@ export const TEST_PROCESS = [
 ]
 /** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 120_000
+const LONG_SUFFIX = '.long.test.ts'
+/** Files at once for each core: most of them wait for blocks, rounds and browsers half of their time. */
+const FILES_PER_CORE = 2
+/** The slowest files are printed, so that the time budget is spent knowingly. */
+const SLOWEST_SHOWN = 10
+/**
+ * Files that wait longest, started first: one of them started last would be waited for alone. The printed list of slowest
+ * files says what belongs here.
+ */
+const SLOW_FIRST = [
+  'test/client/examples.test.ts',
+  'test/web/',
+  'test/e2e/',
+  'test/cli/commands.test.ts',
+  'test/embed/',
+  'test/passes/reorganisation.test.ts',
+]
+
+/** What became of one file. */
+export interface FileOutcome {
+  readonly passed: boolean
+  readonly seconds: number
+}
 
 export interface TestOutcome {
   readonly passed: boolean
+  /** By path from the project's root. */
+  readonly files: ReadonlyMap<string, FileOutcome>
   /** The runner's closing counts, `# tests 12` and so on: to be printed last. */
   readonly closing: readonly string[]
 }
 
-/** The test files whose path, from the project's root, contains one of `filters`; all when there are none. */
-export function findTestFiles(filters: readonly string[]): string[] {
-  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
-  const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
-  return files.filter((file) => wanted.length === 0 || wanted.some((filter) => file.includes(filter)))
+/** Paths from the project's root of all test files, the quick or the long ones. */
+export function findTestFiles(kind: 'quick' | 'long'): string[] {
+  const isLong = (file: string) => file.endsWith(LONG_SUFFIX)
+  return globSync('test/**/*.test.ts', { cwd: ROOT })
+    .filter((file) => isLong(file) === (kind === 'long'))
+    .sort()
 }
 
-/** Runs them, printing each result as it comes. Not passed when a test fails, or when there was none. */
-export async function runNodeTests(filters: readonly string[], signal: AbortSignal): Promise<TestOutcome> {
-  const files = findTestFiles(filters)
+/**
+ * The quick test files whose path contains one of `filters`, all of them without filters; a filter that names no quick file
+ * finds long ones.
+ */
+export function selectTestFiles(filters: readonly string[]): string[] {
+  const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
+  if (wanted.length === 0) return findTestFiles('quick')
+  return wanted.flatMap((filter) => {
+    const found = findTestFiles('quick').filter((file) => file.includes(filter))
+    return found.length > 0 ? found : findTestFiles('long').filter((file) => file.includes(filter))
+  })
+}
+
+/** Runs these files, printing each result as it comes. Not passed when a test fails, or when there was none. */
+export async function runNodeTests(
+  paths: readonly string[],
+  signal: AbortSignal,
+  concurrency = availableParallelism() * FILES_PER_CORE,
+): Promise<TestOutcome> {
+  const files = slowFirst([...new Set(paths)])
   if (files.length === 0) {
-    console.error(`No test file matches ${filters.join(' ') || 'test/**/*.test.ts'}.`)
-    return { passed: false, closing: ['# tests 0'] }
+    console.error('No test file matches.')
+    return { passed: false, files: new Map(), closing: ['# tests 0'] }
   }
   const events = run({
     files: files.map((file) => resolve(ROOT, file)),
     cwd: ROOT,
-    concurrency: availableParallelism(),
+    concurrency,
     timeout: TEST_TIMEOUT_MS,
     signal,
     execArgv: TEST_PROCESS,
   })
   const { shown, summary } = takeSummary(events)
   for await (const text of shown.compose(new spec())) process.stdout.write(text as string)
-  if (signal.aborted) return { passed: false, closing: ['# interrupted'] }
+  const done = summary.files
+  if (signal.aborted) return { passed: false, files: done, closing: ['# interrupted'] }
   if (summary.count === 0) console.error('No test ran.')
-  return { passed: summary.success && summary.count > 0, closing: summary.closing }
+  const passed = summary.success && summary.count > 0
+  return { passed, files: done, closing: [...slowest(done), ...summary.closing] }
+}
+
+function slowFirst(files: readonly string[]): string[] {
+  const rank = (file: string) => {
+    const place = SLOW_FIRST.findIndex((slow) => file.startsWith(slow))
+    return place === -1 ? SLOW_FIRST.length : place
+  }
+  return [...files].sort((a, b) => rank(a) - rank(b))
+}
+
+function slowest(files: ReadonlyMap<string, FileOutcome>): string[] {
+  const rows = [...files].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
+  if (rows.length < 2) return []
+  return ['Slowest files, seconds:', ...rows.map(([file, { seconds }]) => `${seconds.toFixed(1).padStart(7)}  ${file}`)]
 }
 
 interface Summary {
   success: boolean
   count: number
+  readonly files: Map<string, FileOutcome>
   readonly closing: string[]
 }
 
 /** Holds back the closing counts, which the reporter would print before the failures; `summary` is whole at the end. */
 function takeSummary(events: AsyncIterable<TestEvent>): { shown: Readable; summary: Summary } {
-  const summary: Summary = { success: false, count: 0, closing: [] }
+  const summary: Summary = { success: false, count: 0, files: new Map(), closing: [] }
   async function* withoutCounts(): AsyncGenerator<TestEvent> {
     for await (const event of events) {
-      // Those of a single file name it.
-      if (event.type === 'test:summary' && event.data.file === undefined) {
-        summary.success = event.data.success
-        summary.count = event.data.counts.tests
-      }
+      if (event.type === 'test:summary') takeCounts(summary, event.data)
       if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) {
         summary.closing.push(`# ${event.data.message}`)
       } else {
@@ -79,4 +135,16 @@ function takeSummary(events: AsyncIterable<TestEvent>): { shown: Readable; summa
     }
   }
   return { shown: Readable.from(withoutCounts()), summary }
+}
+
+type SummaryEvent = Extract<TestEvent, { type: 'test:summary' }>['data']
+
+/** A summary that names a file is that file's; the other one is of all of them. */
+function takeCounts(summary: Summary, { file, duration_ms, success, counts }: SummaryEvent): void {
+  if (file !== undefined) {
+    summary.files.set(file.slice(ROOT.length), { passed: success, seconds: duration_ms / 1000 })
+    return
+  }
+  summary.success = success
+  summary.count = counts.tests
 }

@@ -7,6 +7,7 @@ import { coverage, noCounts, report } from '../test/faults/counts.ts'
 import { runEra } from '../test/faults/soak.ts'
 import { report as reportSeeds, runSeeds } from '../test/sim/run.ts'
 import { removeStaleDirectories } from '../test/support/temporary.ts'
+import { lastRun, recordRuns } from './long/record.ts'
 
 const CYCLES_PER_CHECK = 5
 /** Share of the time that the eras get; then the model chain's seeds, then those on real parts. */
@@ -56,6 +57,8 @@ for (const [name, seeds] of [
   console.log(`\nsimulation ${name}: ${reportSeeds(seeds).join('\n')}`)
 const never = coverage(counts) < 1 ? ', though not everything happened' : ''
 console.log(broken.length === 0 ? `\nnothing broke${never}` : `\nbroken: ${broken.join(', ')}`)
+const result = broken.length === 0 ? `passed${never}` : `broken: ${broken.join(', ')}`
+recordRuns([lastRun(`soak from seed ${firstSeed}`, (performance.now() - began) / 1000, result)])
 process.exit(broken.length === 0 ? 0 : 1)
 
 /** Plays seeds until a share of the time is over. */

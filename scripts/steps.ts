@@ -8,13 +8,17 @@ import { runNodeTests } from './node-tests.ts'
 import { withTestServer } from './test-server.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const require = createRequire(import.meta.url)
+const CLIENT = join(ROOT, 'client')
 /** In a file or a log, its colours are line noise. */
 const COLOURS = process.stdout.isTTY ? [] : ['--colors=off']
 
+/** A check of the repository itself, run by this Node as a process of its own. */
 export interface Step {
   readonly name: string
-  readonly run: (signal: AbortSignal) => Promise<boolean>
+  /** Path of a script, and its arguments. */
+  readonly command: readonly string[]
+  /** The project's root unless given. */
+  readonly cwd?: string
 }
 
 export interface StepOptions {
@@ -24,111 +28,76 @@ export interface StepOptions {
 
 /** Everything but the tests under test/, in the order of what fails fastest. */
 export function staticSteps({ contracts }: StepOptions): Step[] {
+  const compiler = programOf('typescript', 'tsc')
   return [
-    {
-      name: 'format and lint',
-      run: (signal) => runProgram('@biomejs/biome', 'biome', ['ci', ...COLOURS, '.'], signal),
-    },
-    { name: 'types', run: (signal) => runProgram('typescript', 'tsc', ['--noEmit'], signal) },
-    {
-      name: 'types of the pages',
-      run: (signal) => runProgram('typescript', 'tsc', ['--noEmit', '--project', 'web'], signal),
-    },
-    { name: 'types of the client', run: checkClient },
-    { name: 'generated files', run: checkGenerated },
-    ...(contracts ? [{ name: 'contract tests', run: testContracts }] : []),
+    { name: 'format and lint', command: [programOf('@biomejs/biome', 'biome'), 'ci', ...COLOURS, '.'] },
+    { name: 'types', command: [compiler, '--noEmit'] },
+    { name: 'types of the pages', command: [compiler, '--noEmit', '--project', 'web'] },
+    // With the compiler that the client brings for itself.
+    { name: 'types of the client', command: [join(CLIENT, 'node_modules/typescript/bin/tsc')], cwd: CLIENT },
+    { name: 'generated files', command: [join(ROOT, 'scripts/generate.ts'), '--check'] },
+    ...(contracts ? [{ name: 'contract tests', command: [join(ROOT, 'scripts/contracts.ts'), 'test'] }] : []),
   ]
 }
 
-/** Fails, where CI is set, when the steps before have changed or made a file that git knows or would take. */
-export const cleanTree: Step = {
-  name: 'clean tree',
-  run: async () => {
-    const { CI } = process.env
-    if (CI !== 'true') return true
-    const { stdout } = spawnSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' })
-    if (stdout !== '') console.error(`Not as committed:\n${stdout}`)
-    return stdout === ''
-  },
+/** Whether git knows or would take a file that the steps before have changed or made; only asked where CI is set. */
+export function isTreeClean(): boolean {
+  const { CI } = process.env
+  if (CI !== 'true') return true
+  const { stdout } = spawnSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' })
+  if (stdout !== '') console.error(`Not as committed:\n${stdout}`)
+  return stdout === ''
 }
 
 /**
- * Runs all steps, whatever fails, then the tests under test/ whose path contains one of `filters` (all when there are
- * none), then `after`; prints what failed, and the test runner's closing lines last. True when everything passed.
+ * Runs the steps one after the other, beside them the tests of these files, whatever fails; prints what failed, and the test
+ * runner's closing lines last. True when everything passed.
  */
-export async function runAll(
-  steps: readonly Step[],
-  filters: readonly string[],
-  after: readonly Step[],
-): Promise<boolean> {
-  let closing: readonly string[] = []
-  const tests: Step = {
-    name: 'tests',
-    run: async (signal) => {
-      const outcome = await runNodeTests(filters, signal)
-      closing = outcome.closing
-      return outcome.passed
-    },
-  }
-  const failed = await withTestServer(async (signal) => {
-    const names: string[] = []
-    for (const step of [...steps, tests, ...after]) {
-      if (signal.aborted || !(await runStep(step, signal))) names.push(step.name)
-    }
-    return names
+export async function runAll(steps: readonly Step[], files: readonly string[]): Promise<boolean> {
+  const { failed, closing } = await withTestServer(async (signal) => {
+    const [names, outcome] = await Promise.all([runSteps(steps, signal), runNodeTests(files, signal)])
+    return { failed: outcome.passed ? names : [...names, 'tests'], closing: outcome.closing }
   })
   if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`)
   console.log(`\n${closing.join('\n')}`)
   return failed.length === 0
 }
 
-async function runStep(step: Step, signal: AbortSignal): Promise<boolean> {
-  console.log(`\n== ${step.name}`)
-  const startedAt = performance.now()
-  let passed = false
-  try {
-    passed = await step.run(signal)
-  } catch (error) {
-    console.error(error)
+/** The names of those that failed. */
+async function runSteps(steps: readonly Step[], signal: AbortSignal): Promise<string[]> {
+  const failed: string[] = []
+  for (const step of steps) {
+    if (signal.aborted || !(await runStep(step, signal))) failed.push(step.name)
   }
+  return failed
+}
+
+/** What a step writes is shown when it has ended, in one piece: tests write at the same time. */
+async function runStep({ name, command, cwd = ROOT }: Step, signal: AbortSignal): Promise<boolean> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, command, { cwd, stdio: ['ignore', 'pipe', 'pipe'], signal })
+  let output = ''
+  const collect = (part: Buffer) => {
+    output += part.toString()
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  const passed = await new Promise<boolean>((resolve) => {
+    child.once('error', (error) => {
+      output += `${error.message}\n`
+      resolve(false)
+    })
+    child.once('close', (code) => resolve(code === 0))
+  })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-  console.log(`== ${step.name}: ${passed ? 'passed' : 'FAILED'} in ${seconds} s`)
+  console.log(`\n== ${name}\n${output}== ${name}: ${passed ? 'passed' : 'FAILED'} in ${seconds} s\n`)
   return passed
 }
 
-// Loaded only when their turn comes: a module that is broken fails its own step and no other.
-async function checkGenerated(): Promise<boolean> {
-  const { checkContracts } = await import('./contracts.ts')
-  const { checkSchema } = await import('./schema.ts')
-  const { checkClientTypes } = await import('./client.ts')
-  const contractsCode = checkContracts()
-  const current = [await checkClientTypes(), await checkSchema(), contractsCode === 0]
-  return current.every(Boolean)
-}
-
-async function checkClient(): Promise<boolean> {
-  const { compileClient } = await import('./client.ts')
-  return compileClient()
-}
-
-async function testContracts(): Promise<boolean> {
-  const contracts = await import('./contracts.ts')
-  return (await contracts.testContracts()) === 0
-}
-
-/** Runs a program of an installed package with this Node: the links under .bin would take the system's. */
-function runProgram(
-  packageName: string,
-  program: string,
-  args: readonly string[],
-  signal: AbortSignal,
-): Promise<boolean> {
+/** The path of a program of an installed package: the links under .bin would run it with the system's Node. */
+function programOf(packageName: string, program: string): string {
+  const require = createRequire(import.meta.url)
   const manifest = require.resolve(`${packageName}/package.json`)
   const { bin } = require(manifest) as { bin: Record<string, string> }
-  const path = join(dirname(manifest), bin[program] ?? '')
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path, ...args], { cwd: ROOT, stdio: 'inherit', signal })
-    child.once('error', reject)
-    child.once('exit', (code) => resolve(code === 0))
-  })
+  return join(dirname(manifest), bin[program] ?? '')
 }

@@ -1,5 +1,6 @@
 // `npm test`: everything a contributor must keep green. `npm test -- test/embed` runs just the tests whose path
-// contains that; `--no-contracts` leaves the contract tests out.
+// contains that, long ones too where no quick one does; `--no-contracts` leaves the contract tests out.
+import { selectTestFiles } from './node-tests.ts'
 import { runAll, staticSteps } from './steps.ts'
 
 const args = process.argv.slice(2)
@@ -10,4 +11,4 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 const steps = filters.length > 0 ? [] : staticSteps({ contracts: !args.includes('--no-contracts') })
-process.exit((await runAll(steps, filters, [])) ? 0 : 1)
+process.exit((await runAll(steps, selectTestFiles(filters))) ? 0 : 1)

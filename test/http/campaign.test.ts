@@ -10,7 +10,7 @@ import { assertEnvelope } from '../support/http-contract.ts'
 import { insertSmallLedger } from '../support/http-ledger.ts'
 
 const SEED = Number(process.env.NL_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const REQUESTS = Number(process.env.NL_REQUESTS ?? 50_000)
+const REQUESTS = Number(process.env.NL_REQUESTS ?? 10_000)
 const CONNECTIONS = 24
 /** The server cuts slow requests off within ten seconds; nothing else may take this long. */
 const ANSWER_MS_MAX = 15_000

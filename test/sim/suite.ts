@@ -1,5 +1,5 @@
-// The short run of the simulation that belongs to `npm test`: as many seeds as a file is told, none of which may break, and
-// nearly everything that the simulation claims to draw must really have happened.
+// Runs of the simulation as tests: as many seeds as a file names, none of which may break. In a long run nearly everything
+// that the simulation claims to draw must really have happened.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { neverMet, report, runSeeds } from './run.ts'
@@ -12,12 +12,12 @@ export interface Share {
   from: number
   count: number
   backend: Backend
-  /** Least share of the classes (faults, points, interruptions, acts, fates) that must have happened. */
-  met: number
+  /** Least share of the classes (faults, points, interruptions, acts, fates) that must have happened; few seeds promise none. */
+  met?: number
 }
 
 /** A test of so many seeds. `NL_SIM_SEEDS` plays fewer of them, where something else is being worked on. */
-export function testSeeds({ from, count, backend, met }: Share): void {
+export function testSeeds({ from, count, backend, met = 0 }: Share): void {
   const wanted = Number(process.env.NL_SIM_SEEDS ?? count)
   const last = from + Math.min(count, wanted) - 1
   test(`seeds ${from} to ${last} on the ${backend} chain: all invariants hold`, { timeout: TIMEOUT_MS }, async (t) => {

@@ -1,0 +1,60 @@
+// The long checks: what repeats for confidence, beyond what `npm test` tries once. Every `*.long.test.ts` file is one; the
+// others are quick tests with more cases, and bugs planted in copies of the project.
+import { availableParallelism } from 'node:os'
+import { basename } from 'node:path'
+import { findTestFiles } from '../node-tests.ts'
+
+/** Runs of planted bugs, so that each fits beside others into continuous integration's time. */
+const PLANTED_SLICES = 6
+
+export interface TestFileCheck {
+  readonly kind: 'file'
+  readonly name: string
+  readonly file: string
+  readonly atOnce: number
+}
+
+/** A script of the repository, run by this Node. It fills the machine by itself. */
+export interface CommandCheck {
+  readonly kind: 'command'
+  readonly name: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly atOnce: 1
+}
+
+export type LongCheck = TestFileCheck | CommandCheck
+
+/** All of them, in the order in which they run. */
+export function longChecks(): LongCheck[] {
+  return [...findTestFiles('long').map(fileCheck), ...MORE_CASES, ...plantedSlices()]
+}
+
+function fileCheck(file: string): TestFileCheck {
+  return { kind: 'file', name: file, file, atOnce: availableParallelism() }
+}
+
+const test = (filter: string) => ['scripts/test.ts', filter]
+const command = (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): CommandCheck => ({
+  ...{ kind: 'command', name, args, env },
+  atOnce: 1,
+})
+
+const MORE_CASES: readonly CommandCheck[] = [
+  command('malformed requests, 500,000', test('test/http/campaign'), { NL_REQUESTS: '500000' }),
+  command('properties, ten times the cases', test('property'), { PROPERTY_SCALE: '10' }),
+  command('conformance of the model chain, 60 histories', test('test/sim/conformance'), { NL_CONFORMANCE_SEEDS: '60' }),
+  command('contract invariants in depth', ['scripts/contracts.ts', 'test'], { FOUNDRY_PROFILE: 'deep' }),
+]
+
+function plantedSlices(): CommandCheck[] {
+  return Array.from({ length: PLANTED_SLICES }, (_, i) => {
+    const slice = `${i + 1}/${PLANTED_SLICES}`
+    return command(`planted bugs, slice ${slice}`, ['scripts/planted.ts', '--slice', slice])
+  })
+}
+
+/** Whether a check is meant by a part of its name. */
+export function isWanted({ name }: LongCheck, parts: readonly string[]): boolean {
+  return parts.length === 0 || parts.some((part) => name.includes(part) || basename(name) === part)
+}
