@@ -12,6 +12,7 @@ import { connect, isDatabaseDown, type Pool } from './db/sql.ts'
 import { fetchEthUsd } from './feeds/eth-usd.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { createServer } from './http/server.ts'
+import { within } from './lib/deadline.ts'
 import type { Log } from './lib/log.ts'
 import { metered } from './metrics/meters.ts'
 import type { MetricsDeps } from './metrics/readings.ts'
@@ -198,14 +199,11 @@ async function serveMetrics(
 
 /** Tries to settle things with the chain; a chain that does not answer must not keep the ledger from being read. */
 async function settleOrServe(settle: () => Promise<void>, onProgress: (step: string) => void): Promise<void> {
-  const silence = sleep(CHAIN_WAIT_MS, new StartError('no answer yet', { retryable: true }), { ref: false })
-  const failure: unknown = await Promise.race([
-    settle().then(
-      () => null,
-      (error: unknown) => error,
-    ),
-    silence,
-  ])
+  const settled = settle().then(
+    () => null,
+    (error: unknown) => error,
+  )
+  const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', { retryable: true }))
   if (failure === null) return
   const { retryable, message } = failure as { retryable?: boolean; message: string }
   if (retryable !== true && !isDatabaseDown(failure)) throw failure

@@ -4,6 +4,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Dispatcher, Pool } from 'undici'
+import { isTimeout } from '../lib/deadline.ts'
 import { type RpcError, RpcFault } from './faults.ts'
 import { createLane, type Lane } from './parallel.ts'
 
@@ -217,7 +218,7 @@ function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Ans
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'request failed'
-  if (error.name === 'TimeoutError') return 'no answer in time'
+  if (isTimeout(error)) return 'no answer in time'
   const code = (error as { code?: unknown }).code
   return typeof code === 'string' ? code : error.message
 }

@@ -1,6 +1,7 @@
 // Chain readings for the public API: a value, or null for "could not check". It must never throw, never make an answer
 // wait beyond its budget, never give a remembered value past its time, and never say 0 for unread.
 import { type Address, wei } from '../domain/units.ts'
+import { inTime, inTimeOrNull } from '../lib/deadline.ts'
 import { createBreaker } from './breaker.ts'
 import { readView, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading } from './node-readings.ts'
@@ -47,7 +48,7 @@ export function createReadings(options: ReadingsOptions): Readings {
   async function attempt<T>(read: (timeoutMs: number) => Promise<T>, budgetMs = BUDGET_MS): Promise<Outcome<T>> {
     if (!breaker.allows()) return null
     try {
-      const answer = await within(budgetMs, read(budgetMs))
+      const answer = await inTime('the chain', budgetMs, read(budgetMs))
       breaker.succeeded()
       return { answer }
     } catch {
@@ -75,7 +76,8 @@ export function createReadings(options: ReadingsOptions): Readings {
   })
 
   return {
-    node: (nodeId, atBlock) => nodes(`${nodeId}@${atBlock}`, () => orNull(BUDGET_MS, readNode(nodeId, atBlock))),
+    node: (nodeId, atBlock) =>
+      nodes(`${nodeId}@${atBlock}`, () => inTimeOrNull(BUDGET_MS, () => readNode(nodeId, atBlock))),
 
     cover: () => cover('', () => attempt((timeoutMs) => readCover(rpc, factory, once(timeoutMs)))),
 
@@ -125,21 +127,4 @@ async function readCover(rpc: Rpc, factory: Address, read: ReadOptions): Promise
     isSolvent: readView('isSolvent', isSolvent),
     blockNumber,
   }
-}
-
-/** Rejects when the promise is late. Its own outcome is then nobody's concern. */
-async function within<T>(budgetMs: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), budgetMs)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-async function orNull<T>(budgetMs: number, outcome: Promise<Outcome<T>>): Promise<Outcome<T>> {
-  return await within(budgetMs, outcome).catch(() => null)
 }

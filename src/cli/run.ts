@@ -1,10 +1,10 @@
 // Runs one command line: finds the command, checks its arguments, runs it, and turns whatever it throws into one message and an
 // exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ChainFault } from '../chain/faults.ts'
 import { ConfigError } from '../config.ts'
 import { isDatabaseClosed, isDatabaseDown } from '../db/sql.ts'
 import { EmbedError } from '../embed/errors.ts'
+import { within } from '../lib/deadline.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
 import { type Command, EXIT, type ExitCode } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -61,8 +61,8 @@ async function orInterrupted(
   const aborted = new Promise<ExitCode>((resolve) => {
     signal.addEventListener('abort', () => {
       say('Interrupted.')
-      const grace = sleep(INTERRUPTED_MS, undefined, { ref: false })
-      void Promise.race([running.catch(() => {}), grace]).then(() => resolve(EXIT.interrupted))
+      const ended = running.catch(() => {})
+      void within(INTERRUPTED_MS, ended, () => {}).then(() => resolve(EXIT.interrupted))
     })
   })
   return await Promise.race([aborted, running.catch((error) => (signal.aborted ? aborted : Promise.reject(error)))])

@@ -7,6 +7,7 @@ import { EmbedError } from '../embed/errors.ts'
 import { type DataDirLock, lockDataDir } from '../embed/lock.ts'
 import { onParentGone } from '../embed/parent.ts'
 import { loadOrCreateSecrets } from '../embed/secrets.ts'
+import { within } from '../lib/deadline.ts'
 import { armFailpoint } from '../lib/failpoint.ts'
 import { createLog } from '../lib/log.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
@@ -31,7 +32,7 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
     const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID))
     out.say(`Stopping: ${reason}.`)
-    await Promise.race([app.stop(), sleep(STOP_MS, undefined, { ref: false })])
+    await within(STOP_MS, app.stop(), () => {})
     return code
   } finally {
     lock?.release()

@@ -2,6 +2,7 @@
 // DATA_DIR/chain; knows nothing of what is deployed on the chain.
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { within } from '../lib/deadline.ts'
 import type { Log } from '../lib/log.ts'
 import { adopt, isLost, loadable, type Saver, setAside, startSaver, stateFiles } from './chain-state.ts'
 import { type Child, type Exit, type Guard, startChild } from './child.ts'
@@ -167,9 +168,7 @@ async function launch(args: readonly string[], options: AnvilOptions): Promise<L
     },
     ...(options.guard === undefined ? {} : { guard: options.guard }),
   })
-  const deadline = AbortSignal.timeout(LISTEN_WAIT_MS)
-  const late = new Promise<'late'>((resolve) => deadline.addEventListener('abort', () => resolve('late')))
-  const outcome = await Promise.race([listening, child.exited, late])
+  const outcome = await within(LISTEN_WAIT_MS, Promise.race([listening, child.exited]), () => 'late' as const)
   if (typeof outcome === 'number') return { child, port: outcome }
   if (outcome === 'late') await child.end(STOP_STEPS)
   if (child.tail().includes('Address already in use')) throw portTaken(options.port)

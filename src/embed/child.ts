@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { within } from '../lib/deadline.ts'
 
 /** How many of the child's last lines an error about it may quote. */
 const TAIL_LINES_MAX = 20
@@ -89,7 +90,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     end: async (steps) => {
       for (const { signal, waitMs } of steps) {
         child.kill(signal)
-        const exit = await Promise.race([exited, timeout(waitMs)])
+        const exit = await within(waitMs, exited, () => null)
         if (exit !== null) return exit
       }
       throw new Error(`Process ${pid} (${options.command}) does not end, not even by ${steps.at(-1)?.signal}.`)
@@ -163,8 +164,4 @@ function collectLines(child: ChildProcess, onLine: ((line: string) => void) | un
     })
   }
   return tail
-}
-
-async function timeout(ms: number): Promise<null> {
-  return new Promise((resolve) => setTimeout(() => resolve(null), ms).unref())
 }

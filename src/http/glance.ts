@@ -2,6 +2,7 @@
 // is "could not check"; a reading that fails or hangs is null, and never fails an answer.
 import type { Readings } from '../chain/port.ts'
 import type { Wei } from '../domain/units.ts'
+import { inTimeOrNull } from '../lib/deadline.ts'
 
 const KEPT_MS = 5_000
 /** A reading is within its own budget; this is for one that forgets it. */
@@ -37,23 +38,8 @@ function kept<T>(steady: () => number, read: () => Promise<T | null>): () => Pro
     const age = steady() - at
     if (age < 0 || age >= KEPT_MS) {
       at = steady()
-      last = orNull(read, READING_MS_MAX)
+      last = inTimeOrNull(READING_MS_MAX, read)
     }
     return last
-  }
-}
-
-/** Null instead of an error, and instead of an answer later than `ms`. */
-export async function orNull<T>(read: () => Promise<T | null>, ms: number): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms)
-  })
-  try {
-    return await Promise.race([read(), late])
-  } catch {
-    return null
-  } finally {
-    clearTimeout(timer)
   }
 }

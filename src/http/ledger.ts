@@ -2,8 +2,8 @@
 // time until it does: a line of requests would only wait for a connection that nobody can open, and all go at once later.
 import { watchReplica } from '../db/replica.ts'
 import { isDatabaseDown, type Pool } from '../db/sql.ts'
+import { inTime, Overdue } from '../lib/deadline.ts'
 import type { Log } from '../lib/log.ts'
-import { Overdue } from './refusals.ts'
 
 /** Every statement of the routes is answered from indexes; one that takes this long is not being answered. */
 const ANSWER_MS_MAX = 3_000
@@ -56,7 +56,7 @@ export function ledgerOf(pool: Pool): Ledger {
     // Whoever asks now asks for all: the others wait for what he learns.
     if (away !== null) quietUntil = performance.now() + ANSWER_MS_MAX
     try {
-      const answer = await answerInTime(read(pool))
+      const answer = await inTime('the database', ANSWER_MS_MAX, read(pool))
       away = null
       return answer
     } catch (error) {
@@ -64,17 +64,5 @@ export function ledgerOf(pool: Pool): Ledger {
       if (away !== null) quietUntil = performance.now() + PAUSE_MS
       throw error
     }
-  }
-}
-
-async function answerInTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Overdue('the database', ANSWER_MS_MAX)), ANSWER_MS_MAX)
-  })
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

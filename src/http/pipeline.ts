@@ -2,12 +2,13 @@
 // input, and only then the handler. Catches every fault; what it says stays in the log.
 import type { IncomingMessage } from 'node:http'
 import type { Address } from '../domain/units.ts'
+import { inTime } from '../lib/deadline.ts'
 import { passesBy, readJsonBody, skipBody } from './body.ts'
 import { clientFinder } from './client-address.ts'
 import { readCookies } from './cookies.ts'
 import type { Query } from './guards.ts'
 import { Limits } from './limits.ts'
-import { isRefusal, Overdue, type Refusal, refusalOfFault, refuse, statusOf } from './refusals.ts'
+import { isRefusal, type Refusal, refusalOfFault, refuse, statusOf } from './refusals.ts'
 import { allowed, type Reply, sendOptions, sendOutcome, setCorsHeaders, setRateHeaders } from './reply.ts'
 import type { Call, Outcome, Route } from './route.ts'
 import type { Tools } from './tools.ts'
@@ -145,17 +146,5 @@ function isAllowed(route: Route, method: string): boolean {
 function handleInTime(route: Route, call: Call): Outcome | Promise<Outcome> {
   const outcome = route.handle(call)
   const ms = route.deadlineMs
-  return outcome instanceof Promise && ms !== null ? inTime(route, outcome, ms) : outcome
-}
-
-async function inTime(route: Route, answer: Promise<Outcome>, ms: number): Promise<Outcome> {
-  let timer: NodeJS.Timeout | undefined
-  const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Overdue(route.path, ms)), ms)
-  })
-  try {
-    return await Promise.race([answer, overdue])
-  } finally {
-    clearTimeout(timer)
-  }
+  return outcome instanceof Promise && ms !== null ? inTime(route.path, ms, outcome) : outcome
 }

@@ -1,6 +1,7 @@
 // The one place that says which refusal has which status and which words, and what becomes of a fault. Routes name a
 // refusal; they never choose a status. No text here may tell of keys, settings, hosts or code.
 import { isDatabaseDown } from '../db/sql.ts'
+import { Overdue } from '../lib/deadline.ts'
 
 const REFUSALS = {
   // 400: malformed, or a transaction that does not say what is claimed.
@@ -101,12 +102,4 @@ export function refusalOfFault(fault: unknown): Refusal {
     return refuse('noChain')
   if (fault instanceof Overdue) return refuse('overdue')
   return refuse('unexpected')
-}
-
-/** Thrown when something of ours did not answer within its time. */
-export class Overdue extends Error {
-  constructor(what: string, ms: number) {
-    super(`${what} did not answer within ${ms} ms`)
-    this.name = 'Overdue'
-  }
 }

@@ -1,5 +1,6 @@
 // A reading that scrapes share: made at most once in a while, by one at a time, and given up on after its budget. Null is
 // "could not be read"; it never throws.
+import { within } from '../lib/deadline.ts'
 
 /** Shares `read`: an answer is kept for `keepMs`, and nobody waits longer than `budgetMs`. */
 export function shared<T>(read: () => Promise<T>, { keepMs, budgetMs }: { keepMs: number; budgetMs: number }) {
@@ -19,14 +20,6 @@ export function shared<T>(read: () => Promise<T>, { keepMs, budgetMs }: { keepMs
   return async (): Promise<T | null> => {
     if (kept && performance.now() - kept.at < keepMs) return kept.value
     flight ??= start()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), budgetMs)
-    })
-    try {
-      return await Promise.race([flight, late])
-    } finally {
-      clearTimeout(timer)
-    }
+    return within(budgetMs, flight, () => null)
   }
 }

@@ -1,6 +1,7 @@
 // One attempt at a delivery: a POST that follows no redirect, waits no longer than it may, and reads no more of the answer
 // than it needs. It must never log or repeat a URL beyond its host.
 import { Agent, request } from 'undici'
+import { isTimeout } from '../lib/deadline.ts'
 import { publicLookup, refusePrivateLiteral } from './target.ts'
 
 /** What the convention advises: 15 to 30 seconds; ours is the lower end, name look-up and connection included. */
@@ -63,7 +64,7 @@ function errorOf(status: number): string | null {
 }
 
 function textOf(error: unknown, timeoutMs: number): string {
-  const { name, message, code } = error as { name?: string; message?: string; code?: string }
-  if (name === 'TimeoutError') return `did not answer within ${timeoutMs / 1000} s`
+  const { message, code } = error as { message?: string; code?: string }
+  if (isTimeout(error)) return `did not answer within ${timeoutMs / 1000} s`
   return (message || code || 'no answer').slice(0, ERROR_TEXT_MAX)
 }

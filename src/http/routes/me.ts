@@ -1,6 +1,6 @@
 // GET /api/me: the signed-in wallet, its nodes and totals, and which of its nodes on chain the ledger lacks.
 import { readWallet } from '../../db/reads.ts'
-import { orNull } from '../glance.ts'
+import { inTimeOrNull } from '../../lib/deadline.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -19,7 +19,7 @@ export const me = ({ deps, read }: Tools): Route => ({
     const { readings } = deps
     const [{ nodes, totals, nodeIds }, onChain] = await Promise.all([
       read((sql) => readWallet(sql, wallet)),
-      readings === null ? null : orNull(() => readings.nodesOf(wallet), CHAIN_MS_MAX),
+      readings === null ? null : inTimeOrNull(CHAIN_MS_MAX, () => readings.nodesOf(wallet)),
     ])
     const recorded = new Set(nodeIds)
     const unrecorded = onChain === null ? null : onChain.map(String).filter((id) => !recorded.has(id))

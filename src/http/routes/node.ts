@@ -1,8 +1,8 @@
 // GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and the contract's word on it at the
 // very block the ledger has followed to, so that a difference is drift and not lag.
 import { type NodePage, readNode } from '../../db/reads.ts'
+import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
-import { orNull } from '../glance.ts'
 import { parseId, parseLimit } from '../guards.ts'
 import type { Page } from '../memo.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
@@ -43,7 +43,7 @@ async function nodeJson({ deps, read }: Tools, id: bigint, limit: number): Promi
 async function chainWord(readings: Tools['deps']['readings'], ledger: NodePage): Promise<object | null> {
   const { followedTo } = ledger
   if (readings === null || followedTo === null) return null
-  const chain = await orNull(() => readings.node(BigInt(ledger.nodeId), followedTo), CHAIN_MS_MAX)
+  const chain = await inTimeOrNull(CHAIN_MS_MAX, () => readings.node(BigInt(ledger.nodeId), followedTo))
   if (chain === null) return null
   const { owner, balanceWei, creditedWei, withdrawnWei, blockNumber } = chain
   const matchesLedger =

@@ -1,7 +1,7 @@
 // GET /healthz: the process answers. GET /readyz: it can do its work (database reached and migrated, right chain, not about to stop). A slow
 // or lagging provider does not fail readiness: the reads do without it.
 import { isMigrated } from '../../db/migrate.ts'
-import { orNull } from '../glance.ts'
+import { inTimeOrNull } from '../../lib/deadline.ts'
 import { refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -25,7 +25,7 @@ export const readyz = ({ deps, ask }: Tools): Route => ({
     if (draining?.()) return refuse('notReady')
     const [migrated, onOurChain] = await Promise.all([
       ask(isMigrated),
-      chainIdMatches === null ? null : orNull(chainIdMatches, CHAIN_MS_MAX),
+      chainIdMatches === null ? null : inTimeOrNull(CHAIN_MS_MAX, chainIdMatches),
     ])
     return migrated && onOurChain !== false ? { json: '{"status":"ready"}' } : refuse('notReady')
   },

@@ -2,6 +2,7 @@
 // beside it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCursor } from '../../db/blocks.ts'
+import { within } from '../../lib/deadline.ts'
 import type { PassContext, Patience } from '../context.ts'
 import type { PaymentsOutcome } from '../outcomes.ts'
 
@@ -39,8 +40,5 @@ export async function nudge(ctx: PassContext, runPayments: () => Promise<Payment
   const pass = runPayments().catch((error: unknown) =>
     ctx.log.warn({ err: error }, 'a pass that a request started stopped'),
   )
-  const enough = new AbortController()
-  const late = sleep((ctx.patience ?? PATIENCE).waitMs, undefined, { signal: enough.signal }).catch(() => {})
-  await Promise.race([pass, late])
-  enough.abort()
+  await within((ctx.patience ?? PATIENCE).waitMs, pass, () => {})
 }

@@ -1,0 +1,48 @@
+// Bounds how long a caller waits for something. What it waited for goes on by itself: where a request can be cancelled, give it an
+// `AbortSignal.timeout` instead.
+
+/** Thrown when something of ours did not answer within its time. */
+export class Overdue extends Error {
+  override readonly name = 'Overdue'
+
+  constructor(what: string, ms: number) {
+    super(`${what} did not answer within ${ms} ms`)
+  }
+}
+
+/**
+ * Settles as `promise` does, or after `ms` as `late` does: with what it answers, or throws. A rejection that comes later is nobody's
+ * concern. Leaves no timer behind.
+ */
+export async function within<T, L>(ms: number, promise: Promise<T>, late: () => L): Promise<T | Awaited<L>> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<Awaited<L>>((resolve) => {
+    timer = setTimeout(() => resolve(Promise.try(late)), ms)
+  })
+  try {
+    return await Promise.race([promise, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Settles as `promise` does; throws Overdue, which names `what`, after `ms`. */
+export function inTime<T>(what: string, ms: number, promise: Promise<T>): Promise<T> {
+  return within(ms, promise, (): never => {
+    throw new Overdue(what, ms)
+  })
+}
+
+/** The answer; null instead of an error, and instead of an answer later than `ms`. */
+export async function inTimeOrNull<T>(ms: number, read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await within(ms, read(), () => null)
+  } catch {
+    return null
+  }
+}
+
+/** True for what a request throws whose `AbortSignal.timeout` is over. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}

@@ -1,0 +1,75 @@
+// How long a caller waits (src/lib/deadline.ts).
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inTime, inTimeOrNull, isTimeout, Overdue, within } from '../../src/lib/deadline.ts'
+
+/** Longer than any test waits. */
+const NEVER_MS = 60_000
+const never = () => sleep(NEVER_MS, 'an answer', { ref: false })
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+test('an answer in time is the answer, and leaves no timer behind', async () => {
+  const before = timers()
+  assert.equal(await within(NEVER_MS, Promise.resolve(7), () => null), 7)
+  assert.equal(timers(), before)
+})
+
+test('a failure in time is thrown, and leaves no timer behind', async () => {
+  const before = timers()
+  await assert.rejects(
+    within(NEVER_MS, Promise.reject(new TypeError('wrong')), () => null),
+    TypeError,
+  )
+  assert.equal(timers(), before)
+})
+
+test('when it is late, the caller gets what was to be answered then', async () => {
+  assert.equal(await within(1, never(), () => 'late'), 'late')
+  await assert.rejects(
+    within(1, never(), () => {
+      throw new RangeError('late')
+    }),
+    RangeError,
+  )
+})
+
+test('a failure after that is not left unhandled', async () => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', note)
+  const failing = sleep(5).then(() => Promise.reject(new Error('too late to matter')))
+  assert.equal(await within(1, failing, () => null), null)
+  await sleep(20)
+  process.off('unhandledRejection', note)
+  assert.deepEqual(unhandled, [])
+})
+
+test('what must be in time is overdue by its name', async () => {
+  await assert.rejects(inTime('the database', 1, never()), (error) => {
+    assert.ok(error instanceof Overdue)
+    assert.equal(error.message, 'the database did not answer within 1 ms')
+    return true
+  })
+  assert.equal(await inTime('the database', NEVER_MS, Promise.resolve('here')), 'here')
+})
+
+test('what may be missing is null when it is late or fails, at once or later', async () => {
+  assert.equal(await inTimeOrNull(1, never), null)
+  assert.equal(await inTimeOrNull(NEVER_MS, () => Promise.reject(new Error('away'))), null)
+  const broken = () => {
+    throw new Error('at once')
+  }
+  assert.equal(await inTimeOrNull(NEVER_MS, broken), null)
+  assert.equal(await inTimeOrNull(NEVER_MS, async () => 3), 3)
+})
+
+test('a request that was given up on is told from one that failed', async () => {
+  const { reason } = await new Promise<AbortSignal>((resolve) => {
+    const signal = AbortSignal.timeout(1)
+    signal.addEventListener('abort', () => resolve(signal))
+  })
+  assert.ok(isTimeout(reason))
+  assert.ok(!isTimeout(AbortSignal.abort().reason))
+  assert.ok(!isTimeout(new Error('TimeoutError')))
+})
