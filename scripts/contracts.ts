@@ -1,10 +1,9 @@
-// Owns the contracts' commands: build, check, test, mutants. It must never compile with settings of its own: they live
+// Owns the contracts' commands: build, check, test. It must never compile with settings of its own: they live
 // in contracts/foundry.toml.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { forge, forgeBytecode } from '../contracts/tools/forge.ts'
 import { BUILD_COMMAND, buildContracts, staleContracts } from '../contracts/tools/generate.ts'
-import { tryMutants } from '../contracts/tools/mutants.ts'
 import { factoryBytecode } from '../src/chain/factory.bytecode.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -34,19 +33,6 @@ export async function testContracts(): Promise<number> {
   return runGasTest()
 }
 
-/** Tries the hand-made mutants that hold `word`; each must be caught. Takes minutes. Returns the exit code. */
-export async function mutateContracts(word = ''): Promise<number> {
-  const { code } = await forge(['build'], { profile: 'light' })
-  if (code !== 0) return code
-  const verdicts = await tryMutants(word, ({ mutant, caught, how }) =>
-    console.log(`${caught ? 'ok  ' : 'FAIL'} ${mutant}: ${how}`),
-  )
-  const failed = verdicts.filter((verdict) => !verdict.caught).length
-  console.log(`${verdicts.length - failed} passed, ${failed} failed`)
-  // None tried is none caught.
-  return failed === 0 && verdicts.length > 0 ? 0 : 1
-}
-
 function runGasTest(): Promise<number> {
   const args = ['--test', 'contracts/test/gas.test.ts']
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' })
@@ -56,15 +42,14 @@ function runGasTest(): Promise<number> {
   })
 }
 
-const COMMANDS: Record<string, (word?: string) => number | Promise<number>> = {
+const COMMANDS: Record<string, () => number | Promise<number>> = {
   build: buildCommand,
   check: checkContracts,
   test: testContracts,
-  mutants: mutateContracts,
 }
 
 if (import.meta.main) {
   const command = COMMANDS[process.argv[2] ?? '']
   if (!command) console.error(`usage: scripts/contracts.ts ${Object.keys(COMMANDS).join(' | ')}`)
-  process.exitCode = command ? await command(process.argv[3]) : 2
+  process.exitCode = command ? await command() : 2
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import {
   applyHunks,
   type FileEdit,
+  FORGE,
   formatPatch,
   type Hunk,
   type PlantedBug,
@@ -17,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PATCHES = `${ROOT}test/planted/`
 const MOVED = `${PATCHES}moved.txt`
 /** Where a refresh looks for lines that are not in their file any more. */
-const SOURCES = ['src/**/*.ts', 'migrations/*.sql']
+const SOURCES = ['src/**/*.ts', 'migrations/*.sql', 'contracts/src/*.sol']
 
 /** Reads every planted bug, in the order of its file's name. Throws when a patch is malformed. */
 export function readBugs(): PlantedBug[] {
@@ -40,7 +41,13 @@ export function readBugs(): PlantedBug[] {
 export function findProblems(bugs: readonly PlantedBug[]): string[] {
   const read = readSources()
   return bugs.flatMap((bug) => {
-    const untested = bug.tests.filter((file) => !existsSync(ROOT + file)).map((file) => `there is no test ${file}`)
+    const untested = bug.tests
+      .filter((test) => test !== FORGE && !existsSync(ROOT + test))
+      .map((test) => `there is no test ${test}`)
+    // Only forge's copies have contracts of their own, and only contracts.
+    const misplaced = bug.edits
+      .filter(({ file }) => file.startsWith('contracts/src/') !== (bug.tests.join() === FORGE))
+      .map(({ file }) => `${file}: bugs in contracts/src, and no others, are "Noticed by: ${FORGE}" alone`)
     const unplantable = bug.edits.flatMap(({ file, hunks }) => {
       if (!existsSync(ROOT + file)) return [`stale: there is no file ${file}`]
       try {
@@ -50,12 +57,12 @@ export function findProblems(bugs: readonly PlantedBug[]): string[] {
         return [`${file}: ${(error as Error).message}`]
       }
     })
-    return [...untested, ...unplantable].map((problem) => `${bug.name}: ${problem}`)
+    return [...untested, ...misplaced, ...unplantable].map((problem) => `${bug.name}: ${problem}`)
   })
 }
 
 /**
- * Rewrites the bugs' patches for the sources as they are: moved paths, line numbers, context. Returns what it did and what
+ * Rewrites the bugs' patches for the sources as they are: moved paths, context, and then line numbers. Returns what it did and what
  * it could not do, a line for each.
  */
 export function refreshBugs(bugs: readonly PlantedBug[]): string[] {
@@ -65,7 +72,8 @@ export function refreshBugs(bugs: readonly PlantedBug[]): string[] {
     const edits = bug.edits.flatMap((edit) => refreshEdit(edit, read, told))
     const path = PATCHES + patchFileName(bug.name)
     const text = formatPatch({ ...bug, edits }, (file) => (existsSync(ROOT + file) ? read(file) : ''))
-    if (text !== readFileSync(path, 'utf8')) {
+    // Line numbers alone are not worth a change: they would clash with those of other branches.
+    if (withoutLineNumbers(text) !== withoutLineNumbers(readFileSync(path, 'utf8'))) {
       writeFileSync(path, text)
       told.push('rewritten')
     }
@@ -81,11 +89,16 @@ export function forgetMoved(): void {
   writeFileSync(MOVED, `${comments.join('\n')}\n`)
 }
 
+function withoutLineNumbers(patch: string): string {
+  return patch.replaceAll(/^@@ .*$/gm, '@@')
+}
+
 function refreshEdit({ file, hunks }: FileEdit, read: (file: string) => string, told: string[]): FileEdit[] {
   const refreshed = hunks.map((hunk): { file: string; hunk: Hunk } => {
     const here = existsSync(ROOT + file) ? refreshHunk(read(file), hunk) : null
     if (here) return { file, hunk: here }
-    const elsewhere = globSync(SOURCES, { cwd: ROOT }).flatMap((other) => {
+    const mayHaveMoved = isGone(hunk, existsSync(ROOT + file) ? read(file) : '')
+    const elsewhere = (mayHaveMoved ? globSync(SOURCES, { cwd: ROOT }) : []).flatMap((other) => {
       const found = other === file ? null : refreshHunk(read(other), hunk)
       return found ? [{ file: other, hunk: found }] : []
     })
@@ -104,6 +117,12 @@ function refreshEdit({ file, hunks }: FileEdit, read: (file: string) => string, 
     file: to,
     hunks: each.map(({ hunk }) => hunk),
   }))
+}
+
+/** Whether the hunk replaces lines that are not in the text. One that only adds lines is no clue to another file. */
+function isGone(hunk: Hunk, text: string): boolean {
+  const replaced = hunk.filter(({ op }) => op === '-')
+  return replaced.length > 0 && !replaced.every(({ line }) => `\n${text}`.includes(`\n${line}\n`))
 }
 
 /** Reads each file of the project once. */

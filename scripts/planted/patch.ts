@@ -1,5 +1,6 @@
 // Parses, applies and rewrites the patches of planted bugs. Pure: reads and writes no file. It never trusts a line number:
 // a hunk goes where its lines stand, and they must stand in exactly one place.
+import { createHash } from 'node:crypto'
 
 /** One line of a hunk, and what the patch does with it. */
 export interface HunkLine {
@@ -13,13 +14,16 @@ export interface FileEdit {
 }
 export interface PlantedBug {
   readonly name: string
-  /** Test files, the likeliest to notice first. */
+  /** Test files, the likeliest to notice first; or forge's tests, all together (FORGE). */
   readonly tests: readonly string[]
   /** Further lines of the header: why a change is needed that is not obvious. */
   readonly notes: readonly string[]
   readonly edits: readonly FileEdit[]
 }
 export type Place = { readonly at: number } | { readonly problem: string }
+
+/** Stands for forge's tests of the contracts in "Noticed by". */
+export const FORGE = 'forge'
 
 const TEST_LINE = /^Noticed by: (.+)$/
 /** Written by git between files. */
@@ -66,6 +70,21 @@ function parseEdits(lines: readonly string[], from: number): FileEdit[] {
 
 function startsFile(lines: readonly string[], i: number): boolean {
   return /^--- a\//.test(lines[i] ?? '') && /^\+\+\+ b\//.test(lines[i + 1] ?? '')
+}
+
+/** Whether forge's tests must notice the bug. */
+export function isForContracts({ tests }: PlantedBug): boolean {
+  return tests.includes(FORGE)
+}
+
+/**
+ * Whether the bug of that name is in the slice, 'K/N' with K from 1. Depends on the name alone, so that other bugs do not
+ * move it. Throws when the slice is not of that form.
+ */
+export function isInSlice(name: string, slice: string): boolean {
+  const [k = 0, n = 0] = (/^([1-9]\d*)\/([1-9]\d*)$/.exec(slice) ?? []).slice(1).map(Number)
+  if (k < 1 || k > n) throw new Error(`--slice takes K/N, K from 1 to N, not ${slice}`)
+  return createHash('sha256').update(name).digest().readUInt32BE() % n === k - 1
 }
 
 /** Writes a patch, with the line numbers that `read` gives for its files, so that git and patch can apply it, too. */

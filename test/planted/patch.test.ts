@@ -5,6 +5,7 @@ import {
   applyHunks,
   formatPatch,
   type Hunk,
+  isInSlice,
   parsePatch,
   patchFileName,
   refreshHunk,
@@ -96,4 +97,14 @@ test('a hunk takes as many lines of context as one place needs', () => {
     kept?.filter(({ op }) => op !== '+').map(({ line }) => line),
     ['', 'one', 'two', 'four', 'end'],
   )
+})
+
+test('each name is in one slice of any number, whatever others there are', () => {
+  const names = Array.from({ length: 100 }, (_, i) => `bug ${i}`)
+  const slices = ['1/3', '2/3', '3/3'].map((slice) => names.filter((name) => isInSlice(name, slice)))
+  assert.deepEqual(slices.flat().sort(), names.toSorted())
+  assert.ok(slices.every(({ length }) => length > 20))
+  for (const slice of ['0/3', '4/3', '1', '1/0', 'a/b', '1/3/5']) {
+    assert.throws(() => isInSlice('bug', slice), /--slice takes K\/N/)
+  }
 })
