@@ -1,6 +1,7 @@
 // Payments by internal call whose sender the operator had traced: such a payment is the inner transfer itself for as long as its block
 // stands, and an unexplained rest again (without sender, transaction and tier's leave) once that was reorganised out.
 import type { Address, Hash } from '../domain/units.ts'
+import { move } from './moves.ts'
 import { adoptNodes } from './payments.ts'
 import type { Sql } from './sql.ts'
 
@@ -38,17 +39,15 @@ export async function attribute(sql: Sql, attribution: Attribution): Promise<boo
  * decided it, and where its node is on chain already, that is its node.
  */
 export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void> {
-  const [applied] = await sql<{ ref: Hash }[]>`
+  const [applied] = await sql<{ id: number; ref: Hash }[]>`
     UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, tx_index = a.tx_index, inner_index = a.inner_index,
-      from_address = a.from_address, updated_at = now(),
-      state = CASE WHEN decided.accepted THEN 'accepted' ELSE p.state END,
-      reason = CASE WHEN decided.accepted THEN NULL ELSE p.reason END
-    FROM attributions a, LATERAL (SELECT coalesce((SELECT verdict = 'accepted' FROM payment_verdicts v
-      JOIN payments q ON q.id = v.payment_id WHERE q.ref = a.residue_ref AND v.decided_by <> 'pass'
-      ORDER BY v.id DESC LIMIT 1), false) AS accepted) decided
-    WHERE a.residue_ref = ${residueRef} AND p.ref = a.residue_ref AND p.state <> 'orphaned'
-    RETURNING p.ref`
+      from_address = a.from_address, updated_at = now()
+    FROM attributions a WHERE a.residue_ref = ${residueRef} AND p.ref = a.residue_ref AND p.state <> 'orphaned'
+    RETURNING p.id, p.ref`
   if (!applied) return
+  const lastWord = sql`(SELECT verdict FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass'
+    ORDER BY v.id DESC LIMIT 1)`
+  await move(sql, 'resume', { where: sql`p.id = ${applied.id} AND ${lastWord} = 'accepted'` })
   await adoptNodes(sql, [applied.ref])
 }
 

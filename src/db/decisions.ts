@@ -1,9 +1,10 @@
 // Payments as the operator sees and decides them: lists, one payment with all that is known of it, and his verdicts. A verdict by
 // hand is kept with the payment, outlives a reorganisation, and is never changed, only followed by another.
 import type { Evidence } from '../domain/payment.ts'
+import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
-import type { PaymentState } from './payments.ts'
-import { jsonRows, type Sql } from './sql.ts'
+import { moveAndRead } from './moves.ts'
+import type { Sql } from './sql.ts'
 
 /** What to list; null: any. */
 export interface PaymentFilter {
@@ -115,34 +116,6 @@ export async function readResidueRange(
   return row ?? null
 }
 
-/** What the operator made of a held payment. `reason` stays what it was held for, so that lists still tell. */
-export interface HandVerdict {
-  verdict: 'accepted' | 'refunded' | 'dismissed'
-  reason: string | null
-  tier: { tierId: string; version: number } | null
-  evidence: Evidence
-}
-
-/** Writes the operator's verdict on a held payment, which must be locked. */
-export async function writeHandVerdict(sql: Sql, paymentId: number, made: HandVerdict, by: string): Promise<void> {
-  const { verdict, reason, tier, evidence } = made
-  await sql`
-    UPDATE payments SET state = ${verdict}, reason = ${reason}, tier_id = ${tier?.tierId ?? null},
-      tier_version = ${tier?.version ?? null}, updated_at = now()
-    WHERE id = ${paymentId}`
-  await sql`
-    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    VALUES (${paymentId}, ${verdict}, ${reason}, ${jsonRows([evidence])}::text::jsonb -> 0, ${by})`
-}
-
-/** Sends a payment that the operator had released on its way again, in the tier he named: the pass found room for it. */
-export async function acceptReleased(sql: Sql, paymentId: number, evidence: Evidence): Promise<void> {
-  await sql`UPDATE payments SET state = 'accepted', reason = NULL, updated_at = now() WHERE id = ${paymentId}`
-  await sql`
-    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    VALUES (${paymentId}, 'accepted', NULL, ${jsonRows([evidence])}::text::jsonb -> 0, 'pass')`
-}
-
 /** Held payments of less than `belowWei`. One that waits for room in its wallet is sold already. */
 const isDust = (sql: Sql, belowWei: bigint) =>
   sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason <> 'walletLimit'`
@@ -163,17 +136,16 @@ export async function dismissDust(
   evidence: Evidence,
   by: string,
 ): Promise<{ count: number; sumWei: bigint }> {
-  const [row] = await sql<{ count: number; sumWei: bigint }[]>`
-    WITH dust AS (
-      SELECT id FROM payments WHERE ${isDust(sql, belowWei)} ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE
-    ), dismissed AS (
-      UPDATE payments p SET state = 'dismissed', updated_at = now() FROM dust WHERE p.id = dust.id
-      RETURNING p.id, p.reason, p.value_wei
-    ), judged AS (
-      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-      SELECT id, 'dismissed', reason, ${jsonRows([evidence])}::text::jsonb -> 0 || jsonb_build_object('heldFor', reason), ${by}
-      FROM dismissed
-    )
-    SELECT count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei" FROM dismissed`
+  const [row] = await moveAndRead(
+    sql,
+    'dismiss',
+    {
+      chosen: sql`SELECT id FROM payments WHERE ${isDust(sql, belowWei)} ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE`,
+      where: sql`p.id = c.id`,
+      ofRow: sql`jsonb_build_object('heldFor', reason)`,
+      ...{ evidence, by },
+    },
+    sql<{ count: number; sumWei: bigint }[]>`count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei"`,
+  )
   return row ?? { count: 0, sumWei: 0n }
 }

@@ -1,19 +1,10 @@
 // Payments: what arrived at the payments wallet, where it stands, and every verdict on it with its evidence.
 import type { Outflow, Transfer } from '../domain/observed.ts'
-import type { Evidence, HoldReason, IgnoreReason, Verdict } from '../domain/payment.ts'
+import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
+import type { PaymentState, ReasonAfter } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
+import { enter, move, moveAndRead } from './moves.ts'
 import { column, jsonRows, type Sql } from './sql.ts'
-
-export type PaymentState =
-  | 'seen'
-  | 'accepted'
-  | 'minting'
-  | 'minted'
-  | 'held'
-  | 'refunded'
-  | 'dismissed'
-  | 'orphaned'
-  | 'ignored'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
 export interface Payment {
@@ -46,38 +37,20 @@ export function byPlace(a: Payment, b: Payment): number {
   return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
 }
 
-/**
- * Stores transfers found in blocks. One that a reorganisation had taken out comes back as `seen`, or as the operator last
- * decided it: his decisions outlive the block.
- * @returns how many were not there before.
- */
+/** Stores transfers found in blocks. @returns how many were not there before. */
 export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<number> {
   if (transfers.length === 0) return 0
-  const rows = await sql`
-    INSERT INTO payments AS p (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
-    SELECT tx_hash, tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time)
-    FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'from')}::text[],
-        ${column(transfers, 'valueWei')}::numeric[], ${column(transfers, 'succeeded')}::boolean[],
-        ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
-        ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[])
-      AS r(tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
-    ORDER BY block_number, tx_index
-    ON CONFLICT (tx_hash, inner_index) DO UPDATE SET
-      (state, reason, tier_id, tier_version) = (
-        SELECT coalesce(v.verdict, 'seen'), v.reason,
-          -- A release names its tier; the payment has lost it where it came back failed in between.
-          CASE WHEN v.verdict IS NOT NULL THEN coalesce(v.evidence ->> 'tierId', p.tier_id) END,
-          CASE WHEN v.verdict IS NOT NULL THEN coalesce((v.evidence ->> 'tierVersion')::int, p.tier_version) END
-        FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
-          -- A transfer that fails where it came back moved nothing: whatever was decided about it, it is judged anew.
-          SELECT verdict, reason, evidence FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
-          ORDER BY id DESC LIMIT 1) v ON true),
-      -- A hash stands for one sender and one value: where they differ, a provider had misread them.
-      from_address = excluded.from_address, value_wei = excluded.value_wei,
-      outbox_id = NULL, succeeded = excluded.succeeded, block_number = excluded.block_number,
-      block_hash = excluded.block_hash, tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()
-    WHERE p.state = 'orphaned'`
-  return rows.count
+  return await enter(sql, 'observe', {
+    columns: sql`tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
+    rows: sql`
+      SELECT tx_hash, tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time)
+      FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'from')}::text[],
+          ${column(transfers, 'valueWei')}::numeric[], ${column(transfers, 'succeeded')}::boolean[],
+          ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
+          ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[])
+        AS t(tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
+      ORDER BY block_number, tx_index`,
+  })
 }
 
 /** Stores what the payments wallet itself sent: the other side of its balance. */
@@ -157,56 +130,37 @@ export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
 }
 
-/** Writes a verdict and what follows from it. The payment must be `seen`, or held `walletLimit`. */
-export async function writeVerdict(
-  sql: Sql,
-  paymentId: number,
-  verdict: Exclude<Verdict, { kind: 'undecided' }>,
-  evidence: Evidence,
-  decidedBy: string,
-): Promise<void> {
-  const reason = verdict.kind === 'accepted' ? null : verdict.reason
-  const tier = verdict.kind === 'ignored' ? null : verdict.tier
-  await sql`
-    UPDATE payments SET state = ${verdict.kind}, reason = ${reason}, tier_id = ${tier?.tierId ?? null},
-      tier_version = ${tier?.version ?? null}, updated_at = now()
-    WHERE id = ${paymentId}`
-  await sql`
-    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    VALUES (${paymentId}, ${verdict.kind}, ${reason}, ${JSON.stringify(evidence)}::text::jsonb, ${decidedBy})`
-}
-
 /** Marks accepted payments as carried by an intent to mint. */
 export async function markMinting(sql: Sql, paymentIds: readonly number[], outboxId: number): Promise<void> {
-  await sql`
-    UPDATE payments SET state = 'minting', outbox_id = ${outboxId}, updated_at = now()
-    WHERE id = ANY(${[...paymentIds]}) AND state = 'accepted'`
+  await move(sql, 'startMinting', { where: sql`p.id = ANY(${[...paymentIds]})`, set: sql`outbox_id = ${outboxId}` })
 }
 
 /**
  * Marks the payments whose node was minted. The tier is the verdict's; where the payment had none yet (the mint came first, as
  * when a ledger is rebuilt), the version of the node's tier that was in force. One that is in no followed block stays so.
- * @returns payments minted although they were not on their way: refs of held, refunded or dismissed ones.
+ * @returns payments minted although they were not on their way: refs of held, refunded, dismissed or ignored ones.
  */
 export async function markMinted(
   sql: Sql,
   minted: readonly { ref: Hash; nodeId: bigint; tierNo: number }[],
 ): Promise<Hash[]> {
   if (minted.length === 0) return []
-  const rows = await sql<{ ref: Hash; before: PaymentState }[]>`
-    WITH minted AS (
-      SELECT p.id, r."nodeId", p.state AS before, t.tier_id, t.version
-      FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, "nodeId" bigint, "tierNo" int)
-      JOIN payments p ON p.ref = r.ref AND p.state <> 'orphaned'
-      LEFT JOIN LATERAL (
-        SELECT tier_id, version FROM tiers WHERE tier_no = r."tierNo"
-        ORDER BY (from_block <= p.block_number) DESC, CASE WHEN from_block <= p.block_number THEN version ELSE -version END DESC
-        LIMIT 1) t ON true
-    )
-    UPDATE payments p SET state = 'minted', reason = NULL, node_id = m."nodeId",
-      tier_id = coalesce(p.tier_id, m.tier_id),
-      tier_version = CASE WHEN p.tier_id IS NULL THEN m.version ELSE p.tier_version END, updated_at = now()
-    FROM minted m WHERE p.id = m.id RETURNING p.ref, m.before`
+  const chosen = sql`
+    SELECT p.id, r."nodeId", p.state AS before, t.tier_id, t.version
+    FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, "nodeId" bigint, "tierNo" int)
+    JOIN payments p ON p.ref = r.ref
+    LEFT JOIN LATERAL (
+      SELECT tier_id, version FROM tiers WHERE tier_no = r."tierNo"
+      ORDER BY (from_block <= p.block_number) DESC, CASE WHEN from_block <= p.block_number THEN version ELSE -version END DESC
+      LIMIT 1) t ON true`
+  const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id),
+    tier_version = CASE WHEN p.tier_id IS NULL THEN c.version ELSE p.tier_version END`
+  const rows = await moveAndRead(
+    sql,
+    'recordMint',
+    { chosen, where: sql`p.id = c.id`, set, returning: sql`c.before` },
+    sql<{ ref: Hash; before: PaymentState }[]>`ref, before`,
+  )
   return rows.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before)).map((row) => row.ref)
 }
 
@@ -223,39 +177,28 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<void>
   )
 }
 
-/** Frees the payments of an intent that was mined without minting them: they are minted anew by a later one. */
+/** Frees the payments of an intent that was mined without minting them: a later one mints them. */
 export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): Promise<void> {
   if (outboxIds.length === 0) return
-  await sql`
-    UPDATE payments SET state = 'accepted', updated_at = now()
-    WHERE outbox_id = ANY(${[...outboxIds]}) AND state = 'minting'`
+  await move(sql, 'lapseMint', { where: sql`p.outbox_id = ANY(${[...outboxIds]})` })
 }
 
 /**
- * Frees the payments that wait for an intent of another sender than the one that mints now: its key was replaced, and nobody hands
- * over what it signed any more. @returns their refs.
+ * Frees the payments that wait for an intent of another account than the one that mints now: its key was replaced, and its
+ * transactions are no longer sent. @returns their refs.
  */
 export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
-  const rows = await sql<{ ref: Hash }[]>`
-    UPDATE payments p SET state = 'accepted', updated_at = now() FROM outbox o
-    WHERE o.id = p.outbox_id AND p.state = 'minting' AND o.state = 'pending' AND o.sender <> ${minter} RETURNING p.ref`
+  const chosen = sql`SELECT o.id FROM outbox o WHERE o.state = 'pending' AND o.sender <> ${minter}`
+  const change = { chosen, where: sql`p.outbox_id = c.id` }
+  const rows = await moveAndRead(sql, 'takeOverMint', change, sql<{ ref: Hash }[]>`ref`)
   return rows.map((row) => row.ref)
 }
 
 /** Holds payments whose order the contract skipped: because the wallet was full, or for what no other order would mend. */
-export async function holdSkipped(
-  sql: Sql,
-  refs: readonly Hash[],
-  reason: 'walletLimit' | 'mintReverted',
-): Promise<void> {
+export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: ReasonAfter<'skipMint'>): Promise<void> {
   if (refs.length === 0) return
-  const rows = await sql<{ id: number }[]>`
-    UPDATE payments SET state = 'held', reason = ${reason}, updated_at = now()
-    WHERE ref = ANY(${[...refs]}) AND state IN ('minting', 'accepted') RETURNING id`
-  const evidence = JSON.stringify({ rule: reason, by: 'contract' })
-  await sql`
-    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    SELECT id, 'held', ${reason}, ${evidence}::text::jsonb, 'pass' FROM unnest(${rows.map((r) => r.id)}::bigint[]) AS id`
+  const evidence = { rule: reason, by: 'contract' }
+  await move(sql, 'skipMint', { where: sql`p.ref = ANY(${[...refs]})`, reason, evidence, by: 'pass' })
 }
 
 /**
@@ -264,29 +207,33 @@ export async function holdSkipped(
  * no leave to. Runs before the nodes go and before the outbox is taken back. @returns how many were orphaned.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {
-  await sql`
-    UPDATE payments p SET node_id = NULL, updated_at = now(), state = v.state, reason = v.reason, tier_id = v.tier_id,
-      tier_version = v.tier_version
-    FROM nodes n JOIN payments was ON was.id = n.payment_id CROSS JOIN LATERAL (
-      SELECT
-        CASE
-          WHEN last.verdict IS NULL THEN 'seen'
-          WHEN last.verdict = 'accepted' AND EXISTS (SELECT FROM outbox o
-            WHERE o.id = was.outbox_id AND (o.state = 'pending' OR o.block_number > ${height})) THEN 'minting'
-          ELSE last.verdict END AS state,
-        last.reason,
-        -- A mint names a tier for a payment that had none; with the mint that goes.
-        CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN last.evidence ->> 'tierId'
-          ELSE was.tier_id END AS tier_id,
-        CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN (last.evidence ->> 'tierVersion')::int
-          ELSE was.tier_version END AS tier_version
-      FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (SELECT verdict, reason, evidence FROM payment_verdicts
-        WHERE payment_id = was.id ORDER BY id DESC LIMIT 1) last ON true) v
-    WHERE was.id = p.id AND n.block_number > ${height}`
-  const orphaned = await sql`
-    UPDATE payments SET state = 'orphaned', node_id = NULL, block_number = NULL, block_hash = NULL, tx_index = NULL,
-      updated_at = now()
-    WHERE block_number > ${height}`
+  const chosen = sql`
+    SELECT was.id, last.reason,
+      CASE
+        WHEN last.verdict IS NULL THEN 'seen'
+        WHEN last.verdict = 'accepted' AND EXISTS (SELECT FROM outbox o
+          WHERE o.id = was.outbox_id AND (o.state = 'pending' OR o.block_number > ${height})) THEN 'minting'
+        ELSE last.verdict END AS state,
+      -- A mint names a tier for a payment that had none; with the mint that goes.
+      CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN last.evidence ->> 'tierId'
+        ELSE was.tier_id END AS tier_id,
+      CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN (last.evidence ->> 'tierVersion')::int
+        ELSE was.tier_version END AS tier_version
+    FROM nodes n JOIN payments was ON was.id = n.payment_id
+      LEFT JOIN LATERAL (SELECT verdict, reason, evidence FROM payment_verdicts
+        WHERE payment_id = was.id ORDER BY id DESC LIMIT 1) last ON true
+    WHERE n.block_number > ${height}`
+  await move(sql, 'undoMint', {
+    chosen,
+    where: sql`p.id = c.id`,
+    to: sql`c.state`,
+    reason: sql`c.reason`,
+    set: sql`node_id = NULL, tier_id = c.tier_id, tier_version = c.tier_version`,
+  })
+  const orphaned = await move(sql, 'orphan', {
+    where: sql`p.block_number > ${height}`,
+    set: sql`node_id = NULL, block_number = NULL, block_hash = NULL, tx_index = NULL`,
+  })
   await sql`DELETE FROM wallet_outflows WHERE block_number > ${height}`
-  return orphaned.count
+  return orphaned
 }

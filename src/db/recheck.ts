@@ -1,6 +1,7 @@
 // What a ledger that came from a backup, or from nothing, must not do by itself: mint a payment that may have been refunded
 // in what was lost. Up to the block noted here, what is not minted is the operator's to decide.
 import type { Hash } from '../domain/units.ts'
+import { move } from './moves.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
 const NAME = 'recheckUpTo'
@@ -41,17 +42,12 @@ export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> 
  * may be on chain, and is settled by following. @returns how many.
  */
 export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
-  const evidence = JSON.stringify({ rule: 'recheck', recheckUpTo: upToBlock })
-  const held = await sql`
-    WITH held AS (
-      UPDATE payments p SET state = 'held', reason = 'recheck', updated_at = now()
-      WHERE p.state = 'accepted' AND p.block_number <= ${upToBlock}
-        AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')
-      RETURNING p.id
-    )
-    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    SELECT id, 'held', 'recheck', ${evidence}::text::jsonb, 'pass' FROM held`
-  return held.count
+  return await move(sql, 'recheck', {
+    where: sql`p.block_number <= ${upToBlock}
+      AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`,
+    evidence: { rule: 'recheck', recheckUpTo: upToBlock },
+    by: 'pass',
+  })
 }
 
 /** How many of these refs are payments that the ledger has seen and not judged yet. */

@@ -1,6 +1,8 @@
 // Refunds on record: which transaction proves that which payment was paid back. The operator's own wallet made it; nothing here
 // sends. Until its block is final a reorganisation may take it back, and then the record goes too.
+import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
+import { move } from './moves.ts'
 import type { Sql } from './sql.ts'
 
 export interface Refund {
@@ -58,15 +60,12 @@ export async function moveRefund(
 export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
   const removed = await sql`DELETE FROM refunds WHERE tx_hash = ${refund.txHash} AND block_hash = ${refund.blockHash}`
   if (removed.count === 0) return null
-  const evidence = JSON.stringify({ rule: 'refundGone', refundTxHash: refund.txHash })
+  const [payment] = await sql<{ id: number; state: PaymentState }[]>`
+    SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
+  if (!payment) return null
+  const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
+  const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
   // By a name of its own: the operator's last word was that it is refunded, which must not stand again should the block come back.
-  const [held] = await sql<{ id: number }[]>`
-    WITH held AS (
-      UPDATE payments SET state = CASE state WHEN 'refunded' THEN 'held' ELSE state END,
-        reason = 'recheck', updated_at = now()
-      WHERE ref = ${refund.paymentRef} AND state IN ('refunded', 'orphaned') RETURNING id, reason
-    )
-    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-    SELECT id, 'held', reason, ${evidence}::text::jsonb, 'refundCheck' FROM held RETURNING payment_id AS id`
-  return held?.id ?? null
+  const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
+  return moved === 0 ? null : payment.id
 }

@@ -8,6 +8,10 @@ import { socketsThatHear } from './socket.ts'
 export type Sql = postgres.Sql<ValueTypes> | postgres.TransactionSql<ValueTypes>
 /** A pool, which can begin transactions. */
 export type Pool = postgres.Sql<ValueTypes>
+/** A piece of a statement, made by the same tag. */
+export type Fragment = postgres.Fragment
+/** A piece of a statement that names columns, typed as the rows that it answers. */
+export type Columns<Row extends object> = postgres.PendingQuery<Row[]>
 type ValueTypes = { int8: number; numeric: bigint }
 
 type ValueTypeDefinitions = Record<keyof ValueTypes, postgres.PostgresType>

@@ -3,6 +3,7 @@
 import type { Evidence } from '../domain/payment.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { applyAttribution } from './attributions.ts'
+import { enter } from './moves.ts'
 import type { Sql } from './sql.ts'
 
 /** What the wallet should hold at a followed block, read together with that block. */
@@ -73,33 +74,18 @@ export interface Residue {
 }
 
 /**
- * Files value that arrived, as a payment without sender, held for the operator. One that a reorganisation had taken out and
- * brought back in the same block stands as the operator last decided it. @returns false when it was filed already.
+ * Files value that arrived, as a payment without sender, held for the operator. One that was released, reorganised out and filed
+ * again is on its way once it has its sender (attributions.ts), and not before. @returns false when it was filed already.
  */
 export async function insertUnattributed(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
-  const rows = await sql<{ id: number; fresh: boolean }[]>`
-    INSERT INTO payments AS p (ref, value_wei, succeeded, state, reason, block_number, block_hash, block_time)
-    VALUES (${ref}, ${valueWei.toString()}, true, 'held', 'unattributed', ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
-    ON CONFLICT (ref) DO UPDATE SET
-      (state, reason) = (
-        -- One that was released is on its way again once it has its sender again (attributions.ts), and not before.
-        SELECT coalesce(v.verdict, 'held'), CASE WHEN v.verdict IS NULL THEN 'unattributed' ELSE v.reason END
-        FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
-          SELECT nullif(verdict, 'accepted') AS verdict, reason FROM payment_verdicts
-          WHERE payment_id = p.id AND decided_by <> 'pass' ORDER BY id DESC LIMIT 1) v ON true),
-      block_number = excluded.block_number, block_hash = excluded.block_hash, block_time = excluded.block_time,
-      updated_at = now()
-    WHERE p.state = 'orphaned'
-    RETURNING id, xmax = 0 AS fresh`
-  for (const { id, fresh } of rows) {
-    if (!fresh) continue
-    await sql`
-      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
-      VALUES (${id}, 'held', 'unattributed', ${JSON.stringify(evidence)}::text::jsonb, 'pass')`
-  }
-  if (rows.length > 0) await applyAttribution(sql, ref)
-  return rows.length > 0
+  const filed = await enter(sql, 'fileResidue', {
+    columns: sql`ref, value_wei, succeeded, block_number, block_hash, block_time`,
+    rows: sql`SELECT ${ref}, ${valueWei.toString()}::numeric, true, ${blockNumber}::bigint, ${blockHash}, to_timestamp(${blockTime})`,
+    evidence,
+  })
+  if (filed > 0) await applyAttribution(sql, ref)
+  return filed > 0
 }
 
 /** Files value that left, as an outflow without transaction. @returns false when it was filed already. */

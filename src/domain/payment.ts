@@ -17,6 +17,9 @@ export type HoldReason =
   | 'mintReverted'
   | 'recheck'
 
+/** What the judge holds a payment for. */
+export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted'>
+
 /** The buyer's token holding at the payment's block. */
 export type HoldingReading =
   | { kind: 'notNeeded' }
@@ -52,7 +55,7 @@ export interface PaymentFacts {
 export type Evidence = Record<string, string | number | boolean | null>
 export type Verdict =
   | { kind: 'ignored'; reason: IgnoreReason; evidence: Evidence }
-  | { kind: 'held'; reason: HoldReason; tier: TierVersion | null; evidence: Evidence }
+  | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
   /** Not decided: a fact could not be read yet. The payment stays as it is and is judged again. */
   | { kind: 'undecided'; missing: 'holding' }
@@ -84,7 +87,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     tierId: tier?.tierId ?? null,
     tierVersion: tier?.version ?? null,
   }
-  const held = (reason: HoldReason, evidence: Evidence): Verdict => ({
+  const held = (reason: JudgedReason, evidence: Evidence): Verdict => ({
     kind: 'held',
     reason,
     tier,

@@ -1,6 +1,7 @@
 // What the operator makes of held payments without the chain being asked: released in a tier, or dismissed, one or all the dust at
 // once. The payment's row is locked, so of two who decide at the same time the second is refused.
-import { type DeskPayment, dismissDust, sumDust, writeHandVerdict } from '../db/decisions.ts'
+import { type DeskPayment, dismissDust, sumDust } from '../db/decisions.ts'
+import { writeVerdict } from '../db/moves.ts'
 import { readWalletUse } from '../db/payments.ts'
 import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction, type Sql } from '../db/sql.ts'
@@ -68,7 +69,7 @@ export async function releasePayment(
       nodesOfTier: tierNodes,
       inFlightOfTier: tierInFlight,
     }
-    await writeHandVerdict(sql, payment.id, { verdict: 'accepted', reason: null, tier, evidence }, actor.name)
+    await writeVerdict(sql, payment.id, { move: 'release', tier, evidence, by: actor.name })
     return finish(sql, actor, payment, { status: 'accepted', tierId: tier.tierId }, evidence)
   })
 }
@@ -126,19 +127,9 @@ export async function dismissPayment(
       note,
       receivedWei: payment.valueWei.toString(),
     }
-    await writeHandVerdict(
-      sql,
-      payment.id,
-      { verdict: 'dismissed', reason: payment.reason, tier: tierOf(payment), evidence },
-      actor.name,
-    )
+    await writeVerdict(sql, payment.id, { move: 'dismiss', evidence, by: actor.name })
     return finish(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId }, evidence)
   })
-}
-
-/** The tier that a payment had when it was held. */
-export function tierOf({ tierId, tierVersion }: DeskPayment): { tierId: string; version: number } | null {
-  return tierId === null || tierVersion === null ? null : { tierId, version: tierVersion }
 }
 
 /** The row in the audit log, the word to all instances, and the answer. */

@@ -1,25 +1,15 @@
 // Payments as the operator reads them: what is held and why, and one payment with all its evidence.
 import { describePayments, listPayments, type PaymentKey, readDesk } from '../db/decisions.ts'
 import { mayStillMint } from '../db/outbox.ts'
-import { lockWallet, type PaymentState } from '../db/payments.ts'
+import { lockWallet } from '../db/payments.ts'
 import type { Sql } from '../db/sql.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
+import { PAYMENT_STATES } from '../domain/transitions.ts'
 import type { Hash } from '../domain/units.ts'
 import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { type PageOf, pageOf, readPageFields } from './page.ts'
 
-const STATES: readonly PaymentState[] = [
-  'seen',
-  'accepted',
-  'minting',
-  'minted',
-  'held',
-  'refunded',
-  'dismissed',
-  'orphaned',
-  'ignored',
-]
 const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'wrongAmount',
   'saleClosed',
@@ -39,7 +29,7 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
 /** GET payments: newest first, each with the verdict that stands; `status`, `reason`, `cursor`, `limit`. */
 export async function readPayments(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
   const fields = readFields(input)
-  const filter = { status: fields.wordOrNull('status', STATES), reason: fields.wordOrNull('reason', REASONS) }
+  const filter = { status: fields.wordOrNull('status', PAYMENT_STATES), reason: fields.wordOrNull('reason', REASONS) }
   const { limit, before } = readPageFields(fields)
   if (fields.refusal) return fields.refusal
   return pageOf('payments', await listPayments(deps.pool, { ...filter, before, limit: limit + 1 }), limit)

@@ -1,7 +1,8 @@
 // Records that the operator paid a held payment back with a wallet of his own, and believes only the chain: a successful transfer in a
 // canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
 // the provider's trace proves. It sends nothing and never could.
-import { type DeskPayment, type PaymentKey, readDesk, writeHandVerdict } from '../db/decisions.ts'
+import { type DeskPayment, type PaymentKey, readDesk } from '../db/decisions.ts'
+import { writeVerdict } from '../db/moves.ts'
 import { insertRefund } from '../db/refunds.ts'
 import { inTransaction } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
@@ -13,7 +14,7 @@ import {
   type OperatorRefusal,
   refuseAct,
 } from './act.ts'
-import { type Decided, finish, tierOf } from './decide.ts'
+import { type Decided, finish } from './decide.ts'
 import { readFields } from './input.ts'
 import { type Mined, readMined } from './mined.ts'
 import { lockHeld, readPaymentKey } from './payments.ts'
@@ -66,8 +67,7 @@ export async function refundPayment(
       refundBlockHash: blockHash,
       recipientChecked: payment.from !== null,
     }
-    const verdict = { verdict: 'refunded' as const, reason: payment.reason, tier: tierOf(payment), evidence }
-    await writeHandVerdict(sql, payment.id, verdict, actor.name)
+    await writeVerdict(sql, payment.id, { move: 'refund', evidence, by: actor.name })
     return finish(sql, actor, payment, { status: 'refunded', tierId: payment.tierId }, evidence)
   })
 }

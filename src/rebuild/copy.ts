@@ -1,5 +1,6 @@
 // What a rebuilt ledger takes from the old one, since no chain tells it: the operator's terms and decisions, and what an ether was worth.
 // Nothing else is ever copied; a rebuild that copied what it should prove would prove nothing.
+import { move } from '../db/moves.ts'
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 
 /** The operator's own tables, with the columns that are his, and the prices of past hours. */
@@ -60,11 +61,13 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
       SELECT p.id, r.verdict, r.reason, r.evidence, r.decided_by, r.decided_at FROM ${rows} JOIN payments p ON p.ref = r.ref
       WHERE NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_at = r.decided_at)
       ORDER BY r.place`
-    await sql`
-      UPDATE payments p SET state = r.verdict, reason = CASE WHEN r.verdict = 'accepted' THEN NULL ELSE r.reason END,
-        tier_id = r.tier_id, tier_version = r.tier_version, updated_at = now()
-      FROM (SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC) r
-      WHERE p.ref = r.ref AND p.state IN ('seen', 'held') AND p.succeeded`
+    await move(sql, 'copyVerdict', {
+      chosen: sql`SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC`,
+      where: sql`p.ref = c.ref AND p.succeeded`,
+      to: sql`c.verdict`,
+      reason: sql`CASE WHEN c.verdict <> 'accepted' THEN c.reason END`,
+      set: sql`tier_id = c.tier_id, tier_version = c.tier_version`,
+    })
   })
 }
 

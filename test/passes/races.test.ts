@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { readCohorts, resizeCohort } from '../../src/db/cohorts.ts'
-import { writeHandVerdict } from '../../src/db/decisions.ts'
+import { writeVerdict } from '../../src/db/moves.ts'
 import { lockWallet } from '../../src/db/payments.ts'
 import { inTransaction, type Sql } from '../../src/db/sql.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
@@ -64,7 +64,7 @@ test('a wallet’s places are counted after the release that is under way, not b
   await beside(async (sql) => {
     await lockWallet(sql, world.at(5))
     const tier = { tierId: 'solo', version: 1 }
-    await writeHandVerdict(sql, row?.id ?? 0, { verdict: 'accepted', reason: null, tier, evidence: {} }, 'ada')
+    await writeVerdict(sql, row?.id ?? 0, { move: 'release', tier, evidence: {}, by: 'ada' })
   })
   assert.equal(await told(right), 'held tierAllowance')
   await world.settle()
@@ -86,8 +86,7 @@ test('a payment that is dismissed while it is being judged stays dismissed', asy
   const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
   await beside(async (sql) => {
     await lockWallet(sql, world.at(9))
-    const verdict = { verdict: 'dismissed' as const, reason: 'walletLimit', tier: null, evidence: {} }
-    await writeHandVerdict(sql, row?.id ?? 0, verdict, 'ada')
+    await writeVerdict(sql, row?.id ?? 0, { move: 'dismiss', evidence: {}, by: 'ada' })
   })
   assert.equal(await told(txHash), 'dismissed walletLimit')
 })

@@ -1,13 +1,19 @@
 // Judges the payments that wait for it, in chain order: reads the facts, locks the wallet, lets the pure rule decide,
 // stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, nobody else's.
 import type { Cursor } from '../../db/blocks.ts'
-import { acceptReleased } from '../../db/decisions.ts'
+import { type Decision, writeVerdict } from '../../db/moves.ts'
 import * as payments from '../../db/payments.ts'
 import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../../db/recheck.ts'
 import { isDenied } from '../../db/senders.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
-import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
+import {
+  type Evidence,
+  type HoldingReading,
+  judgePayment,
+  type PaymentFacts,
+  type Verdict,
+} from '../../domain/payment.ts'
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -142,10 +148,23 @@ async function decide(
       blockNumber: payment.blockNumber,
       blockHash: payment.blockHash,
     }
-    await payments.writeVerdict(sql, payment.id, verdict, evidence, 'pass')
+    await writeVerdict(sql, payment.id, decisionOf(verdict, evidence))
     ctx.log.info({ txHash: payment.txHash, verdict: verdict.kind, ...evidence }, 'payment judged')
     return verdict.kind
   })
+}
+
+/** How a verdict of the rules is stored. */
+function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: Evidence): Decision {
+  const judged = { evidence, by: 'pass' }
+  switch (verdict.kind) {
+    case 'accepted':
+      return { move: 'accept', tier: verdict.tier, ...judged }
+    case 'held':
+      return { move: 'hold', reason: verdict.reason, tier: verdict.tier, ...judged }
+    case 'ignored':
+      return { move: 'ignore', reason: verdict.reason, tier: null, ...judged }
+  }
 }
 
 /** The operator has released it, whatever the rules say: only the contract's cap held it up. */
@@ -153,6 +172,6 @@ async function mintWithRoom(sql: Sql, bench: Bench, payment: payments.Payment): 
   const { walletNodes, walletInFlight } = await payments.readWalletUse(sql, payment.from, payment.tierNo)
   if (walletNodes + walletInFlight >= bench.walletMax) return 'unchanged'
   const evidence = { rule: 'released', walletMax: bench.walletMax, walletNodes, walletInFlight }
-  await acceptReleased(sql, payment.id, evidence)
+  await writeVerdict(sql, payment.id, { move: 'accept', evidence, by: 'pass' })
   return 'accepted'
 }

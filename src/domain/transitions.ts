@@ -1,0 +1,197 @@
+// A payment's states and moves: from which state to which, who makes the move, and why. No other move exists: every statement
+// that changes a state takes its states from this table (db/moves.ts). docs/ARCHITECTURE.md draws it. Pure.
+import type { HoldReason, IgnoreReason, JudgedReason } from './payment.ts'
+
+export const PAYMENT_STATES = [
+  'seen',
+  'accepted',
+  'minting',
+  'minted',
+  'held',
+  'refunded',
+  'dismissed',
+  'orphaned',
+  'ignored',
+] as const
+export type PaymentState = (typeof PAYMENT_STATES)[number]
+
+/** The part of the service that makes a move: a step of a pass, the operator, or a rebuild. */
+export type Mover = 'store' | 'reconcile' | 'rewind' | 'audit' | 'judge' | 'mint' | 'refunds' | 'operator' | 'rebuild'
+
+export interface Move {
+  by: readonly Mover[]
+  /** Empty for a payment that is new to the ledger. */
+  from: readonly PaymentState[]
+  /** Several where each payment has a state of its own to go to. */
+  to: readonly PaymentState[]
+  /** A held payment moves only if it is held for one of these reasons. */
+  heldFor?: readonly HoldReason[]
+  /** What the payment is held or ignored for afterwards. */
+  reasons?: readonly (HoldReason | IgnoreReason)[]
+  /** The verdict that is stored with the move, together with its evidence. */
+  verdict?: 'accepted' | 'held' | 'ignored' | 'refunded' | 'dismissed'
+  why: string
+}
+
+/** The judge decides what it has not judged yet, and what waits for room in its wallet. */
+const TO_JUDGE = { by: ['judge'], from: ['seen', 'held'], heldFor: ['walletLimit'] } as const
+const HOLD_REASONS = [
+  'wrongAmount',
+  'saleClosed',
+  'tierAllowance',
+  'holding',
+  'walletLimit',
+  'senderDenied',
+  'recheck',
+] as const satisfies readonly JudgedReason[]
+
+export const MOVES = {
+  observe: {
+    by: ['store'],
+    from: [],
+    to: ['seen'],
+    why: 'A followed block holds a transfer to the payments wallet.',
+  },
+  fileResidue: {
+    by: ['audit'],
+    from: [],
+    to: ['held'],
+    reasons: ['unattributed'],
+    verdict: 'held',
+    why: 'Value arrived that no transaction explains.',
+  },
+  accept: { ...TO_JUDGE, to: ['accepted'], verdict: 'accepted', why: 'Every rule passes.' },
+  hold: { ...TO_JUDGE, to: ['held'], reasons: HOLD_REASONS, verdict: 'held', why: 'A rule refuses the sale.' },
+  ignore: {
+    ...TO_JUDGE,
+    to: ['ignored'],
+    reasons: ['failed', 'zero', 'self', 'operator'],
+    verdict: 'ignored',
+    why: 'The transfer is no sale.',
+  },
+  recheck: {
+    by: ['judge'],
+    from: ['accepted'],
+    to: ['held'],
+    reasons: ['recheck'],
+    verdict: 'held',
+    why: 'The ledger was restored or rebuilt: a refund may have been recorded in what was lost.',
+  },
+  release: {
+    by: ['operator'],
+    from: ['held'],
+    to: ['accepted'],
+    verdict: 'accepted',
+    why: 'The operator accepts it in a tier, whatever the rules say.',
+  },
+  refund: {
+    by: ['operator'],
+    from: ['held'],
+    to: ['refunded'],
+    verdict: 'refunded',
+    why: 'The operator paid it back, and a canonical block proves it.',
+  },
+  dismiss: {
+    by: ['operator'],
+    from: ['held'],
+    to: ['dismissed'],
+    verdict: 'dismissed',
+    why: 'The operator neither sells a node for it nor pays it back.',
+  },
+  resume: {
+    by: ['operator', 'audit'],
+    from: ['held'],
+    to: ['accepted'],
+    why: 'A residue that was released, reorganised out and filed again has its sender again.',
+  },
+  strikeRefund: {
+    by: ['refunds'],
+    from: ['refunded'],
+    to: ['held'],
+    reasons: ['recheck'],
+    verdict: 'held',
+    why: 'The refund is no longer on the chain.',
+  },
+  strikeOrphanedRefund: {
+    by: ['refunds'],
+    from: ['orphaned'],
+    to: ['orphaned'],
+    reasons: ['recheck'],
+    verdict: 'held',
+    why: 'The refund is no longer on the chain, and neither is the payment: it comes back held.',
+  },
+  startMinting: {
+    by: ['mint'],
+    from: ['accepted'],
+    to: ['minting'],
+    why: 'A signed transaction that mints its node is stored.',
+  },
+  recordMint: {
+    by: ['store', 'audit', 'operator', 'reconcile'],
+    from: ['seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'ignored'],
+    to: ['minted'],
+    why: 'Its node is on the chain, whoever minted it.',
+  },
+  skipMint: {
+    by: ['store'],
+    from: ['accepted', 'minting'],
+    to: ['held'],
+    reasons: ['walletLimit', 'mintReverted'],
+    verdict: 'held',
+    why: 'The contract skipped its order: the wallet is full, or no order can succeed.',
+  },
+  lapseMint: {
+    by: ['store'],
+    from: ['minting'],
+    to: ['accepted'],
+    why: 'The transaction was mined without minting its node: reverted, displaced, or its cohort was closed.',
+  },
+  takeOverMint: {
+    by: ['mint'],
+    from: ['minting'],
+    to: ['accepted'],
+    why: 'The key that signed its mint was replaced: the present key mints it.',
+  },
+  undoMint: {
+    by: ['rewind'],
+    from: ['minted'],
+    to: ['seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'ignored'],
+    why: 'The block of its mint was reorganised out: the last verdict stands again.',
+  },
+  orphan: {
+    by: ['rewind'],
+    from: ['seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'ignored'],
+    to: ['orphaned'],
+    why: 'Its own block was reorganised out.',
+  },
+  reinstate: {
+    by: ['store'],
+    from: ['orphaned'],
+    to: ['seen', 'accepted', 'held', 'refunded', 'dismissed'],
+    why: 'A followed block holds its transfer again: the last verdict by hand stands, or it is judged like a new one.',
+  },
+  refileResidue: {
+    by: ['audit'],
+    from: ['orphaned'],
+    to: ['held', 'refunded', 'dismissed'],
+    why: 'The block of a residue is back: the last verdict by hand stands, save a release, which needs a sender.',
+  },
+  copyVerdict: {
+    by: ['rebuild'],
+    from: ['seen', 'held'],
+    to: ['accepted', 'held', 'refunded', 'dismissed'],
+    why: 'The operator had decided it in the ledger that is rebuilt.',
+  },
+} as const satisfies Record<string, Move>
+
+export type MoveName = keyof typeof MOVES
+/** The states a move leads to. */
+export type StateAfter<M extends MoveName> = (typeof MOVES)[M]['to'][number]
+/** What a payment may be held or ignored for after a move. */
+export type ReasonAfter<M extends MoveName> = (typeof MOVES)[M] extends { reasons: readonly (infer R)[] } ? R : never
+
+/** Whether a move leads from one state to another; `from` is null for a payment that is new to the ledger. */
+export function mayMove(name: MoveName, from: PaymentState | null, to: PaymentState): boolean {
+  const move: Move = MOVES[name]
+  return move.to.includes(to) && (from === null ? move.from.length === 0 : move.from.includes(from))
+}

@@ -1,0 +1,263 @@
+// Moves of payments on the real database: each one of the table can be made, no other one can, and no other SQL makes any.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { type Change, enter, move, writeVerdict } from '../../src/db/moves.ts'
+import { rewindPayments } from '../../src/db/payments.ts'
+import { connect, type Pool, type Sql } from '../../src/db/sql.ts'
+import {
+  MOVES,
+  type Move,
+  type MoveName,
+  mayMove,
+  PAYMENT_STATES,
+  type PaymentState,
+} from '../../src/domain/transitions.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+
+const ROOT = new URL('../../', import.meta.url)
+const BUYER = `0x${'b2'.repeat(20)}`
+const h = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
+const NAMES = Object.keys(MOVES) as MoveName[]
+const ruleOf = (name: MoveName): Move => MOVES[name]
+
+let database: TestDatabase
+let pool: Pool
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  // A tier, a mint on its way, and a node that belongs to no payment yet.
+  await pool.unsafe(`
+    INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
+      VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 1, 1, 'test');
+    INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, block_number, block_hash) VALUES (1, 1, 100, 200, 5, '${h(5)}');
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit) VALUES ('mint', '${BUYER}', 7, '{}', 1);
+    INSERT INTO nodes (node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, block_hash)
+      VALUES (1, '${BUYER}', 1, '${h(10)}', 0, 0, '${h(70)}', now(), 5, '${h(5)}')`)
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+/** Runs `body` in a transaction that is taken back; the deferred constraints are asked at its end. */
+async function attempt(body: (sql: Sql) => Promise<void>): Promise<void> {
+  const done = new Error('taken back')
+  await pool
+    .begin(async (sql) => {
+      await body(sql)
+      await sql`SET CONSTRAINTS ALL IMMEDIATE`
+      throw done
+    })
+    .catch((error: unknown) => {
+      if (error !== done) throw error
+    })
+}
+
+/** Columns that a payment in this state must have, or may. */
+function columnsOf(sql: Sql, state: PaymentState) {
+  const inBlock = state !== 'orphaned'
+  return sql`tier_id = 'basic', tier_version = 1, outbox_id = 1, node_id = ${state === 'minted' ? 1 : null},
+    block_number = ${inBlock ? 5 : null}, block_hash = ${inBlock ? h(5) : null}`
+}
+
+const REASONS: Partial<Record<PaymentState, string>> = { held: 'walletLimit', ignored: 'failed' }
+
+/** A payment in this state. */
+async function payment(sql: Sql, state: PaymentState, reason = REASONS[state] ?? null): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
+    VALUES (${h(10)}, ${h(10)}, ${BUYER}, 100, true, 5, ${h(5)}, 0, now()) RETURNING id`
+  const id = row?.id ?? 0
+  await sql`UPDATE payments SET state = ${state}, reason = ${reason}, ${columnsOf(sql, state)} WHERE id = ${id}`
+  return id
+}
+
+const standing = async (sql: Sql, id: number) => {
+  const [row] = await sql<{ state: string; reason: string | null; verdicts: number; tier: string | null }[]>`
+    SELECT state, reason, tier_id AS tier, (SELECT count(*) FROM payment_verdicts WHERE payment_id = p.id) AS verdicts
+    FROM payments p WHERE id = ${id}`
+  return row ?? assert.fail()
+}
+
+/** What any move can be given. */
+const anyChange = (sql: Sql, id: number, name: MoveName, to: PaymentState) =>
+  ({
+    where: sql`p.id = ${id}`,
+    set: columnsOf(sql, to),
+    ...(ruleOf(name).to.length > 1 && { to: sql`${to}`, reason: sql`${REASONS[to] ?? null}` }),
+    ...((ruleOf(name).reasons?.length ?? 0) > 1 && { reason: ruleOf(name).reasons?.[0] }),
+    ...{ evidence: { rule: 'test' }, by: 'test' },
+  }) as Change<MoveName>
+
+for (const name of NAMES.filter((name) => ruleOf(name).from.length > 0)) {
+  test(`${name} is made from the states of the table to the states of the table, and from and to no other`, async () => {
+    const { to: allowed, verdict } = ruleOf(name)
+    for (const from of PAYMENT_STATES) {
+      for (const to of allowed.length > 1 ? PAYMENT_STATES : allowed) {
+        await attempt(async (sql) => {
+          const id = await payment(sql, from)
+          const moved = await move(sql, name, anyChange(sql, id, name, to))
+          const expected = mayMove(name, from, to)
+          assert.equal(moved, expected ? 1 : 0, `${from} to ${to}`)
+          const { state, verdicts } = await standing(sql, id)
+          assert.equal(state, expected ? to : from)
+          assert.equal(verdicts, expected && verdict ? 1 : 0, `verdicts after ${from} to ${to}`)
+        })
+      }
+    }
+  })
+}
+
+test('what is held for good is not the judge’s to move', async () => {
+  for (const name of ['accept', 'hold', 'ignore'] as const) {
+    await attempt(async (sql) => {
+      const id = await payment(sql, 'held', 'wrongAmount')
+      assert.equal(await move(sql, name, anyChange(sql, id, name, ruleOf(name).to[0] ?? 'seen') as never), 0)
+      assert.deepEqual(await standing(sql, id), { state: 'held', reason: 'wrongAmount', tier: 'basic', verdicts: 0 })
+    })
+  }
+})
+
+test('a verdict on a payment that is where none may follow is an error, and nothing is written', async () => {
+  await attempt(async (sql) => {
+    const id = await payment(sql, 'dismissed')
+    const verdict = { evidence: {}, by: 'ada' }
+    await assert.rejects(
+      writeVerdict(sql, id, { move: 'release', tier: { tierId: 'basic', version: 1 }, ...verdict }),
+      /in no state/,
+    )
+    await assert.rejects(
+      writeVerdict(sql, id, { move: 'hold', reason: 'holding', tier: null, ...verdict }),
+      /in no state/,
+    )
+    assert.deepEqual(await standing(sql, id), { state: 'dismissed', reason: null, tier: 'basic', verdicts: 0 })
+  })
+})
+
+test('a verdict keeps the tier unless it names one, and the reason where the payment is decided', async () => {
+  await attempt(async (sql) => {
+    const id = await payment(sql, 'held', 'recheck')
+    await writeVerdict(sql, id, { move: 'dismiss', evidence: {}, by: 'ada' })
+    assert.deepEqual(await standing(sql, id), { state: 'dismissed', reason: 'recheck', tier: 'basic', verdicts: 1 })
+  })
+  await attempt(async (sql) => {
+    const id = await payment(sql, 'seen')
+    await writeVerdict(sql, id, { move: 'ignore', reason: 'zero', tier: null, evidence: {}, by: 'pass' })
+    assert.deepEqual(await standing(sql, id), { state: 'ignored', reason: 'zero', tier: null, verdicts: 1 })
+  })
+})
+
+/** Stores the transfer of `payment`, or a residue, as it stands in block 6. */
+async function come(sql: Sql, name: 'observe' | 'fileResidue'): Promise<number> {
+  const place = sql`6::bigint AS block_number, ${h(6)} AS block_hash, now() AS block_time`
+  if (name === 'fileResidue') {
+    const columns = sql`ref, value_wei, succeeded, block_number, block_hash, block_time`
+    return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, 100, true, ${place}`, evidence: { rule: 'test' } })
+  }
+  const columns = sql`tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, block_time`
+  return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, ${h(10)}, ${BUYER}, 100, true, ${place}` })
+}
+
+for (const name of ['observe', 'fileResidue'] as const) {
+  const back = name === 'observe' ? 'reinstate' : 'refileResidue'
+
+  test(`${name} stores a payment that is new`, async () => {
+    await attempt(async (sql) => {
+      assert.equal(await come(sql, name), 1)
+      const [row] = await sql<{ id: number }[]>`SELECT id FROM payments`
+      const held = name === 'fileResidue'
+      const expected = held
+        ? { state: 'held', reason: 'unattributed', verdicts: 1 }
+        : { state: 'seen', reason: null, verdicts: 0 }
+      assert.deepEqual(await standing(sql, row?.id ?? 0), { ...expected, tier: null })
+    })
+  })
+
+  test(`${name} leaves a payment alone that is in a block, whatever its state`, async () => {
+    for (const state of PAYMENT_STATES.filter((known) => known !== 'orphaned')) {
+      await attempt(async (sql) => {
+        const id = await payment(sql, state)
+        const before = await standing(sql, id)
+        assert.equal(await come(sql, name), 0, state)
+        assert.deepEqual(await standing(sql, id), before)
+      })
+    }
+  })
+
+  test(`${back} takes an orphaned payment to where the last verdict by hand put it, if the table has that state`, async () => {
+    const fresh = name === 'observe' ? ['seen', null] : ['held', 'unattributed']
+    for (const verdict of ['accepted', 'held', 'refunded', 'dismissed'] as const) {
+      const decided = mayMove(back, 'orphaned', verdict) ? [verdict, verdict === 'held' ? 'recheck' : null] : fresh
+      assert.deepEqual(await comeBack(name, verdict), decided)
+    }
+    assert.deepEqual(await comeBack(name, null), fresh)
+  })
+}
+
+/** State and reason of a payment that comes back after this last verdict by hand. */
+async function comeBack(name: 'observe' | 'fileResidue', verdict: PaymentState | null) {
+  let found: unknown[] = []
+  await attempt(async (sql) => {
+    const id = await payment(sql, 'orphaned')
+    if (name === 'fileResidue') await sql`UPDATE payments SET tx_hash = NULL, from_address = NULL`
+    const say = (word: PaymentState, by: string) => sql`
+      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+      VALUES (${id}, ${word}, ${word === 'held' ? 'recheck' : null}, '{}', ${by})`
+    // An earlier word of the operator's and a later one of a pass count for nothing.
+    if (verdict) await say('dismissed', 'ada')
+    if (verdict) await say(verdict, 'ada')
+    await say('ignored', 'pass')
+    assert.equal(await come(sql, name), 1)
+    const { state, reason } = await standing(sql, id)
+    found = [state, reason]
+  })
+  return found
+}
+
+test('an orphaned payment stays orphaned when the block of its node is taken back, too', async () => {
+  await attempt(async (sql) => {
+    // Its block came back above that of its node, and was then taken back alone.
+    const id = await payment(sql, 'orphaned')
+    await sql`UPDATE nodes SET payment_id = ${id}`
+    assert.equal(await rewindPayments(sql, 4), 0)
+    assert.equal((await standing(sql, id)).state, 'orphaned')
+  })
+})
+
+test('no other SQL changes a payment’s state, and every move of the table is made somewhere', () => {
+  const sources = globSync('{src/**/*.ts,migrations/*.sql}', { cwd: ROOT }).map((file) => ({
+    file,
+    text: readFileSync(new URL(file, ROOT), 'utf8'),
+  }))
+  const others = sources.filter(({ file }) => file !== 'src/db/moves.ts')
+  assert.equal(others.length, sources.length - 1)
+  for (const { file, text } of others) {
+    assert.doesNotMatch(text, /(INSERT|MERGE)\s+INTO\s+(public\.)?payments\b/i, file)
+    for (const [, changed = ''] of text.matchAll(/UPDATE\s+(?:ONLY\s+)?(?:public\.)?payments\b(.*?)(?:WHERE|`|;)/gis))
+      assert.doesNotMatch(changed, /\bstate\b\s*[=,)]/i, `${file}: UPDATE payments${changed}`)
+  }
+  const callers = others.filter(({ file }) => file !== 'src/domain/transitions.ts').map(({ text }) => text)
+  const made = [...callers, readFileSync(new URL('src/db/moves.ts', ROOT), 'utf8')].join('\n')
+  for (const name of NAMES) assert.match(made, new RegExp(`'${name}'`), `${name} is made nowhere`)
+})
+
+/** Never called: what the compiler must refuse. */
+export function undeclared(sql: Sql): unknown[] {
+  const where = sql`true`
+  const judged = { evidence: {}, by: 'pass' }
+  return [
+    // @ts-expect-error there is no such move
+    move(sql, 'unsell', { where }),
+    // @ts-expect-error a verdict has its evidence
+    move(sql, 'accept', { where }),
+    // @ts-expect-error the judge holds nothing for this
+    move(sql, 'hold', { where, reason: 'unattributed', ...judged }),
+    // @ts-expect-error a move to several states names one
+    move(sql, 'undoMint', { where }),
+    // @ts-expect-error a move to one state names none
+    move(sql, 'orphan', { where, to: sql`'seen'` }),
+    // @ts-expect-error a mint is no verdict
+    writeVerdict(sql, 1, { move: 'recordMint', ...judged }),
+  ]
+}

@@ -1,0 +1,92 @@
+// The table of a payment's moves: sound in itself, and the same as the diagram in docs/ARCHITECTURE.md.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import {
+  MOVES,
+  type Move,
+  type MoveName,
+  mayMove,
+  PAYMENT_STATES,
+  type PaymentState,
+} from '../../src/domain/transitions.ts'
+
+const NAMES = Object.keys(MOVES) as MoveName[]
+const ruleOf = (name: MoveName): Move => MOVES[name]
+const isState = (word: string): word is PaymentState => PAYMENT_STATES.some((state) => state === word)
+
+test('a move leads only from its own states to its own states', () => {
+  assert.ok(mayMove('accept', 'seen', 'accepted'))
+  assert.ok(mayMove('observe', null, 'seen'))
+  assert.ok(!mayMove('accept', 'dismissed', 'accepted'))
+  assert.ok(!mayMove('accept', 'seen', 'minted'))
+  assert.ok(!mayMove('accept', null, 'accepted'))
+  assert.ok(!mayMove('observe', 'orphaned', 'seen'))
+})
+
+test('every state can be reached and left', () => {
+  for (const state of PAYMENT_STATES) {
+    assert.ok(
+      NAMES.some((name) => ruleOf(name).to.includes(state)),
+      `no move leads to ${state}`,
+    )
+    assert.ok(
+      NAMES.some((name) => ruleOf(name).from.includes(state)),
+      `no move leads from ${state}`,
+    )
+  }
+})
+
+test('a move to held or ignored alone says for what, and no other move does', () => {
+  for (const name of NAMES) {
+    const { to, reasons } = ruleOf(name)
+    const [only] = to
+    // An orphaned payment keeps a reason.
+    const needed = to.length === 1 && (only === 'held' || only === 'ignored' || name === 'strikeOrphanedRefund')
+    assert.equal(reasons !== undefined, needed, name)
+  }
+})
+
+test('a verdict is of the state that the move leads to', () => {
+  for (const name of NAMES) {
+    const { to, verdict } = ruleOf(name)
+    if (verdict && name !== 'strikeOrphanedRefund') assert.deepEqual(to, [verdict], name)
+  }
+})
+
+test('the diagram in docs/ARCHITECTURE.md draws every move, and no other', () => {
+  const page = readFileSync(new URL('../../docs/ARCHITECTURE.md', import.meta.url), 'utf8')
+  const [, diagram] = /```mermaid\nstateDiagram-v2\n(.*?)```/s.exec(page) ?? []
+  const table = NAMES.flatMap((name) => {
+    const { from, to } = ruleOf(name)
+    return (from.length === 0 ? ['[*]'] : from).flatMap((start) => to.map((end) => `${start} --> ${end} : ${name}`))
+  })
+  assert.deepEqual(readDiagram(diagram ?? '').sort(), table.sort())
+})
+
+/** The arrows of a state diagram, one for each label and each pair of states; one of a composite state is one of all states in it. */
+function readDiagram(diagram: string): string[] {
+  const arrows: [from: string, to: string, labels: string[]][] = []
+  const members = new Map<string, Set<string>>()
+  const open: string[] = []
+  for (const line of diagram.split('\n').map((text) => text.trim())) {
+    const composite = /^state ".*" as (\w+) \{$/.exec(line)?.[1]
+    const [, from, to, labels] = /^(\S+) --> (\S+) : (.+)$/.exec(line) ?? []
+    if (composite) open.push(composite)
+    else if (line === '}') open.pop()
+    else if (from && to && labels) {
+      arrows.push([from, to, labels.split(', ')])
+      for (const outer of open) {
+        const inner = members.get(outer) ?? new Set()
+        for (const word of [from, to].filter(isState)) inner.add(word)
+        members.set(outer, inner)
+      }
+    } else assert.equal(line, '', 'a line of the diagram that this test does not understand')
+  }
+  const statesOf = (word: string) => [...(members.get(word) ?? [word])]
+  return arrows.flatMap(([from, to, labels]) =>
+    labels.flatMap((label) =>
+      statesOf(from).flatMap((start) => statesOf(to).map((end) => `${start} --> ${end} : ${label}`)),
+    ),
+  )
+}
