@@ -17,6 +17,8 @@ export const TEST_PROCESS = [
   '--test-force-exit',
   ...['--import', new URL('../test/support/test-process.ts', import.meta.url).href],
 ]
+/** Every test process loads the same modules: to find them compiled saves a third of a second each. */
+const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
 /** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 120_000
 const LONG_SUFFIX = '.long.test.ts'
@@ -83,6 +85,7 @@ export async function runNodeTests(
     console.error('No test file matches.')
     return { passed: false, files: new Map(), closing: ['# tests 0'] }
   }
+  process.env.NODE_COMPILE_CACHE ??= COMPILED
   const events = run({
     files: files.map((file) => resolve(ROOT, file)),
     cwd: ROOT,

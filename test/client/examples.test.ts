@@ -17,6 +17,8 @@ const CLIENT = join(ROOT, 'client')
 const TSC = join(CLIENT, 'node_modules/typescript/bin/tsc')
 /** A mint, a round, and a busy machine. */
 const CREDITED_MS = 180_000
+/** All of them, one of which buys a node and waits for it. */
+const PLAY_MS = 110_000
 const PRICE_WEI = 10n ** 16n
 const BUYER = EMBED_ACCOUNTS[7]
 /** What an example may use without saying where it comes from; the README says it in words. */
@@ -27,10 +29,12 @@ const examples = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/`
 )
 const project = temporaryDirectory()
 let service: Service
+/** What each example wrote, and why it ended early; null where it did not. */
+let played: Promise<{ stdout: string; error: string | null }[]>
 
 before(async () => {
   const building = run(process.execPath, [TSC, '--project', join(CLIENT, 'tsconfig.build.json')])
-  service = await startService(temporaryDirectory(), { CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' })
+  service = await startService(temporaryDirectory(), { CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5' })
   await building
   mkdirSync(join(project, 'node_modules/@node-ledger'), { recursive: true })
   symlinkSync(CLIENT, join(project, 'node_modules/@node-ledger/client'))
@@ -53,6 +57,7 @@ before(async () => {
     },
     CREDITED_MS,
   )
+  played = playAll()
 })
 after(() => service.stop())
 
@@ -78,7 +83,8 @@ test('every example compiles against the built package', async () => {
 for (const [index, example] of examples.entries()) {
   const first = example.split('\n').find((line) => line !== '' && !line.startsWith('import') && !line.startsWith('//'))
   test(`it runs: ${first}`, async () => {
-    const { stdout } = await run(process.execPath, [join(project, nameOf(index))], { timeout: 120_000 })
+    const { stdout, error } = (await played)[index] ?? assert.fail('it did not run')
+    assert.equal(error, null)
     if (example.includes('buy(')) assert.match(stdout, /minted \d+/)
     if (example.includes('verifyNode(')) assert.match(stdout, /^true \[\] \d+n\ntrue true/)
     if (example.includes('verifyRound(')) assert.match(stdout, /recomputed/)
@@ -86,6 +92,27 @@ for (const [index, example] of examples.entries()) {
     if (example.includes('await ledger.getMe')) assert.match(stdout, new RegExp(`^${BUYER?.address.toLowerCase()} `))
   })
 }
+
+/** Runs them in their order, in one process: to load the packages takes longer than any of them. */
+async function playAll() {
+  writeFileSync(join(project, 'play.mjs'), PLAY)
+  const names = examples.map((_, index) => nameOf(index))
+  const { stdout } = await run(process.execPath, [join(project, 'play.mjs'), ...names], { timeout: PLAY_MS })
+  return JSON.parse(stdout.slice(stdout.lastIndexOf('\n[') + 1)) as { stdout: string; error: string | null }[]
+}
+
+const PLAY = `
+import { format } from 'node:util'
+const played = []
+for (const name of process.argv.slice(2)) {
+  const example = { stdout: '', error: null }
+  console.log = (...words) => void (example.stdout += format(...words) + '\\n')
+  await import('./' + name).catch((error) => void (example.error = format(error)))
+  played.push(example)
+}
+process.stdout.write('\\n' + JSON.stringify(played))
+process.exit(0)
+`
 
 /** Buys the first node without the client. */
 async function pay({ rpcUrl, paymentAddress }: { rpcUrl: string; paymentAddress: string }): Promise<string> {

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run.ts'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { runtimeEnv } from './runtime-env.ts'
 import { temporaryDirectory } from './temporary.ts'
 import type { World } from './world.ts'
 
@@ -47,7 +48,7 @@ export async function runProcess(
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, ...argv], {
     cwd: temporaryDirectory(),
-    env: { PATH: process.env.PATH ?? '', HOME: temporaryDirectory(), ...env },
+    env: { ...runtimeEnv(), HOME: temporaryDirectory(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: RUN_MS,
     killSignal: 'SIGKILL',

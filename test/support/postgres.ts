@@ -1,5 +1,5 @@
-// Databases for tests, on a real PostgreSQL: each a clone of one migrated template. The test runner starts the server
-// and names it in the environment; a test file that is run by itself starts its own.
+// Databases for tests, on a real PostgreSQL: each a clone of one migrated template, or one that another test has given back,
+// emptied. The test runner starts the server and names it in the environment; a test file that is run by itself starts its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { migrate } from '../../src/db/migrate.ts'
@@ -11,6 +11,10 @@ import { temporaryDirectory } from './temporary.ts'
 /** Where the runner tells its tests the server's connection string. */
 export const SERVER_VARIABLE = 'NODE_LEDGER_TEST_POSTGRES'
 const TEMPLATE = 'ledger_template'
+/** Begins the names of databases that tests have given back. */
+const SPARE = 'spare_'
+/** A new one has 10 MB; one in which a test has put much more is slower to empty than another is to make. */
+const SPARE_BYTES_MAX = 30_000_000
 /** Any number; one per purpose. */
 const TEMPLATE_LOCK = 7_301_001
 /** A pool that was ended closes its connections on the server a moment later; on a busy machine several. Only a leak takes all of it. */
@@ -27,18 +31,23 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A migrated database of the caller's own; about 20 ms. */
+/** A migrated database of the caller's own, as the migrations leave it. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()
   const ready = templates.get(server) ?? ensureTemplate(server)
   templates.set(server, ready)
   await ready
-  return create(server, TEMPLATE)
+  const name = nextName()
+  if (!(await takeSpare(server, name))) await create(server, name, TEMPLATE)
+  return { name, url: withDatabase(server, name), drop: () => giveBack(server, name) }
 }
 
 /** A database without a single table, for tests of the migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
-  return create(await serverUrl(), 'template0')
+  const server = await serverUrl()
+  const name = nextName()
+  await create(server, name, 'template0')
+  return { name, url: withDatabase(server, name), drop: () => drop(server, name) }
 }
 
 /** Starts a server for a whole test run and prepares its template. The caller stops it. */
@@ -60,6 +69,7 @@ export async function ensureTemplate(server: string): Promise<void> {
     await sql`drop database if exists ${sql(unfinished)} with (force)`
     await sql`create database ${sql(unfinished)} template template0`
     await migrate(withDatabase(server, unfinished))
+    await asAdmin(withDatabase(server, unfinished), addEmptying)
     await sql`alter database ${sql(unfinished)} rename to ${sql(TEMPLATE)}`
   })
 }
@@ -90,25 +100,104 @@ async function serverUrl(): Promise<string> {
   return server.url
 }
 
-async function create(server: string, template: string): Promise<TestDatabase> {
-  const name = `test_${process.pid}_${++created}`
-  await asAdmin(server, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
-  return { name, url: withDatabase(server, name), drop: () => drop(server, name) }
+function nextName(): string {
+  return `test_${process.pid}_${++created}`
 }
+
+async function create(server: string, name: string, template: string): Promise<void> {
+  await asAdmin(server, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
+}
+
+/** Renames a database that was given back, so that no other process takes it too. False where there is none. */
+async function takeSpare(server: string, name: string): Promise<boolean> {
+  return asAdmin(server, async (sql) => {
+    const spares = await sql<{ datname: string }[]>`select datname from pg_database where datname like ${`${SPARE}%`}`
+    for (const { datname } of spares) {
+      const taken = await sql`alter database ${sql(datname)} rename to ${sql(name)}`.then(
+        () => true,
+        () => false,
+      )
+      if (taken) return true
+    }
+    return false
+  })
+}
+
+/** Empties a database for the next test, which costs less than to make one. Drops it where a test changed its schema or filled it. */
+async function giveBack(server: string, name: string): Promise<void> {
+  const leaks = await asAdmin(server, (sql) => awaitClosed(sql, name))
+  const reusable = leaks.length === 0 && (await asAdmin(withDatabase(server, name), empty))
+  if (!reusable) return drop(server, name)
+  await asAdmin(server, (sql) => sql`alter database ${sql(name)} rename to ${sql(`${SPARE}${name}`)}`)
+}
+
+/** Whether it could be made as the migrations leave it. */
+async function empty(sql: postgres.Sql): Promise<boolean> {
+  // Neither triggers nor foreign keys may act on what is taken out and put back.
+  await sql`set session_replication_role = replica`
+  const [row] = await sql<{ emptied: boolean }[]>`select fresh.empty_ledger() as emptied`
+  return row?.emptied === true
+}
+
+/**
+ * Adds a schema of its own to the template: the rows that the migrations enter, a digest of the ledger's schema, and a function that
+ * brings a ledger back to both, or answers false where it would not be the same.
+ */
+async function addEmptying(sql: postgres.Sql): Promise<void> {
+  const tables = await sql<{ name: string; columns: string }[]>`
+    select table_name as name, string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns
+    from information_schema.columns c join pg_tables t on t.schemaname = table_schema and t.tablename = table_name
+    where table_schema = 'public' and is_generated = 'NEVER' group by 1 order by 1`
+  const [digest] = await sql.unsafe(`select ${SCHEMA_DIGEST} as value`)
+  const each = (statement: (name: string, columns: string) => string) =>
+    tables.map(({ name, columns }) => statement(name, columns)).join('\n')
+  await sql.unsafe(`
+    create schema fresh;
+    create table fresh.sequences as
+      select schemaname, sequencename, start_value, last_value from pg_sequences where schemaname = 'public';
+    ${each((name, columns) => `create table fresh.${name} as select ${columns} from public.${name};`)}
+    create function fresh.empty_ledger() returns boolean language plpgsql as $$ begin
+      if ${SCHEMA_DIGEST} <> '${digest?.value}' or pg_database_size(current_database()) > ${SPARE_BYTES_MAX} then
+        return false;
+      end if;
+      ${each(
+        (name, columns) => `delete from public.${name};
+      insert into public.${name} (${columns}) overriding system value select ${columns} from fresh.${name};`,
+      )}
+      perform setval(format('%I.%I', schemaname, sequencename), coalesce(last_value, start_value), last_value is not null)
+        from fresh.sequences;
+      return true;
+    end $$`)
+}
+
+/** Names, columns, constraints, indexes and triggers, and whether those are on. */
+const SCHEMA_DIGEST = `(select md5(string_agg(part, ';' order by part)) from (
+  select format('%s %s', relname, relkind) as part from pg_class where relnamespace = 'public'::regnamespace
+  union all select format('%s.%s %s %s', attrelid, attname, atttypid, attnotnull) from pg_attribute
+    where attnum > 0 and attrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)
+  union all select format('%s %s %s', tgrelid, tgname, tgenabled) from pg_trigger
+  union all select format('%s %s', conrelid, conname) from pg_constraint where connamespace = 'public'::regnamespace
+  union all select format('%s %s', proname, md5(prosrc)) from pg_proc where pronamespace = 'public'::regnamespace) parts)`
 
 async function drop(server: string, name: string): Promise<void> {
   const leaks = await asAdmin(server, async (sql) => {
-    const deadline = Date.now() + DROP_WAIT_MS
-    let open = await connections(sql, name)
-    while (open.length > 0 && Date.now() < deadline) {
-      await sleep(DROP_POLL_MS)
-      open = await connections(sql, name)
-    }
+    const open = await awaitClosed(sql, name)
     await sql`drop database if exists ${sql(name)} with (force)`
     return open
   })
   if (leaks.length > 0)
     throw new Error(`Connections left open at the end of a test; they last ran: ${leaks.join(' | ')}`)
+}
+
+/** Waits until its connections are closed. Resolves with what those last ran that are open all the same. */
+async function awaitClosed(sql: postgres.Sql, name: string): Promise<string[]> {
+  const deadline = Date.now() + DROP_WAIT_MS
+  let open = await connections(sql, name)
+  while (open.length > 0 && Date.now() < deadline) {
+    await sleep(DROP_POLL_MS)
+    open = await connections(sql, name)
+  }
+  return open
 }
 
 async function connections(sql: postgres.Sql, name: string): Promise<string[]> {

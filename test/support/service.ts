@@ -7,6 +7,7 @@ import { createPublicClient, createWalletClient, type Hash, http, parseAbi, zero
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { runtimeEnv } from './runtime-env.ts'
 import { until } from './until.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -47,7 +48,7 @@ export async function startService(
 ): Promise<Service> {
   const child = spawn(process.execPath, [MAIN, 'start'], {
     env: {
-      PATH: process.env.PATH ?? '',
+      ...runtimeEnv(),
       HOME: dataDir,
       DATA_DIR: dataDir,
       PORT: '0',
