@@ -8,7 +8,7 @@ import { connect } from '../src/db/sql.ts'
 import type { ObservedRange } from '../src/domain/observed.ts'
 import type { Hash } from '../src/domain/units.ts'
 import { silentLog } from '../src/lib/log.ts'
-import type { Run } from '../src/passes/context.ts'
+import type { RunLimits } from '../src/passes/context.ts'
 import { follow as followChain } from '../src/passes/steps/follow.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import { contextOf, startWorld, type World } from '../test/support/world.ts'
@@ -25,7 +25,7 @@ const CONCURRENCY = [4, 8, 16, 32]
 const RUNS = 5
 const GOAL = 0.8
 /** The bench follows alone and to the end. */
-const RUN: Run = { checkLock: () => {}, outOfTime: () => false }
+const RUN: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
 export const follow: Bench = {
   name: 'follow',

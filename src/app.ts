@@ -2,7 +2,6 @@
 // money. What was started is stopped in reverse, also when a later step fails.
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createChainReader } from './chain/follow.ts'
 import { createReadings } from './chain/readings.ts'
 import { createRpc, type Rpc } from './chain/rpc.ts'
 import { checksum, createWalletVerifier, recoverSigner } from './chain/wallets.ts'
@@ -26,7 +25,7 @@ import { paymentsPass } from './passes/payments.ts'
 import { startPriceHistory } from './passes/price.ts'
 import { startScheduler } from './passes/scheduler.ts'
 import { createSyncer } from './passes/sync.ts'
-import { chainSettler, migrateWhenUp, refuseOtherLedger, refusePooler, StartError, settleChainId } from './settle.ts'
+import { chainPreflight, migrateWhenUp, openLedgerChain, refusePooler, StartError } from './settle.ts'
 import { startWebhooks } from './webhooks/worker.ts'
 
 export { operatorDeps } from './pass-context.ts'
@@ -99,23 +98,12 @@ async function build(
   const rpc = openRpc()
 
   onProgress('checking chain and factory')
-  const senders = sendersOf(chain)
-  const watched = {
-    factory: chain.factory,
-    paymentAddress: chain.paymentAddress,
-    senders: [senders.minter, senders.distributor].filter((sender) => sender !== null),
-  }
-  const reader = createChainReader(rpc, watched)
-  const chainId = await settleChainId(pool, chain, reader)
-  await refuseOtherLedger(pool, chain, chainId)
-  const parts = { pool, directUrl: database.directUrl, chain, rpc, reader, chainId, guardUsable: false }
-  const ctx = passContext(config, log, parts)
-  const onSettled = ({ guardUsable }: { guardUsable: boolean }) => {
-    ctx.rules.guardUsable = guardUsable
-  }
-  // Each run of a pass begins with it until it has succeeded once.
-  ctx.ready = chainSettler({ config, pool, chain, chainId, rpc, reader, onSettled })
-  await settleOrServe(ctx.ready, onProgress)
+  const opened = await openLedgerChain(pool, chain, rpc)
+  const { reader, chainId } = opened
+  // Each run of a pass begins with it: until it has succeeded once, no run does anything.
+  const preflight = chainPreflight(config, pool, opened)
+  const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: opened, preflight })
+  await preflightOrServe(preflight, onProgress)
 
   const runPayments = metered('payments', metrics.meters, paymentsPass(ctx))
   const credit = metered('credit', metrics.meters, creditPass(ctx))
@@ -130,7 +118,7 @@ async function build(
   changes.subscribe(() => webhooks.wake())
 
   // Readings have a client of their own, so that bulk reads of the passes never stand in their way.
-  const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: senders.distributor })
+  const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: sendersOf(chain).distributor })
 
   onProgress('starting to serve')
   let draining = false
@@ -167,7 +155,13 @@ async function build(
     const scheduler = startScheduler(passes, config.schedule.tickSec, log)
     stack.defer(() => scheduler.stop())
   }
-  const metricsUrl = await serveMetrics(config, metrics, { ...ctx, readings }, onProgress, stack)
+  const metricsUrl = await serveMetrics(
+    config,
+    metrics,
+    { pool, chain: reader, readings, minter: ctx.minter, distributor: ctx.distributor },
+    onProgress,
+    stack,
+  )
   const { port } = server.server.address() as AddressInfo
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
 }
@@ -198,8 +192,8 @@ async function serveMetrics(
 }
 
 /** Tries to settle things with the chain; a chain that does not answer must not keep the ledger from being read. */
-async function settleOrServe(settle: () => Promise<void>, onProgress: (step: string) => void): Promise<void> {
-  const settled = settle().then(
+async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (step: string) => void): Promise<void> {
+  const settled = preflight().then(
     () => null,
     (error: unknown) => error,
   )

@@ -1,5 +1,7 @@
 // The database and the chain that a start runs on: the operator's where they are configured, the embedded ones in place
 // of each that is not. Owns the life of the embedded parts, and of the data directory's lock.
+import type { ChainReader } from './chain/port.ts'
+import type { Rpc } from './chain/rpc.ts'
 import { localSigner, type Signer } from './chain/signer.ts'
 import type { Config } from './config.ts'
 import { type Address, address } from './domain/units.ts'
@@ -30,6 +32,14 @@ export interface ChainPart {
   distributor: Signer | null
   /** The embedded chain's demo token; null on a chain of the operator's. */
   demoToken: Address | null
+}
+
+/** A chain with its client open, and the id under which this ledger knows it. */
+export interface OpenedChain {
+  readonly part: ChainPart
+  readonly rpc: Rpc
+  readonly reader: ChainReader
+  readonly chainId: number
 }
 
 export interface Parts {

@@ -2,58 +2,45 @@
 // and for commands alike. Wiring only; it starts nothing.
 import { createContractReader } from './chain/contract.ts'
 import { createNodeHistory } from './chain/history.ts'
-import type { ChainReader } from './chain/port.ts'
-import type { Rpc } from './chain/rpc.ts'
+import type { ChainFacts } from './chain/port.ts'
 import { createSender } from './chain/sender.ts'
 import type { Signer } from './chain/signer.ts'
 import type { Config } from './config.ts'
+import { advisoryLock } from './db/locks.ts'
 import type { Pool } from './db/sql.ts'
 import type { Log } from './lib/log.ts'
 import type { OperatorDeps } from './operator/act.ts'
-import type { ChainPart } from './parts.ts'
-import type { PassContext } from './passes/context.ts'
+import type { OpenedChain } from './parts.ts'
+import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from './passes/context.ts'
 
 /** Most that is offered per gas: a price that ordinary traffic has never had to pay for long. */
 const FEE_CAP_WEI = 500n * 10n ** 9n
 /** How often ledger and contract are compared. */
 const RECONCILE_EVERY_SEC = 300
 
-/** What the passes work with, from the settings and the parts that are open. */
-export function passContext(
+/** Builds what needs no key, from the settings and the parts that are open. */
+export function ledgerContext(
   config: Config,
   log: Log,
-  given: {
-    pool: Pool
-    directUrl: string
-    chain: ChainPart
-    rpc: Rpc
-    reader: ChainReader
-    chainId: number
-    guardUsable: boolean
-  },
-): PassContext {
-  const { chain, rpc, chainId } = given
-  const { factory } = chain
-  const sender = (signer: Signer | null) => signer && createSender({ rpc, signer, chainId, factory })
+  { pool, chain }: { pool: Pool; chain: OpenedChain },
+): LedgerContext {
+  const { part, rpc, reader } = chain
   return {
-    pool: given.pool,
-    directUrl: given.directUrl,
-    chain: given.reader,
-    contract: createContractReader(rpc, factory),
-    history: createNodeHistory(rpc, factory),
-    minter: sender(chain.minter),
-    distributor: sender(chain.distributor),
+    pool,
+    chain: reader,
+    contract: createContractReader(rpc, part.factory),
+    history: createNodeHistory(rpc, part.factory),
+    pollPolicy: REQUEST_POLL_POLICY,
     rules: {
-      startBlock: chain.startBlock,
-      paymentAddress: chain.paymentAddress,
+      startBlock: part.startBlock,
+      paymentAddress: part.paymentAddress,
       finality: config.chain.finality,
       priceGraceSec: config.payments.priceGraceSec,
       holdingRetrySec: config.payments.holdingRetrySec,
       distEnabled: config.credit.enabled,
       distMode: config.credit.mode,
       feeCapWei: FEE_CAP_WEI,
-      guardUsable: given.guardUsable,
-      rewindsToShorterChain: chain.demoToken !== null,
+      rewindsToShorterChain: part.demoToken !== null,
       reconcileEverySec: RECONCILE_EVERY_SEC,
       fundsWarnTransactions: config.schedule.fundsWarnTransactions,
     },
@@ -61,8 +48,32 @@ export function passContext(
   }
 }
 
-/** What the operator's acts and readings are given: all that a pass has, but for its keys. */
-export function operatorDeps(ctx: PassContext, readPool: Pool): OperatorDeps {
+/** Builds what the passes work with: the same, the keys, and what begins and bounds a run. */
+export function passContext(
+  config: Config,
+  log: Log,
+  opened: {
+    pool: Pool
+    /** Past any pooler, for locks. */
+    directUrl: string
+    chain: OpenedChain
+    preflight: () => Promise<ChainFacts>
+  },
+): PassContext {
+  const { part, rpc, chainId } = opened.chain
+  const sender = (signer: Signer | null) => signer && createSender({ rpc, signer, chainId, factory: part.factory })
+  return {
+    ...ledgerContext(config, log, opened),
+    minter: sender(part.minter),
+    distributor: sender(part.distributor),
+    lock: advisoryLock(opened.directUrl),
+    preflight: opened.preflight,
+  }
+}
+
+/** Builds what the operator's acts and readings work with. Of the accounts that send it has the addresses only. */
+export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Pool): OperatorDeps {
+  const { pool, chain, contract, rules, log } = ctx
   const senders = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
-  return { ...ctx, minter: null, distributor: null, senders, readPool }
+  return { pool, readPool, chain, contract, senders, rules, log }
 }

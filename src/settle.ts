@@ -4,7 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment } from './chain/check-deployment.ts'
 import { ChainFault } from './chain/faults.ts'
-import type { ChainReader } from './chain/port.ts'
+import { createChainReader } from './chain/follow.ts'
+import type { ChainFacts, ChainReader } from './chain/port.ts'
 import type { Rpc } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import { readCursor } from './db/blocks.ts'
@@ -15,7 +16,7 @@ import { inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
 import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
 import { creditMaxWei } from './domain/credit.ts'
 import { wei } from './domain/units.ts'
-import { type ChainPart, type DatabasePart, sendersOf } from './parts.ts'
+import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
 /** How long a start waits for its database: a server that replays its log after a crash takes about that long. */
@@ -92,23 +93,37 @@ export async function refusePooler(
   }
 }
 
+/** Opens the chain of a ledger that stands, or is to begin. Throws a StartError where the ledger is another chain's or factory's. */
+export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Promise<OpenedChain> {
+  const reader = readerOf(part, rpc, sendersOf(part))
+  const chainId = await settleChainId(pool, part, reader)
+  await refuseOtherLedger(pool, part, chainId)
+  return { part, rpc, reader, chainId }
+}
+
+/** Reads the chain for this factory, this payments wallet and these accounts. */
+export function readerOf(
+  { factory, paymentAddress }: ChainPart,
+  rpc: Rpc,
+  { minter, distributor }: ReturnType<typeof sendersOf>,
+): ChainReader {
+  const senders = [minter, distributor].filter((sender) => sender !== null)
+  return createChainReader(rpc, { factory, paymentAddress, senders })
+}
+
 /**
  * Holds the settings against the chain.
  * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
  */
-export async function checkChain(
-  chain: ChainPart,
-  rpc: Rpc,
-  chainId: number,
-): Promise<{ chainId: number; guardUsable: boolean }> {
-  const { factory, paymentAddress, startBlock } = chain
-  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...sendersOf(chain) })
+export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
+  const { factory, paymentAddress, startBlock } = part
+  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...sendersOf(part) })
   if (check.problems.length > 0) {
     const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
     const retryable = check.problems.every((problem) => problem.transient)
     throw new StartError(`Node Ledger cannot start on this chain:\n${lines.join('\n')}`, { retryable })
   }
-  return { chainId, guardUsable: check.guardUsable }
+  return { guardUsable: check.guardUsable }
 }
 
 /** The chain id the settings name, else the ledger's own, else the provider's. Throws a StartError when nobody knows. */
@@ -125,50 +140,41 @@ export async function settleChainId(pool: Pool, chain: ChainPart, reader: ChainR
 }
 
 /** Refuses settings that name another chain, factory or beginning than the ledger has: no provider is needed to see that. */
-export async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
+async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
   const stored = await readIdentity(pool)
   if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), chainId })
 }
 
 /** A ledger belongs to one factory on one chain: pointing it at another would mix two histories. */
-export async function claimLedger(pool: Pool, chain: ChainPart, chainId: number, reader: ChainReader): Promise<void> {
-  const wanted = { ...namedBy(chain), chainId, genesisHash: await genesisHash(chain, reader) }
+export async function claimLedger(pool: Pool, { part, chainId, reader }: OpenedChain): Promise<void> {
+  const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader) }
   refuseDifference(await claimIdentity(pool, wanted), wanted)
 }
 
-/** What to do with the chain before the first run, on every instance: resolves once, and then at once. */
-export function chainSettler(options: {
-  config: Config
-  pool: Pool
-  chain: ChainPart
-  chainId: number
-  rpc: Rpc
-  reader: ChainReader
-  onSettled: (check: { guardUsable: boolean }) => void
-}): () => Promise<void> {
-  const { config, pool, chain, chainId, rpc, reader, onSettled } = options
-  let settling: Promise<void> | null = null
-  const settle = async () => {
-    const check = await checkChain(chain, rpc, chainId)
-    await claimLedger(pool, chain, chainId, reader)
-    await enterTerms(config, pool, chain, reader)
-    onSettled(check)
+/** Prepares the chain before the first run, on every instance. Once that has succeeded it resolves to the same facts, at once. */
+export function chainPreflight(config: Config, pool: Pool, chain: OpenedChain): () => Promise<ChainFacts> {
+  let preparing: Promise<ChainFacts> | null = null
+  const prepare = async () => {
+    const facts = await checkChain(chain)
+    await claimLedger(pool, chain)
+    await enterTerms(config, pool, chain)
+    return facts
   }
   return () => {
-    settling ??= settle().catch((error: unknown) => {
-      settling = null
+    preparing ??= prepare().catch((error: unknown) => {
+      preparing = null
       throw error
     })
-    return settling
+    return preparing
   }
 }
 
 /** Puts the demo tiers of a demo chain on sale, and enters the credit terms the settings ask for. */
-async function enterTerms(config: Config, pool: Pool, chain: ChainPart, reader: ChainReader): Promise<void> {
+async function enterTerms(config: Config, pool: Pool, { part, reader }: OpenedChain): Promise<void> {
   const head = await reader.head()
   const { range, intervalSec, slotSec } = config.credit
   const zero = { minWei: wei(0n), maxWei: wei(0n) }
-  if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: head.number, time: head.time })
+  if (part.demoToken) await seedTiers(pool, part.demoToken, { block: head.number, time: head.time })
   const payoutBps = Math.max(0, ...(await readTierVersions(pool)).map((tier) => tier.payoutBps))
   const mostWei = creditMaxWei(intervalSec, payoutBps)
   if (range && range.maxWei > mostWei) {

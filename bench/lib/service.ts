@@ -20,9 +20,9 @@ export interface Service {
 }
 
 /** The settings with which a service uses a world's database, chain, factory and keys. */
-export function settingsOn({ ctx, chain, factory, at }: World): Record<string, string> {
+export function settingsOn({ directUrl, chain, factory, at }: World): Record<string, string> {
   return {
-    DATABASE_URL: ctx.directUrl,
+    DATABASE_URL: directUrl,
     RPC_URL: chain.rpcUrl,
     CHAIN_ID: String(chain.chainId),
     FACTORY_ADDRESS: factory,

@@ -94,6 +94,12 @@ export interface ChainCounters {
   paused: boolean
 }
 
+/** What is known of a chain once it has been reached. */
+export interface ChainFacts {
+  /** Whether the factory's block hashes agree with the provider's; without, mints wait for finalized blocks and carry no guard. */
+  readonly guardUsable: boolean
+}
+
 /** One node's events, for the reconciler. */
 export interface NodeHistory {
   /** Its mint, transfers and withdrawals in blocks `from` to `to`, in chain order. */
@@ -189,19 +195,23 @@ export type EstimateOutcome =
   | { kind: 'insufficientFunds' }
   | { kind: 'overGasCap' }
 
-/** One key's hand on the chain. The only thing that can send. */
-export interface Sender {
+/** One of the service's own accounts as the chain has it. It cannot send. */
+export interface AccountReader {
   readonly address: Address
   /** Transactions of this account mined at the provider's latest block. */
   nonce(): Promise<number>
-  /** The same as of one block, which the provider must have; null where it does not say. */
-  nonceAt(block: Hash): Promise<number | null>
   balance(): Promise<Wei>
   /**
    * Current fees for a new transaction: room for the base fee to double, or `capWei` where that is less and still pays for the next
    * block. Above it only where nothing below would do.
    */
   fees(capWei?: bigint): Promise<Fees>
+}
+
+/** The same account with its key. The only thing that can send. */
+export interface Sender extends AccountReader {
+  /** Transactions of this account mined as of one block, which the provider must have; null where it does not say. */
+  nonceAt(block: Hash): Promise<number | null>
   /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
   /** Signs; sends nothing. */

@@ -2,17 +2,16 @@
 // service that runs in this directory; a command never starts any of its own.
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { createChainReader } from '../chain/follow.ts'
-import { createRpc, type Rpc } from '../chain/rpc.ts'
+import { createRpc } from '../chain/rpc.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { connect, type Pool } from '../db/sql.ts'
 import { silentLog } from '../lib/log.ts'
 import type { Actor, OperatorDeps } from '../operator/act.ts'
-import { attachChain, attachDatabase, type ChainPart, type DatabasePart, sendersOf } from '../parts.ts'
-import { operatorDeps, passContext } from '../pass-context.ts'
+import { attachChain, attachDatabase, type DatabasePart, type OpenedChain } from '../parts.ts'
+import { ledgerContext, operatorDeps, passContext } from '../pass-context.ts'
 import type { PassContext } from '../passes/context.ts'
-import { checkChain, claimLedger, refuseOtherLedger, settleChainId } from '../settle.ts'
+import { checkChain, claimLedger, openLedgerChain } from '../settle.ts'
 import { RefusedError, UnavailableError } from './errors.ts'
 import type { Io } from './io.ts'
 
@@ -60,48 +59,43 @@ export async function withLedger<T>(io: Io, body: (ledger: Ledger) => Promise<T>
 
 /** The same with the chain: for the operator's acts and readings, which can send nothing. */
 export async function withOperator<T>(io: Io, body: (deps: OperatorDeps, ledger: Ledger) => Promise<T>): Promise<T> {
-  return await withContext(io, async (ctx, ledger, _chain, stack) => {
-    const { url, readUrl } = ledger.database
-    const readPool = readUrl === url ? ledger.pool : openPool(readUrl, stack)
-    return await body(operatorDeps(ctx, readPool), ledger)
+  return await withChain(io, async ({ ledger, chain, stack }) => {
+    const { config, pool, database } = ledger
+    const { url, readUrl } = database
+    const readPool = readUrl === url ? pool : openPool(readUrl, stack)
+    const { minter, distributor } = chain.part
+    const ctx = ledgerContext(config, silentLog, { pool, chain })
+    return await body(operatorDeps({ ...ctx, minter, distributor }, readPool), ledger)
   })
 }
 
 /** The same for a pass, with the keys; settings, database and chain are held against each other first. */
 export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ledger) => Promise<T>): Promise<T> {
-  return await withContext(io, async (ctx, ledger, chain, _stack, rpc, chainId) => {
-    const { guardUsable } = await checkChain(chain, rpc, chainId)
-    await claimLedger(ledger.pool, chain, chainId, ctx.chain)
-    ctx.rules.guardUsable = guardUsable
-    return await body(ctx, ledger)
+  return await withChain(io, async ({ ledger, chain }) => {
+    const { config, pool, database } = ledger
+    const facts = await checkChain(chain)
+    await claimLedger(pool, chain)
+    const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
+    return await body(passContext(config, silentLog, opened), ledger)
   })
 }
 
-async function withContext<T>(
-  io: Io,
-  body: (
-    ctx: PassContext,
-    ledger: Ledger,
-    chain: ChainPart,
-    stack: AsyncDisposableStack,
-    rpc: Rpc,
-    chainId: number,
-  ) => Promise<T>,
-): Promise<T> {
+/** A ledger with its chain; `stack` closes what is opened besides. */
+interface LedgerOnChain {
+  readonly ledger: Ledger
+  readonly chain: OpenedChain
+  readonly stack: AsyncDisposableStack
+}
+
+async function withChain<T>(io: Io, body: (opened: LedgerOnChain) => Promise<T>): Promise<T> {
   return await withLedger(io, async (ledger) => {
-    const { config, pool, database } = ledger
-    const chain = await attachChain(config)
-    if (!chain) throw noService(config, 'RPC_URL')
+    const { config, pool } = ledger
+    const part = await attachChain(config)
+    if (!part) throw noService(config, 'RPC_URL')
     await using stack = new AsyncDisposableStack()
-    const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })
+    const rpc = createRpc({ urls: part.rpcUrls, log: silentLog })
     stack.defer(() => rpc.close())
-    const { minter, distributor } = sendersOf(chain)
-    const senders = [minter, distributor].filter((sender) => sender !== null)
-    const reader = createChainReader(rpc, { factory: chain.factory, paymentAddress: chain.paymentAddress, senders })
-    const chainId = await settleChainId(pool, chain, reader)
-    await refuseOtherLedger(pool, chain, chainId)
-    const given = { pool, directUrl: database.directUrl, chain, rpc, reader, chainId, guardUsable: false }
-    return await body(passContext(config, silentLog, given), ledger, chain, stack, rpc, chainId)
+    return await body({ ledger, chain: await openLedgerChain(pool, part, rpc), stack })
   })
 }
 

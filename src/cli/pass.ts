@@ -1,7 +1,6 @@
 // The command `node-ledger pass`: one run of a pass, as the service would make it, under the same locks.
 import { readCursor } from '../db/blocks.ts'
 import { readHalt } from '../db/halts.ts'
-import { withLock } from '../db/locks.ts'
 import type { Drift } from '../domain/drift.ts'
 import type { PassContext } from '../passes/context.ts'
 import { creditPass } from '../passes/credit.ts'
@@ -46,7 +45,7 @@ interface ReconcileOutcome {
 
 /** Every window of nodes once, where the pass takes one at a time. */
 async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
-  const done = await withLock(ctx.directUrl, 'payments', async (signal): Promise<ReconcileOutcome> => {
+  const done = await ctx.lock('payments', async (signal): Promise<ReconcileOutcome> => {
     let blockNumber: number | null = null
     let inserted = 0
     const drifts = new Map<string, Drift>()

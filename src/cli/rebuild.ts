@@ -2,8 +2,6 @@
 // it goes, and says what differs. It holds no key that could sign: nothing can be sent from here.
 
 import { readView, viewCall } from '../chain/calls.ts'
-import { createChainReader } from '../chain/follow.ts'
-import type { Sender } from '../chain/port.ts'
 import { createRpc, type Rpc } from '../chain/rpc.ts'
 import { POSTGRES_URL } from '../config/values.ts'
 import { readCursor } from '../db/blocks.ts'
@@ -12,11 +10,11 @@ import { connect, type Pool } from '../db/sql.ts'
 import { type Address, address } from '../domain/units.ts'
 import { silentLog } from '../lib/log.ts'
 import { attachChain, attachDatabase, type ChainPart, sendersOf } from '../parts.ts'
-import { passContext } from '../pass-context.ts'
+import { ledgerContext } from '../pass-context.ts'
 import type { Comparison } from '../rebuild/compare.ts'
-import { RebuildError, rebuild } from '../rebuild/rebuild.ts'
+import { rebuild } from '../rebuild/rebuild.ts'
 import { seedTiers } from '../seed.ts'
-import { checkChain, claimLedger, settleChainId } from '../settle.ts'
+import { checkChain, claimLedger, readerOf, settleChainId } from '../settle.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { RefusedError, UsageError } from './errors.ts'
 import { noService, readSettings } from './ledger.ts'
@@ -50,21 +48,21 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })
   stack.defer(() => rpc.close())
   const senders = await sendersOnRecord(chain, rpc)
-  const watched = { factory: chain.factory, paymentAddress: chain.paymentAddress, senders: Object.values(senders) }
-  const reader = createChainReader(rpc, watched)
-  const chainId = await settleChainId(pool, chain, reader)
-  const { guardUsable } = await checkChain(chain, rpc, chainId)
-  await claimLedger(pool, chain, chainId, reader)
+  const reader = readerOf(chain, rpc, senders)
+  const opened = { part: chain, rpc, reader, chainId: await settleChainId(pool, chain, reader) }
+  const facts = await checkChain(opened)
+  await claimLedger(pool, opened)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {
     say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered anew')
     if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 })
   }
-  const parts = { pool, directUrl: into, chain, rpc, reader, chainId, guardUsable }
   const ctx = {
-    ...passContext(config, silentLog, parts),
-    minter: mute(senders.minter),
-    distributor: mute(senders.distributor),
+    ...ledgerContext(config, silentLog, { pool, chain: opened }),
+    preflight: async () => facts,
+    // The judge must know our accounts.
+    minter: { address: senders.minter },
+    distributor: { address: senders.distributor },
   }
   const { block, waiting, comparison } = await rebuild(ctx, source, say)
   say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless he had decided them`)
@@ -92,19 +90,4 @@ async function sendersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Ad
     return address(readView(role, await rpc.request(method, params)))
   }
   return { minter: known.minter ?? (await ask('minter')), distributor: known.distributor ?? (await ask('distributor')) }
-}
-
-/** A sender by name only: the judge must know our wallets, and nothing may be signed. */
-function mute(of: Address): Sender {
-  const refuse = () => Promise.reject(new RebuildError('a rebuild never sends'))
-  return {
-    address: of,
-    nonce: refuse,
-    nonceAt: refuse,
-    balance: refuse,
-    fees: refuse,
-    estimate: refuse,
-    sign: refuse,
-    broadcast: refuse,
-  }
 }

@@ -15,6 +15,12 @@ const PING_MS = 2_000
  */
 const SILENCE_MS = 15_000
 
+/** `withLock` over the connection that `directUrl` names, which must lead past any pooler. */
+export const advisoryLock =
+  (directUrl: string) =>
+  <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>): Promise<T | null> =>
+    withLock(directUrl, name, body)
+
 /**
  * Runs `body` while holding the lock; answers null at once when somebody else holds it. `signal` aborts when the lock's
  * connection is lost.

@@ -10,48 +10,50 @@ import type { Passes, Syncer } from '../passes/outcomes.ts'
 
 export interface HttpDeps {
   /** The primary: whatever writes (used nonces, the shared price) or must not lag (health, claims). */
-  sql: Pool
+  readonly sql: Pool
   /** The public reads; a replica where there is one, else the same pool as `sql`. */
-  readSql: Pool
+  readonly readSql: Pool
   /** Says when memoised reads are stale. Null: nothing is memoised. */
-  changes: LedgerChanges | null
+  readonly changes: LedgerChanges | null
   /** The chain's own word, null readings where it cannot be had. Null when there is no chain: every reading is null then. */
-  readings: Readings | null
+  readonly readings: Readings | null
   /** Null when the passes cannot run here (no chain): the cron routes and claims answer 503 then. */
-  passes: Passes | null
+  readonly passes: Passes | null
   /** Looks minted nodes up on chain. Null when there is no chain: sync answers 503 then. */
-  syncer: Syncer | null
+  readonly syncer: Syncer | null
   /** What the operator's acts and readings are given. Null when there is no chain: they answer 503 then. */
-  operator: OperatorDeps | null
+  readonly operator: OperatorDeps | null
   /**
    * Asks the upstream for the ether price once; null when it said nothing usable. Called at most once a minute over all
    * instances. Null when no upstream is configured.
    */
-  priceFeed: (() => Promise<number | null>) | null
+  readonly priceFeed: (() => Promise<number | null>) | null
   /** EIP-55 spelling of an address. */
-  checksum: (address: Address) => string
+  readonly checksum: (address: Address) => string
   /**
    * The address (lower case) that signed `message` as an EIP-191 personal message, or null when the signature recovers to
    * none. Local, no RPC. Called with 65-byte signatures only, r and s in range, s low, v 27 or 28.
    */
-  recoverSigner: (message: string, signature: `0x${string}`) => Promise<Address | null>
+  readonly recoverSigner: (message: string, signature: `0x${string}`) => Promise<Address | null>
   /**
    * Asks the chain whether a contract wallet (ERC-1271, ERC-6492) accepts the signature; null when it could not be asked.
    * Null itself unless SMART_WALLET_LOGIN is set.
    */
-  verifyContractWallet: ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>) | null
+  readonly verifyContractWallet:
+    | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>)
+    | null
   /** Readiness: whether the provider is still on the configured chain; null when it could not be asked, which does not fail it. */
-  chainIdMatches: (() => Promise<boolean | null>) | null
+  readonly chainIdMatches: (() => Promise<boolean | null>) | null
   /** True once the service was asked to stop: it is not ready then, and keeps no connection. Left out: never. */
-  draining?: () => boolean
+  readonly draining?: () => boolean
   /** Told of every answer, and of every read of the memo. Left out: nobody counts. */
-  meters?: HttpMeters
-  settings: HttpSettings
+  readonly meters?: HttpMeters
+  readonly settings: HttpSettings
   /** Milliseconds since 1970, as the machine tells them: sessions, nonces and times that are shown. It may step, or stand. */
-  clock: () => number
+  readonly clock: () => number
   /** Milliseconds that go on evenly, whatever becomes of the clock: windows, and the age of what is kept. */
-  steady: () => number
-  log: Log
+  readonly steady: () => number
+  readonly log: Log
 }
 
 export interface HttpMeters {
@@ -61,39 +63,39 @@ export interface HttpMeters {
 }
 
 export interface HttpSettings {
-  chainId: number
-  factoryAddress: Address | null
-  paymentAddress: Address | null
+  readonly chainId: number
+  readonly factoryAddress: Address | null
+  readonly paymentAddress: Address | null
   /** Shown to everybody in the well-known document; null unless the operator means it to be public. */
-  publicRpcUrl: string | null
+  readonly publicRpcUrl: string | null
   /** True when the chain is the embedded one. */
-  embedded: boolean
+  readonly embedded: boolean
   /** Tier that deploy-quote quotes; null: the first on sale. */
-  quoteTier: string | null
+  readonly quoteTier: string | null
   /** Null when not configured. */
-  cronKey: string | null
+  readonly cronKey: string | null
   /** Empty when not configured. */
-  adminKeys: readonly AdminKey[]
+  readonly adminKeys: readonly AdminKey[]
   /** Signs new sessions and nonces. */
-  sessionSecret: string
+  readonly sessionSecret: string
   /** Still accepted while secrets are rotated. */
-  previousSessionSecret: string | null
+  readonly previousSessionSecret: string | null
   /** Origin the service is reached at, without a path: domain and URI of the sign-in message. */
-  publicUrl: string
+  readonly publicUrl: string
   /** Networks whose `x-forwarded-for` is believed, as CIDR or single addresses. */
-  trustedProxies: readonly string[]
+  readonly trustedProxies: readonly string[]
   /** Cookies carry `Secure` and the `__Host-` prefix. */
-  production: boolean
-  staleAfterSec: number
-  tickSec: number
-  distEnabled: boolean
-  distMode: 'treasury' | 'swaps'
+  readonly production: boolean
+  readonly staleAfterSec: number
+  readonly tickSec: number
+  readonly distEnabled: boolean
+  readonly distMode: 'treasury' | 'swaps'
   /** Every setting with its effective value, secrets masked: for the operator's eyes. */
-  described: Readonly<Record<string, string | null>>
+  readonly described: Readonly<Record<string, string | null>>
 }
 
 export interface AdminKey {
   /** The actor in the audit log. */
-  label: string
-  key: string
+  readonly label: string
+  readonly key: string
 }

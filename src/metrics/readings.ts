@@ -1,6 +1,6 @@
 // What the metrics page reads when it is scraped: the ledger's figures from the database, the head and the senders' funds
 // from the chain. Each reading has a budget and is shared by scrapes; one that fails leaves its samples out.
-import type { ChainReader, Readings, Sender } from '../chain/port.ts'
+import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/metrics.ts'
 import type { Pool } from '../db/sql.ts'
 import { coverOf } from '../domain/cover.ts'
@@ -14,12 +14,12 @@ const FUNDS = { keepMs: 10_000, budgetMs: 2_000 }
 const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized']
 
 export interface MetricsDeps {
-  pool: Pool
-  chain: ChainReader
-  readings: Readings
+  readonly pool: Pool
+  readonly chain: ChainReader
+  readonly readings: Readings
   /** Null where no key is configured. */
-  minter: Sender | null
-  distributor: Sender | null
+  readonly minter: AccountReader | null
+  readonly distributor: AccountReader | null
 }
 
 /** Builds the reader of all samples. It never throws, and answers within about two seconds. */

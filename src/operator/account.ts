@@ -7,7 +7,7 @@ import type { Place } from '../db/snapshot.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Movement } from '../db/statement.ts'
 import type { Address } from '../domain/units.ts'
-import type { OperatorDeps } from './act.ts'
+import type { ChainRead } from '../passes/context.ts'
 import type { Period } from './period.ts'
 
 /** Balances read to find where something moved; each finding takes as many as the period has binary digits. */
@@ -50,7 +50,7 @@ interface Asked {
 const sum = (movements: readonly { wei: bigint }[]) => movements.reduce((total, { wei }) => total + wei, 0n)
 
 /** Does one account's books. */
-export async function readAccount(deps: OperatorDeps, sql: Sql, asked: Asked): Promise<Account> {
+export async function readAccount(deps: ChainRead, sql: Sql, asked: Asked): Promise<Account> {
   const { name, address, period } = asked
   const { opening, closing } = period
   const [readWei, closingWei] = await Promise.all([
@@ -77,7 +77,7 @@ interface Reading {
 }
 
 /** Halves every stretch in which the balance moved otherwise than the ledger knows, down to single blocks. */
-async function locate(deps: OperatorDeps, sql: Sql, asked: Asked, low: Reading, high: Reading): Promise<Other[]> {
+async function locate(deps: ChainRead, sql: Sql, asked: Asked, low: Reading, high: Reading): Promise<Other[]> {
   let readings = 0
   async function within(from: Reading, to: Reading): Promise<Other[]> {
     const known = sum(await asked.movements({ after: from.at.number, upTo: to.at.number }))
@@ -94,5 +94,5 @@ async function locate(deps: OperatorDeps, sql: Sql, asked: Asked, low: Reading, 
   return within(low, high)
 }
 
-const placeAt = async (deps: OperatorDeps, sql: Sql, number: number): Promise<Place | null> =>
+const placeAt = async (deps: ChainRead, sql: Sql, number: number): Promise<Place | null> =>
   (await readBlock(sql, number)) ?? (await deps.chain.block(number))

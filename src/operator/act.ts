@@ -1,20 +1,42 @@
 // The shape of what an operator does. An act is `(deps, actor, input) => result | refusal`, a reading `(deps, input) => result |
 // refusal`; the admin routes and the command line call the same functions. `input` holds plain JSON values as they came (see
 // input.ts); a result is a JSON object, wei as bigint or decimal string. An act changes the ledger in one transaction that ends
-// with `recordAct`: no act without its row in the audit log. Nothing here can send: the context holds no key.
+// with `recordAct`: no act without its row in the audit log. Each names the parts that it uses; none of them can send.
 import { writeAudit } from '../db/settings.ts'
 import type { Pool, Sql } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
-import type { PassContext } from '../passes/context.ts'
+import type {
+  ChainRead,
+  CreditRules,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  SaleRules,
+} from '../passes/context.ts'
 
-/** What acts and readings are given: a pass's context without its senders, whose addresses alone are known. */
-export interface OperatorDeps extends PassContext {
-  minter: null
-  distributor: null
-  /** Whose keys the service sends with; null where one is not configured. */
-  senders: { minter: Address | null; distributor: Address | null }
-  /** For long readings: a replica where there is one. What was just written may be missing there. */
-  readPool: Pool
+/** A database for long readings: a replica where there is one. What was just written may be missing there. */
+export interface ReplicaDb {
+  readonly readPool: Pool
+}
+
+/** The accounts that the service sends with, by address; null where a key is not configured. */
+export interface SenderAddresses {
+  readonly senders: { readonly minter: Address | null; readonly distributor: Address | null }
+}
+
+/** All that acts and readings use. A pass's context is none: whatever holds the accounts themselves is refused. */
+export interface OperatorDeps
+  extends LedgerDb,
+    ReplicaDb,
+    ChainRead,
+    FactoryRead,
+    SenderAddresses,
+    RuledBy<FollowRules & SaleRules & CreditRules>,
+    Logging {
+  readonly minter?: never
+  readonly distributor?: never
 }
 
 /** Who acts: the label of an admin key, or `cli:<user>`. */
@@ -50,12 +72,8 @@ export const refuseAct = (because: RefusedBecause, message: string) => new Opera
 
 export const isOperatorRefusal = (value: unknown): value is OperatorRefusal => value instanceof OperatorRefusal
 
-export type Act<T extends object = object> = (
-  deps: OperatorDeps,
-  actor: Actor,
-  input: Fields,
-) => Promise<T | OperatorRefusal>
-export type Reading<T extends object = object> = (deps: OperatorDeps, input: Fields) => Promise<T | OperatorRefusal>
+export type Act<Deps = OperatorDeps> = (deps: Deps, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
+export type Reading<Deps = OperatorDeps> = (deps: Deps, input: Fields) => Promise<object | OperatorRefusal>
 
 /** What an act leaves behind. `subject` is what it was done to: a hash, a tier, an address. */
 export interface ActRecord {

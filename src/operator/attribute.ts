@@ -5,15 +5,8 @@ import { attribute } from '../db/attributions.ts'
 import { readResidueRange } from '../db/decisions.ts'
 import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
-import {
-  type Actor,
-  type Fields,
-  isOperatorRefusal,
-  type OperatorDeps,
-  type OperatorRefusal,
-  recordAct,
-  refuseAct,
-} from './act.ts'
+import type { ChainRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { readMined } from './mined.ts'
 import { lockHeld, readPaymentKey } from './payments.ts'
@@ -30,7 +23,7 @@ export interface Attributed {
 
 /** POST payments/:payment/attribute `{txHash, reason?}`: for a payment held `unattributed`. */
 export async function attributePayment(
-  deps: OperatorDeps,
+  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<Attributed | OperatorRefusal> {

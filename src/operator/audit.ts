@@ -1,11 +1,12 @@
 // The audit log as the operator reads it: who did what to what, when, and how it stood before and after.
 import { readAudit } from '../db/audit.ts'
-import type { Fields, OperatorDeps, OperatorRefusal } from './act.ts'
+import type { LedgerDb } from '../passes/context.ts'
+import type { Fields, OperatorRefusal } from './act.ts'
 import { readFields } from './input.ts'
 import { type PageOf, pageOf, readPageFields } from './page.ts'
 
 /** GET audit: newest first; `actor`, `action`, `subject`, `cursor`, `limit`. */
-export async function listAudit(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+export async function listAudit(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
   const fields = readFields(input)
   const { limit, before } = readPageFields(fields)
   const filter = {

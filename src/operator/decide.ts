@@ -7,15 +7,8 @@ import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction, type Sql } from '../db/sql.ts'
 import { readTierVersions } from '../db/tiers.ts'
 import type { TierVersion } from '../domain/tiers.ts'
-import {
-  type Actor,
-  type Fields,
-  isOperatorRefusal,
-  type OperatorDeps,
-  type OperatorRefusal,
-  recordAct,
-  refuseAct,
-} from './act.ts'
+import type { LedgerDb } from '../passes/context.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { lockHeld, readPaymentKey } from './payments.ts'
 
@@ -34,11 +27,7 @@ export interface Decided {
  * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted, whatever the rules said, and the next pass mints it
  * to its sender. `tierId` is named where the amount named none.
  */
-export async function releasePayment(
-  deps: OperatorDeps,
-  actor: Actor,
-  input: Fields,
-): Promise<Decided | OperatorRefusal> {
+export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {
   const key = readPaymentKey(input)
   const fields = readFields(input)
   const tierId = fields.textOrNull('tierId', { max: 32 })
@@ -108,11 +97,7 @@ function tierToRelease(
 }
 
 /** POST payments/:payment/dismiss `{reason?}`: no node comes of it, ever, and nothing is paid back. */
-export async function dismissPayment(
-  deps: OperatorDeps,
-  actor: Actor,
-  input: Fields,
-): Promise<Decided | OperatorRefusal> {
+export async function dismissPayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {
   const key = readPaymentKey(input)
   const fields = readFields(input)
   const note = fields.textOrNull('reason')
@@ -161,7 +146,7 @@ export interface DustDismissed {
  * the lowest price there ever was. `dryRun: true` only says how many there are, and what they come to.
  */
 export async function dismissAllDust(
-  deps: OperatorDeps,
+  deps: LedgerDb,
   actor: Actor,
   input: Fields,
 ): Promise<DustDismissed | OperatorRefusal> {

@@ -7,10 +7,13 @@ import { type Blocks, EXPORT_FORMS, EXPORT_KINDS, type ExportForm, openRows, own
 import { inSnapshot, type Place } from '../db/snapshot.ts'
 import type { Pool, Sql } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
-import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import type { ChainRead, FollowRules, RuledBy } from '../passes/context.ts'
+import { type Fields, isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
 import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
 import { findPeriod, readPeriodFields } from './period.ts'
+
+type ExportContext = ReplicaDb & ChainRead & RuledBy<FollowRules>
 
 /** Exports under way at once on one pool: each keeps a connection for as long as its reader takes. */
 const EXPORTS_MAX = 2
@@ -30,14 +33,14 @@ const underWay = new WeakMap<Pool, number>()
  * GET exports/<kind>.csv with `from`, `to` or `month` (left out: the whole ledger): payments, nodes (by their mint), credits,
  * withdrawals, refunds, transactions, outflows.
  */
-export async function exportLedger(deps: OperatorDeps, input: Fields): Promise<ExportFile | OperatorRefusal> {
+export async function exportLedger(deps: ExportContext, input: Fields): Promise<ExportFile | OperatorRefusal> {
   const kind = readFields(input).wordOrNull('kind', EXPORT_KINDS)
   if (kind === null) return refuseAct('invalid', `kind must be one of ${EXPORT_KINDS.join(', ')}.`)
   return exportAs(deps, input, kind, EXPORT_FORMS[kind])
 }
 
 /** GET exports/owner.csv with `address`, and `from`, `to` or `month`: what a wallet was credited and withdrew, with the price of the hour. */
-export async function exportOwner(deps: OperatorDeps, input: Fields): Promise<ExportFile | OperatorRefusal> {
+export async function exportOwner(deps: ExportContext, input: Fields): Promise<ExportFile | OperatorRefusal> {
   const fields = readFields(input)
   const owner: Address = fields.address('address')
   if (fields.refusal) return fields.refusal
@@ -45,7 +48,7 @@ export async function exportOwner(deps: OperatorDeps, input: Fields): Promise<Ex
 }
 
 async function exportAs(
-  deps: OperatorDeps,
+  deps: ExportContext,
   input: Fields,
   name: string,
   form: ExportForm,

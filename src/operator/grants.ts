@@ -2,12 +2,13 @@
 // from a stolen key; a grant says that it does not.
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/grants.ts'
 import { inTransaction } from '../db/sql.ts'
-import { type Actor, type Fields, type OperatorDeps, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import type { LedgerDb } from '../passes/context.ts'
+import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { type PageOf, pageOf, readPageFields } from './page.ts'
 
 /** GET nodes/unpaid: nodes without a payment, newest first, each with its grant or null; `open=true` only those without; `cursor`, `limit`. */
-export async function listUnpaid(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+export async function listUnpaid(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
   const fields = readFields(input)
   const { limit, before } = readPageFields(fields)
   const open = fields.flagOrNull('open') ?? false
@@ -18,7 +19,7 @@ export async function listUnpaid(deps: OperatorDeps, input: Fields): Promise<Pag
 }
 
 /** POST nodes/:nodeId/grant `{reason}`: the node is meant to be; its cohort is credited again from the next pass on. */
-export async function grantNode(deps: OperatorDeps, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+export async function grantNode(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const nodeId = fields.whole('nodeId', 1, Number.MAX_SAFE_INTEGER)
   const reason = fields.text('reason')
@@ -36,7 +37,7 @@ export async function grantNode(deps: OperatorDeps, actor: Actor, input: Fields)
 const noNode = refuseAct('notFound', 'The ledger has no such node (yet).')
 
 /** POST nodes/:nodeId/revoke `{reason}`: takes a grant back. The cohort waits again; what it was credited stays. */
-export async function revokeGrant(deps: OperatorDeps, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+export async function revokeGrant(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const nodeId = fields.whole('nodeId', 1, Number.MAX_SAFE_INTEGER)
   const reason = fields.text('reason')

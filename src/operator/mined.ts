@@ -1,7 +1,8 @@
 // A transaction that the operator names, as the chain has it: believed only in a canonical block and where it went through.
 import type { TransactionView } from '../chain/port.ts'
 import type { Address, Hash } from '../domain/units.ts'
-import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import type { ChainRead } from '../passes/context.ts'
+import { type OperatorRefusal, refuseAct } from './act.ts'
 
 /** A transaction that went through, in a canonical block. */
 export interface Mined extends TransactionView {
@@ -11,7 +12,7 @@ export interface Mined extends TransactionView {
 }
 
 /** Reads one; `what` is what the operator says it is. Throws a ChainFault where the chain cannot be asked. */
-export async function readMined(deps: OperatorDeps, what: string, txHash: Hash): Promise<Mined | OperatorRefusal> {
+export async function readMined(deps: ChainRead, what: string, txHash: Hash): Promise<Mined | OperatorRefusal> {
   const tx = await deps.chain.transaction(txHash)
   const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
   if (!tx || blockNumber === null || blockHash === null || succeeded === null)

@@ -3,7 +3,8 @@
 import { clearHalt } from '../db/halts.ts'
 import { notifyLedgerChanged, readSetting, writeSetting } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
-import { type Actor, type Fields, type OperatorDeps, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import type { LedgerDb } from '../passes/context.ts'
+import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 
 /** `changed` is false where the switch stood there already. */
@@ -13,13 +14,13 @@ export interface Paused {
 }
 
 /** POST pause `{reason?}`: stops crediting from the next pass on, until `resume`. A round that is sent already is settled. */
-export const pause = (deps: OperatorDeps, actor: Actor, input: Fields) => setPaused(deps, actor, input, true)
+export const pause = (deps: LedgerDb, actor: Actor, input: Fields) => setPaused(deps, actor, input, true)
 
 /** POST resume `{reason?}`: lets rounds be credited again. Turns that were missed are paid one after the other. */
-export const resume = (deps: OperatorDeps, actor: Actor, input: Fields) => setPaused(deps, actor, input, false)
+export const resume = (deps: LedgerDb, actor: Actor, input: Fields) => setPaused(deps, actor, input, false)
 
 async function setPaused(
-  deps: OperatorDeps,
+  deps: LedgerDb,
   actor: Actor,
   input: Fields,
   paused: boolean,
@@ -37,11 +38,7 @@ async function setPaused(
 }
 
 /** POST halt/clear `{reason?}`: lets halted passes look at the chain again; they halt anew where nothing has changed. */
-export async function clearHaltByHand(
-  deps: OperatorDeps,
-  actor: Actor,
-  input: Fields,
-): Promise<object | OperatorRefusal> {
+export async function clearHaltByHand(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const note = fields.textOrNull('reason')
   if (fields.refusal) return fields.refusal

@@ -6,7 +6,8 @@ import type { Sql } from '../db/sql.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import { PAYMENT_STATES } from '../domain/transitions.ts'
 import type { Hash } from '../domain/units.ts'
-import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import type { LedgerDb } from '../passes/context.ts'
+import { type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { type PageOf, pageOf, readPageFields } from './page.ts'
 
@@ -27,7 +28,7 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
 ]
 
 /** GET payments: newest first, each with the verdict that stands; `status`, `reason`, `cursor`, `limit`. */
-export async function readPayments(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+export async function readPayments(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
   const fields = readFields(input)
   const filter = { status: fields.wordOrNull('status', PAYMENT_STATES), reason: fields.wordOrNull('reason', REASONS) }
   const { limit, before } = readPageFields(fields)
@@ -36,7 +37,7 @@ export async function readPayments(deps: OperatorDeps, input: Fields): Promise<P
 }
 
 /** GET payments/:payment: every payment of a transaction, or the one of a row, with all that is known of it. */
-export async function showPayment(deps: OperatorDeps, input: Fields): Promise<object | OperatorRefusal> {
+export async function showPayment(deps: LedgerDb, input: Fields): Promise<object | OperatorRefusal> {
   const key = readPaymentKey(input)
   if (isOperatorRefusal(key)) return key
   const payments = await describePayments(deps.pool, key)

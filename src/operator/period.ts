@@ -3,7 +3,8 @@
 import { readBlock, readCursor } from '../db/blocks.ts'
 import { lastStoredBlockBefore, type Place } from '../db/snapshot.ts'
 import type { Sql } from '../db/sql.ts'
-import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import type { ChainRead, FollowRules, RuledBy } from '../passes/context.ts'
+import { type OperatorRefusal, refuseAct } from './act.ts'
 import type { FieldReader } from './input.ts'
 
 const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
@@ -57,7 +58,7 @@ function readMoment(fields: FieldReader, name: string, text: string | null): Mom
 
 /** Finds a period's boundary blocks. Asks the chain only for what is older than the stored headers. */
 export async function findPeriod(
-  deps: OperatorDeps,
+  deps: ChainRead & RuledBy<FollowRules>,
   sql: Sql,
   { from, to }: AskedPeriod,
 ): Promise<Period | OperatorRefusal> {
@@ -77,7 +78,7 @@ type Edge = number | { before: number }
 const edgeOf = (moment: Moment, shift: number): Edge =>
   'block' in moment ? moment.block + shift : { before: moment.time }
 
-async function placeOf(deps: OperatorDeps, sql: Sql, cursor: Place, edge: Edge, first: number): Promise<Place> {
+async function placeOf(deps: ChainRead, sql: Sql, cursor: Place, edge: Edge, first: number): Promise<Place> {
   if (typeof edge === 'number') return blockOf(deps, sql, Math.min(cursor.number, Math.max(first, edge)), cursor)
   if (edge.before > cursor.time) return cursor
   const stored = await lastStoredBlockBefore(sql, edge.before)
@@ -87,7 +88,7 @@ async function placeOf(deps: OperatorDeps, sql: Sql, cursor: Place, edge: Edge, 
   return parent && parent.number >= first ? parent : blockOf(deps, sql, first, cursor)
 }
 
-async function blockOf(deps: OperatorDeps, sql: Sql, number: number, cursor: Place): Promise<Place> {
+async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place): Promise<Place> {
   if (number === cursor.number) return cursor
   const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
   if (!block) throw Object.assign(new Error(`the provider has no block ${number}`), { retryable: true })

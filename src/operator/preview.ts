@@ -11,9 +11,12 @@ import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { BPS_BASE } from '../domain/units.ts'
+import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type DueRound, planDueRound } from '../passes/steps/plan.ts'
-import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import { type OperatorRefusal, refuseAct, type SenderAddresses } from './act.ts'
 import { orNull } from './or-null.ts'
+
+type PreviewContext = LedgerDb & ChainRead & FactoryRead & SenderAddresses & RuledBy<CreditRules>
 
 /** Gas of a round of one turn and of each further one, as the contract's gas tests hold it, the guard's check included. */
 const FIRST_TURN_GAS = 43_800n
@@ -21,7 +24,7 @@ const FURTHER_TURN_GAS = 9_450n
 const DAY_SEC = 86_400
 
 /** GET credit/preview. Readings of the chain are null where it could not be asked. */
-export async function previewRound(deps: OperatorDeps): Promise<object | OperatorRefusal> {
+export async function previewRound(deps: PreviewContext): Promise<object | OperatorRefusal> {
   const cursor = await readCursor(deps.pool)
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
   const cohorts = await readCohorts(deps.pool)
@@ -80,7 +83,11 @@ interface Funds {
   sufficient: boolean | null
 }
 
-async function readFunds(deps: OperatorDeps, cursor: Cursor, plan: RoundPlan): Promise<Funds> {
+async function readFunds(
+  deps: LedgerDb & FactoryRead & SenderAddresses & RuledBy<CreditRules>,
+  cursor: Cursor,
+  plan: RoundPlan,
+): Promise<Funds> {
   const { distributor } = deps.senders
   const [balanceWei, counters, swapsAllowanceWei] = await Promise.all([
     distributor && orNull(deps.contract.balance(distributor, cursor.number)),
@@ -103,7 +110,12 @@ async function readFunds(deps: OperatorDeps, cursor: Cursor, plan: RoundPlan): P
 }
 
 /** Everything that would keep the round from being sent now, in the order in which the pass would find it. */
-async function whatStops(deps: OperatorDeps, cursor: Cursor, plan: RoundPlan, funds: Funds): Promise<string[]> {
+async function whatStops(
+  deps: LedgerDb & ChainRead & SenderAddresses & RuledBy<CreditRules>,
+  cursor: Cursor,
+  plan: RoundPlan,
+  funds: Funds,
+): Promise<string[]> {
   const { distributor } = deps.senders
   const head = await orNull(deps.chain.head())
   const reasons: [boolean, string][] = [
@@ -122,7 +134,7 @@ async function whatStops(deps: OperatorDeps, cursor: Cursor, plan: RoundPlan, fu
 }
 
 /** Turns that come due within a day of the cursor, and what they cost at the ends of the range. What is due already is the round's. */
-async function nextDay(deps: OperatorDeps, cursor: Cursor, cohorts: readonly LedgerCohort[]) {
+async function nextDay(deps: LedgerDb, cursor: Cursor, cohorts: readonly LedgerCohort[]) {
   const [terms, tiers] = await Promise.all([readCreditTerms(deps.pool), readTierVersions(deps.pool)])
   const coming = cohorts.flatMap((cohort) => comingTurns(cohort, cursor.time, terms, tiers) ?? [])
   coming.sort((a, b) => a.firstDue.localeCompare(b.firstDue) || a.cohort - b.cohort)

@@ -2,21 +2,22 @@
 import { readReconciliation } from '../db/reconciliation.ts'
 import { notifyLedgerChanged, writeSetting } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
-import { type Actor, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, recordAct } from './act.ts'
+import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
 import { type Verified, verifyLedger } from './verify.ts'
 
 /** Drifts that are kept of a comparison; all are counted. */
 const KEPT_MAX = 100
 
 /** GET reconciliation. The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it goes on. */
-export const showReconciliation = (deps: OperatorDeps): Promise<object> => readReconciliation(deps.pool)
+export const showReconciliation = (deps: LedgerDb): Promise<object> => readReconciliation(deps.pool)
 
 /**
  * POST reconciliation/run: compares every node and cohort at one block, and puts what differs on record. It repairs nothing: a node
  * that the ledger lacks is inserted by the next payments pass, anything else is for the operator to judge.
  */
 export async function runReconciliation(
-  deps: OperatorDeps,
+  deps: LedgerDb & ReplicaDb & ChainRead & FactoryRead,
   actor: Actor,
 ): Promise<(Verified & { equal: boolean; driftCount: number }) | OperatorRefusal> {
   const result = await verifyLedger(deps)

@@ -6,14 +6,8 @@ import { writeVerdict } from '../db/moves.ts'
 import { insertRefund } from '../db/refunds.ts'
 import { inTransaction } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
-import {
-  type Actor,
-  type Fields,
-  isOperatorRefusal,
-  type OperatorDeps,
-  type OperatorRefusal,
-  refuseAct,
-} from './act.ts'
+import type { ChainRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type Decided, finish } from './decide.ts'
 import { readFields } from './input.ts'
 import { type Mined, readMined } from './mined.ts'
@@ -24,7 +18,7 @@ import { lockHeld, readPaymentKey } from './payments.ts'
  * from: then the recipient is not checked, and the record says so.
  */
 export async function refundPayment(
-  deps: OperatorDeps,
+  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<Decided | OperatorRefusal> {
@@ -76,7 +70,7 @@ export async function refundPayment(
  * Transfers to the payer that were made within a transaction to somebody else: a contract wallet's way to pay. Null where the
  * transaction itself is to the payer, or the provider cannot trace.
  */
-async function readInner(deps: OperatorDeps, key: PaymentKey, tx: Mined) {
+async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: Mined) {
   const [payment] = await readDesk(deps.pool, key, { lock: false })
   const payer = payment?.from ?? null
   if (payer === null || tx.to === payer) return null
@@ -88,7 +82,7 @@ async function readInner(deps: OperatorDeps, key: PaymentKey, tx: Mined) {
 type Transfer = Mined & { signer: Address }
 
 /** What speaks against this transaction being the refund of this payment. */
-function refuseAsRefund(deps: OperatorDeps, payment: DeskPayment, tx: Transfer): OperatorRefusal | null {
+function refuseAsRefund(deps: RuledBy<SaleRules>, payment: DeskPayment, tx: Transfer): OperatorRefusal | null {
   const no = (message: string) => refuseAct('invalid', message)
   if (payment.from !== null && tx.to !== payment.from)
     return no(

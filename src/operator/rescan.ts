@@ -6,17 +6,12 @@ import { readHalt } from '../db/halts.ts'
 import { type Happening, happeningsOf, readHappenings } from '../db/rescan.ts'
 import { inTransaction } from '../db/sql.ts'
 import type { Hash } from '../domain/units.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, SaleRules } from '../passes/context.ts'
 import { rewindTo } from '../passes/steps/rewind.ts'
-import {
-  type Actor,
-  type Fields,
-  isOperatorRefusal,
-  type OperatorDeps,
-  type OperatorRefusal,
-  recordAct,
-  refuseAct,
-} from './act.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
+
+type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules & SaleRules> & Logging
 
 /** Blocks read at once. */
 const RANGE_MAX = 200
@@ -42,7 +37,7 @@ export interface Rescanned {
 }
 
 /** POST rescan `{fromBlock, dryRun?, reason?}`. `dryRun: true` only tells what differs. */
-export async function rescan(deps: OperatorDeps, actor: Actor, input: Fields): Promise<Rescanned | OperatorRefusal> {
+export async function rescan(deps: RescanContext, actor: Actor, input: Fields): Promise<Rescanned | OperatorRefusal> {
   const fields = readFields(input)
   const fromBlock = fields.whole('fromBlock', 0, Number.MAX_SAFE_INTEGER)
   const dryRun = fields.flagOrNull('dryRun') ?? false
@@ -66,7 +61,11 @@ export async function rescan(deps: OperatorDeps, actor: Actor, input: Fields): P
 }
 
 /** Takes the ledger back to a block. The cursor may move on meanwhile, for all its blocks stand on that one. */
-async function goBack(deps: OperatorDeps, actor: Actor, toBlock: number): Promise<number | OperatorRefusal> {
+async function goBack(
+  deps: LedgerDb & RuledBy<FollowRules> & Logging,
+  actor: Actor,
+  toBlock: number,
+): Promise<number | OperatorRefusal> {
   for (let i = 0; i < TRIES_MAX; i++) {
     const [back, cursor] = [await readBlock(deps.pool, toBlock), await readCursor(deps.pool)]
     if (!back || !cursor) return tooFar(toBlock + 1)
@@ -89,7 +88,7 @@ const tooFar = (block: number) =>
   )
 
 /** The cursor, where the chain is the one the ledger followed and the blocks are within what it can go back to. */
-async function mayScan(deps: OperatorDeps, fromBlock: number): Promise<Cursor | OperatorRefusal> {
+async function mayScan(deps: LedgerDb & ChainRead, fromBlock: number): Promise<Cursor | OperatorRefusal> {
   if ((await readHalt(deps.pool)) !== null)
     return refuseAct('conflict', 'The passes are halted: the chain may be another one. Look into that first.')
   const [cursor, oldest] = [await readCursor(deps.pool), await oldestBlockNumber(deps.pool)]
@@ -105,7 +104,7 @@ async function mayScan(deps: OperatorDeps, fromBlock: number): Promise<Cursor | 
   return cursor
 }
 
-async function scan(deps: OperatorDeps, fromBlock: number, cursor: Cursor) {
+async function scan(deps: LedgerDb & ChainRead & RuledBy<SaleRules>, fromBlock: number, cursor: Cursor) {
   const deadline = performance.now() + BUDGET_MS
   let [missing, surplus]: [Happening[], Happening[]] = [[], []]
   let toBlock = fromBlock - 1
@@ -132,7 +131,10 @@ async function scan(deps: OperatorDeps, fromBlock: number, cursor: Cursor) {
 }
 
 /** The first block in which the ledger has a transaction of a payments wallet that is not the present one; null where there is none. */
-async function ofFormerWallet(deps: OperatorDeps, surplus: readonly Happening[]): Promise<number | null> {
+async function ofFormerWallet(
+  deps: ChainRead & RuledBy<SaleRules>,
+  surplus: readonly Happening[],
+): Promise<number | null> {
   const wallet = deps.rules.paymentAddress
   for (const { blockNumber, key } of surplus) {
     const [kind, txHash] = key.split(' ')

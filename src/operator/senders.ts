@@ -3,16 +3,17 @@
 import { allowSender, denySender, readDeniedSenders } from '../db/senders.ts'
 import { inTransaction, type Sql } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
-import { type Actor, type Fields, type OperatorDeps, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import type { LedgerDb } from '../passes/context.ts'
+import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 
 /** GET senders: everybody on the list, by address. */
-export async function listSenders(deps: OperatorDeps): Promise<object> {
+export async function listSenders(deps: LedgerDb): Promise<object> {
   return { senders: await readDeniedSenders(deps.pool) }
 }
 
 /** POST senders `{address, label, reason}`: puts a wallet on the list, or changes what is said of it. */
-export async function addSender(deps: OperatorDeps, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+export async function addSender(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const address = fields.address('address')
   const label = fields.text('label', { max: 64 })
@@ -27,7 +28,7 @@ export async function addSender(deps: OperatorDeps, actor: Actor, input: Fields)
 }
 
 /** POST senders/:address/remove `{reason?}`: takes a wallet off the list. What was held for it stays held until it is decided. */
-export async function removeSender(deps: OperatorDeps, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+export async function removeSender(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const address = fields.address('address')
   const reason = fields.textOrNull('reason')

@@ -6,12 +6,23 @@ import { inSnapshot, type Place } from '../db/snapshot.ts'
 import type { Sql } from '../db/sql.ts'
 import * as ledger from '../db/statement.ts'
 import { type Address, address } from '../domain/units.ts'
+import type { ChainRead, FactoryRead, FollowRules, RuledBy, SaleRules } from '../passes/context.ts'
 import { type Account, readAccount } from './account.ts'
-import { type Fields, isOperatorRefusal, type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import {
+  type Fields,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  type ReplicaDb,
+  refuseAct,
+  type SenderAddresses,
+} from './act.ts'
 import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
 import { orNull } from './or-null.ts'
 import { findPeriod, type Period, readPeriodFields, type ShownPlace, shownPlace } from './period.ts'
+
+type BooksContext = ChainRead & FactoryRead & SenderAddresses & RuledBy<SaleRules>
+type StatementContext = BooksContext & ReplicaDb & RuledBy<FollowRules>
 
 export interface Statement {
   period: { opening: ShownPlace; closing: ShownPlace; blocks: number; complete: boolean }
@@ -43,7 +54,7 @@ interface Contract {
 }
 
 /** GET statement with `from` and `to`, or `month`: see `readPeriodFields`. Left out, all that the ledger has followed. */
-export async function readStatement(deps: OperatorDeps, input: Fields): Promise<Statement | OperatorRefusal> {
+export async function readStatement(deps: StatementContext, input: Fields): Promise<Statement | OperatorRefusal> {
   const fields = readFields(input)
   const asked = readPeriodFields(fields)
   if (fields.refusal) return fields.refusal
@@ -57,7 +68,7 @@ export async function readStatement(deps: OperatorDeps, input: Fields): Promise<
   })
 }
 
-async function stateOf(deps: OperatorDeps, sql: Sql, period: Period): Promise<Statement> {
+async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<Statement> {
   const { opening, closing } = period
   const blocks = { after: opening.number, upTo: closing.number }
   const payments = await ledger.readPaymentLines(sql, blocks)
@@ -87,14 +98,14 @@ async function stateOf(deps: OperatorDeps, sql: Sql, period: Period): Promise<St
   }
 }
 
-function roleOf({ senders }: OperatorDeps, sender: Address): string {
+function roleOf({ senders }: SenderAddresses, sender: Address): string {
   const roles = (['minter', 'distributor'] as const).filter((role) => senders[role] === sender)
   return roles.length > 0 ? roles.join(' and ') : 'former sender'
 }
 
 /** Payments wallet, factory, and each sender once, whatever roles one key has; also keys that were replaced within the period. */
 async function readAccounts(
-  deps: OperatorDeps,
+  deps: ChainRead & SenderAddresses & RuledBy<SaleRules>,
   sql: Sql,
   period: Period,
   spending: ReadonlySet<Address>,
@@ -127,7 +138,7 @@ async function readAccounts(
 }
 
 async function readContract(
-  deps: OperatorDeps,
+  deps: FactoryRead,
   sql: Sql,
   { opening, closing }: Period,
   accounts: readonly Account[],
@@ -149,7 +160,7 @@ async function readContract(
 }
 
 /** Nothing before the contract was there; null where the provider no longer has the state, which is not the same. */
-async function chainDebtAt({ contract }: OperatorDeps, at: Place): Promise<bigint | null> {
+async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint | null> {
   const counters = await orNull(contract.counters(at.number))
   if (counters) return counters.outstandingWei
   return (await orNull(contract.isDeployed(at.number))) === false ? 0n : null

@@ -9,15 +9,8 @@ import { insertTierVersion, readCreditTerms, readTierHistory, type TierInput, ty
 import { creditMaxWei } from '../domain/credit.ts'
 import { refuseTierVersion, type TierRefusal } from '../domain/tiers.ts'
 import { type Wei, wei } from '../domain/units.ts'
-import {
-  type Actor,
-  type Fields,
-  isOperatorRefusal,
-  type OperatorDeps,
-  type OperatorRefusal,
-  recordAct,
-  refuseAct,
-} from './act.ts'
+import type { ChainRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { type FieldReader, readFields } from './input.ts'
 
 const PAYOUT_BPS_MAX = 1_000_000
@@ -42,7 +35,7 @@ export interface TierEntered {
 }
 
 /** GET tiers: all of them, by number, as they are now and with their versions. */
-export async function listTiers(deps: OperatorDeps): Promise<{ tiers: TierView[] }> {
+export async function listTiers(deps: LedgerDb): Promise<{ tiers: TierView[] }> {
   return { tiers: await readTiers(deps.pool) }
 }
 
@@ -88,7 +81,7 @@ function readChange(fields: FieldReader): Change {
  * tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; the next free one unless told.
  */
 export async function createTier(
-  deps: OperatorDeps,
+  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -118,7 +111,7 @@ export async function createTier(
  * out stays. The old price still buys the tier for the grace, and is nobody else's until then. `holdingWei: "0"` opens it to anyone.
  */
 export async function changeTier(
-  deps: OperatorDeps,
+  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -135,7 +128,7 @@ export async function changeTier(
 
 /** POST tiers/:tierId/sale `{onSale, reason?}`: puts a tier on sale or takes it off. Payments made before hold as they were. */
 export async function setOnSale(
-  deps: OperatorDeps,
+  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -179,7 +172,7 @@ function merge(before: Terms, change: Change): Terms {
 
 /** Enters what `propose` makes of the tiers there are, unless something speaks against it. */
 async function enter(
-  deps: OperatorDeps,
+  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
   actor: Actor,
   reason: string | null,
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
@@ -214,7 +207,7 @@ async function enter(
  * The newest block there is: what has been paid up to it was paid under the terms as they were. Nobody follows beyond it before the
  * version stands, so nothing is judged or credited by other terms than those that turn out to have been in force.
  */
-async function readNow(deps: OperatorDeps, sql: Sql) {
+async function readNow(deps: ChainRead, sql: Sql) {
   const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
@@ -257,7 +250,7 @@ async function refusePayout(sql: Sql, { payoutBps }: Terms): Promise<OperatorRef
 
 /** A token that cannot be read would hold every payment. */
 async function refuseToken(
-  deps: OperatorDeps,
+  deps: ChainRead & RuledBy<SaleRules>,
   { holdingToken }: Terms,
   now: Awaited<ReturnType<typeof readNow>>,
 ): Promise<OperatorRefusal | null> {

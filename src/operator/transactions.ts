@@ -1,11 +1,12 @@
 // The transactions of the minter and the distributor, and the rounds, as the operator pages through them.
 import { readRounds, readTransactions, TRANSACTION_STATES } from '../db/transactions.ts'
-import type { Fields, OperatorDeps, OperatorRefusal } from './act.ts'
+import type { LedgerDb } from '../passes/context.ts'
+import type { Fields, OperatorRefusal } from './act.ts'
 import { readFields } from './input.ts'
 import { type PageOf, pageOf, readPageFields } from './page.ts'
 
 /** GET transactions: newest first; `sender`, `status` (pending, mined, reverted, displaced), `cursor`, `limit`. */
-export async function listTransactions(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+export async function listTransactions(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
   const fields = readFields(input)
   const { limit, before } = readPageFields(fields)
   const asked = {
@@ -19,7 +20,7 @@ export async function listTransactions(deps: OperatorDeps, input: Fields): Promi
 }
 
 /** GET rounds: newest first, each with its turns, gas and fee; `cursor`, `limit`. */
-export async function listRounds(deps: OperatorDeps, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
+export async function listRounds(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
   const fields = readFields(input)
   const { limit, before } = readPageFields(fields)
   if (fields.refusal) return fields.refusal

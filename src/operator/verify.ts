@@ -9,7 +9,8 @@ import { inSnapshot } from '../db/snapshot.ts'
 import type { Sql } from '../db/sql.ts'
 import { coverOf } from '../domain/cover.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../domain/drift.ts'
-import { type OperatorDeps, type OperatorRefusal, refuseAct } from './act.ts'
+import type { ChainRead, FactoryRead } from '../passes/context.ts'
+import { type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
 
 /** Nodes of one call to the contract. */
 const WINDOW = 500
@@ -31,7 +32,7 @@ export interface Verified {
  * Throws a ChainFault when the chain cannot be asked.
  */
 export function verifyLedger(
-  { readPool, chain, contract }: Pick<OperatorDeps, 'readPool' | 'chain' | 'contract'>,
+  { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,
   { signal, say }: { signal?: AbortSignal; say?: (progress: string) => void } = {},
 ): Promise<Verified | OperatorRefusal> {
   return inSnapshot(readPool, async (sql) => {

@@ -3,6 +3,7 @@
 
 import { inTransaction } from '../db/sql.ts'
 import * as webhooks from '../db/webhooks.ts'
+import type { LedgerDb } from '../passes/context.ts'
 import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { pageOf, readPageFields } from './page.ts'
@@ -10,10 +11,10 @@ import { pageOf, readPageFields } from './page.ts'
 const STATES = ['pending', 'delivered', 'failed'] as const
 
 /** The endpoints and how they do: `{endpoints}`. */
-export const listWebhooks: Reading = async ({ pool }) => ({ endpoints: await webhooks.listEndpoints(pool) })
+export const listWebhooks: Reading<LedgerDb> = async ({ pool }) => ({ endpoints: await webhooks.listEndpoints(pool) })
 
 /** Deliveries with their attempts, newest first: `{deliveries, nextCursor}`. Filters: `state`, `type`. */
-export const listDeliveries: Reading = async ({ pool }, input) => {
+export const listDeliveries: Reading<LedgerDb> = async ({ pool }, input) => {
   const fields = readFields(input)
   const { limit, before } = readPageFields(fields)
   const filter = {
@@ -27,7 +28,7 @@ export const listDeliveries: Reading = async ({ pool }, input) => {
 }
 
 /** Sends a delivery again: `id`. */
-export const redeliver: Act = async ({ pool }, actor, input) => {
+export const redeliver: Act<LedgerDb> = async ({ pool }, actor, input) => {
   const fields = readFields(input)
   const id = fields.whole('id', 1, Number.MAX_SAFE_INTEGER)
   if (fields.refusal) return fields.refusal
@@ -40,7 +41,7 @@ export const redeliver: Act = async ({ pool }, actor, input) => {
 }
 
 /** Sends to an endpoint again that was given up on: `endpoint`, as the list names it. */
-export const enableWebhook: Act = async ({ pool }, actor, input) => {
+export const enableWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
   const fields = readFields(input)
   const endpoint = fields.text('endpoint', { max: 300 })
   if (fields.refusal) return fields.refusal

@@ -3,13 +3,13 @@
 import type { TransactionView } from '../chain/port.ts'
 import { findPayment } from '../db/payments.ts'
 import type { Hash } from '../domain/units.ts'
-import type { PassContext } from './context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, Polling, RuledBy, SaleRules } from './context.ts'
 import type { ClaimOutcome, PaymentsOutcome } from './outcomes.ts'
-import { nudge, reachBlock } from './steps/reach.ts'
+import { reachBlock, triggerPaymentsPass } from './steps/reach.ts'
 
-/** Builds the claim (POST /api/payments/claim) on the payments pass it nudges. */
+/** Builds the claim (POST /api/payments/claim) on the payments pass it triggers. */
 export function claimer(
-  ctx: PassContext,
+  ctx: LedgerDb & ChainRead & Polling & RuledBy<FollowRules & SaleRules> & Logging,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
   return async (txHash) => {
@@ -26,7 +26,7 @@ export function claimer(
 }
 
 /** What the transaction itself says against being a payment. Its value is judged later, from the ledger. */
-function refuse(ctx: PassContext, tx: TransactionView): ClaimOutcome | null {
+function refuse(ctx: RuledBy<FollowRules & SaleRules>, tx: TransactionView): ClaimOutcome | null {
   const { paymentAddress, startBlock } = ctx.rules
   const notASale = (why: string): ClaimOutcome => ({ kind: 'notASale', why })
   if (!paymentAddress || tx.to !== paymentAddress) return notASale('the transaction does not pay the payments wallet')
@@ -39,7 +39,7 @@ function refuse(ctx: PassContext, tx: TransactionView): ClaimOutcome | null {
 
 /** Follows to the payment's block; judges and mints while at it. */
 async function reach(
-  ctx: PassContext,
+  ctx: LedgerDb & Polling & Logging,
   tx: TransactionView,
   blockNumber: number,
   runPayments: () => Promise<PaymentsOutcome>,
@@ -49,7 +49,7 @@ async function reach(
     return payment !== null && payment.state !== 'seen' && payment.state !== 'orphaned'
   }
   // Judged already and not on its way: its mint may start now.
-  if ((await findPayment(ctx.pool, tx.txHash))?.state === 'accepted') await nudge(ctx, runPayments)
+  if ((await findPayment(ctx.pool, tx.txHash))?.state === 'accepted') await triggerPaymentsPass(ctx, runPayments)
   await reachBlock(ctx, blockNumber, runPayments, judged)
   if (await findPayment(ctx.pool, tx.txHash)) return { kind: 'known' }
   return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber }

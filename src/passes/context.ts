@@ -1,75 +1,152 @@
-// What every pass and step is given: the ledger, the chain, the keys and the rules. Built once by the composition root.
-import type { ChainReader, ContractReader, NodeHistory, Sender } from '../chain/port.ts'
+// The parts that passes, steps and acts work with. A function names in its signature just the parts that it uses; the composition root
+// builds them once (pass-context.ts), and no part changes after that.
+import type { AccountReader, ChainFacts, ChainReader, ContractReader, NodeHistory, Sender } from '../chain/port.ts'
 import type { LockName } from '../db/locks.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 
+/** The ledger's database. */
+export interface LedgerDb {
+  readonly pool: Pool
+}
+
+/** Reads blocks, transactions and balances. */
+export interface ChainRead {
+  readonly chain: ChainReader
+}
+
+/** Reads the state of the factory. */
+export interface FactoryRead {
+  readonly contract: ContractReader
+}
+
+/** Reads the events of single nodes, to repair what the ledger lacks. */
+export interface NodeHistoryRead {
+  readonly history: NodeHistory
+}
+
+/** The service's own accounts by what `Account` lets a function do with them; null where a key is not configured. */
+export interface ServiceAccounts<Account extends { readonly address: Address } = { readonly address: Address }> {
+  readonly minter: Account | null
+  readonly distributor: Account | null
+}
+
+/** The accounts as readings of the chain: balance, nonce, fees. */
+export type AccountsRead = ServiceAccounts<AccountReader>
+
+/** The accounts with their keys. Only the passes are given them; each hands the one it sends with to the send step. */
+export type Signers = ServiceAccounts<Sender>
+
+/** Keeps runs of a pass apart, across instances. */
+export interface RunLock {
+  readonly lock: Lock
+}
+
+/** What begins every run: settings and chain held against each other. */
+export interface Preflight {
+  /** Resolves at once when it has succeeded before. Throws for as long as the chain could not be held against the settings. */
+  readonly preflight: () => Promise<ChainFacts>
+}
+
+/** How requests wait for the ledger to follow. */
+export interface Polling {
+  readonly pollPolicy: PollPolicy
+}
+
+/** The settings that a function obeys: some of the groups below. */
+export interface RuledBy<Group> {
+  readonly rules: Group
+}
+
+export interface Logging {
+  readonly log: Log
+}
+
+/** What a ledger is followed, judged and read with; no key is among it. */
+export interface LedgerContext
+  extends LedgerDb,
+    ChainRead,
+    FactoryRead,
+    NodeHistoryRead,
+    Polling,
+    RuledBy<Rules>,
+    Logging {}
+
+/** Everything the composition root has for the passes. No function asks for all of it. */
+export interface PassContext extends LedgerContext, Signers, RunLock, Preflight {}
+
+/** What following obeys. */
+export interface FollowRules {
+  /** First block to follow. */
+  readonly startBlock: number
+  /** Only for the embedded chain, which may come back from its last dump shorter than it was. */
+  readonly rewindsToShorterChain: boolean
+}
+
+/** What a sale is judged by. */
+export interface SaleRules {
+  readonly paymentAddress: Address | null
+  /** Seconds of block time in which a superseded price still buys its tier. */
+  readonly priceGraceSec: number
+  /** Seconds of block time for which an unreadable holding is asked again. */
+  readonly holdingRetrySec: number
+}
+
 /** When a payment's block counts as settled: behind the fork guard at once, when final, or after so many blocks. */
 export type Finality = 'guarded' | 'finalized' | number
 
-export interface Rules {
-  /** First block to follow. */
-  startBlock: number
-  paymentAddress: Address | null
-  finality: Finality
-  /** Seconds of block time in which a superseded price still buys its tier. */
-  priceGraceSec: number
-  /** Seconds of block time for which an unreadable holding is asked again. */
-  holdingRetrySec: number
-  distEnabled: boolean
-  distMode: 'treasury' | 'swaps'
-  /** Most that is ever offered per gas, wei. */
-  feeCapWei: bigint
-  /** Whether the factory's block hashes agree with the provider's; without, mints wait for finalized blocks and carry no guard. */
-  guardUsable: boolean
-  /** Only for the embedded chain, which may come back from its last dump shorter than it was. */
-  rewindsToShorterChain: boolean
-  /** Seconds between two comparisons of the ledger with the contract. */
-  reconcileEverySec: number
-  /** A sender's funds are low when they pay for fewer transactions; 0: never. */
-  fundsWarnTransactions: number
+export interface FinalityRules {
+  readonly finality: Finality
 }
 
-/** Runs `body` where nobody else runs under that name, else answers null. Its signal aborts when the lock is lost. */
+/** Whether rounds are credited, and from which ether. */
+export interface CreditRules {
+  readonly distEnabled: boolean
+  readonly distMode: 'treasury' | 'swaps'
+}
+
+export interface FeeRules {
+  /** Most that is ever offered per gas, wei. */
+  readonly feeCapWei: bigint
+}
+
+/** What the payments pass looks after besides payments. */
+export interface UpkeepRules {
+  /** Seconds between two comparisons of the ledger with the contract. */
+  readonly reconcileEverySec: number
+  /** A sender's funds are low when they pay for fewer transactions; 0: never. */
+  readonly fundsWarnTransactions: number
+}
+
+/** All of them. */
+export interface Rules extends FollowRules, SaleRules, FinalityRules, CreditRules, FeeRules, UpkeepRules {}
+
+/** Runs `body` if no other run holds the lock of that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
-/** How a request waits for the ledger to follow: so long, with so many looks at most and a pause between two of them. */
-export interface Patience {
-  waitMs: number
-  looksMax: number
-  pauseMs: number
+/** How long a request waits, how often it looks at most, and how long it pauses between two looks. */
+export interface PollPolicy {
+  readonly waitMs: number
+  readonly looksMax: number
+  readonly pauseMs: number
 }
 
-export interface PassContext {
-  pool: Pool
-  /** Connections for locks, past any pooler. */
-  directUrl: string
-  /** What keeps runs apart; an advisory lock over `directUrl` unless given. */
-  lock?: Lock
-  /** What a request waits for; as long as a caller may be kept unless given. */
-  patience?: Patience
-  chain: ChainReader
-  contract: ContractReader
-  history: NodeHistory
-  /** Null where the key is not configured: then the ledger follows and judges, but sends nothing. */
-  minter: Sender | null
-  distributor: Sender | null
-  rules: Rules
-  /** Begins every run: throws for as long as the chain could not be held against the settings. Left out: it has been. */
-  ready?: () => Promise<void>
-  log: Log
-}
-
-/** The accounts whose keys are configured. */
-export function senderAddresses({ minter, distributor }: PassContext): Address[] {
-  return [minter, distributor].flatMap((sender) => (sender ? [sender.address] : []))
-}
+/** Waits as long as a caller may be kept before they are told the state so far. */
+export const REQUEST_POLL_POLICY: PollPolicy = { waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
 /** How long a run may go on, and whether it still holds its lock. */
-export interface Run {
+export interface RunLimits {
   /** Throws when the run's lock was lost. Asked before every send. */
   checkLock(): void
   /** True when the run should start nothing new. */
   outOfTime(): boolean
+}
+
+/** One run of a pass, on a chain that has been reached. */
+export interface Run extends RunLimits, ChainFacts {}
+
+/** The addresses of the accounts whose keys are configured. */
+export function addressesOf({ minter, distributor }: ServiceAccounts): Address[] {
+  return [minter, distributor].flatMap((account) => (account ? [account.address] : []))
 }

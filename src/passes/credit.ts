@@ -1,6 +1,6 @@
 // The credit pass: follow, settle the outstanding round, else plan the next one and send it. Each run pays at most one
 // turn per cohort; the contract itself refuses a turn paid twice, early, or in another round's place.
-import type { FactoryCall, Sender } from '../chain/port.ts'
+import type { FactoryCall } from '../chain/port.ts'
 import { type Cursor, readBlock } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readPending } from '../db/outbox.ts'
@@ -9,28 +9,45 @@ import { readSetting } from '../db/settings.ts'
 import { firstHalf, type RoundPlan } from '../domain/credit.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
-import type { PassContext, Run } from './context.ts'
+import type {
+  ChainRead,
+  CreditRules,
+  FactoryRead,
+  FeeRules,
+  FinalityRules,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  Preflight,
+  RuledBy,
+  Run,
+  RunLock,
+  Signers,
+} from './context.ts'
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { follow } from './steps/follow.ts'
 import { settledHeight } from './steps/judge.ts'
 import { planDueRound } from './steps/plan.ts'
-import { reviveCall, send, settleOutstanding } from './steps/send.ts'
+import { reviveCall, type SenderRun, send, settleOutstanding } from './steps/send.ts'
+
+type CreditPassRules = FollowRules & FinalityRules & CreditRules & FeeRules
+type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<CreditPassRules> & Logging
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
-export function creditPass(ctx: PassContext): () => Promise<CreditOutcome> {
+export function creditPass(ctx: CreditContext & RunLock & Preflight): () => Promise<CreditOutcome> {
   const halted = async () => outcome({ reason: 'paused' })
-  const run = passRunner(ctx, 'credit', (run) => credit(ctx, run), halted)
+  const run = passRunner(ctx, { name: 'credit', body: (run) => credit(ctx, run), halted })
   return async () => (await run()) ?? outcome({ ran: false })
 }
 
-async function credit(ctx: PassContext, run: Run): Promise<CreditOutcome> {
+async function credit(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
   const started = performance.now()
   const result = await creditOnce(ctx, run)
   return { ...result, durationMs: Math.round(performance.now() - started) }
 }
 
-async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
+async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
   const { cursor, head } = await follow(ctx, run)
   if (!cursor) return outcome({ reason: 'nothingDue' })
   const due = (await readCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
@@ -40,10 +57,10 @@ async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
   // Before the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
-  if (await settleOutstanding(ctx, run, distributor, cursor))
-    return { ...(await outstandingRound(ctx, distributor)), dueNodes }
+  const sending = { run, sender: distributor, cursor }
+  if (await settleOutstanding(ctx, sending)) return { ...(await outstandingRound(ctx, sending)), dueNodes }
   if (due.length === 0) return outcome({ reason: 'nothingDue' })
-  const settledTime = await timeSettled(ctx, cursor)
+  const settledTime = await timeSettled(ctx, sending)
   const payable = due.filter(({ nextDue }) => nextDue <= settledTime)
   if (payable.length === 0) return outcome({ reason: 'pending', dueNodes })
   const { plan } = await planDueRound(ctx, cursor, payable)
@@ -52,49 +69,51 @@ async function creditOnce(ctx: PassContext, run: Run): Promise<CreditOutcome> {
   if (plan.unknown.length > 0)
     ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
   if (plan.turns.length === 0) return outcome({ reason: 'nothingDue', dueNodes })
-  return { ...(await sendRound(ctx, run, distributor, cursor, plan)), dueNodes }
+  return { ...(await sendRound(ctx, sending, plan)), dueNodes }
 }
 
 /** Up to when turns can be paid. Nothing voids a round without a guard on another fork, so it waits until the block of its seed is settled. */
-async function timeSettled(ctx: PassContext, cursor: Cursor): Promise<number> {
-  if (ctx.rules.guardUsable) return cursor.time
-  return (await readBlock(ctx.pool, await settledHeight(ctx, cursor)))?.time ?? 0
+async function timeSettled(
+  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
+  { run, cursor }: SenderRun,
+): Promise<number> {
+  if (run.guardUsable) return cursor.time
+  return (await readBlock(ctx.pool, await settledHeight(ctx, cursor, run)))?.time ?? 0
 }
 
-async function isPaused(ctx: PassContext, cursor: Cursor): Promise<boolean> {
+async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {
   if ((await readSetting(ctx.pool, 'paused')) === true) return true
   return (await ctx.contract.counters(cursor.number)).paused
 }
 
 async function sendRound(
-  ctx: PassContext,
-  run: Run,
-  distributor: Sender,
-  cursor: Cursor,
+  ctx: LedgerDb & FactoryRead & RuledBy<CreditRules & FeeRules> & Logging,
+  sending: SenderRun,
   plan: RoundPlan,
 ): Promise<CreditOutcome> {
+  const { run, cursor } = sending
   const round = (await lastRound(ctx.pool)) + 1
   const call: FactoryCall = {
     kind: 'credit',
     round,
     credits: plan.turns.map((turn) => ({ cohort: turn.cohort, amountPerNodeWei: turn.amountWei })),
     valueWei: ctx.rules.distMode === 'treasury' ? plan.totalWei : wei(0n),
-    guard: ctx.rules.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+    guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
   }
   if (ctx.rules.distMode === 'swaps' && !(await surplusSuffices(ctx, cursor, plan)))
     return outcome({ reason: 'underfunded' })
-  const sent = await send(ctx, run, distributor, call, cursor, async () => {})
+  const sent = await send(ctx, sending, call, async () => {})
   if (sent.kind === 'sent') {
     return outcome({ distributionId: round, nodeCount: plan.nodeCount, totalWei: plan.totalWei, txHash: sent.txHash })
   }
   const half = sent.why === 'overGasCap' ? firstHalf(plan) : null
-  if (half) return sendRound(ctx, run, distributor, cursor, half)
+  if (half) return sendRound(ctx, sending, half)
   ctx.log.warn({ round, ...sent }, 'the round was not sent; the next run tries again')
   return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
 }
 
 /** In `swaps` mode a round spends what the contract holds beyond its debts, within the owner's allowance. */
-async function surplusSuffices(ctx: PassContext, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
+async function surplusSuffices(ctx: FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
   const [counters, allowanceWei] = await Promise.all([
     ctx.contract.counters(cursor.number),
     ctx.contract.swapsAllowance(),
@@ -104,8 +123,8 @@ async function surplusSuffices(ctx: PassContext, cursor: Cursor, plan: RoundPlan
 }
 
 /** The round that is on its way, as it was planned: a due cohort does not grow, so its size is still that of the plan. */
-async function outstandingRound(ctx: PassContext, distributor: Sender): Promise<CreditOutcome> {
-  const [pending] = await readPending(ctx.pool, distributor.address)
+async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<CreditOutcome> {
+  const [pending] = await readPending(ctx.pool, sender.address)
   const call = pending ? reviveCall(pending.call) : null
   if (!pending || call?.kind !== 'credit') return outcome({ reason: 'pending' })
   const sizes = new Map((await readCohorts(ctx.pool)).map(({ cohort, size }) => [cohort, size]))

@@ -1,9 +1,21 @@
 // The payments pass: follow, reconcile now and then, audit the wallet, judge, settle, mint. Safe to kill at any instruction and to run
 // from any instance; what it did not finish the next run goes on with.
 import type { Sender } from '../chain/port.ts'
-import type { Cursor } from '../db/blocks.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments.ts'
-import type { PassContext, Run } from './context.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FeeRules,
+  LedgerDb,
+  Logging,
+  NodeHistoryRead,
+  Preflight,
+  RuledBy,
+  Rules,
+  Run,
+  RunLock,
+  Signers,
+} from './context.ts'
 import type { PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { auditWallet } from './steps/audit.ts'
@@ -13,16 +25,18 @@ import { judge, settledHeight } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
 import { reconcileWhenDue } from './steps/reconcile.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
-import { settleOutstanding } from './steps/send.ts'
+import { type SenderRun, settleOutstanding } from './steps/send.ts'
+
+type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Signers & RuledBy<Rules> & Logging
 
 /** Builds the pass (GET|POST /api/cron/payments). Concurrent calls answer `ran: false`. */
-export function paymentsPass(ctx: PassContext): () => Promise<PaymentsOutcome> {
+export function paymentsPass(ctx: PaymentsContext & RunLock & Preflight): () => Promise<PaymentsOutcome> {
   const halted = async () => ({ ...notRun(), ran: true, pending: await countOpenPayments(ctx.pool) })
-  const run = passRunner(ctx, 'payments', (run) => payments(ctx, run), halted)
+  const run = passRunner(ctx, { name: 'payments', body: (run) => payments(ctx, run), halted })
   return async () => (await run()) ?? notRun()
 }
 
-async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
+async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome> {
   const started = performance.now()
   const followed = await follow(ctx, run)
   const { cursor } = followed
@@ -34,10 +48,11 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
     await lookAfterRefunds(ctx, cursor)
     held = await auditWallet(ctx, cursor, run)
     // Asked once for both: with FINALITY=finalized it is a question to the provider.
-    const settled = await settledHeight(ctx, cursor)
+    const settled = await settledHeight(ctx, cursor, run)
     held += (await judge(ctx, cursor, settled, run)).held
     await watchFunds(ctx)
-    if (ctx.minter && cursor.number === followed.head.number) await settleAndMint(ctx, run, cursor, settled, ctx.minter)
+    if (ctx.minter && cursor.number === followed.head.number)
+      await settleAndMint(ctx, { run, sender: ctx.minter, cursor }, settled)
   }
   return {
     ran: true,
@@ -55,20 +70,18 @@ async function payments(ctx: PassContext, run: Run): Promise<PaymentsOutcome> {
 
 /** Nothing is sent before the ledger has followed to the head: what was already done must be known first. */
 async function settleAndMint(
-  ctx: PassContext,
-  run: Run,
-  cursor: Cursor,
+  ctx: LedgerDb & RuledBy<FeeRules> & Logging,
+  sending: SenderRun,
   settled: number,
-  minter: Sender,
 ): Promise<void> {
-  await takeOver(ctx, minter)
-  if (await settleOutstanding(ctx, run, minter, cursor)) return
-  const sent = await mint(ctx, run, minter, cursor, settled)
+  await takeOver(ctx, sending.sender)
+  if (await settleOutstanding(ctx, sending)) return
+  const sent = await mint(ctx, sending, settled)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
 }
 
 /** Mints anew what a key that was replaced had signed. Should that be mined after all, the contract skips the second of the two. */
-async function takeOver(ctx: PassContext, minter: Sender): Promise<void> {
+async function takeOver(ctx: LedgerDb & Logging, minter: Sender): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
   if (refs.length > 0)
     ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made anew')

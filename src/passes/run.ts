@@ -1,29 +1,34 @@
 // Around every pass: one run at a time (in this process and across instances), a time budget, its outcome on record.
-import { type LockName, withLock } from '../db/locks.ts'
+import type { LockName } from '../db/locks.ts'
 import { passFinished, passStarted } from '../db/passes.ts'
-import type { Lock, PassContext, Run } from './context.ts'
+import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
 import { HaltFault, raiseHalt } from './steps/halt.ts'
 
 /** A run starts nothing new after this long, so that the next one, with fresh eyes, goes on where it stopped. */
 const BUDGET_MS = 20_000
 
+/** A pass: its name, which is its lock's and its record's, and what one run of it does. */
+interface Pass<T> {
+  name: LockName
+  body(run: Run): Promise<T>
+  /** What it answers where the passes are halted; nothing was sent then. */
+  halted(): Promise<T>
+}
+
 /**
- * Wraps a pass. Where the passes are halted it answers what `halted` says, and has sent nothing.
+ * Wraps a pass.
  * @returns a function that runs it, or answers null when another run holds the lock. Faults are recorded, then thrown on.
  */
 export function passRunner<T extends object>(
-  ctx: PassContext,
-  name: LockName,
-  body: (run: Run) => Promise<T>,
-  halted: () => Promise<T>,
+  ctx: LedgerDb & RunLock & Preflight & Logging,
+  pass: Pass<T>,
 ): () => Promise<T | null> {
   let running = false
-  const lock: Lock = ctx.lock ?? ((lockName, run) => withLock(ctx.directUrl, lockName, run))
   return async () => {
     if (running) return null
     running = true
     try {
-      return await lock(name, (signal) => recorded(ctx, name, body, halted, signal))
+      return await ctx.lock(pass.name, (signal) => recorded(ctx, pass, signal))
     } finally {
       running = false
     }
@@ -31,17 +36,16 @@ export function passRunner<T extends object>(
 }
 
 async function recorded<T extends object>(
-  ctx: PassContext,
-  name: LockName,
-  body: (run: Run) => Promise<T>,
-  halted: () => Promise<T>,
+  ctx: LedgerDb & Preflight & Logging,
+  { name, body, halted }: Pass<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const deadline = performance.now() + BUDGET_MS
   await passStarted(ctx.pool, name)
   try {
-    await ctx.ready?.()
+    const facts = await ctx.preflight()
     const outcome = await body({
+      ...facts,
       checkLock: () => signal.throwIfAborted(),
       outOfTime: () => performance.now() > deadline || signal.aborted,
     })

@@ -4,13 +4,24 @@ import { readCursor } from '../db/blocks.ts'
 import { readMintedTo } from '../db/nodes.ts'
 import { MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Hash } from '../domain/units.ts'
-import type { PassContext } from './context.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  NodeHistoryRead,
+  Polling,
+  RuledBy,
+} from './context.ts'
 import type { FoundNode, PaymentsOutcome, Syncer, SyncOutcome } from './outcomes.ts'
 import { reachBlock } from './steps/reach.ts'
 import { insertMissingNode } from './steps/reconcile.ts'
 
-/** Builds the lookup (POST /api/nodes/sync) on the payments pass it nudges. */
-export function createSyncer(ctx: PassContext, runPayments: () => Promise<PaymentsOutcome>): Syncer {
+type FindContext = LedgerDb & FactoryRead & NodeHistoryRead & Polling & RuledBy<FollowRules> & Logging
+
+/** Builds the lookup (POST /api/nodes/sync) on the payments pass it triggers. */
+export function createSyncer(ctx: FindContext & ChainRead, runPayments: () => Promise<PaymentsOutcome>): Syncer {
   return {
     async byTransaction(txHash) {
       const tx = await ctx.chain.transaction(txHash)
@@ -30,7 +41,7 @@ export function createSyncer(ctx: PassContext, runPayments: () => Promise<Paymen
   }
 }
 
-async function mintedIn(ctx: PassContext, txHash: Hash, blockNumber: number): Promise<bigint[]> {
+async function mintedIn(ctx: ChainRead, txHash: Hash, blockNumber: number): Promise<bigint[]> {
   const { events } = await ctx.chain.observe(blockNumber, blockNumber, null)
   return events
     .flatMap((event) => (event.kind === 'nodeMinted' && event.txHash === txHash ? [event.nodeId] : []))
@@ -39,7 +50,7 @@ async function mintedIn(ctx: PassContext, txHash: Hash, blockNumber: number): Pr
 
 /** Has the ledger follow to the block, then tells of each node whom the log names and whom the contract names now. */
 async function find(
-  ctx: PassContext,
+  ctx: FindContext,
   runPayments: () => Promise<PaymentsOutcome>,
   nodeIds: readonly bigint[],
   blockNumber: number,

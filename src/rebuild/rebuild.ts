@@ -1,12 +1,25 @@
 // Rebuilds a ledger from the chain alone, into a database of its own, and holds it against the current one. It never sends,
 // and never writes to the current ledger.
+import type { ChainFacts } from '../chain/port.ts'
 import { readCursor } from '../db/blocks.ts'
 import { readRecheck } from '../db/recheck.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/settings.ts'
 import { inSnapshot } from '../db/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 import { readBooks } from '../db/wallet.ts'
-import type { PassContext, Run } from '../passes/context.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FinalityRules,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  Preflight,
+  RuledBy,
+  RunLimits,
+  SaleRules,
+  ServiceAccounts,
+} from '../passes/context.ts'
 import { auditWallet } from '../passes/steps/audit.ts'
 import { follow } from '../passes/steps/follow.ts'
 import { judge, settledHeight } from '../passes/steps/judge.ts'
@@ -19,7 +32,10 @@ const BLOCKS_PER_STEP = 200
 const TELL_MS = 2_000
 /** Rounds of judging at most: a thousand payments each. */
 const JUDGING_MAX = 10_000
-const run: Run = { checkLock: () => {}, outOfTime: () => false }
+const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
+
+type RebuildRules = FollowRules & FinalityRules & SaleRules
+type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
 /** A rebuild that cannot begin or go on; the message says what to do. */
 export class RebuildError extends Error {
@@ -39,18 +55,23 @@ export interface Rebuilt {
  * Follows the chain into the database of `ctx`, which must be empty or hold an unfinished rebuild, takes the operator's decisions
  * from `source`, judges what is left, and compares. Payments without a node are held `recheck`, but for those the operator decided.
  */
-export async function rebuild(ctx: PassContext, source: Pool | null, say: (line: string) => void): Promise<Rebuilt> {
+export async function rebuild(
+  ctx: RebuildContext & Preflight,
+  source: Pool | null,
+  say: (line: string) => void,
+): Promise<Rebuilt> {
+  const facts = await ctx.preflight()
   await begin(ctx.pool)
   if (source) await copyTerms(source, ctx.pool)
   await followTo(ctx, source, say)
-  if (!source) return { ...(await finish(ctx, null)), comparison: null }
+  if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
   // What the current ledger is now: it may be followed and decided upon all the while.
   return inSnapshot(source, async (old) => {
     await copyTerms(old, ctx.pool)
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)
-    const finished = await finish(ctx, await readRecheck(old))
+    const finished = await finish(ctx, facts, await readRecheck(old))
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
     return { ...finished, comparison }
   })
@@ -65,7 +86,7 @@ async function begin(pool: Pool): Promise<void> {
 }
 
 /** Follows in steps to where the current ledger stands, or to the head, auditing the payments wallet after each. */
-async function followTo(ctx: PassContext, source: Sql | null, say: (line: string) => void): Promise<void> {
+async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: string) => void): Promise<void> {
   const goalOf = async () => {
     if (!source) return (await ctx.chain.head()).number
     return (await readCursor(source))?.number ?? ctx.rules.startBlock - 1
@@ -75,7 +96,7 @@ async function followTo(ctx: PassContext, source: Sql | null, say: (line: string
     const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
     const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
     if (from > goal) return
-    const followed = await follow(ctx, run, Math.min(goal, from + BLOCKS_PER_STEP - 1))
+    const followed = await follow(ctx, UNLIMITED, Math.min(goal, from + BLOCKS_PER_STEP - 1))
     if (followed.toBlock === null)
       throw new RebuildError(
         `The provider's head is ${followed.head.number}; the current ledger is at ${goal}. Wait, and run it again.`,
@@ -88,13 +109,13 @@ async function followTo(ctx: PassContext, source: Sql | null, say: (line: string
 }
 
 async function auditThoroughly(
-  ctx: PassContext,
+  ctx: RebuildContext,
   cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
 ): Promise<void> {
   // A block has at most one residue, in or out, so this ends with the step's blocks; a balance that cannot be read is left.
   let before: string | null = null
   for (let i = 0; i < BLOCKS_PER_STEP; i++) {
-    await auditWallet(ctx, cursor, run)
+    await auditWallet(ctx, cursor, UNLIMITED)
     const books = await readBooks(ctx.pool)
     const stand = `${books?.auditedBlock} ${books?.inWei} ${books?.outWei}`
     if (books?.auditedBlock === cursor.number || stand === before) return
@@ -103,7 +124,11 @@ async function auditThoroughly(
 }
 
 /** Holds what is not minted, up to here or up to where the old ledger had it held, judges the rest, and lets the ledger be used. */
-async function finish(ctx: PassContext, heldUpTo: number | null): Promise<{ block: number; waiting: number }> {
+async function finish(
+  ctx: RebuildContext,
+  facts: ChainFacts,
+  heldUpTo: number | null,
+): Promise<{ block: number; waiting: number }> {
   const cursor = await readCursor(ctx.pool)
   if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
   const block = Math.max(cursor.number, heldUpTo ?? 0)
@@ -112,7 +137,7 @@ async function finish(ctx: PassContext, heldUpTo: number | null): Promise<{ bloc
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()
   for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
-    await judge(ctx, cursor, await settledHeight(ctx, cursor), run)
+    await judge(ctx, cursor, await settledHeight(ctx, cursor, facts), UNLIMITED)
     const now = await seen()
     if (now === left) break
     left = now

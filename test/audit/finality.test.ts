@@ -6,13 +6,13 @@ import { ETHER, paymentOf, startWorld } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
-for (const [sentence, rules, depth] of [
-  ['three confirmations', { finality: 3 }, 3],
-  ['finality', { finality: 'finalized' }, 64],
-  ['finality, where the guard cannot be used', { finality: 'guarded', guardUsable: false }, 64],
+for (const [sentence, finality, guardUsable, depth] of [
+  ['three confirmations', 3, true, 3],
+  ['finality', 'finalized', true, 64],
+  ['finality, where the guard cannot be used', 'guarded', false, 64],
 ] as const) {
   test(`with ${sentence}, a payment that is reorganised away before then is never minted`, async () => {
-    const world = await startWorld(rules)
+    const world = await startWorld({ finality }, { facts: { guardUsable } })
     try {
       await world.chain.mine(depth + 2)
       const paid = await world.pay(5, BASIC)

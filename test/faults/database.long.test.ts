@@ -98,7 +98,7 @@ for (let skip = 0; skip < 4; skip++) {
     `F27: the answer to commit number ${skip + 1} of a run is lost: read again, never done again`,
     [],
     async ({ world }) => {
-      const relay = await startCutProxy(world.ctx.directUrl)
+      const relay = await startCutProxy(world.directUrl)
       const pool = connect(relay.url, { max: 5, prepare: false, applicationName: 'relayed' })
       try {
         const payment = await paid(world)
@@ -131,7 +131,7 @@ act(
     const between = await paid(world)
     await world.payments()
     assert.equal(await stateOf(world, between), 'minting')
-    const backup = new URL(world.ctx.directUrl)
+    const backup = new URL(world.directUrl)
     const name = backup.pathname.slice(1)
     backup.pathname = `/${name}_backup`
     const admin = connect(server.url, { max: 1, prepare: false, applicationName: 'backup' })

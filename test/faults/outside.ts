@@ -27,7 +27,7 @@ export async function startOutside(
   onOutput?: (output: string) => void,
 ): Promise<Outside> {
   const settings = {
-    DATABASE_URL: world.ctx.directUrl,
+    DATABASE_URL: world.directUrl,
     RPC_URL: proxy.url,
     CHAIN_ID: String(world.chain.chainId),
     FACTORY_ADDRESS: world.factory,

@@ -155,7 +155,7 @@ test('a database that stays away, or refuses, ends the start with what to do', a
     assert.doesNotMatch(error.message, /secret-word/)
     return true
   })
-  const url = new URL(stage.world.ctx.directUrl)
+  const url = new URL(stage.world.directUrl)
   url.pathname = '/no_such_database'
   await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses: .*no_such_database.*Set DATABASE_URL/)
   url.password = 'not-the-password'

@@ -133,7 +133,7 @@ describe('a payment by an internal call', () => {
   })
 
   it('is minted once its block is as deep as it has to be, however early it was released', async () => {
-    const { payments } = world.instance({ rules: { finality: 3, guardUsable: false } })
+    const { payments } = world.instance({ rules: { finality: 3 }, facts: { guardUsable: false } })
     const { txHash } = await payInside(world, BASIC, { by: world.at(SAFE) })
     await payments()
     const [{ id }] = (await desk.get('payments?reason=unattributed&status=held&limit=1')).json.payments

@@ -40,7 +40,7 @@ test('two instances share a ledger; when one stops in the middle of requests non
   const world = await startWorld()
   const [minter, distributor] = [1, 2].map((account) => world.chain.accounts[account]?.privateKey ?? '')
   const settings = {
-    DATABASE_URL: world.ctx.directUrl,
+    DATABASE_URL: world.directUrl,
     RPC_URL: world.chain.rpcUrl,
     FACTORY_ADDRESS: world.factory,
     START_BLOCK: '1',

@@ -55,12 +55,12 @@ test('what is final is asked once in a run, for judging and minting alike', asyn
   assert.equal(asked, 1)
 })
 
-for (const [sentence, rules] of [
-  ['told to wait for finality', { finality: 'finalized' }],
-  ['where the guard cannot be relied on', { finality: 'guarded', guardUsable: false }],
+for (const [sentence, finality, guardUsable] of [
+  ['told to wait for finality', 'finalized', true],
+  ['where the guard cannot be relied on', 'guarded', false],
 ] as const) {
   test(`a payment waits until its block is final: ${sentence}`, async () => {
-    const { payments } = world.instance({ rules })
+    const { payments } = world.instance({ rules: { finality }, facts: { guardUsable } })
     const paid = await world.pay(6, BASIC)
     await world.chain.mine(FINAL_AFTER)
     await payments()
@@ -68,13 +68,13 @@ for (const [sentence, rules] of [
     await world.chain.mine()
     await payments()
     assert.equal(await stateOf(paid), 'minting')
-    assert.equal((await lastGuard()) === null, 'guardUsable' in rules)
+    assert.equal((await lastGuard()) === null, !guardUsable)
     await world.settle()
   })
 }
 
 test('a round that carries no guard waits until the block of its seed is final', async () => {
-  const { credit } = world.instance({ rules: { guardUsable: false } })
+  const { credit } = world.instance({ facts: { guardUsable: false } })
   await world.rest()
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine(FINAL_AFTER)
@@ -88,7 +88,7 @@ test('a round that carries no guard waits until the block of its seed is final',
 
 test('where the chain knows no finality and the guard cannot be relied on, nothing is ever accepted', async () => {
   const chain = { ...world.ctx.chain, finalized: async () => null }
-  const { payments } = world.instance({ chain, rules: { guardUsable: false } })
+  const { payments } = world.instance({ chain, facts: { guardUsable: false } })
   const paid = await world.pay(7, BASIC)
   await world.chain.mine(2 * FINAL_AFTER)
   await payments()

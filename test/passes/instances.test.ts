@@ -101,7 +101,7 @@ test('a run that has lost its lock sends nothing; what it had stored is sent by 
   let lost: Promise<unknown> = Promise.resolve()
   const cut = world.instance({
     lock: (name, run) =>
-      withLock(world.ctx.directUrl, name, (signal) => {
+      withLock(world.directUrl, name, (signal) => {
         lost = once(signal, 'abort')
         return run(signal)
       }),

@@ -11,7 +11,7 @@ let onHeard = () => {}
 before(async () => {
   world = await startWorld()
   await world.settle()
-  listener = connect(world.ctx.directUrl, { max: 1, prepare: false, applicationName: 'test' })
+  listener = connect(world.directUrl, { max: 1, prepare: false, applicationName: 'test' })
   await listener.listen('ledger', (word) => {
     heard.push(word)
     onHeard()

@@ -84,7 +84,7 @@ export interface Terms {
 }
 
 /** A claim looks twice, and at most waits for the pass it started: time stands still here. */
-const PATIENCE = { waitMs: 600_000, looksMax: 2, pauseMs: 0 }
+const POLL_POLICY = { waitMs: 600_000, looksMax: 2, pauseMs: 0 }
 /** Claims are of one of the last transactions. */
 const CLAIMABLE = 6
 
@@ -134,7 +134,7 @@ export function startInstance(play: Play, name: string): Instance {
   const ctx = {
     ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, { startBlock: FIRST_BLOCK, ...play.rules }),
     ...(locks.lock && { lock: locks.lock }),
-    patience: PATIENCE,
+    pollPolicy: POLL_POLICY,
   }
   const payments = paymentsPass(ctx)
   const instance: Instance = {

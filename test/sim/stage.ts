@@ -98,7 +98,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
   const rules = { startBlock: FIRST_BLOCK }
   const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts }, rules)
   const world = worldOn({
-    ...{ chain, rpc, pool, ...contracts },
+    ...{ chain, rpc, pool, directUrl: database.url, ...contracts },
     ctx: locks.lock ? { ...ctx, lock: locks.lock } : ctx,
     close: async () => {},
   })

@@ -24,7 +24,7 @@ export function worldEnv(world: World): Record<string, string> {
   return {
     // Reads no .env that somebody may have beside the tests.
     NODE_ENV: 'test',
-    DATABASE_URL: world.ctx.directUrl,
+    DATABASE_URL: world.directUrl,
     RPC_URL: world.chain.rpcUrl,
     CHAIN_ID: String(world.chain.chainId),
     FACTORY_ADDRESS: world.factory,

@@ -6,14 +6,16 @@ import { factoryAbi } from '../../src/chain/factory.abi.ts'
 import { demoTokenBytecode, factoryBytecode } from '../../src/chain/factory.bytecode.ts'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createNodeHistory } from '../../src/chain/history.ts'
+import type { ChainFacts } from '../../src/chain/port.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createSender } from '../../src/chain/sender.ts'
 import { localSigner, type Signer } from '../../src/chain/signer.ts'
+import { advisoryLock } from '../../src/db/locks.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
 import { enterCreditTerms, insertTierVersion, type TierInput } from '../../src/db/tiers.ts'
 import { type Address, address, type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import type { PassContext, Rules } from '../../src/passes/context.ts'
+import { type PassContext, REQUEST_POLL_POLICY, type Rules } from '../../src/passes/context.ts'
 import { creditPass } from '../../src/passes/credit.ts'
 import type { CreditOutcome, PaymentsOutcome } from '../../src/passes/outcomes.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
@@ -38,6 +40,15 @@ const tokenAbi = parseAbi(['function transfer(address to, uint256 amount) return
 
 export type OwnerAct = (typeof ownerAbi)[number]['name']
 
+/** What an instance has of its own; the rest is the world's. */
+export type InstanceParts = Partial<Omit<PassContext, 'rules'>> & {
+  rules?: Partial<Rules>
+  /** The database whose locks keep its runs apart from others. */
+  directUrl?: string
+  /** What it finds out about the chain. */
+  facts?: ChainFacts
+}
+
 export interface Instance {
   ctx: PassContext
   payments(): Promise<PaymentsOutcome>
@@ -48,6 +59,8 @@ export interface World {
   chain: TestChain
   rpc: Rpc
   pool: Pool
+  /** The database's URL. */
+  directUrl: string
   ctx: PassContext
   factory: Address
   token: Address
@@ -68,7 +81,7 @@ export interface World {
   /** Whether a mined transaction went through; null while it is in no block. */
   succeeded(txHash: Hash): Promise<boolean | null>
   /** Another instance of the service on the same database and chain, with some of its parts replaced. */
-  instance(parts?: Partial<Omit<PassContext, 'rules'>> & { rules?: Partial<Rules> }): Instance
+  instance(parts?: InstanceParts): Instance
   /** Reads the factory. */
   read<T>(functionName: string, args?: readonly unknown[]): Promise<T>
   /** Blocks and payments passes in turn until no payment and no mint is on its way any more. */
@@ -91,12 +104,14 @@ export interface WorldOptions extends TestChainOptions {
   between?: (chainUrl: string, databaseUrl: string) => Promise<Between>
   /** How long the service waits for a reply. */
   rpcTimeoutMs?: number
+  /** What it finds out about the chain. */
+  facts?: ChainFacts
 }
 
 /** Starts one. About a third of a second. */
 export async function startWorld(
   rules: Partial<Rules> = {},
-  { maxPerWallet = 20n, between, rpcTimeoutMs, ...chainOptions }: WorldOptions = {},
+  { maxPerWallet = 20n, between, rpcTimeoutMs, facts, ...chainOptions }: WorldOptions = {},
 ): Promise<World> {
   const [database, chain] = await Promise.all([createDatabase(), startTestChain(chainOptions)])
   const path = await between?.(chain.rpcUrl, database.url)
@@ -105,10 +120,11 @@ export async function startWorld(
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
 
   const contracts = await deployContracts(chain, maxPerWallet)
-  const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts }, rules)
+  const directUrl = database.url
+  const ctx = contextOf({ chain, rpc, pool, directUrl, ...contracts }, rules, facts)
   await enterTerms(pool, chain, contracts.token)
   return worldOn({
-    ...{ chain, rpc, pool, ctx, ...contracts },
+    ...{ chain, rpc, pool, directUrl, ctx, ...contracts },
     async close() {
       await pool.end({ timeout: 1 })
       await rpc.close()
@@ -148,6 +164,7 @@ export async function enterTerms(
 export function contextOf(
   parts: { chain: TestChain; rpc: Rpc; pool: Pool; directUrl: string; factory: Address },
   rules: Partial<Rules> = {},
+  facts: ChainFacts = { guardUsable: true },
 ): PassContext {
   const { chain, rpc, pool, directUrl, factory } = parts
   const at = accountOf(chain)
@@ -155,7 +172,9 @@ export function contextOf(
   const paymentAddress = at(3)
   return {
     pool,
-    directUrl,
+    lock: advisoryLock(directUrl),
+    preflight: async () => facts,
+    pollPolicy: REQUEST_POLL_POLICY,
     chain: createChainReader(rpc, { factory, paymentAddress, senders: [at(1), at(2)] }),
     contract: createContractReader(rpc, factory),
     history: createNodeHistory(rpc, factory),
@@ -170,7 +189,6 @@ export function contextOf(
       distEnabled: true,
       distMode: 'treasury',
       feeCapWei: 500n * 10n ** 9n,
-      guardUsable: true,
       rewindsToShorterChain: false,
       reconcileEverySec: 0,
       fundsWarnTransactions: 0,
@@ -195,8 +213,10 @@ function accountOf(chain: TestChain): (index: number) => Address {
 }
 
 /** The world of parts that are there already. */
-export function worldOn(parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'ctx' | 'factory' | 'token' | 'close'>): World {
-  const { chain, rpc, pool, ctx, factory, token, close } = parts
+export function worldOn(
+  parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'directUrl' | 'ctx' | 'factory' | 'token' | 'close'>,
+): World {
+  const { chain, rpc, pool, directUrl, ctx, factory, token, close } = parts
   const at = accountOf(chain)
   const paymentAddress = at(3)
   const payments = paymentsPass(ctx)
@@ -206,6 +226,7 @@ export function worldOn(parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'ctx' | 'f
     chain,
     rpc,
     pool,
+    directUrl,
     ctx,
     factory,
     token,
@@ -230,8 +251,14 @@ export function worldOn(parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'ctx' | 'f
       const receipt = await chain.rpc<{ status: string } | null>('eth_getTransactionReceipt', [txHash])
       return receipt && receipt.status === '0x1'
     },
-    instance(parts = {}) {
-      const own = { ...ctx, ...parts, rules: { ...ctx.rules, ...parts.rules } }
+    instance({ rules, directUrl: locksAt, facts, ...parts } = {}) {
+      const own: PassContext = {
+        ...ctx,
+        ...(locksAt !== undefined && { lock: advisoryLock(locksAt) }),
+        ...(facts && { preflight: async () => facts }),
+        ...parts,
+        rules: { ...ctx.rules, ...rules },
+      }
       return { ctx: own, payments: paymentsPass(own), credit: creditPass(own) }
     },
     async read<T>(functionName: string, args: readonly unknown[] = []) {

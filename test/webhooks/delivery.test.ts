@@ -152,31 +152,17 @@ test('an event that failed ten times is given up on, kept, and sent again when t
   const [delivery] = await listDeliveries(world.pool, { state: 'failed', type: 'payment.held', before: null, limit: 5 })
   assert.ok(delivery)
   receiver.answer = (response) => void response.writeHead(204).end()
-  const deps = {
-    ...world.ctx,
-    minter: null,
-    distributor: null,
-    senders: { minter: null, distributor: null },
-    readPool: world.pool,
-  }
   const actor = { name: 'anna', requestId: null }
-  await redeliver(deps, actor, { id: delivery.id })
+  await redeliver(world, actor, { id: delivery.id })
   await allDelivered()
   assert.equal(receiver.received.length, 11)
   assert.equal(receiver.received[10]?.headers['webhook-id'], receiver.received[0]?.headers['webhook-id'])
   const [audit] = await world.pool`SELECT actor, action FROM audit ORDER BY id DESC LIMIT 1`
   assert.deepEqual({ ...audit }, { actor: 'anna', action: 'webhookRedelivered' })
-  assert.deepEqual(await redeliver(deps, actor, { id: 999_999 }).then((r) => 'because' in r && r.because), 'notFound')
+  assert.deepEqual(await redeliver(world, actor, { id: 999_999 }).then((r) => 'because' in r && r.because), 'notFound')
 })
 
 test('an endpoint that says it is gone, or has failed for days, is sent nothing more until it is enabled again, and then all of it', async () => {
-  const deps = {
-    ...world.ctx,
-    minter: null,
-    distributor: null,
-    senders: { minter: null, distributor: null },
-    readPool: world.pool,
-  }
   const disabled = async () =>
     (
       await world.pool<
@@ -200,7 +186,7 @@ test('an endpoint that says it is gone, or has failed for days, is sent nothing 
     assert.equal((await takeDeliveries(world.pool, endpoint, 10)).length, 0)
     assert.equal(receiver.received.length, told)
     receiver.answer = (response) => void response.writeHead(204).end()
-    await enableWebhook(deps, { name: 'anna', requestId: null }, { endpoint })
+    await enableWebhook(world, { name: 'anna', requestId: null }, { endpoint })
     await allDelivered()
     assert.equal(receiver.received.length, told + 2)
     assert.equal(await disabled(), null)

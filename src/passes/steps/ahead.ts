@@ -4,7 +4,7 @@ import { ChainFault } from '../../chain/faults.ts'
 import type { ChainReader } from '../../chain/port.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import type { PassContext, Run } from '../context.ts'
+import type { ChainRead, FollowRules, RuledBy, RunLimits } from '../context.ts'
 
 /** Blocks in one database transaction at most: enough to sync fast, few enough to keep the transaction short. */
 const RANGE_MAX = 512
@@ -22,7 +22,7 @@ export interface Reading {
 }
 
 /** Reads up to block `target`. Begins nothing once the run is out of time; what was begun by then is still given. */
-export function readAhead({ chain, rules }: PassContext, run: Run, target: number): Reading {
+export function readAhead({ chain, rules }: ChainRead & RuledBy<FollowRules>, run: RunLimits, target: number): Reading {
   let begun: { parent: Hash | null; range: Promise<ObservedRange> } | null = null
 
   function begin(place: Place): void {

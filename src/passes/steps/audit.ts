@@ -9,8 +9,10 @@ import { inTransaction } from '../../db/sql.ts'
 import * as wallet from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import type { Address } from '../../domain/units.ts'
-import type { PassContext, Run } from '../context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits, SaleRules } from '../context.ts'
 import { ledgerChainId } from './halt.ts'
+
+type AuditContext = LedgerDb & ChainRead & RuledBy<FollowRules & SaleRules> & Logging
 
 /** Residues filed in one run at most: each takes as many readings as its stretch of blocks has binary digits. */
 const FILED_MAX = 8
@@ -19,7 +21,7 @@ const FILED_MAX = 8
  * Audits the wallet at the cursor: one reading where nothing differs, none where this block was audited already.
  * @returns how many payments were filed as `unattributed`.
  */
-export async function auditWallet(ctx: PassContext, cursor: Cursor, run: Run): Promise<number> {
+export async function auditWallet(ctx: AuditContext, cursor: Cursor, run: RunLimits): Promise<number> {
   const address = ctx.rules.paymentAddress
   if (!address) return 0
   let filed = 0
@@ -36,7 +38,7 @@ export async function auditWallet(ctx: PassContext, cursor: Cursor, run: Run): P
 }
 
 /** Files one residue, or begins the books. @returns its value, negative where it left; null when there is no more to be done now. */
-async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Promise<bigint | null> {
+async function auditOnce(ctx: AuditContext, cursor: Cursor, address: Address): Promise<bigint | null> {
   const books = await wallet.readBooks(ctx.pool)
   // Somebody followed on meanwhile: his run audits.
   if (books?.cursor.hash !== cursor.hash) return null
@@ -59,7 +61,7 @@ async function auditOnce(ctx: PassContext, cursor: Cursor, address: Address): Pr
  * The books begin before the first block the ledger follows; at the cursor where that state is gone, and where they have begun before:
  * what they hold may be another wallet's.
  */
-async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<boolean> {
+async function beginBooks(ctx: AuditContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<boolean> {
   // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
   const before = books.wallet ? null : await blockBeforeFirst(ctx)
   const firstWei = before && (await ctx.chain.balanceAt(address, before))
@@ -74,7 +76,7 @@ async function beginBooks(ctx: PassContext, cursor: Cursor, books: wallet.Books,
   })
 }
 
-async function blockBeforeFirst(ctx: PassContext): Promise<Block> {
+async function blockBeforeFirst(ctx: ChainRead & RuledBy<FollowRules>): Promise<Block> {
   const number = Math.max(0, ctx.rules.startBlock - 1)
   const block = await ctx.chain.block(number)
   if (block) return block
@@ -84,7 +86,7 @@ async function blockBeforeFirst(ctx: PassContext): Promise<Block> {
   )
 }
 
-async function markAudited(ctx: PassContext, cursor: Cursor): Promise<void> {
+async function markAudited(ctx: LedgerDb, cursor: Cursor): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash) await wallet.writeAudited(sql, cursor.number)
   })
@@ -113,7 +115,7 @@ interface Found {
  * A block in which the difference arose, by bisection: below it the books agree, in it they do not. Where a provider no longer has
  * the states in between, the oldest block whose state it has.
  */
-async function locate(ctx: PassContext, asked: Question): Promise<Found> {
+async function locate(ctx: LedgerDb & ChainRead, asked: Question): Promise<Found> {
   const { address, cursor, audited } = asked
   const readingAt = async (block: { number: number; hash: Block['hash'] }) => {
     const balanceWei = await ctx.chain.balanceAt(address, block)
@@ -146,14 +148,19 @@ async function locate(ctx: PassContext, asked: Question): Promise<Found> {
   }
 }
 
-async function blockAt(ctx: PassContext, number: number): Promise<Block> {
+async function blockAt(ctx: LedgerDb & ChainRead, number: number): Promise<Block> {
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
   return block
 }
 
 /** Files what was found, unless the ledger has moved on since the books were read. */
-async function file(ctx: PassContext, address: Address, books: wallet.Books, found: Found): Promise<boolean> {
+async function file(
+  ctx: LedgerDb & ChainRead & Logging,
+  address: Address,
+  books: wallet.Books,
+  found: Found,
+): Promise<boolean> {
   const { residueWei, block } = found
   const arrived = residueWei > 0n
   const evidence = {
@@ -186,7 +193,7 @@ async function file(ctx: PassContext, address: Address, books: wallet.Books, fou
 
 /** Runs `body` while nobody follows or rewinds, if the books are still those that were read. False when they are not. */
 function underCursor(
-  ctx: PassContext,
+  ctx: LedgerDb,
   books: wallet.Books,
   body: (sql: Parameters<Parameters<typeof inTransaction>[1]>[0]) => Promise<unknown>,
 ): Promise<boolean> {

@@ -4,11 +4,22 @@ import { ChainFault } from '../../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks.ts'
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import type { PassContext, Run } from '../context.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  RunLimits,
+  ServiceAccounts,
+} from '../context.ts'
 import { readAhead } from './ahead.ts'
 import { allIsWell, mayBegin, noteFinalized, refuseOtherHistory, refusePastFinalized, refuseTooDeep } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
+
+type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
 export interface Followed {
   /** First and last block stored by this run; null when none was. */
@@ -26,7 +37,7 @@ export interface Followed {
  * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where the chain is not the
  * one the ledger followed.
  */
-export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_INTEGER): Promise<Followed> {
+export async function follow(ctx: FollowContext, run: RunLimits, upTo = Number.MAX_SAFE_INTEGER): Promise<Followed> {
   const halt = await mayBegin(ctx)
   const head = await ctx.chain.head()
   const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
@@ -58,7 +69,10 @@ export async function follow(ctx: PassContext, run: Run, upTo = Number.MAX_SAFE_
 }
 
 /** The cursor, after taking the ledger back to the canonical chain where the two have parted. */
-async function canonicalCursor(ctx: PassContext, head: Block): Promise<Cursor | null> {
+async function canonicalCursor(
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FollowRules> & Logging,
+  head: Block,
+): Promise<Cursor | null> {
   const cursor = await readCursor(ctx.pool)
   if (!cursor || head.hash === cursor.hash || head.parentHash === cursor.hash) return cursor
   const shorter = head.number < cursor.number
@@ -83,7 +97,7 @@ async function canonicalCursor(ctx: PassContext, head: Block): Promise<Cursor | 
  * The highest stored block, at or below `top`, that is still canonical: stored headers agree up to it and not beyond. Null where none is
  * and the ledger may begin anew.
  */
-async function findFork(ctx: PassContext, top: number): Promise<Block | null> {
+async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: number): Promise<Block | null> {
   const oldest = await oldestBlockNumber(ctx.pool)
   if (oldest === null) throw new Error('a cursor without stored headers')
   let low = oldest
@@ -107,7 +121,7 @@ async function findFork(ctx: PassContext, top: number): Promise<Block | null> {
 }
 
 /** The deployment may be gone with the first blocks: what is sent to an address without code is lost. */
-async function refuseWithoutFactory(ctx: PassContext, head: Block): Promise<void> {
+async function refuseWithoutFactory(ctx: FactoryRead, head: Block): Promise<void> {
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(
     `the first block that was followed was taken back, and by block ${head.number} there is no factory: nothing is followed or sent until its deployment is in a block again`,

@@ -1,12 +1,12 @@
 // Looks now and then whether the accounts that send have enough ether left, and says so before it runs out. Sends nothing, and
 // never keeps a pass from its work.
-import type { Sender } from '../../chain/port.ts'
+import type { AccountReader } from '../../chain/port.ts'
 import { readNextRoundWei, readUsualGas } from '../../db/funds.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
 import { fundsNeededWei } from '../../domain/funds.ts'
-import type { PassContext } from '../context.ts'
+import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 
 /** Balances change by a transaction a minute at most. */
 const EVERY_SEC = 60
@@ -24,7 +24,9 @@ export interface Funds {
 }
 
 /** Looks when the last time is long enough ago. */
-export async function watchFunds(ctx: PassContext): Promise<void> {
+export async function watchFunds(
+  ctx: LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules> & Logging,
+): Promise<void> {
   if (ctx.rules.fundsWarnTransactions === 0) return
   const since = await secondsSincePass(ctx.pool, 'funds')
   if (since !== null && since < EVERY_SEC) return
@@ -41,7 +43,12 @@ export async function watchFunds(ctx: PassContext): Promise<void> {
   }
 }
 
-async function lookAt(ctx: PassContext, role: string, sender: Sender, nextRoundWei: bigint): Promise<void> {
+async function lookAt(
+  ctx: LedgerDb & RuledBy<UpkeepRules> & Logging,
+  role: string,
+  sender: AccountReader,
+  nextRoundWei: bigint,
+): Promise<void> {
   const [balanceWei, fees, usualGas] = await Promise.all([
     sender.balance(),
     sender.fees(),

@@ -5,7 +5,7 @@ import { type Cursor, oldestBlockNumber, readBlock } from '../../db/blocks.ts'
 import { type HaltReason, type HaltState, noteHalt, readFinalized, readHalt, withdrawHalt } from '../../db/halts.ts'
 import { type Identity, readSetting, writeSetting } from '../../db/settings.ts'
 import type { Block } from '../../domain/observed.ts'
-import type { PassContext } from '../context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../context.ts'
 
 const WORDS: Record<HaltReason, string> = {
   otherChain: 'the provider is on another chain than this ledger',
@@ -32,7 +32,7 @@ export class HaltFault extends ChainFault {
 }
 
 /** Asks whether a run may begin. @returns the halt that stands unsealed, to be withdrawn once all is seen to be well. */
-export async function mayBegin(ctx: PassContext): Promise<HaltState | null> {
+export async function mayBegin(ctx: LedgerDb & ChainRead): Promise<HaltState | null> {
   const halt = await readHalt(ctx.pool)
   if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
   const identity = await readIdentity(ctx)
@@ -44,13 +44,13 @@ export async function mayBegin(ctx: PassContext): Promise<HaltState | null> {
 }
 
 /** Withdraws an unsealed halt, where the provider's head stands on what the ledger followed. */
-export async function allIsWell(ctx: PassContext, halt: HaltState | null, head: Block, cursor: Cursor | null) {
+export async function allIsWell(ctx: LedgerDb & Logging, halt: HaltState | null, head: Block, cursor: Cursor | null) {
   if (!halt || (cursor && head.number < cursor.number)) return
   if (await withdrawHalt(ctx.pool)) ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
 }
 
 /** Writes a halt down, loudly: the reason and the evidence are in the settings, the health report and the audit log. */
-export async function raiseHalt(ctx: PassContext, fault: HaltFault): Promise<void> {
+export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Promise<void> {
   if (fault.noted) return
   const halt = await noteHalt(ctx.pool, fault.reason, fault.detail)
   const remedy = halt.sealed
@@ -60,7 +60,7 @@ export async function raiseHalt(ctx: PassContext, fault: HaltFault): Promise<voi
 }
 
 /** A head below the cursor: a provider that lags, unless what it has there shares nothing with what the ledger stored. */
-export async function refuseOtherHistory(ctx: PassContext, head: Block): Promise<void> {
+export async function refuseOtherHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
   const stored = await readBlock(ctx.pool, head.number)
   if (stored?.hash === head.hash) return
   const oldest = await oldestBlockNumber(ctx.pool)
@@ -74,13 +74,13 @@ export async function refuseOtherHistory(ctx: PassContext, head: Block): Promise
  * Throws the halt of a chain that agrees with no stored header, the oldest of them that of block `oldest`. Not where that was the first to be
  * followed and the chain has this ledger's first block: then there is nothing older that could be lost by beginning anew.
  */
-export async function refuseTooDeep(ctx: PassContext, oldest: number): Promise<void> {
+export async function refuseTooDeep(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, oldest: number): Promise<void> {
   const isSameChain = await refuseOtherGenesis(ctx)
   if (oldest > ctx.rules.startBlock || !isSameChain) throw new HaltFault('tooDeep', { oldestHeader: oldest })
 }
 
 /** Refuses to take back what the chain had called final. The embedded chain is restarted from its last dump and may. */
-export async function refusePastFinalized(ctx: PassContext, fork: Block | null): Promise<void> {
+export async function refusePastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   const finalized = await readFinalized(ctx.pool)
   if (finalized && (fork === null || fork.number < finalized.number))
@@ -88,7 +88,7 @@ export async function refusePastFinalized(ctx: PassContext, fork: Block | null):
 }
 
 /** Notes how far the followed chain is final: what is taken back from below that is no ordinary reorganisation. */
-export async function noteFinalized(ctx: PassContext, cursor: Cursor): Promise<void> {
+export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, cursor: Cursor): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   // Not to know it now costs nothing: the next run notes it.
   const final = await ctx.chain.finalized().catch(() => null)
@@ -99,12 +99,12 @@ export async function noteFinalized(ctx: PassContext, cursor: Cursor): Promise<v
 }
 
 /** The id of the ledger's chain, as it was settled at the first start: what a provider says now may be a lie. */
-export async function ledgerChainId(ctx: PassContext): Promise<number> {
+export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
   return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
 }
 
 /** Throws the halt of a chain with another block 0. @returns whether it has this ledger's; false where that cannot be told. */
-async function refuseOtherGenesis(ctx: PassContext): Promise<boolean> {
+async function refuseOtherGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
   const identity = await readIdentity(ctx)
   // The embedded chain makes a new first block at every start.
   if (!identity?.genesisHash.startsWith('0x')) return false
@@ -114,6 +114,6 @@ async function refuseOtherGenesis(ctx: PassContext): Promise<boolean> {
   return genesis !== null
 }
 
-async function readIdentity(ctx: PassContext): Promise<Identity | null> {
+async function readIdentity(ctx: LedgerDb): Promise<Identity | null> {
   return (await readSetting(ctx.pool, 'identity')) as Identity | null
 }

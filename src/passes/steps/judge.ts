@@ -1,5 +1,6 @@
 // Judges the payments that wait for it, in chain order: reads the facts, locks the wallet, lets the pure rule decide,
 // stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, nobody else's.
+import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks.ts'
 import { type Decision, writeVerdict } from '../../db/moves.ts'
 import * as payments from '../../db/payments.ts'
@@ -17,7 +18,20 @@ import {
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { type PassContext, type Run, senderAddresses } from '../context.ts'
+import {
+  addressesOf,
+  type ChainRead,
+  type FactoryRead,
+  type FinalityRules,
+  type LedgerDb,
+  type Logging,
+  type RuledBy,
+  type RunLimits,
+  type SaleRules,
+  type ServiceAccounts,
+} from '../context.ts'
+
+type JudgeContext = LedgerDb & ChainRead & RuledBy<SaleRules> & Logging
 
 /** Payments judged in one run at most; the rest wait for the next. */
 const JUDGED_MAX = 1_000
@@ -28,7 +42,12 @@ export interface Judged {
 }
 
 /** Judges what the ledger has seen up to block `upToBlock`, the settled height. */
-export async function judge(ctx: PassContext, cursor: Cursor, upToBlock: number, run: Run): Promise<Judged> {
+export async function judge(
+  ctx: JudgeContext & FactoryRead & ServiceAccounts,
+  cursor: Cursor,
+  upToBlock: number,
+  run: RunLimits,
+): Promise<Judged> {
   const { paymentAddress } = ctx.rules
   const judged: Judged = { accepted: 0, held: 0 }
   if (!paymentAddress) return judged
@@ -45,11 +64,11 @@ export async function judge(ctx: PassContext, cursor: Cursor, upToBlock: number,
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, limit: JUDGED_MAX }) : []
   const waiting = [...seen, ...roomy].sort(payments.byPlace)
 
-  const bench: Bench = {
+  const basis: JudgingBasis = {
     paymentAddress,
     versions: await readTierVersions(ctx.pool),
     walletMax,
-    operators: senderAddresses(ctx),
+    operators: addressesOf(ctx),
     now: cursor.time,
     recheckUpTo,
   }
@@ -57,7 +76,7 @@ export async function judge(ctx: PassContext, cursor: Cursor, upToBlock: number,
   for (const payment of waiting) {
     if (run.outOfTime()) break
     if (undecidedWallets.has(payment.from)) continue
-    const verdict = await judgeOne(ctx, bench, payment)
+    const verdict = await judgeOne(ctx, basis, payment)
     failpoint('judge.stored')
     if (verdict === 'undecided') undecidedWallets.add(payment.from)
     else if (verdict === 'accepted' || verdict === 'held') judged[verdict]++
@@ -66,7 +85,7 @@ export async function judge(ctx: PassContext, cursor: Cursor, upToBlock: number,
 }
 
 /** What is the same for all payments of one run. */
-interface Bench {
+interface JudgingBasis {
   paymentAddress: Address
   versions: TierVersion[]
   walletMax: number
@@ -77,44 +96,52 @@ interface Bench {
 }
 
 /** Height up to which blocks count as settled (`FINALITY`). */
-export async function settledHeight(ctx: PassContext, cursor: Cursor): Promise<number> {
-  const { finality, guardUsable } = ctx.rules
+export async function settledHeight(
+  ctx: ChainRead & RuledBy<FinalityRules>,
+  cursor: Cursor,
+  { guardUsable }: ChainFacts,
+): Promise<number> {
+  const { finality } = ctx.rules
   if (typeof finality === 'number') return cursor.number - finality
   if (finality === 'guarded' && guardUsable) return cursor.number
   return Math.min((await ctx.chain.finalized())?.number ?? -1, cursor.number)
 }
 
 async function judgeOne(
-  ctx: PassContext,
-  bench: Bench,
+  ctx: JudgeContext,
+  basis: JudgingBasis,
   payment: payments.Payment,
 ): Promise<Verdict['kind'] | 'unchanged'> {
-  const selection = selectTier(bench.versions, payment, ctx.rules.priceGraceSec)
-  const verdict = await decide(ctx, bench, payment, selection, { kind: 'notNeeded' })
+  const candidate = { payment, selection: selectTier(basis.versions, payment, ctx.rules.priceGraceSec) }
+  const verdict = await decide(ctx, basis, candidate, { kind: 'notNeeded' })
   if (verdict !== 'undecided') return verdict
   // The holding is a reading of the chain: taken outside the lock, and only where everything else passes.
-  return decide(ctx, bench, payment, selection, await readHolding(ctx, bench, payment, selection))
+  return decide(ctx, basis, candidate, await readHolding(ctx, basis, candidate))
+}
+
+/** A payment and the tier that its amount names. */
+interface Candidate {
+  payment: payments.Payment
+  selection: TierSelection
 }
 
 async function readHolding(
-  ctx: PassContext,
-  bench: Bench,
-  payment: payments.Payment,
-  selection: TierSelection,
+  ctx: ChainRead,
+  basis: JudgingBasis,
+  { payment, selection }: Candidate,
 ): Promise<HoldingReading> {
   if (selection.kind === 'none' || !selection.tier.holdingToken) return { kind: 'notNeeded' }
   const at = { number: payment.blockNumber, hash: payment.blockHash }
   const amountWei = await ctx.chain.holding(selection.tier.holdingToken, payment.from, at)
-  if (amountWei === null) return { kind: 'unreadable', sinceSec: bench.now - payment.blockTime }
+  if (amountWei === null) return { kind: 'unreadable', sinceSec: basis.now - payment.blockTime }
   return { kind: 'read', amountWei }
 }
 
 /** Counts under the wallet's lock, decides, and stores the verdict, unless it is undecided. */
 async function decide(
-  ctx: PassContext,
-  bench: Bench,
-  payment: payments.Payment,
-  selection: TierSelection,
+  ctx: LedgerDb & RuledBy<SaleRules> & Logging,
+  basis: JudgingBasis,
+  { payment, selection }: Candidate,
   holding: HoldingReading,
 ): Promise<Verdict['kind'] | 'unchanged'> {
   return inTransaction(ctx.pool, async (sql) => {
@@ -122,20 +149,20 @@ async function decide(
     const [current] = await payments.lockPayments(sql, [payment.id])
     // Somebody else decided, or a reorganisation took it, since it was read.
     if (current?.state !== payment.state || current.blockHash !== payment.blockHash) return 'unchanged'
-    if (payment.state === 'held' && (await isReleased(sql, payment.id))) return mintWithRoom(sql, bench, payment)
+    if (payment.state === 'held' && (await isReleased(sql, payment.id))) return mintWithRoom(sql, basis, payment)
     const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
-    const restored = bench.recheckUpTo !== null && payment.blockNumber <= bench.recheckUpTo
+    const restored = basis.recheckUpTo !== null && payment.blockNumber <= basis.recheckUpTo
     const facts: PaymentFacts = {
       from: payment.from,
       valueWei: payment.valueWei,
       succeeded: payment.succeeded,
-      paymentAddress: bench.paymentAddress,
-      operators: bench.operators,
+      paymentAddress: basis.paymentAddress,
+      operators: basis.operators,
       senderDenied: await isDenied(sql, payment.from),
       beforeRestore: restored && !(await hasOperatorVerdict(sql, payment.id)),
       selection,
       ...(await payments.readWalletUse(sql, payment.from, tierNo)),
-      walletMax: bench.walletMax,
+      walletMax: basis.walletMax,
       holding,
       holdingRetrySec: ctx.rules.holdingRetrySec,
     }
@@ -168,10 +195,14 @@ function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: 
 }
 
 /** The operator has released it, whatever the rules say: only the contract's cap held it up. */
-async function mintWithRoom(sql: Sql, bench: Bench, payment: payments.Payment): Promise<'accepted' | 'unchanged'> {
+async function mintWithRoom(
+  sql: Sql,
+  basis: JudgingBasis,
+  payment: payments.Payment,
+): Promise<'accepted' | 'unchanged'> {
   const { walletNodes, walletInFlight } = await payments.readWalletUse(sql, payment.from, payment.tierNo)
-  if (walletNodes + walletInFlight >= bench.walletMax) return 'unchanged'
-  const evidence = { rule: 'released', walletMax: bench.walletMax, walletNodes, walletInFlight }
+  if (walletNodes + walletInFlight >= basis.walletMax) return 'unchanged'
+  const evidence = { rule: 'released', walletMax: basis.walletMax, walletNodes, walletInFlight }
   await writeVerdict(sql, payment.id, { move: 'accept', evidence, by: 'pass' })
   return 'accepted'
 }

@@ -1,15 +1,16 @@
 // Mints what was accepted: one transaction for all of it, each node into the cohort that its time belongs to. Opens
 // cohorts where a tier lacks them. Never mints without the fork guard, save on chains where the settled height replaces it.
-import type { CohortOpening, FactoryCall, MintOrder, Sender } from '../../chain/port.ts'
-import type { Cursor } from '../../db/blocks.ts'
+import type { CohortOpening, FactoryCall, MintOrder } from '../../chain/port.ts'
 import { readCohorts } from '../../db/cohorts.ts'
 import * as payments from '../../db/payments.ts'
 import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
 import { type CohortState, chooseCohort, type Opening, openingsNeeded, type Schedule } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import type { PassContext, Run } from '../context.ts'
-import { type Sent, send } from './send.ts'
+import type { FeeRules, LedgerDb, Logging, RuledBy } from '../context.ts'
+import { type SenderRun, type Sent, send } from './send.ts'
+
+type MintContext = LedgerDb & RuledBy<FeeRules> & Logging
 
 /** Cohorts opened in one transaction at most: about 50,000 gas each. */
 const OPENINGS_MAX = 100
@@ -18,13 +19,8 @@ const OPENINGS_MAX = 100
  * Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. What the operator released may be
  * of a block above `upToBlock`, the settled height: then it waits.
  */
-export async function mint(
-  ctx: PassContext,
-  run: Run,
-  minter: Sender,
-  cursor: Cursor,
-  upToBlock: number,
-): Promise<Sent | null> {
+export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: number): Promise<Sent | null> {
+  const { cursor } = sending
   const schedule = termsAt(await readCreditTerms(ctx.pool), cursor.time)
   if (!schedule) return null
   const cohorts = await readCohorts(ctx.pool)
@@ -35,23 +31,17 @@ export async function mint(
   })
   // Somebody who waits for a cohort goes first: the others' mint is one transaction later, his would be never.
   if (batch.length === 0 || batch.length < accepted.length) {
-    const openings = await planOpenings(ctx, cohorts, schedule, cursor, accepted)
-    if (openings.length > 0) return sendOpenings(ctx, run, minter, cursor, openings)
+    const openings = await planOpenings(ctx, { cohorts, schedule, accepted, time: cursor.time })
+    if (openings.length > 0) return sendOpenings(ctx, sending, openings)
   }
-  return batch.length > 0 ? sendMint(ctx, run, minter, cursor, batch) : null
+  return batch.length > 0 ? sendMint(ctx, sending, batch) : null
 }
 
 /** Opens cohorts: all of them, or as many as a transaction may carry on this chain. */
-async function sendOpenings(
-  ctx: PassContext,
-  run: Run,
-  minter: Sender,
-  cursor: Cursor,
-  openings: CohortOpening[],
-): Promise<Sent> {
-  const sent = await send(ctx, run, minter, { kind: 'openCohorts', openings }, cursor, async () => {})
+async function sendOpenings(ctx: MintContext, sending: SenderRun, openings: CohortOpening[]): Promise<Sent> {
+  const sent = await send(ctx, sending, { kind: 'openCohorts', openings }, async () => {})
   if (sent.kind === 'sent' || sent.why !== 'overGasCap' || openings.length < 2) return sent
-  return sendOpenings(ctx, run, minter, cursor, openings.slice(0, Math.ceil(openings.length / 2)))
+  return sendOpenings(ctx, sending, openings.slice(0, Math.ceil(openings.length / 2)))
 }
 
 interface Minting {
@@ -59,13 +49,14 @@ interface Minting {
   order: MintOrder
 }
 
-async function sendMint(ctx: PassContext, run: Run, minter: Sender, cursor: Cursor, batch: Minting[]): Promise<Sent> {
+async function sendMint(ctx: MintContext, sending: SenderRun, batch: Minting[]): Promise<Sent> {
+  const { run, cursor } = sending
   const call: FactoryCall = {
     kind: 'mint',
     orders: batch.map(({ order }) => order),
-    guard: ctx.rules.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+    guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
   }
-  const sent = await send(ctx, run, minter, call, cursor, async (sql, outboxId) => {
+  const sent = await send(ctx, sending, call, async (sql, outboxId) => {
     const ids = batch.map(({ payment }) => payment.id)
     const current = await payments.lockPayments(sql, ids)
     // A payment that was orphaned or decided otherwise since it was read must not be carried.
@@ -75,23 +66,30 @@ async function sendMint(ctx: PassContext, run: Run, minter: Sender, cursor: Curs
     await payments.markMinting(sql, ids, outboxId)
   })
   if (sent.kind === 'refused' && sent.why === 'overGasCap' && batch.length > 1) {
-    return sendMint(ctx, run, minter, cursor, batch.slice(0, Math.ceil(batch.length / 2)))
+    return sendMint(ctx, sending, batch.slice(0, Math.ceil(batch.length / 2)))
   }
   return sent
 }
 
+/** What decides which cohorts have to be opened. */
+interface OpeningNeed {
+  cohorts: readonly CohortState[]
+  schedule: Schedule
+  /** Payments that wait for their mint. */
+  accepted: readonly payments.Payment[]
+  /** Of the followed block. */
+  time: number
+}
+
 /** What has to be opened: for every tier on sale, and for tiers of accepted payments that are on sale no more. */
 async function planOpenings(
-  ctx: PassContext,
-  cohorts: readonly CohortState[],
-  schedule: Schedule,
-  cursor: Cursor,
-  accepted: readonly payments.Payment[],
+  ctx: LedgerDb,
+  { cohorts, schedule, accepted, time }: OpeningNeed,
 ): Promise<CohortOpening[]> {
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
   const needed = [...latest.values()].flatMap((tier) => {
     const waiting = accepted.some((payment) => payment.tierNo === tier.tierNo)
-    return tier.onSale || waiting ? openingsNeeded(cohorts, tier.tierNo, schedule, cursor.time, waiting) : []
+    return tier.onSale || waiting ? openingsNeeded(cohorts, tier.tierNo, schedule, time, waiting) : []
   })
   const next = Math.max(0, ...cohorts.map((cohort) => cohort.cohort)) + 1
   return needed.slice(0, OPENINGS_MAX).map((opening: Opening, i) => ({ cohort: next + i, ...opening }))

@@ -5,7 +5,7 @@ import { countUnbackedNodes } from '../../db/cohorts.ts'
 import type { TurnTerms } from '../../db/rounds.ts'
 import { type DueTurn, planRound, type RoundPlan } from '../../domain/credit.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
-import type { PassContext } from '../context.ts'
+import type { ChainRead, LedgerDb } from '../context.ts'
 import { amountBy, termsReader } from './seeds.ts'
 
 /** The plan, and every due turn with what its amount came from. */
@@ -15,7 +15,11 @@ export interface DueRound {
 }
 
 /** Plans the next round as of the cursor. `due` are the cohorts whose turn has come by then. */
-export async function planDueRound(ctx: PassContext, cursor: Cursor, due: readonly LedgerCohort[]): Promise<DueRound> {
+export async function planDueRound(
+  ctx: LedgerDb & ChainRead,
+  cursor: Cursor,
+  due: readonly LedgerCohort[],
+): Promise<DueRound> {
   const reader = termsReader(ctx, cursor.number)
   const unbacked = await countUnbackedNodes(
     ctx.pool,

@@ -3,23 +3,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCursor } from '../../db/blocks.ts'
 import { within } from '../../lib/deadline.ts'
-import type { PassContext, Patience } from '../context.ts'
+import type { LedgerDb, Logging, Polling } from '../context.ts'
 import type { PaymentsOutcome } from '../outcomes.ts'
-
-/** As long as a caller may be kept before he is told the state so far. */
-const PATIENCE: Patience = { waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
 /**
  * Starts the payments pass, and waits until the ledger has followed to a block and `done` holds there. False when that takes
  * longer than a request may; the pass goes on all the same.
  */
 export async function reachBlock(
-  ctx: PassContext,
+  ctx: LedgerDb & Polling & Logging,
   blockNumber: number,
   runPayments: () => Promise<PaymentsOutcome>,
   done: () => Promise<boolean> = async () => true,
 ): Promise<boolean> {
-  const { waitMs, looksMax, pauseMs } = ctx.patience ?? PATIENCE
+  const { waitMs, looksMax, pauseMs } = ctx.pollPolicy
   const deadline = performance.now() + waitMs
   const reached = async () => {
     const cursor = await readCursor(ctx.pool)
@@ -27,7 +24,7 @@ export async function reachBlock(
   }
   for (let look = 0; look < looksMax && performance.now() < deadline; look++) {
     if (await reached()) return true
-    await nudge(ctx, runPayments)
+    await triggerPaymentsPass(ctx, runPayments)
     if (await reached()) return true
     await sleep(pauseMs)
   }
@@ -35,10 +32,13 @@ export async function reachBlock(
 }
 
 /** Starts the payments pass once, and waits for it no longer than a request may. */
-export async function nudge(ctx: PassContext, runPayments: () => Promise<PaymentsOutcome>): Promise<void> {
+export async function triggerPaymentsPass(
+  ctx: Polling & Logging,
+  runPayments: () => Promise<PaymentsOutcome>,
+): Promise<void> {
   // Its faults are on record, and what counts here is where the ledger stands.
   const pass = runPayments().catch((error: unknown) =>
     ctx.log.warn({ err: error }, 'a pass that a request started stopped'),
   )
-  await within((ctx.patience ?? PATIENCE).waitMs, pass, () => {})
+  await within(ctx.pollPolicy.waitMs, pass, () => {})
 }

@@ -12,7 +12,20 @@ import { inTransaction } from '../../db/sql.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../domain/drift.ts'
 import type { FactoryEvent } from '../../domain/observed.ts'
 import { wei } from '../../domain/units.ts'
-import type { PassContext } from '../context.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  NodeHistoryRead,
+  RuledBy,
+  UpkeepRules,
+} from '../context.ts'
+
+/** Inserting and completing nodes: from their own events, after what the contract says of them. */
+type RepairContext = LedgerDb & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
+type ReconcileContext = RepairContext & ChainRead
 
 /** Nodes compared in one run: one call to the contract. */
 const WINDOW = 500
@@ -28,7 +41,7 @@ export interface Reconciled {
 }
 
 /** Reconciles when the last time is long enough ago. @returns how many nodes were inserted. */
-export async function reconcileWhenDue(ctx: PassContext, cursor: Cursor): Promise<number> {
+export async function reconcileWhenDue(ctx: ReconcileContext & RuledBy<UpkeepRules>, cursor: Cursor): Promise<number> {
   const since = await secondsSincePass(ctx.pool, 'reconcile')
   if (since !== null && since < ctx.rules.reconcileEverySec) return 0
   await passStarted(ctx.pool, 'reconcile')
@@ -48,7 +61,7 @@ export async function reconcileWhenDue(ctx: PassContext, cursor: Cursor): Promis
 
 /** Compares counters and one window of ids, inserts what is missing. `next` is where the following window begins. */
 export async function reconcileWindow(
-  ctx: PassContext,
+  ctx: ReconcileContext,
   cursor: Cursor,
   first: number,
 ): Promise<{ result: Reconciled; next: number }> {
@@ -80,7 +93,7 @@ export async function reconcileWindow(
 
 /** Compares a stretch of node ids. `onChain` is how many of them the contract has. */
 async function compareFrom(
-  ctx: PassContext,
+  ctx: LedgerDb & FactoryRead,
   cursor: Cursor,
   first: number,
   length: number,
@@ -94,7 +107,7 @@ async function compareFrom(
 }
 
 /** Compares again what is on record as differing and outside the window: the operator's own comparison looks at everything. */
-async function compareNamed(ctx: PassContext, cursor: Cursor, first: number): Promise<Drift[]> {
+async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor, first: number): Promise<Drift[]> {
   const recorded = ((await readSetting(ctx.pool, 'drift')) as Drift[] | null) ?? []
   const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
   const outside = [...new Set(ids)].filter((id) => id < first || id >= first + WINDOW).slice(0, NAMED_MAX)
@@ -111,7 +124,7 @@ async function compareNamed(ctx: PassContext, cursor: Cursor, first: number): Pr
   return [...ofNodes.flatMap(({ drifts }) => drifts), ...ofCohorts]
 }
 
-async function insertMissing(ctx: PassContext, cursor: Cursor, lastId: bigint): Promise<number> {
+async function insertMissing(ctx: RepairContext, cursor: Cursor, lastId: bigint): Promise<number> {
   let inserted = 0
   for (const nodeId of await nodes.missingNodeIds(ctx.pool, lastId, REPAIRS_MAX)) {
     if (await insertMissingNode(ctx, cursor, nodeId)) inserted++
@@ -120,7 +133,7 @@ async function insertMissing(ctx: PassContext, cursor: Cursor, lastId: bigint): 
 }
 
 /** Inserts a node that the contract has and the ledger, although it followed past its mint, has not. */
-export async function insertMissingNode(ctx: PassContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
+export async function insertMissingNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor.number)
   if (!onChain) return false
   const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
@@ -128,7 +141,12 @@ export async function insertMissingNode(ctx: PassContext, cursor: Cursor, nodeId
 }
 
 /** Inserts one node from its own events, unless the ledger has moved on meanwhile. */
-async function insertNode(ctx: PassContext, cursor: Cursor, node: ChainNode, events: FactoryEvent[]): Promise<boolean> {
+async function insertNode(
+  ctx: LedgerDb & FactoryRead & Logging,
+  cursor: Cursor,
+  node: ChainNode,
+  events: FactoryEvent[],
+): Promise<boolean> {
   const mint = events.find((event) => event.kind === 'nodeMinted')
   const [cohort] = await ctx.contract.cohorts([node.cohort], cursor.number)
   if (!mint || !cohort) return false
@@ -163,7 +181,7 @@ async function insertNode(ctx: PassContext, cursor: Cursor, node: ChainNode, eve
 }
 
 /** Puts right the nodes whose owner or withdrawals differ, where events explain it that the ledger lacks. */
-async function completeNodes(ctx: PassContext, cursor: Cursor, drifts: readonly Drift[]): Promise<number> {
+async function completeNodes(ctx: RepairContext, cursor: Cursor, drifts: readonly Drift[]): Promise<number> {
   const differing = drifts.flatMap((drift) =>
     drift.kind === 'node' && (drift.field === 'owner' || drift.field === 'withdrawnWei') ? [drift.nodeId] : [],
   )
@@ -175,7 +193,7 @@ async function completeNodes(ctx: PassContext, cursor: Cursor, drifts: readonly 
 }
 
 /** Replaces what the ledger has of a node's transfers and withdrawals by the node's own events, unless these are no more. */
-async function completeNode(ctx: PassContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
+async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
@@ -203,7 +221,7 @@ async function completeNode(ctx: PassContext, cursor: Cursor, nodeId: bigint): P
 }
 
 /** Tells the operator, once for each new state of affairs. */
-async function report(ctx: PassContext, drifts: Drift[]): Promise<void> {
+async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
   const changed = await writeSetting(ctx.pool, 'drift', drifts, 'pass')
   if (!changed || drifts.length === 0) return
   ctx.log.error({ drifts: drifts.slice(0, 20) }, 'the ledger differs from the contract')

@@ -5,7 +5,7 @@ import type { Cursor } from '../../db/blocks.ts'
 import { moveRefund, type Refund, readOpenRefunds, undoRefund } from '../../db/refunds.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
-import type { PassContext } from '../context.ts'
+import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
 /** Refunds looked at in one run; an operator makes few, and they are final within the hour. */
 const LOOKED_AT_MAX = 50
@@ -13,7 +13,7 @@ const LOOKED_AT_MAX = 50
 const GONE_BLOCKS = 64
 
 /** Looks at the refunds that are not final: one query where there are none. What cannot be read now is looked at by the next run. */
-export async function lookAfterRefunds(ctx: PassContext, cursor: Cursor): Promise<void> {
+export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor): Promise<void> {
   try {
     const refunds = await readOpenRefunds(ctx.pool, LOOKED_AT_MAX)
     if (refunds.length > 0) await lookAt(ctx, cursor, refunds)
@@ -22,7 +22,7 @@ export async function lookAfterRefunds(ctx: PassContext, cursor: Cursor): Promis
   }
 }
 
-async function lookAt(ctx: PassContext, cursor: Cursor, refunds: readonly Refund[]): Promise<void> {
+async function lookAt(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor, refunds: readonly Refund[]): Promise<void> {
   const finalized = (await ctx.chain.finalized())?.number ?? -1
   for (const refund of refunds) {
     const tx = await ctx.chain.transaction(refund.txHash)
@@ -37,7 +37,7 @@ async function lookAt(ctx: PassContext, cursor: Cursor, refunds: readonly Refund
 }
 
 /** In the block it was recorded in, it is what it was. In another one it may be by an inner call, which only a trace shows. */
-async function paysBack(ctx: PassContext, tx: TransactionView, { to, valueWei, txHash, blockHash }: Refund) {
+async function paysBack(ctx: ChainRead, tx: TransactionView, { to, valueWei, txHash, blockHash }: Refund) {
   if (tx.succeeded !== true) return false
   if (tx.blockHash === blockHash || (tx.to === to && tx.valueWei === valueWei)) return true
   const transfers = await ctx.chain.innerTransfers(txHash, to)
@@ -45,14 +45,14 @@ async function paysBack(ctx: PassContext, tx: TransactionView, { to, valueWei, t
 }
 
 /** Gone: it failed where it is now, or its block is canonical no more and it has not come back for long enough. */
-async function isGone(ctx: PassContext, cursor: Cursor, refund: Refund, tx: TransactionView | null): Promise<boolean> {
+async function isGone(ctx: ChainRead, cursor: Cursor, refund: Refund, tx: TransactionView | null): Promise<boolean> {
   if (tx?.succeeded === false) return true
   const there = await ctx.chain.block(refund.blockNumber)
   // A provider that lags, or forgets old transactions, has not seen it go.
   return there !== null && there.hash !== refund.blockHash && cursor.number >= refund.blockNumber + GONE_BLOCKS
 }
 
-async function undo(ctx: PassContext, refund: Refund): Promise<void> {
+async function undo(ctx: LedgerDb & Logging, refund: Refund): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     const paymentId = await undoRefund(sql, refund)
     if (paymentId === null) return

@@ -7,10 +7,19 @@ import { writeAudit } from '../../db/settings.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { FactoryEvent } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import type { PassContext } from '../context.ts'
+import type { Logging } from '../context.ts'
 
 /** What only the minter and the distributor bring about. */
 const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'cohortOpened', 'nodeMinted'])
+
+/** What a range of blocks shows of transactions on the factory. */
+interface FollowedWork {
+  events: readonly FactoryEvent[]
+  /** Transactions that took the nonce of an intent. */
+  displacing: ReadonlySet<Hash>
+  /** The provider's head. */
+  headBlock: number
+}
 
 /**
  * Looks at what was done on the factory by transactions that the outbox never stored, whichever key sent them: it may have been replaced
@@ -20,11 +29,9 @@ const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'cohortOpen
  * Runs before payments are marked minted. @returns whether the ledger was restored.
  */
 export async function noteRestore(
-  ctx: PassContext,
+  ctx: Logging,
   sql: Sql,
-  displacing: ReadonlySet<Hash>,
-  events: readonly FactoryEvent[],
-  headBlock: number,
+  { displacing, events, headBlock }: FollowedWork,
 ): Promise<boolean> {
   const work = events.filter(({ kind, txHash }) => WORK.has(kind) && !displacing.has(txHash))
   const unknown = new Set(await neverStored(sql, [...new Set(work.map(({ txHash }) => txHash))]))

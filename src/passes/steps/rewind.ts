@@ -12,14 +12,14 @@ import { inTransaction } from '../../db/sql.ts'
 import { forgetBooks, rewindBooks } from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import type { PassContext } from '../context.ts'
+import type { FollowRules, LedgerDb, Logging, RuledBy } from '../context.ts'
 
 /**
  * Rewinds to `fork`, or, where that is null, to before the first block, unless somebody else moved the cursor since `expected` was read.
  * One transaction. `cause` names who has it done and what the audit log calls it, where it is not the chain's doing. @returns whether it did.
  */
 export async function rewindTo(
-  ctx: PassContext,
+  ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   fork: Block | null,
   expected: Cursor,
   cause = { actor: 'pass', action: 'reorganisation' },

@@ -8,7 +8,7 @@ import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../../domain/c
 import type { Block } from '../../domain/observed.ts'
 import { payoutBpsAt, type TierVersion } from '../../domain/tiers.ts'
 import type { Hash, Wei } from '../../domain/units.ts'
-import type { PassContext } from '../context.ts'
+import type { ChainRead, LedgerDb } from '../context.ts'
 
 export interface Seed {
   seedBlock: number
@@ -27,7 +27,7 @@ export interface TermsReader {
 }
 
 /** `upTo` is the followed height; `fresh` are observed blocks that are not stored yet. */
-export function termsReader(ctx: PassContext, upTo: number, fresh: readonly Block[] = []): TermsReader {
+export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: readonly Block[] = []): TermsReader {
   // Read when first asked for: most ranges of blocks hold no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<Seed | null>>()
@@ -74,7 +74,12 @@ export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort:
 
 const firstTime = (known: readonly { fromTime: number }[]) => Math.min(...known.map(({ fromTime }) => fromTime))
 
-async function findSeed(ctx: PassContext, due: number, upTo: number, fresh: readonly Block[]): Promise<Seed | null> {
+async function findSeed(
+  ctx: LedgerDb & ChainRead,
+  due: number,
+  upTo: number,
+  fresh: readonly Block[],
+): Promise<Seed | null> {
   const found =
     (await firstStoredBlockAt(ctx.pool, due)) ?? firstFresh(fresh, due) ?? (await ctx.chain.firstBlockAt(due, upTo))
   if (!found || found.block.number > upTo) return null

@@ -9,12 +9,21 @@ import { inTransaction, type Sql } from '../../db/sql.ts'
 import { decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
-import type { PassContext, Run } from '../context.ts'
+import type { FeeRules, LedgerDb, Logging, RuledBy, Run } from '../context.ts'
+
+type SendContext = LedgerDb & RuledBy<FeeRules> & Logging
 
 /** Reverts in a row, of calls that a simulation had let through, after which a sender rests: something is wrong that costs gas. */
 const REVERTS_MAX = 3
 /** How long it rests, in block time from the last one; then it tries once, and rests again should that revert. */
 const REST_SEC = 900
+
+/** An account that sends in one run of its pass, as of the followed block, for as long as the run holds its lock. */
+export interface SenderRun {
+  readonly run: Run
+  readonly sender: Sender
+  readonly cursor: Cursor
+}
 
 export type Sent =
   | { kind: 'sent'; txHash: Hash }
@@ -30,14 +39,13 @@ export type Sent =
  * to take everything back.
  */
 export async function send(
-  ctx: PassContext,
-  run: Run,
-  sender: Sender,
+  ctx: SendContext,
+  sending: SenderRun,
   call: FactoryCall,
-  cursor: Cursor,
   claim: (sql: Sql, outboxId: number) => Promise<void>,
 ): Promise<Sent> {
-  const rest = await restOf(ctx, sender, cursor)
+  const { sender, cursor } = sending
+  const rest = await restOf(ctx, sending)
   if (rest) return { kind: 'refused', why: 'resting', detail: rest }
   const estimate = await sender.estimate(call)
   if (estimate.kind === 'reverts') return { kind: 'refused', why: 'reverts', detail: estimate.error }
@@ -72,7 +80,7 @@ export async function send(
     failpoint(`${call.kind}.storing`)
   })
   failpoint(`${call.kind}.stored`)
-  await handOver(ctx, run, sender, signed, `${call.kind}.sent`)
+  await handOver(ctx, sending, signed, `${call.kind}.sent`)
   return { kind: 'sent', txHash: signed.txHash }
 }
 
@@ -88,7 +96,7 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
 }
 
 /** Why a sender must not send now: its last transactions reverted one after the other. Null when it may. */
-async function restOf(ctx: PassContext, sender: Sender, cursor: Cursor): Promise<string | null> {
+async function restOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
   const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
   // A last one whose header is pruned was long ago.
   if (inARow < REVERTS_MAX || lastTime === null || cursor.time - lastTime >= REST_SEC) return null
@@ -104,7 +112,8 @@ async function restOf(ctx: PassContext, sender: Sender, cursor: Cursor): Promise
  * Looks after what is stored and not in a followed block: the same bytes again, or the same call at a higher fee.
  * @returns true while something is outstanding, so that nothing new may be sent.
  */
-export async function settleOutstanding(ctx: PassContext, run: Run, sender: Sender, cursor: Cursor): Promise<boolean> {
+export async function settleOutstanding(ctx: SendContext, sending: SenderRun): Promise<boolean> {
+  const { sender, cursor } = sending
   const pending = await outbox.readPending(ctx.pool, sender.address)
   const first = pending[0]
   if (!first) return false
@@ -116,7 +125,7 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
   // Where the outbox does not know, the account as of the followed block: one that lags has no such block.
   const free = freed ?? (accountNonce < first.nonce ? await sender.nonceAt(cursor.hash) : null)
   // Both sides say that nobody has used it, neither a block that was followed nor one that the provider knows.
-  if (free !== null && free === accountNonce) await fillNonce(ctx, run, sender, free, feesNow, cursor)
+  if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, feesNow)
   for (const intent of pending) {
     const view = { headBlock: cursor.number, accountNonce, feesNow, feeCapWei: ctx.rules.feeCapWei }
     const decision = decideSend(intent, view)
@@ -128,13 +137,13 @@ export async function settleOutstanding(ctx: PassContext, run: Run, sender: Send
           { nonce: intent.nonce, txHash: intent.txHash },
           'a transaction is stuck and the fee it needs is above the cap',
         )
-        await handOver(ctx, run, sender, intent, 'resend.sent')
+        await handOver(ctx, sending, intent, 'resend.sent')
         break
       case 'resend':
-        await handOver(ctx, run, sender, intent, 'resend.sent')
+        await handOver(ctx, sending, intent, 'resend.sent')
         break
       case 'bump':
-        await bump(ctx, run, sender, intent, decision, cursor)
+        await bump(ctx, sending, intent, decision)
     }
   }
   return true
@@ -146,14 +155,8 @@ const FILL_GAS = 100_000n
 const NOTHING: FactoryCall = { kind: 'mint', orders: [], guard: null }
 
 /** Uses up a nonce that keeps ours from being mined. */
-async function fillNonce(
-  ctx: PassContext,
-  run: Run,
-  sender: Sender,
-  nonce: number,
-  fees: Fees,
-  cursor: Cursor,
-): Promise<void> {
+async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fees: Fees): Promise<void> {
+  const { sender, cursor } = sending
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return
   const signed = await signedOrNot(ctx, sender.sign(NOTHING, { nonce, gasLimit: FILL_GAS, fees }))
   if (signed instanceof SignerFault) return
@@ -169,7 +172,7 @@ async function fillNonce(
     outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor)),
   )
   ctx.log.warn({ nonce, txHash: signed.txHash }, 'a nonce below ours became free: filled')
-  await handOver(ctx, run, sender, signed, 'mint.sent')
+  await handOver(ctx, sending, signed, 'mint.sent')
 }
 
 /**
@@ -177,28 +180,27 @@ async function fillNonce(
  * only revert: then a call that does nothing takes its nonce, for less gas, and what it was for is sent anew under another guard.
  */
 async function bump(
-  ctx: PassContext,
-  run: Run,
-  sender: Sender,
+  ctx: LedgerDb & Logging,
+  sending: SenderRun,
   intent: outbox.PendingIntent,
   fees: Fees,
-  cursor: Cursor,
 ): Promise<void> {
+  const { sender, cursor } = sending
   const lapsed = intent.guardBlock !== null && cursor.number >= intent.guardBlock + outbox.BLOCK_HASHES_REACH
   const call = lapsed ? NOTHING : reviveCall(intent.call)
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
   // What is signed already may yet be mined.
-  if (signed instanceof SignerFault) return void (await handOver(ctx, run, sender, intent, 'resend.sent'))
+  if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
   const said = lapsed ? 'fee raised, for a call that does nothing: the guard has lapsed' : 'fee raised'
   ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, said)
   failpoint('bump.stored')
-  await handOver(ctx, run, sender, signed, 'resend.sent')
+  await handOver(ctx, sending, signed, 'resend.sent')
 }
 
 /** A signer that does not sign now is no reason to stop the pass: whatever waits for it waits until the next run. */
-async function signedOrNot<T>(ctx: PassContext, signing: Promise<T>): Promise<T | SignerFault> {
+async function signedOrNot<T>(ctx: Logging, signing: Promise<T>): Promise<T | SignerFault> {
   try {
     return await signing
   } catch (error) {
@@ -209,9 +211,8 @@ async function signedOrNot<T>(ctx: PassContext, signing: Promise<T>): Promise<T 
 }
 
 async function handOver(
-  ctx: PassContext,
-  run: Run,
-  sender: Sender,
+  ctx: LedgerDb & Logging,
+  { run, sender }: SenderRun,
   tx: { txHash: Hash; raw: `0x${string}` },
   sent: Failpoint,
 ): Promise<SendOutcome> {

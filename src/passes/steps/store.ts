@@ -18,7 +18,7 @@ import type { ObservedRange } from '../../domain/observed.ts'
 import { type LedgerChanges, replay } from '../../domain/replay.ts'
 import type { Hash } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import { type PassContext, senderAddresses } from '../context.ts'
+import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../context.ts'
 import { noteRestore } from './restored.ts'
 import { termsReader } from './seeds.ts'
 
@@ -40,7 +40,7 @@ export interface Stored {
  * head: how far a ledger that turns out to be a restored one lags behind what it was.
  */
 export async function storeRange(
-  ctx: PassContext,
+  ctx: LedgerDb & ChainRead & ServiceAccounts & Logging,
   range: ObservedRange,
   expected: Cursor | null,
   headBlock: number,
@@ -76,7 +76,7 @@ export async function storeRange(
     await insertRounds(sql, changes.rounds, turns)
     await insertWithdrawals(sql, changes.withdrawals)
     await insertFailedWithdrawals(sql, range.failedWithdrawals)
-    await settlePayments(ctx, sql, range, changes, headBlock)
+    await settlePayments(ctx, sql, { range, changes, headBlock })
     failpoint('follow.storing')
     await writeCursor(sql, cursor)
     return { cursor, detected, minted: changes.nodes.length }
@@ -89,26 +89,25 @@ function changesAnything(range: ObservedRange): boolean {
 
 /** What the range means for payments on their way: minted, passed over by the contract, or to be sent anew. */
 async function settlePayments(
-  ctx: PassContext,
+  ctx: ServiceAccounts & Logging,
   sql: Sql,
-  range: ObservedRange,
-  changes: LedgerChanges,
-  headBlock: number,
+  { range, changes, headBlock }: { range: ObservedRange; changes: LedgerChanges; headBlock: number },
 ): Promise<void> {
-  const { settled, foreign } = await settleIntents(sql, range.sent, senderAddresses(ctx))
+  const { settled, foreign } = await settleIntents(sql, range.sent, addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
-  const restored = await noteRestore(ctx, sql, displacing, range.events, headBlock)
+  const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
   const came = range.transfers.map((transfer) => transfer.txHash)
   await payments.adoptNodes(sql, came)
   const surprises = await payments.markMinted(sql, changes.nodes)
-  for (const ref of surprises) await alarm(ctx, sql, 'mintedThoughNotAccepted', ref, {})
+  for (const ref of surprises) await alarm(ctx, sql, { action: 'mintedThoughNotAccepted', subject: ref })
 
   const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
   const impossible = changes.skipped.filter((skip) => skip.reason > SKIPPED_COHORT)
   await payments.holdSkipped(sql, refsOf(full), 'walletLimit')
   await payments.holdSkipped(sql, refsOf(impossible), 'mintReverted')
-  for (const { ref, reason } of impossible) await alarm(ctx, sql, 'mintSkipped', ref, { reason })
+  for (const { ref, reason } of impossible)
+    await alarm(ctx, sql, { action: 'mintSkipped', subject: ref, detail: { reason } })
 
   await payments.releaseUnminted(
     sql,
@@ -116,18 +115,23 @@ async function settlePayments(
   )
   for (const intent of settled) await noteSettled(ctx, sql, intent)
   // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
-  if (!restored) for (const txHash of foreign) await alarm(ctx, sql, 'foreignTransaction', txHash, {})
+  if (!restored) for (const txHash of foreign) await alarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
 }
 
 const refsOf = (skipped: LedgerChanges['skipped']) => skipped.map((skip) => skip.ref)
 
-async function noteSettled(ctx: PassContext, sql: Sql, intent: Settled): Promise<void> {
+async function noteSettled(ctx: Logging, sql: Sql, intent: Settled): Promise<void> {
   ctx.log.info(intent, 'transaction settled')
-  if (intent.state !== 'mined') await alarm(ctx, sql, intent.state, intent.txHash, { ...intent })
+  if (intent.state !== 'mined')
+    await alarm(ctx, sql, { action: intent.state, subject: intent.txHash, detail: { ...intent } })
 }
 
 /** Something the operator should look at: in the log, and in the audit log with the rows it concerns. */
-async function alarm(ctx: PassContext, sql: Sql, action: string, subject: Hash, detail: object): Promise<void> {
+async function alarm(
+  ctx: Logging,
+  sql: Sql,
+  { action, subject, detail = {} }: { action: string; subject: Hash; detail?: object },
+): Promise<void> {
   ctx.log.warn({ action, subject, ...detail }, 'needs a look')
   await writeAudit(sql, { actor: 'pass', action, subject, detail })
 }
