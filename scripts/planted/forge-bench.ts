@@ -40,7 +40,8 @@ async function runForge(directory: string): Promise<string | null> {
   // A bug that does not compile proves nothing.
   const built = await forge(['build'], { directory, profile: 'light', quiet: true })
   if (built.code !== 0) throw new Error(`does not compile\n${built.output}`)
-  const tested = await forge(['test', '--threads', '1'], { directory, profile: 'light', quiet: true })
+  // One failure is enough: shrinking that of an invariant takes longer than all else.
+  const tested = await forge(['test', '--threads', '1', '--fail-fast'], { directory, profile: 'light', quiet: true })
   if (tested.code === 0) return null
   const names = tested.output.matchAll(/^(?:\[FAIL.*\]| (?=invariant_)) ?(\w+)\(/gm)
   const failing = [...new Set([...names].map((match) => match[1]))]
