@@ -38,7 +38,7 @@ export const LAYERS: readonly Layer[] = [
   { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
-  { of: CHAIN_FACTS, may: ['src/domain'], packages: ['viem'] },
+  { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['viem'] },
   { of: ['src/chain/wallets.ts'], may: ['src/domain', 'src/chain', 'src/chain/faults.ts'], packages: ['viem'] },
   { of: ['src/chain/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
   { of: ['src/chain/signer.ts'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
@@ -57,7 +57,7 @@ export const LAYERS: readonly Layer[] = [
   { of: ['src/passes/context.ts'], may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'] },
   { of: ['src/passes/outcomes.ts'], may: ['src/domain'] },
   { of: ['src/passes/steps'], may: STEP, packages: ['node'] },
-  { of: ['src/passes/steps/send.ts'], may: [...STEP, 'src/passes/steps', 'src/chain/signer.ts'] },
+  { of: ['src/passes/steps/send.ts'], may: [...STEP, 'src/passes/steps'] },
   { of: ['src/passes/steps/mint.ts'], may: [...STEP, 'src/passes/steps', 'src/passes/steps/send.ts'] },
   {
     of: ['src/passes/payments.ts', 'src/passes/credit.ts'],
@@ -94,10 +94,10 @@ export const LAYERS: readonly Layer[] = [
 
   {
     of: ['src/config'],
-    may: ['src/domain', 'src/chain/wallets.ts', 'src/chain/keystore.ts', 'src/embed/accounts.ts'],
+    may: ['src/lib', 'src/domain', 'src/chain/wallets.ts', 'src/chain/keystore.ts', 'src/embed/accounts.ts'],
     packages: ['node'],
   },
-  { of: ['src/config.ts'], may: ['src/config', 'src/domain'] },
+  { of: ['src/config.ts'], may: ['src/config', 'src/lib', 'src/domain'] },
   { of: ['src/keys.ts'], may: ['src/config', 'src/config.ts', 'src/chain/keystore.ts', 'src/chain/signer.ts'] },
   {
     of: ['src/parts.ts'],

@@ -12,6 +12,7 @@ import { fetchEthUsd } from './feeds/eth-usd.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { createServer } from './http/server.ts'
 import { within } from './lib/deadline.ts'
+import { kindOf, messageOf } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { metered } from './metrics/meters.ts'
 import type { MetricsDeps } from './metrics/readings.ts'
@@ -199,9 +200,8 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
   )
   const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', { retryable: true }))
   if (failure === null) return
-  const { retryable, message } = failure as { retryable?: boolean; message: string }
-  if (retryable !== true && !isDatabaseDown(failure)) throw failure
-  onProgress(`the chain could not be asked yet: ${message.split('\n').at(-1)?.trim()}`)
+  if (kindOf(failure) !== 'retryable' && !isDatabaseDown(failure)) throw failure
+  onProgress(`the chain could not be asked yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
   onProgress('serving what the ledger holds; the passes begin by themselves once the chain answers')
 }
 

@@ -20,6 +20,7 @@ import {
   readWhole,
 } from './config/values.ts'
 import { readWebhooks } from './config/webhooks.ts'
+import { KnownError } from './lib/errors.ts'
 
 export { describeConfig } from './config/describe.ts'
 export type { AdminKey, Config, GeneratedSecrets, KeyConfig, WebhooksConfig } from './config/shape.ts'
@@ -33,14 +34,14 @@ export interface LoadOptions {
 }
 
 /** All that is wrong with the settings. The message lists it for people. */
-export class ConfigError extends Error {
+export class ConfigError extends KnownError {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
   readonly hints: readonly Problem[]
 
   constructor(problems: readonly Problem[], hints: readonly Problem[]) {
     const line = ({ setting, message }: Problem) => `  ${setting} ${message}`
-    super(['The settings are not right:', ...problems.map(line), ...hints.map(line)].join('\n'))
+    super('usage', ['The settings are not right:', ...problems.map(line), ...hints.map(line)].join('\n'))
     this.problems = problems
     this.hints = hints
   }

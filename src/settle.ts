@@ -16,6 +16,7 @@ import { inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
 import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
 import { creditMaxWei } from './domain/credit.ts'
 import { wei } from './domain/units.ts'
+import { codeOf, KnownError, messageOf } from './lib/errors.ts'
 import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
@@ -26,13 +27,11 @@ const DATABASE_RETRY_MS = 1_000
 const LOCKED_OUT = /^(28|3D|42501)/
 
 /** A start that cannot succeed as things are, or, where `retryable`, not yet. The message says what to do. */
-export class StartError extends Error {
+export class StartError extends KnownError {
   override readonly name = 'StartError'
-  readonly retryable: boolean
 
   constructor(message: string, { retryable = false }: { retryable?: boolean } = {}) {
-    super(message)
-    this.retryable = retryable
+    super(retryable ? 'retryable' : 'fatal', message)
   }
 }
 
@@ -51,9 +50,9 @@ export async function migrateWhenUp(
     try {
       return await migrate(url)
     } catch (error) {
-      const { code, message } = error as { code?: unknown; message: string }
-      const reason = message || String(code)
-      if (typeof code === 'string' && LOCKED_OUT.test(code))
+      const code = codeOf(error)
+      const reason = messageOf(error) || String(code)
+      if (code !== null && LOCKED_OUT.test(code))
         throw new StartError(
           `The database at ${host} refuses: ${reason}. Set DATABASE_URL to one this service may use.`,
         )

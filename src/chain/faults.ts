@@ -1,13 +1,21 @@
 // Faults of the chain side, split by what to do about them. A fault says "could not", never "is not".
+import { KnownError } from '../lib/errors.ts'
 
-/** `retryable`: ask again later or elsewhere. `fatal`: this is not the chain we were set up for; stop and say so. */
-export class ChainFault extends Error {
-  readonly retryable: boolean
-
+/** Retryable: ask again later or elsewhere. Else fatal: this is not the chain we were set up for; stop and say so. */
+export class ChainFault extends KnownError {
   constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
-    super(message, { cause: options.cause })
+    super(options.retryable ? 'retryable' : 'fatal', message, { cause: options.cause })
     this.name = 'ChainFault'
-    this.retryable = options.retryable
+  }
+}
+
+/** What the chain answered, or null where it could not be asked, which is never 0. What is no fault of the chain is thrown on. */
+export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof ChainFault) return null
+    throw error
   }
 }
 
@@ -23,18 +31,26 @@ export interface RpcError {
  * down. `tooLarge`: the answer exceeds what we read. `refused`: an HTTP status that says no. `garbled`: an answer that
  * is not JSON-RPC, or not to our question. `batch`: it will not take this batch. `error`: a JSON-RPC error.
  */
-export type RpcFaultKind = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
+export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
 /** A retryable fault of a provider. Its text names the host only: the rest of a provider's URL is often its key. */
 export class RpcFault extends ChainFault {
-  readonly kind: RpcFaultKind
-  /** The JSON-RPC error behind kind `error`, and behind `limit` and `batch` where there was one. */
+  readonly trouble: RpcTrouble
+  /** The JSON-RPC error behind `error`, and behind `limit` and `batch` where there was one. */
   readonly rpcError: RpcError | null
 
-  constructor(kind: RpcFaultKind, message: string, rpcError: RpcError | null = null) {
+  constructor(trouble: RpcTrouble, message: string, rpcError: RpcError | null = null) {
     super(message, { retryable: true })
     this.name = 'RpcFault'
-    this.kind = kind
+    this.trouble = trouble
     this.rpcError = rpcError
+  }
+}
+
+/** The signer did not sign, or not what it was asked to: nothing was stored, nothing sent, no nonce is taken. */
+export class SignerFault extends ChainFault {
+  constructor(message: string, cause?: unknown) {
+    super(message, { retryable: true, cause })
+    this.name = 'SignerFault'
   }
 }

@@ -4,7 +4,7 @@
 import { encodeFunctionData } from 'viem/utils'
 import type { Block, ObservedRange } from '../domain/observed.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
-import { ChainFault, RpcFault } from './faults.ts'
+import { ChainFault, orNull, RpcFault } from './faults.ts'
 import { createObserver, RangeRefused } from './observe.ts'
 import type { ChainReader, TransactionView, Watched } from './port.ts'
 import { isLimit, isRevert } from './provider.ts'
@@ -132,21 +132,17 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
 
     balanceAt: (owner, at) => readBalance(rpc, owner, at),
 
-    async holding(token, owner, at) {
-      try {
-        return await readHolding(rpc, token, owner, at)
-      } catch (error) {
-        if (error instanceof ChainFault) return null
-        throw error
-      }
-    },
+    holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
   }
 }
 
 /** True for faults that a shorter range mends. */
 function isTooMuch(error: unknown): boolean {
   if (error instanceof RangeRefused) return true
-  return error instanceof RpcFault && (error.kind === 'limit' || error.kind === 'tooLarge' || error.kind === 'batch')
+  return (
+    error instanceof RpcFault &&
+    (error.trouble === 'limit' || error.trouble === 'tooLarge' || error.trouble === 'batch')
+  )
 }
 
 /** True where answers came that contradict each other, or the chain: another provider may know better. */
@@ -156,7 +152,7 @@ function isContradiction(error: unknown): boolean {
 }
 
 function isUnreachable(error: unknown): boolean {
-  return error instanceof RpcFault && error.kind === 'unreachable'
+  return error instanceof RpcFault && error.trouble === 'unreachable'
 }
 
 /**

@@ -42,7 +42,7 @@ async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promi
       const range = { ...filter, fromBlock: toQuantity(first), toBlock: toQuantity(last) }
       found.push(...list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log))
     } catch (error) {
-      const refused = error instanceof RpcFault && error.kind !== 'unreachable' && error.kind !== 'garbled'
+      const refused = error instanceof RpcFault && error.trouble !== 'unreachable' && error.trouble !== 'garbled'
       if (!refused || first === last) throw error
       const middle = Math.floor((first + last) / 2)
       pending.push([first, middle], [middle + 1, last])

@@ -17,7 +17,7 @@ export function metered(provider: Provider, observe: ObserveRpc | undefined): Pr
       outcome = outcomeOf(reply)
       return reply
     } catch (error) {
-      if (error instanceof RpcFault) outcome = error.kind
+      if (error instanceof RpcFault) outcome = error.trouble
       throw error
     } finally {
       observe({ host, method, outcome, seconds: (performance.now() - started) / 1000 })

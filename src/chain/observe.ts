@@ -3,6 +3,7 @@
 // receipt is a retryable fault), and never mix two forks in one answer.
 import type { ObservedRange, Position } from '../domain/observed.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
+import { messageOf } from '../lib/errors.ts'
 import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { ChainFault, RpcFault } from './faults.ts'
@@ -32,7 +33,7 @@ interface SeenBlock {
 /** A provider would not give the logs of a range this long; a shorter one may do. */
 export class RangeRefused extends ChainFault {
   constructor(cause: unknown) {
-    super(`range refused: ${cause instanceof Error ? cause.message : 'unknown'}`, { retryable: true, cause })
+    super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
   }
 }
 
@@ -75,7 +76,7 @@ async function rangeLogs(rpc: Rpc, watched: Watched, from: number, to: number): 
   try {
     return list(await rpc.request('eth_getLogs', [filter]), 'list of logs').map(log)
   } catch (error) {
-    if (error instanceof RpcFault && ['error', 'limit', 'tooLarge', 'refused'].includes(error.kind)) {
+    if (error instanceof RpcFault && ['error', 'limit', 'tooLarge', 'refused'].includes(error.trouble)) {
       throw new RangeRefused(error)
     }
     throw error

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Dispatcher, Pool } from 'undici'
 import { isTimeout } from '../lib/deadline.ts'
+import { codeOf } from '../lib/errors.ts'
 import { type RpcError, RpcFault } from './faults.ts'
 import { createLane, type Lane } from './parallel.ts'
 
@@ -219,8 +220,7 @@ function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Ans
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'request failed'
   if (isTimeout(error)) return 'no answer in time'
-  const code = (error as { code?: unknown }).code
-  return typeof code === 'string' ? code : error.message
+  return codeOf(error) ?? error.message
 }
 
 /** The fault that a status alone tells of, whatever the body says. */
@@ -254,7 +254,7 @@ async function unpack(link: Link, packed: Buffer): Promise<Buffer> {
   try {
     return await inflate(packed, { maxOutputLength: link.replyBytesMax })
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(link)
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(link)
     throw new RpcFault('garbled', `${link.host}: answer with broken compression`)
   }
 }

@@ -156,9 +156,9 @@ export function createRpc(options: RpcOptions): Rpc {
 
   /** The fault for which another provider is asked; throws what no other provider mends. */
   function passOver(provider: Provider, error: unknown): RpcFault {
-    if (!(error instanceof RpcFault) || error.kind === 'batch' || error.kind === 'tooLarge') throw error
+    if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
     restUntil.set(provider, performance.now() + REST_MS)
-    options.log.debug({ host: provider.host, kind: error.kind }, error.message)
+    options.log.debug({ host: provider.host, kind: error.trouble }, error.message)
     return error
   }
 
@@ -181,9 +181,9 @@ export function createRpc(options: RpcOptions): Rpc {
         (replies) => replies.every(worth),
       )
     } catch (error) {
-      if (!(error instanceof RpcFault) || (error.kind !== 'batch' && error.kind !== 'tooLarge')) throw error
+      if (!(error instanceof RpcFault) || (error.trouble !== 'batch' && error.trouble !== 'tooLarge')) throw error
       const half = Math.ceil(calls.length / 2)
-      if (error.kind === 'batch') {
+      if (error.trouble === 'batch') {
         batchMax = Math.max(1, Math.min(batchMax, half))
         smallUntil = performance.now() + SMALL_BATCHES_MS
       }

@@ -5,7 +5,7 @@ import type { TransactionSerializableEIP1559, TransactionSerialized } from 'viem
 import { privateKeyToAccount } from 'viem/accounts'
 import { keccak256, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils'
 import { type Address, address } from '../domain/units.ts'
-import { ChainFault } from './faults.ts'
+import { ChainFault, SignerFault } from './faults.ts'
 import { createProvider } from './provider.ts'
 
 /** A signer in the same network answers in milliseconds, one that asks a hardware module within seconds. */
@@ -31,14 +31,6 @@ export interface UnsignedTransaction {
 export interface Signer {
   readonly address: Address
   sign(tx: UnsignedTransaction): Promise<`0x${string}`>
-}
-
-/** The signer did not sign, or not what it was asked to: nothing was stored, nothing sent, no nonce is taken. */
-export class SignerFault extends ChainFault {
-  constructor(message: string, cause?: unknown) {
-    super(message, { retryable: true, cause })
-    this.name = 'SignerFault'
-  }
 }
 
 /** Signs with a key in this process. Throws a TypeError when it is not a private key (its text is not repeated). */

@@ -1,21 +1,24 @@
 // Runs one command line: finds the command, checks its arguments, runs it, and turns whatever it throws into one message and an
 // exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
 import { ChainFault } from '../chain/faults.ts'
-import { ConfigError } from '../config.ts'
 import { isDatabaseClosed, isDatabaseDown } from '../db/sql.ts'
-import { EmbedError } from '../embed/errors.ts'
 import { within } from '../lib/deadline.ts'
+import { codeOf, type ErrorKind, KnownError } from '../lib/errors.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
 import { type Command, EXIT, type ExitCode } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { RefusedError, UnavailableError, UsageError } from './errors.ts'
+import { UsageError } from './errors.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import type { Io } from './io.ts'
 import { createOutput, type Output } from './output.ts'
 import { version } from './version.ts'
 
-/** Errors of other parts whose message says what to do. */
-const REFUSALS: readonly string[] = ['FailpointError', 'RebuildError']
+const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
+  usage: EXIT.usage,
+  refused: EXIT.not,
+  retryable: EXIT.unavailable,
+  fatal: EXIT.not,
+}
 const HELP: readonly string[] = ['--help', '-h']
 /** What an interrupted command has for putting its things away. */
 const INTERRUPTED_MS = 2_000
@@ -100,26 +103,17 @@ function unknown(argv: readonly string[]): string {
 function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { code: ExitCode; message: string } {
   const { message, name, stack } = error instanceof Error ? error : new Error(String(error))
   if (error instanceof UsageError) return { code: EXIT.usage, message: `${message}\n\nUsage: ${usageLine(command)}` }
-  if (error instanceof ConfigError) return { code: EXIT.usage, message }
-  // By name, so that no command loads what it does not need.
-  if (name === 'StartError') {
-    const { retryable } = error as { retryable?: boolean }
-    const trouble = retryable ? 'The chain could not be looked at' : 'The settings and the chain do not fit'
-    const told = message.replace('Node Ledger cannot start on this chain', trouble)
-    return { code: retryable ? EXIT.unavailable : EXIT.not, message: told }
-  }
-  if (error instanceof RefusedError || error instanceof EmbedError || REFUSALS.includes(name))
-    return { code: EXIT.not, message }
-  if (error instanceof UnavailableError) return { code: EXIT.unavailable, message }
   if (error instanceof ChainFault)
     return { code: EXIT.unavailable, message: `The chain could not be asked: ${message}.` }
-  if (isDatabaseDown(error)) {
-    const { code } = error as unknown as { code: string }
+  if (error instanceof KnownError) {
+    const trouble = error.retryable ? 'The chain could not be looked at' : 'The settings and the chain do not fit'
+    return { code: EXIT_OF[error.kind], message: message.replace('Node Ledger cannot start on this chain', trouble) }
+  }
+  if (isDatabaseDown(error))
     return {
       code: EXIT.unavailable,
-      message: `The database cannot be reached (${code}). See that it is up, and that DATABASE_URL is right.`,
+      message: `The database cannot be reached (${codeOf(error)}). See that it is up, and that DATABASE_URL is right.`,
     }
-  }
   if (isDatabaseClosed(error))
     return {
       code: EXIT.unavailable,

@@ -1,6 +1,7 @@
 // Where settings come from: the environment, `.env` in development, NAME_FILE for secrets. Owns the list of mistakes that
 // the readers of values add to. It must never put a secret's value into a mistake.
 import { parseEnv } from 'node:util'
+import { codeOf } from '../lib/errors.ts'
 import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
 
 /** A mistake, or a hint: what is wrong with a setting and what to do. Never holds a secret. */
@@ -64,7 +65,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
       try {
         return readFile(path)
       } catch (error) {
-        refuse(name, `is ${shown(path)}, a file that cannot be read (${codeOf(error)})`)
+        refuse(name, `is ${shown(path)}, a file that cannot be read (${codeOf(error) ?? 'unreadable'})`)
         return null
       }
     },
@@ -104,7 +105,8 @@ function readDotEnv(readFile: ReadFile, refuse: Refuse): Record<string, string> 
   try {
     text = readFile('.env')
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') refuse('NODE_ENV', `is development, but .env cannot be read (${codeOf(error)})`)
+    if (codeOf(error) !== 'ENOENT')
+      refuse('NODE_ENV', `is development, but .env cannot be read (${codeOf(error) ?? 'unreadable'})`)
     return {}
   }
   const { NODE_ENV, ...settings } = present(parseEnv(text))
@@ -130,16 +132,14 @@ function readSecret(
   try {
     text = readFile(path).trim()
   } catch (error) {
-    refuse(name, `cannot be read from the file that ${name}_FILE names, ${shown(path)} (${codeOf(error)})`)
+    refuse(
+      name,
+      `cannot be read from the file that ${name}_FILE names, ${shown(path)} (${codeOf(error) ?? 'unreadable'})`,
+    )
     return undefined
   }
   if (text === '') refuse(name, `is empty: the file that ${name}_FILE names, ${shown(path)}, holds nothing`)
   return text
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? code : 'unreadable'
 }
 
 function findHints(env: Record<string, string>): Problem[] {

@@ -1,6 +1,7 @@
 // Connections to PostgreSQL and how its values look in TypeScript: int8 is a number that must be safe, numeric a bigint
 // (every numeric in the ledger is a whole number of wei), timestamps are Date. Wei goes in as a decimal string.
 import postgres from 'postgres'
+import { codeOf } from '../lib/errors.ts'
 import { toJson } from '../lib/json.ts'
 import { socketsThatHear } from './socket.ts'
 
@@ -88,14 +89,13 @@ export function connect(url: string, options: PoolOptions): Pool {
 
 /** True for an error that says the database let nobody in: wrong user, password or database, or a role that may not connect. */
 export function isDatabaseClosed(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && /^(28|3D)[0-9A-Z]{3}$/.test(code)
+  return /^(28|3D)[0-9A-Z]{3}$/.test(codeOf(error) ?? '')
 }
 
 /** True for an error that says the database could not be reached or ended the connection: answer 503, try again later. */
 export function isDatabaseDown(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
-  if (typeof code !== 'string') return false
+  const code = codeOf(error)
+  if (code === null) return false
   // Class 08 connection, 53 resources, 57P operator intervention, 58 system error; the rest are the client's and Node's own.
   return (
     /^(08|53|57P|58)/.test(code) ||
@@ -140,8 +140,7 @@ export function column<Key extends string>(
 const CONNECTION_LOST = /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-5])$/
 
 function isConnectionLost(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && CONNECTION_LOST.test(code)
+  return CONNECTION_LOST.test(codeOf(error) ?? '')
 }
 
 /**

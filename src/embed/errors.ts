@@ -1,7 +1,12 @@
 // The one error of this folder that is meant for the person at the terminal: its message says what is wrong and what
 // to do, so it is printed alone, without a stack.
+import { KnownError } from '../lib/errors.ts'
 
 /** An embedded part cannot start (or its directory cannot be used), and the message names the remedy. */
-export class EmbedError extends Error {
+export class EmbedError extends KnownError {
   override readonly name = 'EmbedError'
+
+  constructor(message: string) {
+    super('refused', message)
+  }
 }

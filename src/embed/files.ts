@@ -2,6 +2,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { codeOf } from '../lib/errors.ts'
 
 /** Readable by the owner alone: what lies in the data directory holds passwords and keys. */
 export const PRIVATE_FILE_MODE = 0o600
@@ -48,7 +49,7 @@ export function readIfExists(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   }
 }

@@ -3,6 +3,7 @@
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../lib/errors.ts'
 import { EmbedError } from './errors.ts'
 import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists } from './files.ts'
 import { type ProcessRecord, parseRecord, recordOf, stillRuns } from './process.ts'
@@ -63,7 +64,7 @@ function link(source: string, path: string): boolean {
     linkSync(source, path)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (codeOf(error) === 'EEXIST') return false
     throw error
   }
 }

@@ -1,5 +1,6 @@
 // Tells the service when whoever started it is gone, so that it stops instead of running on unseen. Only watches; what
 // to do about it is the caller's.
+import { codeOf } from '../lib/errors.ts'
 
 /** How often the parent is looked at. A killed launcher is noticed within this time. */
 const POLL_MS = 500
@@ -51,6 +52,6 @@ function exists(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }

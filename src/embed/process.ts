@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../lib/errors.ts'
 
 /** How often a process that should end is looked at. */
 const POLL_MS = 20
@@ -19,7 +20,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0)
   } catch (error) {
     // EPERM: it is there, and belongs to someone else.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+    if (codeOf(error) !== 'EPERM') return false
   }
   const stat = readProc(pid, 'stat')
   return stat === null || !isOver(stat)
@@ -105,7 +106,7 @@ export async function endProcess(
     try {
       process.kill(pid, signal)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true
+      if (codeOf(error) === 'ESRCH') return true
       throw error
     }
     if (await waitForExit(pid, waitMs)) return true

@@ -3,6 +3,7 @@
 import { watchReplica } from '../db/replica.ts'
 import { isDatabaseDown, type Pool } from '../db/sql.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
+import { codeOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Every statement of the routes is answered from indexes; one that takes this long is not being answered. */
@@ -38,8 +39,7 @@ export function replicaLedger(
     try {
       return await first(read)
     } catch (error) {
-      const { code } = error as { code?: unknown }
-      if (error instanceof Overdue || isDatabaseDown(error) || code === RECOVERY_CONFLICT) return second(read)
+      if (error instanceof Overdue || isDatabaseDown(error) || codeOf(error) === RECOVERY_CONFLICT) return second(read)
       throw error
     }
   }

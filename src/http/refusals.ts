@@ -2,6 +2,7 @@
 // refusal; they never choose a status. No text here may tell of keys, settings, hosts or code.
 import { isDatabaseDown } from '../db/sql.ts'
 import { Overdue } from '../lib/deadline.ts'
+import { kindOf } from '../lib/errors.ts'
 
 const REFUSALS = {
   // 400: malformed, or a transaction that does not say what is claimed.
@@ -96,10 +97,9 @@ export function envelope(name: RefusalName): string {
  */
 export function refusalOfFault(fault: unknown): Refusal {
   if (isDatabaseDown(fault)) return refuse('noDatabase')
-  // Faults of the chain say whether asking again helps; one that does not is a misconfiguration, which is 503 as well. Told by
-  // that property, because this folder may not import the chain's own code.
-  if (fault instanceof Error && typeof (fault as { retryable?: unknown }).retryable === 'boolean')
-    return refuse('noChain')
+  // Faults of the chain say whether asking again helps; one that does not is a misconfiguration, which is 503 as well.
+  const kind = kindOf(fault)
+  if (kind === 'retryable' || kind === 'fatal') return refuse('noChain')
   if (fault instanceof Overdue) return refuse('overdue')
   return refuse('unexpected')
 }

@@ -1,5 +1,6 @@
 // Named points at the boundaries of the passes where a test can have the process killed, as a power cut would. Nothing is
 // armed unless NODE_LEDGER_FAILPOINT names a point at start, which production refuses. It must never do anything else.
+import { KnownError } from './errors.ts'
 
 /** Every point there is. `mint.*`, `credit.*` and `openCohorts.*` are the same places of three kinds of transaction. */
 export const FAILPOINTS = [
@@ -27,8 +28,12 @@ export const FAILPOINTS = [
 export type Failpoint = (typeof FAILPOINTS)[number]
 
 /** A point that cannot be armed; the message says why. */
-export class FailpointError extends Error {
+export class FailpointError extends KnownError {
   override readonly name = 'FailpointError'
+
+  constructor(message: string) {
+    super('refused', message)
+  }
 }
 
 let armed: string | null = null

@@ -1,5 +1,6 @@
 // The stretch of blocks that a statement or an export is about. A time means the last block before it, so that periods that meet
 // share a boundary block: one month's closing figures are the next one's opening figures.
+import { ChainFault } from '../chain/faults.ts'
 import { readBlock, readCursor } from '../db/blocks.ts'
 import { lastStoredBlockBefore, type Place } from '../db/snapshot.ts'
 import type { Sql } from '../db/sql.ts'
@@ -91,7 +92,7 @@ async function placeOf(deps: ChainRead, sql: Sql, cursor: Place, edge: Edge, fir
 async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place): Promise<Place> {
   if (number === cursor.number) return cursor
   const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
-  if (!block) throw Object.assign(new Error(`the provider has no block ${number}`), { retryable: true })
+  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
   return block
 }
 

@@ -1,5 +1,6 @@
 // What the credit pass would do if it ran now: the round that is due, what it costs, what stands in its way, and what the next day
 // will cost at least and at most. Planned by the very step that the pass uses; nothing is stored or sent.
+import { orNull } from '../chain/faults.ts'
 import { type Cursor, readCursor } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readHalt } from '../db/halts.ts'
@@ -14,7 +15,6 @@ import { BPS_BASE } from '../domain/units.ts'
 import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type DueRound, planDueRound } from '../passes/steps/plan.ts'
 import { type OperatorRefusal, refuseAct, type SenderAddresses } from './act.ts'
-import { orNull } from './or-null.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SenderAddresses & RuledBy<CreditRules>
 

@@ -1,5 +1,6 @@
 // The statement of a period: what was sold, minted, paid back, credited, withdrawn and spent, and every account's books from its
 // balance at the opening block to its balance at the closing block, to the wei. All of it from one snapshot of the ledger.
+import { orNull } from '../chain/faults.ts'
 import type { Blocks } from '../db/exports.ts'
 import { readSetting } from '../db/settings.ts'
 import { inSnapshot, type Place } from '../db/snapshot.ts'
@@ -18,7 +19,6 @@ import {
 } from './act.ts'
 import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
-import { orNull } from './or-null.ts'
 import { findPeriod, type Period, readPeriodFields, type ShownPlace, shownPlace } from './period.ts'
 
 type BooksContext = ChainRead & FactoryRead & SenderAddresses & RuledBy<SaleRules>

@@ -1,6 +1,7 @@
 // Around every pass: one run at a time (in this process and across instances), a time budget, its outcome on record.
 import type { LockName } from '../db/locks.ts'
 import { passFinished, passStarted } from '../db/passes.ts'
+import { messageOf } from '../lib/errors.ts'
 import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
 import { HaltFault, raiseHalt } from './steps/halt.ts'
 
@@ -52,7 +53,7 @@ async function recorded<T extends object>(
     await passFinished(ctx.pool, name, { outcome })
     return outcome
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     if (error instanceof HaltFault) {
       await raiseHalt(ctx, error)
       await passFinished(ctx.pool, name, { error: message })

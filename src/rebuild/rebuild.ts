@@ -7,6 +7,7 @@ import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../d
 import { inSnapshot } from '../db/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 import { readBooks } from '../db/wallet.ts'
+import { KnownError } from '../lib/errors.ts'
 import type {
   ChainRead,
   FactoryRead,
@@ -38,8 +39,12 @@ type RebuildRules = FollowRules & FinalityRules & SaleRules
 type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
 /** A rebuild that cannot begin or go on; the message says what to do. */
-export class RebuildError extends Error {
+export class RebuildError extends KnownError {
   override readonly name = 'RebuildError'
+
+  constructor(message: string) {
+    super('refused', message)
+  }
 }
 
 export interface Rebuilt {

@@ -2,6 +2,7 @@
 // than it needs. It must never log or repeat a URL beyond its host.
 import { Agent, request } from 'undici'
 import { isTimeout } from '../lib/deadline.ts'
+import { codeOf, messageOf } from '../lib/errors.ts'
 import { publicLookup, refusePrivateLiteral } from './target.ts'
 
 /** What the convention advises: 15 to 30 seconds; ours is the lower end, name look-up and connection included. */
@@ -64,7 +65,6 @@ function errorOf(status: number): string | null {
 }
 
 function textOf(error: unknown, timeoutMs: number): string {
-  const { message, code } = error as { message?: string; code?: string }
   if (isTimeout(error)) return `did not answer within ${timeoutMs / 1000} s`
-  return (message || code || 'no answer').slice(0, ERROR_TEXT_MAX)
+  return (messageOf(error) || codeOf(error) || 'no answer').slice(0, ERROR_TEXT_MAX)
 }

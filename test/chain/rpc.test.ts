@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Dispatcher } from 'undici'
-import { RpcFault, type RpcFaultKind } from '../../src/chain/faults.ts'
+import { RpcFault, type RpcTrouble } from '../../src/chain/faults.ts'
 import { createRpc, type RpcOptions, splitRpcUrls } from '../../src/chain/rpc.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { type Answer, type FalseProvider, startFalseProvider } from './false-provider.ts'
@@ -42,7 +42,7 @@ const bodies: [
   sentence: string,
   status: number,
   body: string | Buffer,
-  kind: RpcFaultKind,
+  kind: RpcTrouble,
   headers?: Record<string, string>,
 ][] = [
   ['HTML with status 200 is nobody’s answer', 200, '<html>busy</html>', 'garbled'],
@@ -69,7 +69,7 @@ for (const [sentence, status, body, kind, headers] of bodies) {
     const proxy = await provider()
     proxy.http = () => ({ status, body, ...(headers ? { headers } : {}) })
     const fault = await faultOf(client([proxy], { replyBytesMax: 4_096 }).request('eth_chainId', []))
-    assert.equal(fault.kind, kind)
+    assert.equal(fault.trouble, kind)
   })
 }
 
@@ -101,7 +101,7 @@ test('a provider that never answers is given up in time', async () => {
   proxy.http = () => null
   const began = performance.now()
   const fault = await faultOf(client([proxy]).request('eth_chainId', [], { timeoutMs: 200, attempts: 1 }))
-  assert.equal(fault.kind, 'unreachable')
+  assert.equal(fault.trouble, 'unreachable')
   assert.ok(performance.now() - began < 600)
 })
 
@@ -202,7 +202,7 @@ test('a batch that lacks an answer is a fault', async () => {
     }
   }
   const fault = await faultOf(client([proxy]).requestAll(['a', 'b'].map((method) => ({ method, params: [] }))))
-  assert.equal(fault.kind, 'garbled')
+  assert.equal(fault.trouble, 'garbled')
 })
 
 test('a batch that a provider finds too long is asked in pieces, and the next ones are shorter at once', async () => {

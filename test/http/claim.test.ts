@@ -1,6 +1,7 @@
 // POST /api/payments/claim: what each finding on chain is answered, and that a flood of claims asks the chain little.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { ChainFault } from '../../src/chain/faults.ts'
 import { wei } from '../../src/domain/units.ts'
 import type { ClaimOutcome, Passes } from '../../src/passes/outcomes.ts'
 import { type Service, startService } from '../support/http.ts'
@@ -118,7 +119,7 @@ describe('a claim', () => {
   })
 
   it('is 503 when the chain cannot be asked', async () => {
-    found = () => Promise.reject(Object.assign(new Error('https://rpc/KEY'), { retryable: true }))
+    found = () => Promise.reject(new ChainFault('https://rpc/KEY', { retryable: true }))
     assert.equal((await claim(hashOf('rpc'))).status, 503)
   })
 

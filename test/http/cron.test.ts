@@ -1,6 +1,7 @@
 // The scheduled routes and the operator's door: which key opens what, when, and that nothing else does.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { ChainFault } from '../../src/chain/faults.ts'
 import type { Passes } from '../../src/passes/outcomes.ts'
 import { ADMIN_KEY, CRON_KEY, type Service, startService } from '../support/http.ts'
 import { hashOf } from '../support/http-ledger.ts'
@@ -141,12 +142,16 @@ describe('cron routes', () => {
   })
 
   it('answer 503 when the chain cannot be reached or there is none, and 500 for a bug, telling nothing', async () => {
-    class Fault extends Error {
-      readonly retryable = true
-    }
     for (const [passesOrNull, status] of [
       [null, 503],
-      [{ ...passes, payments: () => Promise.reject(new Fault('https://rpc.example/v2/SECRETKEY says no')) }, 503],
+      [
+        {
+          ...passes,
+          payments: () =>
+            Promise.reject(new ChainFault('https://rpc.example/v2/SECRETKEY says no', { retryable: true })),
+        },
+        503,
+      ],
       [{ ...passes, payments: () => Promise.reject(new TypeError('undefined is not a function at SECRET_ENV')) }, 500],
     ] as const) {
       const broken = await startService({ passes: passesOrNull })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { ChainFault } from '../../src/chain/faults.ts'
 import type { Readings } from '../../src/chain/port.ts'
 import type { FoundNode, SyncOutcome } from '../../src/passes/outcomes.ts'
 import { SESSION_SECRET, type Service, START_MS, startService } from '../support/http.ts'
@@ -122,7 +123,7 @@ describe('the signed-in wallet', () => {
       assert.equal((await sync(walletOf(1), { txHash: hashOf('x') })).status, byTransaction, kind)
       assert.equal((await sync(walletOf(1), { nodeId: '5' })).status, byNodeId, kind)
     }
-    outcome = Object.assign(new Error('no answer'), { retryable: true })
+    outcome = new ChainFault('no answer', { retryable: true })
     assert.equal((await sync(walletOf(1), { nodeId: '5' })).status, 503)
   })
 

@@ -38,9 +38,10 @@ test('a failure after that is not left unhandled', async () => {
   const unhandled: unknown[] = []
   const note = (error: unknown) => unhandled.push(error)
   process.on('unhandledRejection', note)
-  const failing = sleep(5).then(() => Promise.reject(new Error('too late to matter')))
-  assert.equal(await within(1, failing, () => null), null)
-  await sleep(20)
+  const failing = Promise.withResolvers<number>()
+  assert.equal(await within(1, failing.promise, () => null), null)
+  failing.reject(new Error('too late to matter'))
+  await sleep(10)
   process.off('unhandledRejection', note)
   assert.deepEqual(unhandled, [])
 })

@@ -2,6 +2,7 @@
 // finding of its own and never passes for well or ill.
 import { ChainFault } from '../../chain/faults.ts'
 import { isDatabaseDown } from '../../db/sql.ts'
+import { codeOf, messageOf } from '../../lib/errors.ts'
 
 /** `unknown`: could not look. */
 export type Verdict = 'ok' | 'warn' | 'fail' | 'unknown'
@@ -57,8 +58,7 @@ export async function look(check: string, body: () => Promise<Finding | readonly
 
 /** Why something could not be looked at, in a few words without secrets. */
 export function reasonOf(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: string }
-  if (isDatabaseDown(error)) return `the database does not answer (${String(code)})`
-  if (error instanceof ChainFault) return `the chain does not answer: ${message}`
-  return (message ?? String(error)).split('\n')[0] ?? ''
+  if (isDatabaseDown(error)) return `the database does not answer (${codeOf(error)})`
+  if (error instanceof ChainFault) return `the chain does not answer: ${error.message}`
+  return messageOf(error).split('\n')[0] ?? ''
 }

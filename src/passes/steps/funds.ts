@@ -6,6 +6,7 @@ import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
 import { fundsNeededWei } from '../../domain/funds.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 
 /** Balances change by a transaction a minute at most. */
@@ -39,7 +40,7 @@ export async function watchFunds(
     await passFinished(ctx.pool, 'funds', { outcome: {} })
   } catch (error) {
     ctx.log.warn({ err: error }, 'the senders’ funds could not be looked at')
-    await passFinished(ctx.pool, 'funds', { error: error instanceof Error ? error.message : String(error) })
+    await passFinished(ctx.pool, 'funds', { error: messageOf(error) })
   }
 }
 

@@ -12,6 +12,7 @@ import { inTransaction } from '../../db/sql.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../domain/drift.ts'
 import type { FactoryEvent } from '../../domain/observed.ts'
 import { wei } from '../../domain/units.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type {
   ChainRead,
   FactoryRead,
@@ -54,7 +55,7 @@ export async function reconcileWhenDue(ctx: ReconcileContext & RuledBy<UpkeepRul
   } catch (error) {
     // Comparing must never keep payments from being judged; the next pass compares again.
     ctx.log.warn({ err: error }, 'the ledger could not be compared with the contract')
-    await passFinished(ctx.pool, 'reconcile', { error: error instanceof Error ? error.message : String(error) })
+    await passFinished(ctx.pool, 'reconcile', { error: messageOf(error) })
     return 0
   }
 }

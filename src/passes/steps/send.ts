@@ -1,7 +1,7 @@
 // The one place where a transaction of ours is made: simulate, sign, store, then send. What was stored is what is sent,
 // now and after any crash; a new one is made only when none of the same sender is outstanding.
+import { SignerFault } from '../../chain/faults.ts'
 import type { FactoryCall, Fees, Sender, SendOutcome } from '../../chain/port.ts'
-import { SignerFault } from '../../chain/signer.ts'
 import { type Cursor, readBlock } from '../../db/blocks.ts'
 import * as outbox from '../../db/outbox.ts'
 import { writeAudit, writeSetting } from '../../db/settings.ts'

@@ -1,0 +1,37 @@
+// Errors that say what can be done about them, so that no caller has to know which module threw. Anything else that is thrown is
+// a fault of the program, or of a library.
+
+/**
+ * `usage`: asked wrongly, nothing was looked at. `refused`: looked at and not done; the message says what to do. `retryable`: could
+ * not be had now, ask again later or elsewhere. `fatal`: what is there is not what the settings name; a person has to look.
+ */
+export type ErrorKind = 'usage' | 'refused' | 'retryable' | 'fatal'
+
+export class KnownError extends Error {
+  readonly kind: ErrorKind
+
+  constructor(kind: ErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+
+  get retryable(): boolean {
+    return this.kind === 'retryable'
+  }
+}
+
+/** The kind of an error; null for one that is not known. */
+export function kindOf(error: unknown): ErrorKind | null {
+  return error instanceof KnownError ? error.kind : null
+}
+
+/** The code by which Node, PostgreSQL and its driver tell their errors apart; null where there is none. */
+export function codeOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' ? code : null
+}
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
