@@ -64,7 +64,7 @@ export async function startApp(config: Config, log: Log, onProgress: (step: stri
     const settled = await settlePort(config)
     const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
-    const app = await build(settled, log, onProgress, parts, stack)
+    const app = await build({ config: settled, log, onProgress, stack }, parts)
     return { ...app, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
@@ -72,13 +72,19 @@ export async function startApp(config: Config, log: Log, onProgress: (step: stri
   }
 }
 
+/** A start under way; `stack` stops what it has started. */
+interface Start {
+  readonly config: Config
+  readonly log: Log
+  readonly onProgress: (step: string) => void
+  readonly stack: AsyncDisposableStack
+}
+
 async function build(
-  config: Config,
-  log: Log,
-  onProgress: (step: string) => void,
+  start: Start,
   { database, chain }: Parts,
-  stack: AsyncDisposableStack,
 ): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
+  const { config, log, onProgress, stack } = start
   const metrics = createMetrics(log)
   onProgress('migrating the database')
   await migrateWhenUp(database.directUrl, onProgress)
@@ -156,24 +162,22 @@ async function build(
     const scheduler = startScheduler(passes, config.schedule.tickSec, log)
     stack.defer(() => scheduler.stop())
   }
-  const metricsUrl = await serveMetrics(
-    config,
-    metrics,
-    { pool, chain: reader, readings, minter: ctx.minter, distributor: ctx.distributor },
-    onProgress,
-    stack,
-  )
+  const metricsUrl = await serveMetrics(start, metrics, {
+    pool,
+    chain: reader,
+    readings,
+    minter: ctx.minter,
+    distributor: ctx.distributor,
+  })
   const { port } = server.server.address() as AddressInfo
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
 }
 
 /** Metrics that nobody asked for by name must not keep the service from running: a taken default port is only told. */
 async function serveMetrics(
-  { http }: Config,
+  { config: { http }, onProgress, stack }: Start,
   metrics: Metrics,
   deps: MetricsDeps,
-  onProgress: (step: string) => void,
-  stack: AsyncDisposableStack,
 ): Promise<string | null> {
   const { metricsHost: host, metricsPort: port } = http
   if (port === null) return null

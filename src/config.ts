@@ -135,7 +135,7 @@ function readPayments(source: Source, chain: ChainConfig): PaymentsConfig {
   const tierForm = /^[a-z0-9][a-z0-9-]{0,31}$/
   return {
     address: paymentAddress,
-    quoteTier: readText(source, 'QUOTE_TIER', tierForm, "set it to a tier's id, like basic", null),
+    quoteTier: readText(source, 'QUOTE_TIER', { form: tierForm, remedy: "set it to a tier's id, like basic" }, null),
     priceGraceSec: readWhole(
       source,
       'PRICE_GRACE_SEC',
@@ -154,7 +154,8 @@ function readPayments(source: Source, chain: ChainConfig): PaymentsConfig {
 function readPrice(source: Source): Config['price'] {
   const [url = null] = readHttpUrls(source, 'PRICE_URL', 1)
   const fieldForm = /^[^.\s]+(\.[^.\s]+){0,15}$/
-  const field = readText(source, 'PRICE_FIELD', fieldForm, 'set it to the path of the number, like ethereum.usd', null)
+  const remedy = 'set it to the path of the number, like ethereum.usd'
+  const field = readText(source, 'PRICE_FIELD', { form: fieldForm, remedy }, null)
   const both = { PRICE_URL: 'PRICE_FIELD', PRICE_FIELD: 'PRICE_URL' } as const
   for (const name of ['PRICE_URL', 'PRICE_FIELD'] as const) {
     if (source.isSet(both[name]) && !source.isSet(name)) source.refuse(name, `is missing: it belongs to ${both[name]}`)

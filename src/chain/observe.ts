@@ -53,7 +53,7 @@ export function createObserver(rpc: Rpc, watched: Watched): Observer {
     async observe(from, to, parent) {
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched, from, to))
-      const see = (answer: unknown, number: number) => seeBlock(answer, number, concerns, bloomCheck, ranged)
+      const see = (answer: unknown, number: number) => seeBlock(answer, number, { concerns, bloomCheck, ranged })
       const blocks = await fetchBlocks(rpc, from, to, see)
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
@@ -112,13 +112,15 @@ async function fetchBlocks(
 
 type Concern = (from: unknown, to: unknown) => boolean
 
-function seeBlock(
-  answer: unknown,
-  number: number,
-  concerns: Concern,
-  bloomCheck: BloomCheck,
-  ranged: ReadonlyMap<Hash, WireLog[]> | null,
-): SeenBlock {
+/** What decides how much of a block is looked at. */
+interface Sight {
+  concerns: Concern
+  bloomCheck: BloomCheck
+  /** Logs that were read for the whole range, by block; null where each block is asked for its own. */
+  ranged: ReadonlyMap<Hash, WireLog[]> | null
+}
+
+function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, ranged }: Sight): SeenBlock {
   if (answer == null) return again(`the provider has no block ${number}`)
   const head = header(answer)
   if (head.number !== number) again(`asked for block ${number}, got ${head.number}`)
@@ -315,7 +317,7 @@ function assemble(
     const toFactory = new Map(relevant.filter((tx) => tx.to === watched.factory).map((tx) => [tx.hash, tx.valueWei]))
     for (const tx of relevant) {
       const found = receipts.get(tx.hash)
-      if (found) addTransaction(range, watched, positionOf(head, tx.hash, tx.index), tx, found)
+      if (found) addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt: found })
     }
     for (const entry of logs.get(head.hash) ?? []) {
       const at = positionOf(head, entry.txHash, entry.txIndex)
@@ -334,9 +336,9 @@ function addTransaction(
   range: ObservedRange,
   watched: Watched,
   at: Position,
-  tx: WireTransaction,
-  { succeeded, feeWei, gasUsed }: WireReceipt,
+  { tx, receipt }: { tx: WireTransaction; receipt: WireReceipt },
 ): void {
+  const { succeeded, feeWei, gasUsed } = receipt
   const { from, to, valueWei, nonce } = tx
   if (to !== null && to === watched.paymentAddress) range.transfers.push({ ...at, from, valueWei, succeeded })
   if (from === watched.paymentAddress) range.outflows.push({ ...at, to, valueWei, feeWei, succeeded })

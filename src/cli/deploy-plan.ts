@@ -46,18 +46,17 @@ export async function planDeployment(rpcUrl: string, deployer: Address, roles: R
     const gas = quantity(await rpc.request('eth_estimateGas', [{ from: deployer, data }]), 'gas estimate')
     const { maxFeeWei } = await currentFees(rpc)
     const costMaxWei = ((gas * (100n + GAS_MARGIN_PERCENT)) / 100n) * maxFeeWei
-    return { chainId, balanceWei, costMaxWei, refusals: refusalsOf(chainId, deployer, roles, balanceWei, costMaxWei) }
+    const figures = { chainId, balanceWei, costMaxWei }
+    return { ...figures, refusals: refusalsOf(figures, deployer, roles) }
   } finally {
     await rpc.close()
   }
 }
 
 function refusalsOf(
-  chainId: number,
+  { chainId, balanceWei, costMaxWei }: Omit<DeployPlan, 'refusals'>,
   deployer: Address,
   { owner, minter, distributor }: Roles,
-  balanceWei: bigint,
-  costMaxWei: bigint,
 ): string[] {
   const refusals: string[] = []
   if (!DEVELOPMENT_CHAINS.includes(chainId)) {

@@ -76,12 +76,11 @@ export function readChoice<Choice extends string>(
   return choice ?? fallback
 }
 
-/** Text of a certain form. */
+/** Text that `form` matches; `remedy` tells what to set otherwise. */
 export function readText<Fallback extends string | null>(
   source: Source,
   name: PlainSetting,
-  form: RegExp,
-  remedy: string,
+  { form, remedy }: { form: RegExp; remedy: string },
   fallback: Fallback,
 ): string | Fallback {
   const text = source.get(name)

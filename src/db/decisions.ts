@@ -131,10 +131,8 @@ export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: numb
 /** Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. @returns what was dismissed. */
 export async function dismissDust(
   sql: Sql,
-  belowWei: bigint,
-  limit: number,
-  evidence: Evidence,
-  by: string,
+  { belowWei, limit }: { belowWei: bigint; limit: number },
+  { evidence, by }: { evidence: Evidence; by: string },
 ): Promise<{ count: number; sumWei: bigint }> {
   const [row] = await moveAndRead(
     sql,

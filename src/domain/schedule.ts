@@ -53,6 +53,13 @@ export function chooseCohort(
   return null
 }
 
+/** The cohorts there are, the schedule in force, and the block time. */
+export interface CohortsAt {
+  cohorts: readonly CohortState[]
+  schedule: Schedule
+  now: number
+}
+
 export interface Opening {
   tierNo: number
   firstDue: number
@@ -65,13 +72,7 @@ export interface Opening {
  * (without anybody waiting that would only breed cohorts: every phase is in that state for a moment, once an interval). Soonest
  * needed first.
  */
-export function openingsNeeded(
-  cohorts: readonly CohortState[],
-  tierNo: number,
-  schedule: Schedule,
-  now: number,
-  isWaitedFor: boolean,
-): Opening[] {
+export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: number, isWaitedFor: boolean): Opening[] {
   const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)
   const phases = new Set(ofTier.map((c) => c.nextDue % schedule.intervalSec))
   const first = firstTurnDue(schedule, now)

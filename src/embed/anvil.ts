@@ -104,7 +104,9 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const saver = persist
     ? startSaver(rpcUrl, files.saved, firstTrustedBlock, (error) => options.log.warn({ err: error }, 'chain not saved'))
     : undefined
-  const stop = once(() => stopChain(chain.child, rpcUrl, saver, persist ? files.final : null, options.log))
+  const stop = once(() =>
+    stopChain({ child: chain.child, rpcUrl, saver, finalFile: persist ? files.final : null }, options.log),
+  )
   return {
     rpcUrl,
     port: chain.port,
@@ -191,13 +193,15 @@ async function begin(rpcUrl: string, resumed: boolean, blockTimeSec: number): Pr
   return head
 }
 
-async function stopChain(
-  child: Child,
-  rpcUrl: string,
-  saver: Saver | undefined,
-  finalFile: string | null,
-  log: Log,
-): Promise<void> {
+/** A chain that runs, and what keeps its state; `finalFile` is null where nothing is kept. */
+interface RunningChain {
+  child: Child
+  rpcUrl: string
+  saver: Saver | undefined
+  finalFile: string | null
+}
+
+async function stopChain({ child, rpcUrl, saver, finalFile }: RunningChain, log: Log): Promise<void> {
   await saver?.stop()
   if (child.running()) {
     // No block may come after the state is written: whoever follows the chain would have seen it.

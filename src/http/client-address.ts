@@ -105,9 +105,10 @@ function ipv4Word(address: string): number {
 
 /** The eight words of an address that isIPv6 has accepted. */
 function ipv6Words(address: string): number[] {
-  const withoutDots = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, a, b, c, d) =>
-    [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map((word) => word.toString(16)).join(':'),
-  )
+  const withoutDots = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (dotted: string) => {
+    const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number)
+    return [a * 256 + b, c * 256 + d].map((word) => word.toString(16)).join(':')
+  })
   const [head = '', tail] = withoutDots.split('::')
   const words = (text: string) => (text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16)))
   if (tail === undefined) return words(head)

@@ -53,6 +53,7 @@ export class Memo<T> {
   #bytes = 0
   #flushes = 0
 
+  // biome-ignore lint/complexity/useMaxParams: the two last are for tests and meters.
   constructor(
     clock: () => number,
     changes: LedgerChanges | null,

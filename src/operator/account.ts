@@ -65,7 +65,10 @@ export async function readAccount(deps: ChainRead, sql: Sql, asked: Asked): Prom
   const other =
     openingWei === null || closingWei === null || otherWei === 0n
       ? []
-      : await locate(deps, sql, asked, { at: opening, wei: openingWei }, { at: closing, wei: closingWei })
+      : await locate(deps, sql, asked, [
+          { at: opening, wei: openingWei },
+          { at: closing, wei: closingWei },
+        ])
   const pinned = other.filter(({ fromBlock, toBlock }) => fromBlock === toBlock)
   const unexplainedWei = otherWei === null ? null : otherWei - sum(pinned)
   return { name, address, openingWei, openingFrom, movements, computedWei, closingWei, otherWei, other, unexplainedWei }
@@ -77,7 +80,7 @@ interface Reading {
 }
 
 /** Halves every stretch in which the balance moved otherwise than the ledger knows, down to single blocks. */
-async function locate(deps: ChainRead, sql: Sql, asked: Asked, low: Reading, high: Reading): Promise<Other[]> {
+async function locate(deps: ChainRead, sql: Sql, asked: Asked, ends: [Reading, Reading]): Promise<Other[]> {
   let readings = 0
   async function within(from: Reading, to: Reading): Promise<Other[]> {
     const known = sum(await asked.movements({ after: from.at.number, upTo: to.at.number }))
@@ -91,7 +94,7 @@ async function locate(deps: ChainRead, sql: Sql, asked: Asked, low: Reading, hig
     const reading = { at: middle, wei: balance }
     return [...(await within(from, reading)), ...(await within(reading, to))]
   }
-  return within(low, high)
+  return within(...ends)
 }
 
 const placeAt = async (deps: ChainRead, sql: Sql, number: number): Promise<Place | null> =>

@@ -59,7 +59,7 @@ export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields
       inFlightOfTier: tierInFlight,
     }
     await writeVerdict(sql, payment.id, { move: 'release', tier, evidence, by: actor.name })
-    return finish(sql, actor, payment, { status: 'accepted', tierId: tier.tierId }, evidence)
+    return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
   })
 }
 
@@ -113,17 +113,16 @@ export async function dismissPayment(deps: LedgerDb, actor: Actor, input: Fields
       receivedWei: payment.valueWei.toString(),
     }
     await writeVerdict(sql, payment.id, { move: 'dismiss', evidence, by: actor.name })
-    return finish(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId }, evidence)
+    return recordDecision(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId, evidence })
   })
 }
 
-/** The row in the audit log, the word to all instances, and the answer. */
-export async function finish(
+/** Writes the row of the audit log, tells all instances, and answers. */
+export async function recordDecision(
   sql: Sql,
   actor: Actor,
   payment: DeskPayment,
-  after: Pick<Decided, 'status' | 'tierId'>,
-  evidence: object,
+  { evidence, ...after }: Pick<Decided, 'status' | 'tierId'> & { evidence: object },
 ): Promise<Decided> {
   const before = { status: payment.state, reason: payment.reason, tierId: payment.tierId }
   const subject = payment.txHash ?? String(payment.id)
@@ -168,7 +167,7 @@ export async function dismissAllDust(
     const found = await sumDust(sql, belowWei)
     if (dryRun) return { dryRun, ...found, remaining: found.count }
     const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }
-    const dismissed = await dismissDust(sql, belowWei, DUST_MAX, evidence, actor.name)
+    const dismissed = await dismissDust(sql, { belowWei, limit: DUST_MAX }, { evidence, by: actor.name })
     if (dismissed.count > 0) {
       await recordAct(sql, actor, {
         action: 'dustDismissed',

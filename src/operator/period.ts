@@ -66,8 +66,9 @@ export async function findPeriod(
   const cursor = await readCursor(sql)
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
   const first = Math.max(0, deps.rules.startBlock - 1)
-  const opening = await placeOf(deps, sql, cursor, from === null ? first : edgeOf(from, -1), first)
-  const closing = to === null ? cursor : await placeOf(deps, sql, cursor, edgeOf(to, 0), first)
+  const followed = { first, cursor }
+  const opening = await placeOf(deps, sql, followed, from === null ? first : edgeOf(from, -1))
+  const closing = to === null ? cursor : await placeOf(deps, sql, followed, edgeOf(to, 0))
   if (opening.number > closing.number)
     return refuseAct('invalid', 'from must not be later than to, nor than the block the ledger has followed to.')
   const complete = to !== null && ('block' in to ? to.block <= cursor.number : to.time <= cursor.time)
@@ -79,7 +80,13 @@ type Edge = number | { before: number }
 const edgeOf = (moment: Moment, shift: number): Edge =>
   'block' in moment ? moment.block + shift : { before: moment.time }
 
-async function placeOf(deps: ChainRead, sql: Sql, cursor: Place, edge: Edge, first: number): Promise<Place> {
+/** What the ledger has followed: from the block before START_BLOCK up to the cursor. */
+interface Followed {
+  first: number
+  cursor: Place
+}
+
+async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: Followed, edge: Edge): Promise<Place> {
   if (typeof edge === 'number') return blockOf(deps, sql, Math.min(cursor.number, Math.max(first, edge)), cursor)
   if (edge.before > cursor.time) return cursor
   const stored = await lastStoredBlockBefore(sql, edge.before)

@@ -8,7 +8,7 @@ import { inTransaction } from '../db/sql.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
-import { type Decided, finish } from './decide.ts'
+import { type Decided, recordDecision } from './decide.ts'
 import { readFields } from './input.ts'
 import { type Mined, readMined } from './mined.ts'
 import { lockHeld, readPaymentKey } from './payments.ts'
@@ -62,7 +62,7 @@ export async function refundPayment(
       recipientChecked: payment.from !== null,
     }
     await writeVerdict(sql, payment.id, { move: 'refund', evidence, by: actor.name })
-    return finish(sql, actor, payment, { status: 'refunded', tierId: payment.tierId }, evidence)
+    return recordDecision(sql, actor, payment, { status: 'refunded', tierId: payment.tierId, evidence })
   })
 }
 

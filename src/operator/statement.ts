@@ -176,49 +176,52 @@ function isBalanced(accounts: readonly Account[], contract: Contract): boolean |
   return differences.includes(null) ? null : true
 }
 
+/** The cells of a line after its section and item; those left out are empty. */
+interface Figures {
+  detail?: string | null
+  count?: number | null
+  wei?: bigint | null
+}
+
 /** The statement as CSV: one line an item, money in wei; the last line says whether it balances, as of which block. */
 export function statementCsv(statement: Statement): string {
   const { period, happened, contract } = statement
   const lines: (string | null)[][] = [['section', 'item', 'detail', 'count', 'wei']]
-  const text = (wei: bigint | null) => wei?.toString() ?? null
-  const add = (section: string, item: string, detail: string | null, count: number | null, wei: bigint | null) =>
-    void lines.push([section, item, detail, count === null ? null : String(count), text(wei)])
+  const add = (section: string, item: string, { detail = null, count = null, wei = null }: Figures) =>
+    void lines.push([section, item, detail, count?.toString() ?? null, wei?.toString() ?? null])
   for (const [edge, place] of Object.entries({ opening: period.opening, closing: period.closing })) {
-    for (const [name, value] of Object.entries(place))
-      lines.push(['period', `${edge}.${name}`, String(value), null, null])
+    for (const [name, value] of Object.entries(place)) add('period', `${edge}.${name}`, { detail: String(value) })
   }
-  for (const { tierId, count, valueWei } of statement.sales) add('sales', tierId ?? 'no tier', null, count, valueWei)
-  add('sales', 'total', null, null, statement.totalSalesWei)
+  for (const { tierId, count, valueWei } of statement.sales) add('sales', tierId ?? 'no tier', { count, wei: valueWei })
+  add('sales', 'total', { wei: statement.totalSalesWei })
   for (const { tierId, state, reason, count, valueWei } of statement.payments)
-    add('payments', state, [tierId, reason].filter(Boolean).join(' ') || null, count, valueWei)
-  add('nodes', 'minted', null, happened.nodes, null)
-  add('nodes', 'without payment', null, happened.nodesUnpaid, null)
-  add('refunds', 'recorded', null, happened.refunds, happened.refundedWei)
-  add('refunds', 'from the payments wallet', null, null, happened.refundedFromWalletWei)
-  add('credits', 'rounds', null, happened.rounds, happened.creditedWei)
-  add('credits', 'credits of nodes', null, happened.credits, null)
-  add('credits', 'from the treasury', null, null, happened.treasuryWei)
-  add('withdrawals', 'sent', null, happened.withdrawals, happened.withdrawnWei)
-  add('withdrawals', 'failed', null, happened.withdrawalsFailed, null)
+    add('payments', state, { detail: [tierId, reason].filter(Boolean).join(' ') || null, count, wei: valueWei })
+  add('nodes', 'minted', { count: happened.nodes })
+  add('nodes', 'without payment', { count: happened.nodesUnpaid })
+  add('refunds', 'recorded', { count: happened.refunds, wei: happened.refundedWei })
+  add('refunds', 'from the payments wallet', { wei: happened.refundedFromWalletWei })
+  add('credits', 'rounds', { count: happened.rounds, wei: happened.creditedWei })
+  add('credits', 'credits of nodes', { count: happened.credits })
+  add('credits', 'from the treasury', { wei: happened.treasuryWei })
+  add('withdrawals', 'sent', { count: happened.withdrawals, wei: happened.withdrawnWei })
+  add('withdrawals', 'failed', { count: happened.withdrawalsFailed })
   for (const { role, kind, sender, transactions, feeWei } of statement.gas)
-    add('gas', role, `${kind} ${sender}`, transactions, feeWei)
-  add('gas', 'total', null, null, statement.gasWei)
+    add('gas', role, { detail: `${kind} ${sender}`, count: transactions, wei: feeWei })
+  add('gas', 'total', { wei: statement.gasWei })
   for (const account of statement.accounts) {
-    add(account.name, 'opening', account.address, null, account.openingWei)
-    for (const { what, count, wei } of account.movements) add(account.name, what, null, count, wei)
-    add(account.name, 'computed', null, null, account.computedWei)
+    const { name, address: detail } = account
+    add(name, 'opening', { detail, wei: account.openingWei })
+    for (const { what, count, wei } of account.movements) add(name, what, { count, wei })
+    add(name, 'computed', { wei: account.computedWei })
     for (const { fromBlock, toBlock, wei } of account.other)
-      add(
-        account.name,
-        'other',
-        fromBlock === toBlock ? `block ${toBlock}` : `blocks ${fromBlock} to ${toBlock}`,
-        null,
+      add(name, 'other', {
+        detail: fromBlock === toBlock ? `block ${toBlock}` : `blocks ${fromBlock} to ${toBlock}`,
         wei,
-      )
-    add(account.name, 'closing', account.address, null, account.closingWei)
-    add(account.name, 'unexplained', null, null, account.unexplainedWei)
+      })
+    add(name, 'closing', { detail, wei: account.closingWei })
+    add(name, 'unexplained', { wei: account.unexplainedWei })
   }
-  for (const [name, wei] of Object.entries(contract)) add('contract debt', name, null, null, wei)
+  for (const [name, wei] of Object.entries(contract)) add('contract debt', name, { wei })
   lines.push(['#total', `lines=${lines.length - 1}`, `balanced=${statement.balanced ?? 'unknown'}`, null, null])
   return lines.map(csvLine).join('')
 }

@@ -42,8 +42,9 @@ export function verifyLedger(
     const drifts: Verified['drifts'] = []
     const { lastNodeId, round, outstandingWei, contractBalanceWei, isSolvent } = await contract.counters(cursor.number)
     drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
-    const nodes = await compareAllNodes(sql, contract, cursor, lastNodeId, drifts, { signal, say })
-    const cohorts = await compareCohorts(sql, contract, cursor, drifts)
+    const sides = { sql, contract, cursor, drifts }
+    const nodes = await compareAllNodes(sides, lastNodeId, { signal, say })
+    const cohorts = await compareCohorts(sides)
     // The contract is asked by the block's number.
     if ((await chain.block(cursor.number))?.hash !== cursor.hash)
       return refuseAct(
@@ -55,12 +56,17 @@ export function verifyLedger(
   })
 }
 
+/** Ledger and contract at one block, and what was found to differ so far. */
+interface Sides {
+  sql: Sql
+  contract: ContractReader
+  cursor: Cursor
+  drifts: Drift[]
+}
+
 async function compareAllNodes(
-  sql: Sql,
-  contract: ContractReader,
-  cursor: Cursor,
+  { sql, contract, cursor, drifts }: Sides,
   last: bigint,
-  drifts: Verified['drifts'],
   { signal, say }: { signal: AbortSignal | undefined; say: ((progress: string) => void) | undefined },
 ): Promise<number> {
   const [row] = await sql<{ last: number }[]>`SELECT coalesce(max(node_id), 0) AS last FROM nodes`
@@ -77,12 +83,7 @@ async function compareAllNodes(
   return compared
 }
 
-async function compareCohorts(
-  sql: Sql,
-  contract: ContractReader,
-  cursor: Cursor,
-  drifts: Verified['drifts'],
-): Promise<number> {
+async function compareCohorts({ sql, contract, cursor, drifts }: Sides): Promise<number> {
   const ours = await readCohorts(sql)
   const theirs = await contract.cohorts(
     ours.map(({ cohort }) => cohort),

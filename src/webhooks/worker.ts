@@ -76,7 +76,7 @@ function startLane(options: WebhooksOptions, poster: Poster, url: string): Webho
       woken = false
       try {
         const taken = await takeDeliveries(pool, endpoint, AT_ONCE)
-        await Promise.all(taken.map((delivery) => deliver(options, poster, url, endpoint, delivery)))
+        await Promise.all(taken.map((delivery) => deliver(options, poster, { url, endpoint }, delivery)))
         if (taken.length === AT_ONCE) continue
         if (performance.now() >= pruneAt) {
           await pruneEvents(pool)
@@ -105,8 +105,7 @@ function startLane(options: WebhooksOptions, poster: Poster, url: string): Webho
 async function deliver(
   { pool, secrets, log, observe }: WebhooksOptions,
   poster: Poster,
-  url: string,
-  endpoint: string,
+  { url, endpoint }: { url: string; endpoint: string },
   delivery: Delivery,
 ): Promise<void> {
   const { eventId, body, type, attempt } = delivery

@@ -72,7 +72,7 @@ for (const [sentence, fields, joins] of choices) {
 }
 
 test('a tier without cohorts needs one for each phase, soonest needed first', () => {
-  const openings = openingsNeeded([], 1, schedule, 1000, false)
+  const openings = openingsNeeded({ cohorts: [], schedule, now: 1000 }, 1, false)
   assert.deepEqual(
     openings.map((opening) => opening.firstDue),
     [1100, 1110, 1120, 1130, 1140, 1150, 1160, 1170, 1180, 1190],
@@ -81,13 +81,15 @@ test('a tier without cohorts needs one for each phase, soonest needed first', ()
 })
 
 test('a phase whose turn waits to be paid gets a second cohort only where somebody waits to join it', () => {
-  const all = openingsNeeded([], 1, schedule, 1000, false).map((o, i) =>
+  const all = openingsNeeded({ cohorts: [], schedule, now: 1000 }, 1, false).map((o, i) =>
     cohort({ ...o, cohort: i, nextDue: o.firstDue }),
   )
   const [first = assert.fail()] = all
   first.size = 1
-  assert.deepEqual(openingsNeeded(all, 1, schedule, 1100, false), [])
-  assert.deepEqual(openingsNeeded(all, 1, schedule, 1100, true), [{ tierNo: 1, firstDue: 1200, intervalSec: 100 }])
+  assert.deepEqual(openingsNeeded({ cohorts: all, schedule, now: 1100 }, 1, false), [])
+  assert.deepEqual(openingsNeeded({ cohorts: all, schedule, now: 1100 }, 1, true), [
+    { tierNo: 1, firstDue: 1200, intervalSec: 100 },
+  ])
 })
 
 /** A contract's cohorts of one tier, driven by the functions under test. */
@@ -103,7 +105,7 @@ class Model {
 
   open(waiting: boolean): void {
     const { cohorts, schedule, now } = this
-    const openings = openingsNeeded(cohorts, 1, schedule, now, waiting)
+    const openings = openingsNeeded({ cohorts, schedule, now }, 1, waiting)
     const phases = openings.map((o) => o.firstDue % schedule.intervalSec)
     assert.equal(new Set(phases).size, phases.length, 'two openings of one phase')
     for (const { firstDue, intervalSec } of openings) {
@@ -172,15 +174,17 @@ test('where turns are paid, there are never more cohorts than phases, however lo
 })
 
 test('cohorts of another tier or interval are no phases of this one', () => {
-  const own = openingsNeeded([], 1, schedule, 1000, false)
+  const own = openingsNeeded({ cohorts: [], schedule, now: 1000 }, 1, false)
   const cohorts = (fields: Partial<CohortState>) =>
     own.map((o, i) => cohort({ cohort: i, nextDue: o.firstDue, ...fields }))
-  assert.deepEqual(openingsNeeded(cohorts({}), 1, schedule, 1000, false), [])
-  assert.deepEqual(openingsNeeded(cohorts({ tierNo: 2 }), 1, schedule, 1000, false), own)
-  assert.deepEqual(openingsNeeded(cohorts({ intervalSec: 200 }), 1, schedule, 1000, false), own)
+  assert.deepEqual(openingsNeeded({ cohorts: cohorts({}), schedule, now: 1000 }, 1, false), [])
+  assert.deepEqual(openingsNeeded({ cohorts: cohorts({ tierNo: 2 }), schedule, now: 1000 }, 1, false), own)
+  assert.deepEqual(openingsNeeded({ cohorts: cohorts({ intervalSec: 200 }), schedule, now: 1000 }, 1, false), own)
 })
 
 test('where somebody waits and a cohort can be joined, none is opened for its phase', () => {
-  const cohorts = openingsNeeded([], 1, schedule, 1000, false).map((o, i) => cohort({ cohort: i, nextDue: o.firstDue }))
-  assert.deepEqual(openingsNeeded(cohorts, 1, schedule, 1000, true), [])
+  const cohorts = openingsNeeded({ cohorts: [], schedule, now: 1000 }, 1, false).map((o, i) =>
+    cohort({ cohort: i, nextDue: o.firstDue }),
+  )
+  assert.deepEqual(openingsNeeded({ cohorts, schedule, now: 1000 }, 1, true), [])
 })

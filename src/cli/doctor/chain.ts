@@ -19,17 +19,17 @@ export async function lookAtChain(chain: ChainPart, rpc: Rpc, staleSec: number):
     })),
   )
   const seen = probes.flatMap(({ probe }) => (probe instanceof Error ? [] : [probe]))
-  const findings = probes.map(({ host, probe }) => provider(host, probe, chain, staleSec, seen))
+  const findings = probes.map(({ host, probe }) =>
+    provider({ host, probe }, seen, { chainId: chain.chainId, staleSec }),
+  )
   if (seen.length === 0) return [...findings, unknown('chain.factory', 'no provider answers')]
   return [...findings, ...clock(seen), ...(await look('chain.factory', () => lookAtFactory(chain, rpc, seen)))]
 }
 
 function provider(
-  host: string,
-  probe: ProviderProbe | Error,
-  { chainId: wanted }: ChainPart,
-  staleSec: number,
+  { host, probe }: { host: string; probe: ProviderProbe | Error },
   all: readonly ProviderProbe[],
+  { chainId: wanted, staleSec }: { chainId: number | null; staleSec: number },
 ): Finding {
   const check = 'chain.provider'
   if (probe instanceof Error) {

@@ -31,7 +31,7 @@ export async function lookAtKeys(config: Config, chain: ChainPart, pool: Pool | 
   return [
     ...(await look('keys.minter', () => lookAtKey('minter', minter, chain))),
     ...(await look('keys.distributor', () => lookAtKey('distributor', distributor, chain))),
-    ...(await ofEach('funds', (role, of) => lookAtGas(role, of, config, chain, pool))),
+    ...(await ofEach('funds', (role, of) => lookAtGas({ role, of }, config, chain, pool))),
     ...(pool ? await ofEach('nonce', (role, of) => lookAtNonce(role, of, chain, pool)) : []),
     ...(await look('funds.round', () => lookAtTreasury(config, chain, distributor, pool))),
   ]
@@ -56,8 +56,7 @@ async function lookAtKey(role: Role, of: Address | null, chain: ChainPart): Prom
 }
 
 async function lookAtGas(
-  role: Role,
-  of: Address,
+  { role, of }: { role: Role; of: Address },
   { schedule }: Config,
   chain: ChainPart,
   pool: Pool | null,

@@ -54,18 +54,24 @@ export function pages({ deps }: Tools): Route[] {
   const index = new Asset(files.length > 0 ? readFileSync(join(BUILT, INDEX)) : Buffer.from(NOT_BUILT))
   const html = TYPES['.html'] ?? ''
   return [
-    ...PAGES.map((path) => route(path, html, ASK_ANEW, index, policy)),
+    ...PAGES.map((path) => route(path, { asset: index, contentType: html, cache: ASK_ANEW }, policy)),
     ...files
       .filter((name) => name !== INDEX)
       .map((name) => {
         const asset = new Asset(readFileSync(join(BUILT, name)))
         const cache = name.startsWith('assets') ? FOR_EVER : ASK_ANEW
-        return route(`/${name.replaceAll('\\', '/')}`, TYPES[extname(name)] ?? '', cache, asset)
+        return route(`/${name.replaceAll('\\', '/')}`, { asset, contentType: TYPES[extname(name)] ?? '', cache })
       }),
   ]
 }
 
-function route(path: string, contentType: string, cache: string, asset: Asset, policy?: string): Route {
+interface Served {
+  asset: Asset
+  contentType: string
+  cache: string
+}
+
+function route(path: string, { asset, contentType, cache }: Served, policy?: string): Route {
   return {
     path,
     methods: ['GET'],

@@ -5,7 +5,7 @@ import { readCohorts } from '../../db/cohorts.ts'
 import * as payments from '../../db/payments.ts'
 import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
-import { type CohortState, chooseCohort, type Opening, openingsNeeded, type Schedule } from '../../domain/schedule.ts'
+import { type CohortsAt, chooseCohort, type Opening, openingsNeeded } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { FeeRules, LedgerDb, Logging, RuledBy } from '../context.ts'
 import { type SenderRun, type Sent, send } from './send.ts'
@@ -31,7 +31,7 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
   })
   // Somebody who waits for a cohort goes first: the others' mint is one transaction later, his would be never.
   if (batch.length === 0 || batch.length < accepted.length) {
-    const openings = await planOpenings(ctx, { cohorts, schedule, accepted, time: cursor.time })
+    const openings = await planOpenings(ctx, { cohorts, schedule, now: cursor.time }, accepted)
     if (openings.length > 0) return sendOpenings(ctx, sending, openings)
   }
   return batch.length > 0 ? sendMint(ctx, sending, batch) : null
@@ -71,26 +71,17 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: Minting[]):
   return sent
 }
 
-/** What decides which cohorts have to be opened. */
-interface OpeningNeed {
-  cohorts: readonly CohortState[]
-  schedule: Schedule
-  /** Payments that wait for their mint. */
-  accepted: readonly payments.Payment[]
-  /** Of the followed block. */
-  time: number
-}
-
 /** What has to be opened: for every tier on sale, and for tiers of accepted payments that are on sale no more. */
 async function planOpenings(
   ctx: LedgerDb,
-  { cohorts, schedule, accepted, time }: OpeningNeed,
+  at: CohortsAt,
+  accepted: readonly payments.Payment[],
 ): Promise<CohortOpening[]> {
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
   const needed = [...latest.values()].flatMap((tier) => {
     const waiting = accepted.some((payment) => payment.tierNo === tier.tierNo)
-    return tier.onSale || waiting ? openingsNeeded(cohorts, tier.tierNo, schedule, time, waiting) : []
+    return tier.onSale || waiting ? openingsNeeded(at, tier.tierNo, waiting) : []
   })
-  const next = Math.max(0, ...cohorts.map((cohort) => cohort.cohort)) + 1
+  const next = Math.max(0, ...at.cohorts.map((cohort) => cohort.cohort)) + 1
   return needed.slice(0, OPENINGS_MAX).map((opening: Opening, i) => ({ cohort: next + i, ...opening }))
 }
