@@ -6,8 +6,8 @@ import { gunzip } from 'node:zlib'
 import { type Dispatcher, Pool } from 'undici'
 import { isTimeout } from '../lib/deadline.ts'
 import { codeOf } from '../lib/errors.ts'
+import { Semaphore } from '../lib/semaphore.ts'
 import { type RpcError, RpcFault } from './faults.ts'
-import { createLane, type Lane } from './parallel.ts'
 
 /** Requests to one provider at once, and connections. Bulk reads keep 8 in flight; the rest is room for the others. */
 const IN_FLIGHT_MAX = 16
@@ -67,7 +67,7 @@ export function createProvider(options: ProviderOptions): Provider {
   const pool =
     options.dispatcher ??
     new Pool(url.origin, { connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
-  const lane = createLane(IN_FLIGHT_MAX, WAITING_MAX)
+  const places = new Semaphore(IN_FLIGHT_MAX, WAITING_MAX)
   const link: Link = {
     host: url.host,
     origin: url.origin,
@@ -76,7 +76,7 @@ export function createProvider(options: ProviderOptions): Provider {
     secrets: secretsOf(url),
     replyBytesMax: options.replyBytesMax,
     pool,
-    lane,
+    places,
   }
   let nextId = 1
   const envelope = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: nextId++, method, params })
@@ -108,7 +108,7 @@ interface Link {
   secrets: string[]
   replyBytesMax: number
   pool: Dispatcher
-  lane: Lane
+  places: Semaphore
 }
 
 function parseUrl(text: string): URL {
@@ -154,7 +154,7 @@ async function post(link: Link, payload: string, timeoutMs: number): Promise<unk
   const signal = AbortSignal.timeout(timeoutMs)
   let leave: (() => void) | null = null
   try {
-    leave = await link.lane.enter(signal)
+    leave = await link.places.enter(signal)
     return await readAnswer(link, await exchange(link, payload, signal))
   } catch (error) {
     if (error instanceof RpcFault) throw error

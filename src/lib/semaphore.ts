@@ -1,0 +1,59 @@
+// Limits how many do something at a time. The others wait in a line of bounded length, first come, first served; more are turned away.
+
+/** Thrown at who finds the line full. */
+export class Crowded extends Error {
+  override readonly name = 'Crowded'
+
+  constructor() {
+    super('too many requests are waiting')
+  }
+}
+
+export class Semaphore {
+  readonly #placesMax: number
+  readonly #waitingMax: number
+  readonly #line: (() => void)[] = []
+  #taken = 0
+
+  constructor(placesMax: number, waitingMax: number) {
+    this.#placesMax = placesMax
+    this.#waitingMax = waitingMax
+  }
+
+  /** Takes a place, which must be given back by calling what this resolves with. Rejects with Crowded, or with `signal`'s reason. */
+  async enter(signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
+    if (this.#taken < this.#placesMax) this.#taken++
+    else await this.#turn(signal)
+    // Leaving twice would let one more in than there are places.
+    let left = false
+    return () => {
+      if (!left) this.#leave()
+      left = true
+    }
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#line.length >= this.#waitingMax) throw new Crowded()
+    return new Promise((resolve, reject) => {
+      const admit = () => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const giveUp = () => {
+        const at = this.#line.indexOf(admit)
+        if (at >= 0) this.#line.splice(at, 1)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#line.push(admit)
+    })
+  }
+
+  /** Hands the place on, so that one who comes now does not slip in before those who wait. */
+  #leave(): void {
+    const admit = this.#line.shift()
+    if (admit) admit()
+    else this.#taken--
+  }
+}
