@@ -4,8 +4,10 @@ import { type Address, address, type Wei, wei } from '../domain/units.ts'
 import { readView, viewCall } from './calls.ts'
 import { ChainFault } from './faults.ts'
 import { isRevert } from './provider.ts'
-import type { Outcome } from './remember.ts'
 import { type Rpc, type RpcReply, resultOf } from './rpc.ts'
+
+/** What a question came to: an answer (perhaps null, for "there is none"), or null for "could not ask". */
+export type Outcome<T> = { answer: T } | null
 
 export interface NodeReading {
   owner: Address

@@ -1,12 +1,12 @@
 // Chain readings for the public API: a value, or null for "could not check". It must never throw, never make an answer
 // wait beyond its budget, never give a remembered value past its time, and never say 0 for unread.
 import { type Address, wei } from '../domain/units.ts'
+import { Cache } from '../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../lib/deadline.ts'
 import { createBreaker } from './breaker.ts'
 import { readView, viewCall } from './calls.ts'
-import { createNodeQueue, type NodeReading } from './node-readings.ts'
+import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
 import type { Readings } from './port.ts'
-import { createMemory, type Outcome } from './remember.ts'
 import type { ReadOptions, Rpc } from './rpc.ts'
 import { count, quantity, toQuantity } from './wire.ts'
 
@@ -57,7 +57,11 @@ export function createReadings(options: ReadingsOptions): Readings {
     }
   }
 
-  const memory = <T>(ageMaxMs: number) => createMemory<T>({ ageMaxMs, answersMax: REMEMBERED_MAX, clock })
+  const memory = <T>(ageMaxMs: number) => {
+    const cache = new Cache<Outcome<T>>({ clock, weightMax: REMEMBERED_MAX, keeps: (outcome) => outcome !== null })
+    return async (key: string, ask: () => Promise<Outcome<T>>): Promise<T | null> =>
+      (await cache.get(key, ageMaxMs, ask))?.answer ?? null
+  }
   const nodes = memory<NodeReading | null>(NODE_MS)
   const cover = memory<Cover>(COVER_MS)
   const balance = memory<bigint>(STATE_MS)

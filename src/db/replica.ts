@@ -1,5 +1,6 @@
 // Whether a replica has what the primary had a moment ago, by their positions in the write-ahead log. It looks when it is
 // asked, at most once a second, and owns no timer and no connection.
+import { shared } from '../lib/cache.ts'
 import type { Pool } from './sql.ts'
 
 /** A replica further behind is not read from: balances and prices would be older than their caches allow for. */
@@ -28,8 +29,6 @@ export function watchReplica(options: {
   let marks: { position: bigint; at: number }[] = []
   /** The replica has all that the primary had then. */
   let reachedAt = Number.NEGATIVE_INFINITY
-  let lookedAt = Number.NEGATIVE_INFINITY
-  let answer: Promise<boolean> = Promise.resolve(true)
   let last = true
 
   const look = async (): Promise<boolean> => {
@@ -50,15 +49,7 @@ export function watchReplica(options: {
     last = usable
     return usable
   }
-  return {
-    usable: () => {
-      if (steady() - lookedAt >= LOOK_EVERY_MS) {
-        lookedAt = steady()
-        answer = look()
-      }
-      return answer
-    },
-  }
+  return { usable: shared(look, { ageMaxMs: LOOK_EVERY_MS, clock: steady }) }
 }
 
 /** How far a server is in the write-ahead log, in bytes. A replica that was promoted writes its own. */

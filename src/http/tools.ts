@@ -1,8 +1,8 @@
 // What the routes share besides what they were given: built once per server.
+import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
 import type { HttpDeps } from './deps.ts'
-import { type Glance, glanceAt } from './glance.ts'
 import { type Ledger, ledgerOf, replicaLedger } from './ledger.ts'
-import { Memo, type Page, pageOf } from './memo.ts'
+import { createMemo, type Page, pageOf } from './memo.ts'
 import { originCheck } from './origin.ts'
 import { Sessions } from './session.ts'
 
@@ -13,7 +13,7 @@ export interface Tools {
   read: Ledger
   /** The way to the primary, for what writes or must not lag. */
   ask: Ledger
-  glance: Glance
+  snapshot: ContractSnapshot
   /** Whether a request's `Origin`, if it has one, is our own. */
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
@@ -25,15 +25,14 @@ export interface Tools {
 }
 
 export function buildTools(deps: HttpDeps): Tools {
-  const memo = new Memo<Page | null>(
-    deps.steady,
-    deps.changes,
-    (page) => page?.body.length ?? 0,
-    undefined,
-    deps.meters?.memo,
-  )
+  const memo = createMemo<Page | null>({
+    clock: deps.steady,
+    changes: deps.changes,
+    bytesOf: (page) => page?.body.length ?? 0,
+    observe: deps.meters?.memo,
+  })
   const page = (key: string, maxAgeSec: number, read: () => Promise<string | null>) =>
-    memo.get(key, maxAgeSec, async () => {
+    memo.get(key, maxAgeSec * 1000, async () => {
       const text = await read()
       return text === null ? null : pageOf(text)
     })
@@ -43,7 +42,7 @@ export function buildTools(deps: HttpDeps): Tools {
     ask,
     read: deps.readSql === deps.sql ? ask : replicaLedger(deps.readSql, ask, deps),
     sessions: new Sessions(deps.settings, deps.clock),
-    glance: glanceAt(deps.readings, deps.clock, deps.steady),
+    snapshot: contractSnapshot(deps.readings, deps.clock, deps.steady),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
     page: page as Tools['page'],
   }

@@ -4,7 +4,7 @@ import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/metrics.ts'
 import type { Pool } from '../db/sql.ts'
 import { coverOf } from '../domain/cover.ts'
-import { shared } from './reading.ts'
+import { sharedReading } from './reading.ts'
 import { ether, type Sample } from './samples.ts'
 
 /** Scrapes come every 15 seconds as a rule; two Prometheus servers share a reading. */
@@ -24,19 +24,19 @@ export interface MetricsDeps {
 
 /** Builds the reader of all samples. It never throws, and answers within about two seconds. */
 export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> {
-  const ledger = shared(async () => {
+  const ledger = sharedReading(async () => {
     const started = performance.now()
     const figures = await readLedgerFigures(deps.pool)
     return { figures, seconds: (performance.now() - started) / 1000 }
   }, LEDGER)
-  const head = shared(() => deps.chain.head(), HEAD)
+  const head = sharedReading(() => deps.chain.head(), HEAD)
   const senders = (['minter', 'distributor'] as const).flatMap((role) => {
     const sender = deps[role]
     if (!sender) return []
     const read = async () => ({ balanceWei: await sender.balance(), nonce: await sender.nonce() })
-    return [{ role, address: sender.address as string, read: shared(read, FUNDS) }]
+    return [{ role, address: sender.address as string, read: sharedReading(read, FUNDS) }]
   })
-  const cover = shared(() => deps.readings.cover(), FUNDS)
+  const cover = sharedReading(() => deps.readings.cover(), FUNDS)
 
   return async () => {
     const [kept, newest, contract, ...funds] = await Promise.all([

@@ -1,9 +1,7 @@
-// Counters, places in line and keys, against the same thing written the slow way.
+// Counters and keys, against the same thing written the slow way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { Gate } from '../../src/http/gate.ts'
 import { Limits } from '../../src/http/limits.ts'
 import type { Call } from '../../src/http/route.ts'
 import { door, labelOf, nowhereElse } from '../../src/http/routes/admin/door.ts'
@@ -79,83 +77,6 @@ test('a table that may not grow keeps who is in it, and counts the others togeth
   let shared = 0
   for (let i = 0; i < 40_000; i++) if (limits.take(0, 2, client(200_000 + i)).exceeded) shared++
   assert.ok(shared > 10_000 && shared < 35_000, `${shared}`)
-})
-
-const gateOf = (bounds: { atATime: number; waiting: number; keptMs?: number }) => {
-  const clock = { now: 0 }
-  const gate = new Gate<string>(() => clock.now, { keptMs: 1_000, ...bounds })
-  const doors: ((value: string) => void)[] = []
-  let inside = 0
-  let most = 0
-  const act = () => {
-    most = Math.max(most, ++inside)
-    return new Promise<string>((resolve) =>
-      doors.push((value) => {
-        inside--
-        resolve(value)
-      }),
-    )
-  }
-  return { clock, gate, doors, act, most: () => most }
-}
-const never = () => false
-
-test('only so many are let through at a time, so many wait, and the others are turned away', async () => {
-  const { gate, doors, act, most } = gateOf({ atATime: 2, waiting: 3 })
-  const asked = ['a', 'b', 'c', 'd', 'e'].map((key) => gate.run(key, act, never))
-  assert.equal(await gate.run('f', act, never), null)
-  await turn()
-  assert.equal(doors.length, 2)
-  const again = gate.run('a', act, never)
-  for (let i = 0; i < 5; i++) {
-    doors[i]?.(`answer ${i}`)
-    await turn()
-  }
-  assert.deepEqual(await Promise.all(asked), ['answer 0', 'answer 1', 'answer 2', 'answer 3', 'answer 4'])
-  assert.equal(await again, 'answer 0', 'who asks for the same shares the answer')
-  assert.equal(most(), 2)
-  const next = ['g', 'h'].map((key) => gate.run(key, act, never))
-  await turn()
-  assert.equal(doors.length, 7, 'the places are free again')
-  for (const open of doors.slice(5)) open('')
-  await Promise.all(next)
-})
-
-test('a failure frees its place and is remembered by nobody', async () => {
-  const { gate } = gateOf({ atATime: 1, waiting: 0 })
-  for (let i = 0; i < 3; i++)
-    await assert.rejects(
-      gate.run(
-        'a',
-        () => Promise.reject(new Error('no')),
-        () => true,
-      ),
-      /no/,
-    )
-  assert.equal(await gate.run('a', async () => 'yes', never), 'yes')
-})
-
-test('what is worth keeping is answered again for its time, and not a moment longer', async () => {
-  const { gate, clock } = gateOf({ atATime: 1, waiting: 0, keptMs: 500 })
-  let built = 0
-  const build = async () => `${++built}`
-  assert.equal(await gate.run('a', build, never), '1')
-  assert.equal(await gate.run('a', build, (value) => value === '2'), '2')
-  clock.now = 499
-  assert.equal(await gate.run('a', build, () => true), '2')
-  assert.equal(await gate.run('b', build, never), '3')
-  clock.now = 500
-  assert.equal(await gate.run('a', build, never), '4')
-})
-
-test('ten thousand answers are kept, the oldest goes first', async () => {
-  const { gate } = gateOf({ atATime: 1, waiting: 0 })
-  const keep = () => true
-  for (let i = 0; i < 10_000; i++) await gate.run(`${i}`, async () => 'old', keep)
-  assert.equal(await gate.run('0', async () => 'new', keep), 'old')
-  await gate.run('one more', async () => 'old', keep)
-  assert.equal(await gate.run('1', async () => 'new', keep), 'old')
-  assert.equal(await gate.run('0', async () => 'new', keep), 'new')
 })
 
 const ALICE = { label: 'alice', key: 'alice-key-0123456789-0123456789' }

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LedgerChanges, listenForChanges } from '../../src/db/changes.ts'
 import { connect, type Sql } from '../../src/db/sql.ts'
-import { Memo } from '../../src/http/memo.ts'
+import { createMemo } from '../../src/http/memo.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { startService } from '../support/http.ts'
 import { insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
@@ -37,32 +37,32 @@ describe('the memo', () => {
     const clock = { now: 0 }
     const changes = handMade()
     let built = 0
-    const memo = new Memo<string>(
-      () => clock.now,
+    const memo = createMemo<string>({
+      clock: () => clock.now,
       changes,
-      (value) => value.length,
-      bytesMax,
-    )
+      bytesOf: (value) => value.length,
+      ...(bytesMax && { bytesMax }),
+    })
     const build = async () => `value ${++built}`
     return { clock, changes, memo, build, built: () => built }
   }
 
   it('builds once for all who ask at the same time, and for its age after', async () => {
     const { memo, build, clock } = memoOf()
-    assert.deepEqual(new Set(await Promise.all([1, 2, 3].map(() => memo.get('a', 5, build)))), new Set(['value 1']))
+    assert.deepEqual(new Set(await Promise.all([1, 2, 3].map(() => memo.get('a', 5_000, build)))), new Set(['value 1']))
     clock.now = 4_999
-    assert.equal(await memo.get('a', 5, build), 'value 1')
+    assert.equal(await memo.get('a', 5_000, build), 'value 1')
     clock.now = 5_000
-    assert.equal(await memo.get('a', 5, build), 'value 2')
+    assert.equal(await memo.get('a', 5_000, build), 'value 2')
     clock.now = 1_000
-    assert.equal(await memo.get('a', 5, build), 'value 3', 'a clock that stepped back')
+    assert.equal(await memo.get('a', 5_000, build), 'value 3', 'a clock that stepped back')
   })
 
   it('forgets everything when the ledger changes', async () => {
     const { memo, build, changes } = memoOf()
-    await memo.get('a', 5, build)
+    await memo.get('a', 5_000, build)
     changes.announce()
-    assert.equal(await memo.get('a', 5, build), 'value 2')
+    assert.equal(await memo.get('a', 5_000, build), 'value 2')
   })
 
   it('neither keeps nor hands on a reading that began before a change', async () => {
@@ -70,45 +70,45 @@ describe('the memo', () => {
     let release = () => {}
     const old = memo.get(
       'a',
-      5,
+      5_000,
       () =>
         new Promise((resolve) => {
           release = () => resolve('before')
         }),
     )
     changes.announce()
-    const fresh = memo.get('a', 5, build)
+    const fresh = memo.get('a', 5_000, build)
     release()
     assert.deepEqual([await old, await fresh], ['before', 'value 1'])
-    assert.equal(await memo.get('a', 5, build), 'value 1')
+    assert.equal(await memo.get('a', 5_000, build), 'value 1')
   })
 
   it('keeps nothing while changes go unheard', async () => {
     const { memo, build, changes } = memoOf()
-    await memo.get('a', 5, build)
+    await memo.get('a', 5_000, build)
     changes.set(false)
-    assert.equal(await memo.get('a', 5, build), 'value 2')
-    assert.equal(await memo.get('a', 5, build), 'value 3')
+    assert.equal(await memo.get('a', 5_000, build), 'value 2')
+    assert.equal(await memo.get('a', 5_000, build), 'value 3')
     changes.set(true)
-    assert.equal(await memo.get('a', 5, build), 'value 4')
-    assert.equal(await memo.get('a', 5, build), 'value 4')
+    assert.equal(await memo.get('a', 5_000, build), 'value 4')
+    assert.equal(await memo.get('a', 5_000, build), 'value 4')
   })
 
   it('keeps no failure', async () => {
     const { memo, build } = memoOf()
-    await assert.rejects(async () => memo.get('a', 5, () => Promise.reject(new Error('no'))))
-    assert.equal(await memo.get('a', 5, build), 'value 1')
+    await assert.rejects(async () => memo.get('a', 5_000, () => Promise.reject(new Error('no'))))
+    assert.equal(await memo.get('a', 5_000, build), 'value 1')
   })
 
   it('drops what was asked for longest ago when it is full', async () => {
     const { memo, build, built } = memoOf(3 * 540)
-    for (const key of ['a', 'b', 'c']) await memo.get(key, 5, build)
-    await memo.get('a', 5, build)
-    await memo.get('d', 5, build)
+    for (const key of ['a', 'b', 'c']) await memo.get(key, 5_000, build)
+    await memo.get('a', 5_000, build)
+    await memo.get('d', 5_000, build)
     assert.equal(built(), 4)
-    await memo.get('a', 5, build)
+    await memo.get('a', 5_000, build)
     assert.equal(built(), 4)
-    await memo.get('b', 5, build)
+    await memo.get('b', 5_000, build)
     assert.equal(built(), 5)
   })
 })

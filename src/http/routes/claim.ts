@@ -5,14 +5,14 @@ import { type ClaimedPayment, readClaimed } from '../../db/reads.ts'
 import type { Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'
 import type { ClaimOutcome } from '../../passes/outcomes.ts'
-import { Gate } from '../gate.ts'
 import { parseHash } from '../guards.ts'
 import { isRefusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
+import { SingleFlight } from '../single-flight.ts'
 import type { Tools } from '../tools.ts'
 
 /** Claims that may ask the chain at a time, and those that may wait for one of them; more are told to come back. */
-const AT_A_TIME_MAX = 8
+const CONCURRENCY_MAX = 8
 const WAITING_MAX = 64
 /** A hash the chain did not know is not asked for again this soon, whoever claims it. */
 const UNKNOWN_KEPT_MS = 2_000
@@ -20,9 +20,11 @@ const UNKNOWN_KEPT_MS = 2_000
 const DEADLINE_MS = 20_000
 
 export const claim = (tools: Tools): Route => {
-  const gate = new Gate<Outcome>(tools.deps.steady, {
-    atATime: AT_A_TIME_MAX,
-    waiting: WAITING_MAX,
+  const claims = new SingleFlight<Outcome>({
+    clock: tools.deps.steady,
+    concurrencyMax: CONCURRENCY_MAX,
+    waitingMax: WAITING_MAX,
+    keeps: isUnknown,
     keptMs: UNKNOWN_KEPT_MS,
   })
   return {
@@ -36,7 +38,7 @@ export const claim = (tools: Tools): Route => {
     handle: async ({ body }) => {
       const txHash = parseHash(body.txHash)
       if (isRefusal(txHash)) return txHash
-      return (await gate.run(txHash, () => claimed(tools, txHash), isUnknown)) ?? refuse('busy')
+      return (await claims.run(txHash, () => claimed(tools, txHash))) ?? refuse('busy')
     },
   }
 }

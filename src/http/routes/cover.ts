@@ -2,7 +2,7 @@
 // when the chain could not be asked: that is not an error.
 import { coverOf } from '../../domain/cover.ts'
 import { toJson } from '../../lib/json.ts'
-import type { CheckedCover } from '../glance.ts'
+import type { CheckedCover } from '../contract-snapshot.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -16,14 +16,14 @@ const UNCHECKED = {
   checkedAt: null,
 }
 
-export const cover = ({ glance, page }: Tools): Route => ({
+export const cover = ({ snapshot, page }: Tools): Route => ({
   path: '/api/cover',
   methods: ['GET'],
   limitPerMinute: 60,
   cache: 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
-  handle: () => page('cover', 10, async () => toJson(shown(await glance.cover()))),
+  handle: () => page('cover', 10, async () => toJson(shown(await snapshot.cover()))),
 })
 
 function shown(read: CheckedCover | null): object {

@@ -5,7 +5,7 @@ import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const cronHealth = ({ deps, ask, glance }: Tools): Route => ({
+export const cronHealth = ({ deps, ask, snapshot }: Tools): Route => ({
   path: '/api/cron/health',
   methods: ['GET'],
   limitPerMinute: null,
@@ -16,9 +16,9 @@ export const cronHealth = ({ deps, ask, glance }: Tools): Route => ({
     const { staleAfterSec, tickSec, distEnabled, distMode } = deps.settings
     const [ledger, cover, distributorBalanceWei, contractPaused] = await Promise.all([
       ask(readHealth),
-      glance.cover(),
-      glance.distributorBalanceWei(),
-      glance.paused(),
+      snapshot.cover(),
+      snapshot.distributorBalanceWei(),
+      snapshot.paused(),
     ])
     const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted } = ledger
     return {

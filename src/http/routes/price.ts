@@ -1,5 +1,6 @@
 // GET /api/price: the market rate of ether for display. Asked upstream at most once a minute for all callers on all
 // instances, failures included; null when there is no quote, never a made-up one.
+import { shared } from '../../lib/cache.ts'
 import { sharedPrice } from '../../passes/price.ts'
 import { pageOf } from '../memo.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
@@ -10,20 +11,10 @@ const KEPT_MS = 5_000
 
 export const price = ({ ask, deps }: Tools): Route => {
   const { priceFeed, log } = deps
-  let at = Number.NEGATIVE_INFINITY
-  let last: Promise<number | null> = Promise.resolve(null)
-  const shared = () => {
-    const age = deps.steady() - at
-    if (age < 0 || age >= KEPT_MS) {
-      at = deps.steady()
-      last = priceFeed === null ? Promise.resolve(null) : sharedPrice(ask, priceFeed, log)
-      // What could not be asked is asked again by the next caller.
-      last.catch(() => {
-        at = Number.NEGATIVE_INFINITY
-      })
-    }
-    return last
-  }
+  const kept = shared(async () => (priceFeed === null ? null : sharedPrice(ask, priceFeed, log)), {
+    ageMaxMs: KEPT_MS,
+    clock: deps.steady,
+  })
   return {
     path: '/api/price',
     methods: ['GET'],
@@ -31,6 +22,6 @@ export const price = ({ ask, deps }: Tools): Route => {
     cache: 'public, max-age=60',
     cors: true,
     deadlineMs: READ_DEADLINE_MS,
-    handle: async () => pageOf(JSON.stringify({ usd: await shared() })),
+    handle: async () => pageOf(JSON.stringify({ usd: await kept() })),
   }
 }

@@ -1,0 +1,114 @@
+// Keeps what was read for a while, and shares one reading among all who ask for the same meanwhile (single flight). Bounded. It must
+// never keep a failure, and never hand on a reading that began before it was cleared.
+
+export interface CacheOptions<T> {
+  /** Milliseconds that go on evenly. */
+  clock: () => number
+  /** The weight of all entries at most. What was asked for longest ago goes first. */
+  weightMax: number
+  /** An entry's weight; 1 unless given. */
+  weightOf?: (value: T, key: string) => number
+  /** Whether a value may be given again to those who ask later; each unless given. Asked when the value is there. */
+  keeps?: (value: T) => boolean
+  /** Told of every question: answered at once, read, or joined to the reading of another. */
+  observe?: (result: 'hit' | 'miss' | 'joined') => void
+}
+
+interface Entry<T> {
+  value: T
+  weight: number
+  at: number
+  until: number
+}
+
+export class Cache<T> {
+  readonly #options: CacheOptions<T>
+  readonly #entries = new Map<string, Entry<T>>()
+  #flights = new Map<string, Promise<T>>()
+  #weight = 0
+
+  constructor(options: CacheOptions<T>) {
+    this.#options = options
+  }
+
+  /**
+   * Answers what is kept, at once, or reads it: once for all who ask meanwhile. A value is kept for `ageMaxMs` from the beginning of
+   * its reading, since it may already be old when it arrives; 0: for nobody who asks later.
+   */
+  get(key: string, ageMaxMs: number, read: () => Promise<T>): T | Promise<T> {
+    const kept = this.#entries.get(key)
+    if (kept) {
+      if (isFresh(kept, this.#options.clock())) {
+        // Last used goes last: what is dropped for room is what is not asked for. Needless while there is room.
+        if (this.#weight > this.#options.weightMax / 2) {
+          this.#entries.delete(key)
+          this.#entries.set(key, kept)
+        }
+        this.#options.observe?.('hit')
+        return kept.value
+      }
+      this.#drop(key, kept)
+    }
+    const flying = this.#flights.get(key)
+    this.#options.observe?.(flying ? 'joined' : 'miss')
+    if (flying) return flying
+    const flight = this.#read(key, ageMaxMs, read)
+    this.#flights.set(key, flight)
+    return flight
+  }
+
+  /** Forgets everything. A reading under way is neither kept nor joined by those who ask from now on. */
+  clear(): void {
+    this.#entries.clear()
+    this.#weight = 0
+    this.#flights = new Map()
+  }
+
+  async #read(key: string, ageMaxMs: number, read: () => Promise<T>): Promise<T> {
+    const flights = this.#flights
+    const at = this.#options.clock()
+    try {
+      const value = await Promise.try(read)
+      const keeps = ageMaxMs > 0 && flights === this.#flights && (this.#options.keeps?.(value) ?? true)
+      if (keeps) this.#keep(key, value, at, at + ageMaxMs)
+      return value
+    } finally {
+      flights.delete(key)
+    }
+  }
+
+  #keep(key: string, value: T, at: number, until: number): void {
+    const { clock, weightMax, weightOf } = this.#options
+    const entry = { value, at, until, weight: weightOf?.(value, key) ?? 1 }
+    if (entry.weight > weightMax) return
+    const before = this.#entries.get(key)
+    if (before) this.#drop(key, before)
+    this.#entries.set(key, entry)
+    this.#weight += entry.weight
+    // What is too old goes, too, however much room there is.
+    const now = clock()
+    for (const [oldest, dropped] of this.#entries) {
+      if (this.#weight <= weightMax && isFresh(dropped, now)) break
+      this.#drop(oldest, dropped)
+    }
+  }
+
+  #drop(key: string, entry: Entry<T>): void {
+    this.#entries.delete(key)
+    this.#weight -= entry.weight
+  }
+}
+
+/** A clock that steps back makes an entry's age unknown, not young. */
+function isFresh({ at, until }: Entry<unknown>, now: number): boolean {
+  return now >= at && now < until
+}
+
+/** Shares one reading among all callers: it begins at most once in `ageMaxMs`, unless it fails, and once for all who ask meanwhile. */
+export function shared<T>(
+  read: () => Promise<T>,
+  options: { ageMaxMs: number; clock: () => number },
+): () => Promise<T> {
+  const cache = new Cache<T>({ clock: options.clock, weightMax: 1 })
+  return async () => cache.get('', options.ageMaxMs, read)
+}

@@ -1,0 +1,154 @@
+// What was read is given again for its time, one reading is shared by all who ask meanwhile, and memory is bounded (src/lib/cache.ts).
+// test/http/memo.test.ts holds the same cache to what the ledger's changes do to it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { Cache, type CacheOptions, shared } from '../../src/lib/cache.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const AGE_MS = 5_000
+
+function cacheOf<T = string>(options: Partial<CacheOptions<T>> = {}) {
+  const clock = { now: 0 }
+  const seen: string[] = []
+  const cache = new Cache<T>({
+    clock: () => clock.now,
+    weightMax: 100,
+    observe: (result) => seen.push(result),
+    ...options,
+  })
+  return { clock, cache, seen }
+}
+
+test('what is kept is answered at once, without a promise, for its age and not longer', async () => {
+  const { cache, clock, seen } = cacheOf()
+  assert.equal(await cache.get('a', AGE_MS, async () => 'first'), 'first')
+  clock.now = AGE_MS - 1
+  assert.equal(
+    cache.get('a', AGE_MS, async () => 'second'),
+    'first',
+  )
+  clock.now = AGE_MS
+  assert.equal(await cache.get('a', AGE_MS, async () => 'second'), 'second')
+  clock.now = AGE_MS - 1
+  assert.equal(await cache.get('a', AGE_MS, async () => 'third'), 'third', 'a clock that stepped back')
+  assert.deepEqual(seen, ['miss', 'hit', 'miss', 'miss'])
+})
+
+test('a reading counts its age from its beginning', async () => {
+  const { cache, clock } = cacheOf()
+  const reading = Promise.withResolvers<string>()
+  const first = cache.get('a', AGE_MS, () => reading.promise)
+  clock.now = AGE_MS - 1
+  reading.resolve('slow')
+  assert.equal(await first, 'slow')
+  assert.equal(
+    cache.get('a', AGE_MS, async () => 'new'),
+    'slow',
+  )
+  clock.now = AGE_MS
+  assert.equal(await cache.get('a', AGE_MS, async () => 'new'), 'new')
+})
+
+test('all who ask for one thing meanwhile share a reading, also where nothing is kept', async () => {
+  const { cache, seen } = cacheOf()
+  let read = 0
+  const ask = () => cache.get('a', 0, async () => `${++read}`)
+  assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ['1', '1', '1'])
+  assert.equal(await ask(), '2')
+  assert.deepEqual(seen, ['miss', 'joined', 'joined', 'miss'])
+})
+
+test('a failure is thrown to all who share it, and not kept, even one that comes before any promise', async () => {
+  const { cache } = cacheOf()
+  const refuse = () => Promise.reject(new Error('away'))
+  const asked = [cache.get('a', AGE_MS, refuse), cache.get('a', AGE_MS, refuse)]
+  for (const answer of asked) await assert.rejects(async () => answer, /away/)
+  const broken = () => {
+    throw new Error('broken')
+  }
+  await assert.rejects(async () => cache.get('a', AGE_MS, broken), /broken/)
+  assert.equal(await cache.get('a', AGE_MS, async () => 'here'), 'here')
+})
+
+test('only what is worth it is kept', async () => {
+  const { cache } = cacheOf<string | null>({ keeps: (value) => value !== null })
+  assert.equal(await cache.get('a', AGE_MS, async () => null), null)
+  assert.equal(await cache.get('a', AGE_MS, async () => 'found'), 'found')
+  assert.equal(
+    cache.get('a', AGE_MS, async () => null),
+    'found',
+  )
+})
+
+test('a reading that began before the cache was cleared is neither kept nor joined', async () => {
+  const { cache } = cacheOf()
+  const reading = Promise.withResolvers<string>()
+  const before = cache.get('a', AGE_MS, () => reading.promise)
+  cache.clear()
+  const after = cache.get('a', AGE_MS, async () => 'after')
+  reading.resolve('before')
+  assert.deepEqual([await before, await after], ['before', 'after'])
+  assert.equal(
+    cache.get('a', AGE_MS, async () => 'never'),
+    'after',
+  )
+})
+
+test('its weight is bounded: what was asked for longest ago goes first, what is too heavy is not kept', async () => {
+  const { cache } = cacheOf({ weightMax: 10, weightOf: (value) => value.length })
+  const read: string[] = []
+  const ask = (key: string, value: string) =>
+    cache.get(key, AGE_MS, async () => {
+      read.push(key)
+      return value
+    })
+  for (const key of ['a', 'b']) await ask(key, '12345')
+  await ask('a', '')
+  await ask('c', '12345')
+  await ask('a', '')
+  assert.deepEqual(read, ['a', 'b', 'c'])
+  await ask('heavy', '12345678901')
+  await ask('heavy', '')
+  await ask('b', '12345')
+  assert.deepEqual(read, ['a', 'b', 'c', 'heavy', 'heavy', 'b'])
+})
+
+test('a value too old for anybody is forgotten when another comes, however much room there is', async () => {
+  const { cache, clock } = cacheOf<object>()
+  const remember = async (key: string) => new WeakRef(await cache.get(key, AGE_MS, async () => ({})))
+  const [first, second] = [await remember('first'), await remember('second')]
+  clock.now = AGE_MS - 1
+  const third = await remember('third')
+  const held = () => {
+    collectGarbage()
+    return [first, second, third].map((value) => value.deref() !== undefined)
+  }
+  // A WeakRef holds what it was made of until the turn of the event loop ends.
+  await new Promise(setImmediate)
+  assert.deepEqual(held(), [true, true, true])
+  clock.now = AGE_MS
+  await remember('fourth')
+  await new Promise(setImmediate)
+  assert.deepEqual(held(), [false, false, true])
+})
+
+test('one reading shared by all begins at most once in its time, unless it fails', async () => {
+  let now = 0
+  let read = 0
+  let away = false
+  const ask = shared(async () => (away ? Promise.reject(new Error('away')) : ++read), {
+    ageMaxMs: AGE_MS,
+    clock: () => now,
+  })
+  assert.deepEqual(await Promise.all([ask(), ask()]), [1, 1])
+  now = AGE_MS
+  away = true
+  await assert.rejects(ask(), /away/)
+  away = false
+  assert.equal(await ask(), 2)
+  assert.equal(await ask(), 2)
+})
