@@ -1,7 +1,7 @@
 // The directions of imports: one whitelist, the check that holds it (test/imports.test.ts) and the column "may import" of
 // docs/ARCHITECTURE.md, which `npm run generate` writes from it. Types, re-exports and dynamic imports count like any import.
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path/posix'
+import { basename, dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 // The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
 import { parseSync } from 'vite'
@@ -321,9 +321,22 @@ export function withMayImport(page: string): string {
 }
 
 function mayImport({ may, packages = [] }: Layer): string {
-  const folders = [...new Set(may)].map((each) => `\`${each.replace(/^src\/(?!\*)/, '')}\``)
+  const folders = grouped(may).map((each) => `\`${each.replace(/^src\/(?!\*)/, '')}\``)
   const modules = packages.map((each) => (each === 'node' ? 'Node' : each))
   return [folders.join(', '), modules.join(', ')].filter((each) => each !== '').join('; ') || 'nothing'
+}
+
+/** Several files of one folder as `folder/{a,b}.ts`, in the place of the first. */
+function grouped(names: readonly string[]): string[] {
+  const isFile = (name: string) => name.endsWith('.ts')
+  const shown = names.map((name) => {
+    const folder = dirname(name)
+    const beside = names
+      .filter((other) => isFile(other) && dirname(other) === folder)
+      .map((other) => basename(other, '.ts'))
+    return isFile(name) && beside.length > 1 ? `${folder}/{${[...new Set(beside)].join(',')}}.ts` : name
+  })
+  return [...new Set(shown)]
 }
 
 /** Writes the column into docs/ARCHITECTURE.md. */
