@@ -12,23 +12,25 @@ export interface Keys {
 }
 
 /** Opens both. Throws a ConfigError that names the settings to change. */
-export async function openKeys({ keys, production }: Config): Promise<Keys> {
-  const [minter, distributor] = await Promise.all([
-    openKey('MINTER', keys.minter, production),
-    openKey('DISTRIBUTOR', keys.distributor, production),
-  ])
-  if (minter && minter.address === distributor?.address) {
-    const message = `is ${minter.address}, and so is the minter: both send on their own, so use two accounts`
-    throw new ConfigError([{ setting: 'The distributor', message }], [])
-  }
+export async function openKeys(config: Config): Promise<Keys> {
+  const [minter, distributor] = await Promise.all([openKey('minter', config), openKey('distributor', config)])
+  refuseOneAccount({ minter, distributor })
   return { minter, distributor }
 }
 
-async function openKey(
-  role: 'MINTER' | 'DISTRIBUTOR',
-  key: KeyConfig | null,
-  production: boolean,
+/** Refuses one account in both roles. */
+export function refuseOneAccount({ minter, distributor }: Keys): void {
+  if (!minter || minter.address !== distributor?.address) return
+  const message = `is ${minter.address}, and so is the minter: both send on their own, so use two accounts`
+  throw new ConfigError([{ setting: 'The distributor', message }], [])
+}
+
+/** Opens one of them; null where it is not configured. Throws a ConfigError that names the settings to change. */
+export async function openKey(
+  role: keyof Keys,
+  { keys, production }: Pick<Config, 'keys' | 'production'>,
 ): Promise<Signer | null> {
+  const key: KeyConfig | null = keys[role]
   switch (key?.kind) {
     case undefined:
       return null
@@ -37,7 +39,7 @@ async function openKey(
     case 'signer':
       return remoteSigner(key)
     case 'keystore':
-      return localSigner(await openKeystore(`${role}_KEYSTORE`, key, production))
+      return localSigner(await openKeystore(`${role.toUpperCase()}_KEYSTORE`, key, production))
   }
 }
 

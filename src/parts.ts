@@ -10,7 +10,7 @@ import { EMBED_CHAIN_ID } from './embed/anvil.ts'
 import { type Deployment, EMBED_PARTS, startEmbeddedChain } from './embed/chain.ts'
 import { startPostgres } from './embed/postgres.ts'
 import { findRunning } from './embed/running.ts'
-import { openKeys } from './keys.ts'
+import { type Keys, openKeys } from './keys.ts'
 import type { Log } from './lib/log.ts'
 
 export interface DatabasePart {
@@ -67,7 +67,7 @@ interface Started<Part> {
 export async function openParts(config: Config, log: Log, onProgress: (step: string) => void): Promise<Parts> {
   // Side by side: each takes seconds at its first start.
   const starting = [
-    config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config),
+    config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config, openKeys),
     config.embedded.database ? embeddedDatabase(config, log, onProgress) : ownDatabase(config),
   ] as const
   const settled = await Promise.allSettled(starting)
@@ -111,13 +111,12 @@ async function embeddedChain(
   onProgress('starting the chain')
   const port = config.chain.embeddedPort
   const { anvil, ...deployment } = await startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
-  const part = await embeddedChainPart(config, anvil.rpcUrl, deployment)
+  const part = embeddedChainPart(config, anvil.rpcUrl, deployment, await openKeys(config))
   return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
 }
 
-async function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deployment): Promise<ChainPart> {
+function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deployment, keys: Keys): ChainPart {
   const { minter, distributor, payments } = EMBED_PARTS
-  const keys = await openKeys(config)
   return {
     rpcUrls: [rpcUrl],
     publicRpcUrl: config.chain.publicRpcUrl ?? rpcUrl,
@@ -141,14 +140,17 @@ export async function attachDatabase(config: Config): Promise<DatabasePart | nul
   return url ? { url, directUrl: url, readUrl: url } : null
 }
 
-/** The chain, in the same way. Opens the keys. */
-export async function attachChain(config: Config): Promise<ChainPart | null> {
-  if (!config.embedded.chain) return (await ownChain(config)).part
+/** The chain, in the same way. `open` opens the keys. */
+export async function attachChain(
+  config: Config,
+  open: (config: Config) => Promise<Keys> = openKeys,
+): Promise<ChainPart | null> {
+  if (!config.embedded.chain) return (await ownChain(config, open)).part
   const running = findRunning(config.dataDir)?.chain
-  return running ? await embeddedChainPart(config, running.rpcUrl, running) : null
+  return running ? embeddedChainPart(config, running.rpcUrl, running, await open(config)) : null
 }
 
-async function ownChain(config: Config): Promise<Started<ChainPart>> {
+async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<Started<ChainPart>> {
   const { chain, payments } = config
   if (!chain.factoryAddress) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
   const part: ChainPart = {
@@ -158,7 +160,7 @@ async function ownChain(config: Config): Promise<Started<ChainPart>> {
     factory: chain.factoryAddress,
     startBlock: chain.startBlock ?? 0,
     paymentAddress: payments.address,
-    ...(await openKeys(config)),
+    ...(await open(config)),
     demoToken: null,
   }
   return { part, running: null }

@@ -868,6 +868,11 @@ export interface components {
                 /** Format: date-time */
                 since: string;
             } | null;
+            /**
+             * @description Which of the service's accounts have a signer that did not sign when it was last asked; mints or rounds wait for it. Empty
+             *     when none.
+             */
+            notSigning: ("minter" | "distributor")[];
         };
     };
     responses: {
@@ -1644,7 +1649,8 @@ export interface operations {
                      *       "contractBalanceWei": "3000000000000000",
                      *       "outstandingWei": "2150000000000000",
                      *       "isSolvent": true,
-                     *       "halted": null
+                     *       "halted": null,
+                     *       "notSigning": []
                      *     }
                      */
                     "application/json": components["schemas"]["Health"];

@@ -82,7 +82,7 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
     summary: 'run one pass now, under the same locks as the service, and print its outcome',
     details: `payments: follow the chain, judge, mint. credit: pay the turns that are due. reconcile: compare the whole ledger with the
 contract, and insert nodes that it lacks. Exit code 1 when it did not run (another run holds the lock), or did not do its work
-(paused, halted, underfunded).`,
+(paused, halted, underfunded, not signed).`,
     args: [{ name: 'pass', help: 'payments, credit or reconcile', choices: ['payments', 'credit', 'reconcile'] }],
     examples: ['node-ledger pass payments', 'node-ledger pass credit --json', 'node-ledger pass reconcile'],
     load: async () => (await import('./pass.ts')).pass,
@@ -91,7 +91,7 @@ contract, and insert nodes that it lacks. Exit code 1 when it did not run (anoth
     name: 'doctor',
     group: 'look',
     summary: 'look at everything the service needs, and say what is wrong and what to do',
-    details: `Settings, service, database, each chain provider, factory, roles, keys, funds, clocks, passes, sale, drift. Each is looked at by
+    details: `Settings, service, database, each chain provider, factory, roles, keys, signers, funds, clocks, passes, sale, drift. Each is looked at by
 itself, whatever else is down. Exit code 0 when nothing is worse than a warning, 1 when something is wrong, 3 when nothing is known to
 be wrong but not everything could be looked at.`,
     examples: ['node-ledger doctor', 'node-ledger doctor --json'],

@@ -13,6 +13,7 @@ import { lookAtDatabase } from './doctor/database.ts'
 import { type Finding, fail, look, ok, unknown, type Verdict, warn } from './doctor/finding.ts'
 import { lookAtKeys } from './doctor/keys.ts'
 import { lookAtLedger } from './doctor/ledger.ts'
+import { lookAtSigners, openEachKey } from './doctor/signers.ts'
 
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
 /** What a provider is asked may need several answers. */
@@ -72,7 +73,8 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   await using stack = new AsyncDisposableStack()
   const findings: Finding[] = []
   const database = await attached('database', findings, () => attachDatabase(config))
-  const chain = await attached('chain', findings, () => attachChain(config))
+  const { keys, findings: closed } = await openEachKey(config)
+  const chain = await attached('chain', findings, () => attachChain(config, async () => keys))
   const pool = database && open(database, stack)
   if (database && pool) findings.push(...(await lookAtDatabase(database, pool, config.database.prepare)))
   const readable = findings.some(({ check, verdict }) => check === 'database.schema' && verdict === 'ok') ? pool : null
@@ -80,8 +82,11 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
     const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: RPC_TIMEOUT_MS })
     stack.defer(() => rpc.close())
     findings.push(...(await lookAtChain(chain, rpc, config.schedule.staleAfterSec)))
-    findings.push(...(await lookAtKeys(config, chain, readable)))
+    const roles = closed.map(({ check }) => check)
+    findings.push(...(await lookAtKeys(config, chain, readable)).filter(({ check }) => !roles.includes(check)))
+    findings.push(...(await lookAtSigners(config, chain)))
   }
+  findings.push(...closed)
   if (readable) findings.push(...(await lookAtLedger(readable, ledgerOptions(config, chain, findings))))
   else findings.push(unknown('ledger', 'there is no database to ask, or no ledger in it'))
   return findings

@@ -23,9 +23,12 @@ export async function pass(call: Call): Promise<ExitCode> {
     await out.result({ ...outcome, halted: halt }, () => fields(Object.entries(outcome)))
     if (!outcome.ran) out.say('It did not run: another run of this pass is under way.')
     if (halt) out.say(`The passes are halted (${halt.reason}, since ${halt.since}): see "node-ledger help resume".`)
+    const unsigned = 'signer' in outcome && outcome.signer === 'notSigned'
+    if (unsigned)
+      out.say('Its signer did not sign, and what waits for it goes on waiting: "node-ledger doctor" says why.')
     const stuck = 'reason' in outcome && ['disabled', 'paused', 'underfunded'].includes(outcome.reason ?? '')
     const drifting = 'drifts' in outcome && outcome.drifts.length > 0
-    return outcome.ran && !halt && !stuck && !drifting ? EXIT.done : EXIT.not
+    return outcome.ran && !halt && !stuck && !unsigned && !drifting ? EXIT.done : EXIT.not
   })
 }
 

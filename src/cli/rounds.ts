@@ -74,6 +74,7 @@ const IN_ITS_WAY: Readonly<Record<string, string>> = {
   paused: 'you have paused rounds: "node-ledger resume"',
   contractPaused: 'the contract is paused: its owner calls unpause()',
   pending: 'a transaction of the distributor is on its way',
+  notSigned: 'the distributor’s signer did not sign when it was last asked: "node-ledger doctor"',
   nothingDue: 'nothing is due',
   underfunded: 'there is too little ether: fund the distributor',
 }

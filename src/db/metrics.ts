@@ -29,6 +29,8 @@ export interface LedgerFigures {
   paused: boolean
   /** What the funds watch last found, by role. */
   funds: Record<string, { low: boolean; neededWei: string }> | null
+  /** Roles whose signer did not sign when it was last asked; null: none. */
+  notSigning: string[] | null
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
   /** Connections of all instances by state, as PostgreSQL tells them. */
   connections: Record<string, number> | null
@@ -59,6 +61,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT value ->> 'reason' FROM settings WHERE name = 'halted') AS halted,
       coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
+      (SELECT jsonb_agg(substr(name, 8)) FROM settings WHERE name LIKE 'signer %') AS "notSigning",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
         'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,
       (SELECT jsonb_object_agg(state, n) FROM (SELECT coalesce(state, 'unknown') state, count(*) n FROM pg_stat_activity

@@ -181,6 +181,8 @@ export interface LedgerHealth {
   paused: boolean
   /** Why the passes are halted, and since when; null while they are not. */
   halted: { reason: string; since: string } | null
+  /** Roles whose signer did not sign when it was last asked. */
+  notSigning: string[]
   /** Nodes due at the followed head's time, and nodes that have a next credit time. */
   dueNodes: number
   scheduledNodes: number
@@ -193,6 +195,7 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
         THEN greatest(0, floor(extract(epoch FROM clock_timestamp() - tick.started_at)))::int END AS "secondsSinceLastTick",
       coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
       (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
+      (SELECT coalesce(jsonb_agg(substr(name, 8) ORDER BY name), '[]') FROM settings WHERE name LIKE 'signer %') AS "notSigning",
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes"
     FROM (
       SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,

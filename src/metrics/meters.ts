@@ -19,8 +19,8 @@ export interface Meters {
   delivery(result: 'delivered' | 'retried' | 'failed'): void
 }
 
-/** `overlap`: another run held the lock. */
-export type PassResult = 'ok' | 'fault' | 'overlap'
+/** `notSigned`: the signer did not sign what the run asked it for. `overlap`: another run held the lock. */
+export type PassResult = 'ok' | 'notSigned' | 'fault' | 'overlap'
 
 /** Registers all of it but `answers`, and what Node tells of itself. */
 export function createMeters(registry: Registry, version: string): Meters & { answers: PlainHistogram } {
@@ -72,7 +72,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
   })
   const runs = new Counter({
     name: 'node_ledger_pass_runs_total',
-    help: 'Runs of a pass on this instance: ok, fault (stopped; the next goes on), overlap (another run held the lock).',
+    help: 'Runs of a pass on this instance: ok, notSigned (its signer did not sign), fault (stopped; the next goes on), overlap (another run held the lock).',
     labelNames: ['pass', 'outcome'],
     registers,
   })
@@ -133,14 +133,14 @@ function startAtZero(
   deliveries: Counter<'result'>,
 ): void {
   for (const pass of ['payments', 'credit']) {
-    for (const outcome of ['ok', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
+    for (const outcome of ['ok', 'notSigned', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
     durations.zero({ pass })
   }
   for (const result of ['delivered', 'retried', 'failed']) deliveries.inc({ result }, 0)
 }
 
 /** A pass that is counted, with what came of it. */
-export function metered<T extends { ran: boolean }>(
+export function metered<T extends { ran: boolean; signer: string | null }>(
   pass: string,
   meters: Pick<Meters, 'pass'>,
   run: () => Promise<T>,
@@ -150,7 +150,7 @@ export function metered<T extends { ran: boolean }>(
     let outcome: PassResult = 'fault'
     try {
       const result = await run()
-      outcome = result.ran ? 'ok' : 'overlap'
+      outcome = !result.ran ? 'overlap' : result.signer === 'notSigned' ? 'notSigned' : 'ok'
       return result
     } finally {
       meters.pass({ pass, outcome, seconds: (performance.now() - started) / 1000 })

@@ -247,6 +247,14 @@ function senderSamples(
       ...named('node_ledger_sender_funds_low', 'Whether a sender’s funds are low.', funds ? Number(funds.low) : null),
       labels,
     },
+    {
+      ...named(
+        'node_ledger_signer_down',
+        'Whether a sender’s signer did not sign when it was last asked.',
+        Number(f.notSigning?.includes(role) ?? false),
+      ),
+      labels,
+    },
   ]
 }
 

@@ -5,6 +5,7 @@ import { type Cursor, readCursor } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readHalt } from '../db/halts.ts'
 import { readSetting } from '../db/settings.ts'
+import { readSignerTroubles } from '../db/signers.ts'
 import { readCreditTerms, readTierVersions } from '../db/tiers.ts'
 import { hasPending, readLastGasPrice } from '../db/transactions.ts'
 import { type CreditTerms, type RoundPlan, termsAt } from '../domain/credit.ts'
@@ -127,6 +128,7 @@ async function whatStops(
     [(await readSetting(deps.pool, 'paused')) === true, 'paused'],
     [funds.contractPaused === true, 'contractPaused'],
     [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
+    [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],
     [plan.turns.length === 0, 'nothingDue'],
     [plan.turns.length > 0 && funds.sufficient === false, 'underfunded'],
   ]

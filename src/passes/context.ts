@@ -32,6 +32,9 @@ export interface ServiceAccounts<Account extends { readonly address: Address } =
   readonly distributor: Account | null
 }
 
+/** By which of the two an account is told apart. */
+export type AccountRole = keyof ServiceAccounts
+
 /** The accounts as readings of the chain: balance, nonce, fees. */
 export type AccountsRead = ServiceAccounts<AccountReader>
 

@@ -1,12 +1,13 @@
 // The credit pass: follow, settle the outstanding round, else plan the next one and send it. Each run pays at most one
 // turn per cohort; the contract itself refuses a turn paid twice, early, or in another round's place.
-import type { FactoryCall } from '../chain/port.ts'
+import type { FactoryCall, Sender } from '../chain/port.ts'
 import { type Cursor, readBlock } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readPending } from '../db/outbox.ts'
 import { lastRound } from '../db/rounds.ts'
 import { readSetting } from '../db/settings.ts'
 import { firstHalf, type RoundPlan } from '../domain/credit.ts'
+import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
 import type {
@@ -30,6 +31,7 @@ import { follow } from './steps/follow.ts'
 import { settledHeight } from './steps/judge.ts'
 import { planDueRound } from './steps/plan.ts'
 import { reviveCall, type SenderRun, send, settleOutstanding } from './steps/send.ts'
+import { withSigner } from './steps/signer.ts'
 
 type CreditPassRules = FollowRules & FinalityRules & CreditRules & FeeRules
 type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<CreditPassRules> & Logging
@@ -57,19 +59,30 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   // Before the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
-  const sending = { run, sender: distributor, cursor }
-  if (await settleOutstanding(ctx, sending)) return { ...(await outstandingRound(ctx, sending)), dueNodes }
+  const sendWith = (sender: Sender) => settleAndPay(ctx, { run, sender, cursor }, due)
+  const { result, signer } = await withSigner(ctx, 'distributor', distributor, sendWith)
+  return { ...result, dueNodes, signer }
+}
+
+/** Looks after the round that is on its way; where there is none, plans and sends the next one. */
+async function settleAndPay(
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & FeeRules> & Logging,
+  sending: SenderRun,
+  due: readonly LedgerCohort[],
+): Promise<CreditOutcome> {
+  if (await settleOutstanding(ctx, sending)) return outstandingRound(ctx, sending)
   if (due.length === 0) return outcome({ reason: 'nothingDue' })
+  const { cursor } = sending
   const settledTime = await timeSettled(ctx, sending)
   const payable = due.filter(({ nextDue }) => nextDue <= settledTime)
-  if (payable.length === 0) return outcome({ reason: 'pending', dueNodes })
+  if (payable.length === 0) return outcome({ reason: 'pending' })
   const { plan } = await planDueRound(ctx, cursor, payable)
   if (plan.unbacked.length > 0)
     ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
   if (plan.unknown.length > 0)
     ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
-  if (plan.turns.length === 0) return outcome({ reason: 'nothingDue', dueNodes })
-  return { ...(await sendRound(ctx, sending, plan)), dueNodes }
+  if (plan.turns.length === 0) return outcome({ reason: 'nothingDue' })
+  return sendRound(ctx, sending, plan)
 }
 
 /** Up to when turns can be paid. Nothing voids a round without a guard on another fork, so it waits until the block of its seed is settled. */
@@ -155,6 +168,7 @@ function outcome(known: {
     totalWei: wei(known.totalWei ?? 0n),
     dueNodes: known.dueNodes ?? 0,
     txHash: known.txHash ?? null,
+    signer: null,
     durationMs: 0,
   }
 }

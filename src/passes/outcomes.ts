@@ -2,6 +2,12 @@
 // call. A refusal is a value; a fault is thrown as a ChainFault or a database error.
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
+/**
+ * What came of what a run had its account sign; null where it had nothing to sign. One refusal is enough for `notSigned`: a payment or
+ * a round waits for the signer.
+ */
+export type SignerAnswer = 'signed' | 'notSigned' | null
+
 /** GET|POST /api/cron/payments. `ran: false` means that another run held the lock, and then the rest is null or 0. */
 export interface PaymentsOutcome {
   ran: boolean
@@ -19,10 +25,12 @@ export interface PaymentsOutcome {
   pending: number
   /** Nodes found on chain and inserted by the reconciler in this run. */
   reconciled: number
+  /** Whether the minter signed. */
+  signer: SignerAnswer
   durationMs: number
 }
 
-/** Why a credit pass sent no round. */
+/** Why a credit pass sent no round. `pending` also where the signer did not sign: `signer` says so. */
 export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'underfunded' | 'pending'
 
 /** GET|POST /api/cron/credit. */
@@ -36,6 +44,8 @@ export interface CreditOutcome {
   /** Nodes due when the run began. */
   dueNodes: number
   txHash: Hash | null
+  /** Whether the distributor signed. */
+  signer: SignerAnswer
   durationMs: number
 }
 

@@ -16,7 +16,7 @@ import type {
   RunLock,
   Signers,
 } from './context.ts'
-import type { PaymentsOutcome } from './outcomes.ts'
+import type { PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { auditWallet } from './steps/audit.ts'
 import { follow } from './steps/follow.ts'
@@ -26,6 +26,7 @@ import { mint } from './steps/mint.ts'
 import { reconcileWhenDue } from './steps/reconcile.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
 import { type SenderRun, settleOutstanding } from './steps/send.ts'
+import { withSigner } from './steps/signer.ts'
 
 type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Signers & RuledBy<Rules> & Logging
 
@@ -42,6 +43,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   const { cursor } = followed
   let held = 0
   let reconciled = 0
+  let signer: SignerAnswer = null
   // A provider that lags behind the ledger has nothing to say about it.
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
@@ -51,8 +53,10 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     const settled = await settledHeight(ctx, cursor, run)
     held += (await judge(ctx, cursor, settled, run)).held
     await watchFunds(ctx)
-    if (ctx.minter && cursor.number === followed.head.number)
-      await settleAndMint(ctx, { run, sender: ctx.minter, cursor }, settled)
+    if (ctx.minter && cursor.number === followed.head.number) {
+      const sendWith = (sender: Sender) => settleAndMint(ctx, { run, sender, cursor }, settled)
+      signer = (await withSigner(ctx, 'minter', ctx.minter, sendWith)).signer
+    }
   }
   return {
     ran: true,
@@ -64,6 +68,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     held,
     pending: await countOpenPayments(ctx.pool),
     reconciled,
+    signer,
     durationMs: Math.round(performance.now() - started),
   }
 }
@@ -98,6 +103,7 @@ function notRun(): PaymentsOutcome {
     held: 0,
     pending: 0,
     reconciled: 0,
+    signer: null,
     durationMs: 0,
   }
 }

@@ -1,9 +1,14 @@
 // The doctor at the bedside: whatever is broken it names, with what to do, and goes on looking at the rest.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { encryptKeystore } from '../../src/chain/keystore.ts'
 import { noteHalt } from '../../src/db/halts.ts'
 import { clearSetting, writeSetting } from '../../src/db/settings.ts'
+import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 interface Finding {
@@ -55,6 +60,14 @@ test('a ledger that is well is found well', async () => {
     assert.equal(verdict(findings, check), 'ok', check)
 })
 
+/** A key file that holds the minter's key, for the distributor. */
+async function sameAccount(): Promise<Record<string, string>> {
+  const file = join(temporaryDirectory(), 'distributor.json')
+  const keystore = await encryptKeystore(EMBED_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 })
+  writeFileSync(file, JSON.stringify(keystore))
+  return { DISTRIBUTOR_KEYSTORE: file, DISTRIBUTOR_KEYSTORE_PASSWORD: 'right' }
+}
+
 describe('what is down keeps nothing else from being looked at', () => {
   test('the database', async () => {
     const { code, findings } = await examine({ DATABASE_URL: 'postgres://u:secret-pw@127.0.0.1:9/x' })
@@ -81,6 +94,43 @@ describe('what is down keeps nothing else from being looked at', () => {
     assert.equal(verdict(findings, 'chain.factory'), 'unknown')
     assert.equal(verdict(findings, 'database.schema'), 'ok')
     assert.equal(verdict(findings, 'passes.payments'), 'ok')
+  })
+
+  test('a key whose password is wrong: of its account all else is looked at', async () => {
+    const keystore = JSON.stringify(
+      await encryptKeystore(EMBED_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 }),
+    )
+    const file = join(temporaryDirectory(), 'minter.json')
+    writeFileSync(file, keystore)
+    const named = { MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: file }
+    const { code, findings } = await examine({ ...named, MINTER_KEYSTORE_PASSWORD: 'wrong-password' })
+    assert.equal(code, 1)
+    const [closed] = found(findings, 'keys.minter')
+    assert.deepEqual([closed?.verdict, found(findings, 'keys.minter').length], ['fail', 1])
+    assert.match(closed?.says ?? '', /MINTER_KEYSTORE names a file that does not open with this password/)
+    assert.match(closed?.todo ?? '', /MINTER_KEYSTORE_PASSWORD/)
+    assert.ok(!JSON.stringify(findings).includes('wrong-password'))
+    const looked = [
+      'chain.provider',
+      'chain.factory',
+      'chain.guard',
+      'keys.distributor',
+      'funds.minter',
+      'nonce.minter',
+    ]
+    for (const check of looked) assert.equal(verdict(findings, check), 'ok', check)
+    assert.deepEqual(found(findings, 'chain'), [])
+    assert.equal(
+      verdict((await examine({ ...named, MINTER_KEYSTORE_PASSWORD: 'right' })).findings, 'keys.minter'),
+      'ok',
+    )
+  })
+
+  test('one key for both accounts', async () => {
+    const { code, findings } = await examine({ DISTRIBUTOR_PRIVATE_KEY: '', ...(await sameAccount()) })
+    assert.equal(code, 1)
+    assert.match(found(findings, 'keys.distributor')[0]?.says ?? '', /so is the minter: .* use two accounts/)
+    assert.equal(verdict(findings, 'chain.provider'), 'ok')
   })
 
   test('the settings', async () => {

@@ -20,6 +20,7 @@ const passes: Passes = {
       held: 1,
       pending: 0,
       reconciled: 0,
+      signer: 'signed',
       durationMs: 12,
     }
   },
@@ -33,6 +34,7 @@ const passes: Passes = {
       totalWei: 5n as never,
       dueNodes: 2,
       txHash: hashOf('round'),
+      signer: null,
       durationMs: 7,
     }
   },

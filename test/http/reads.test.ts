@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Readings } from '../../src/chain/port.ts'
+import { noteSigned, noteUnsigned } from '../../src/db/signers.ts'
 import { connect } from '../../src/db/sql.ts'
 import { wei } from '../../src/domain/units.ts'
 import { PAYMENT_ADDRESS, type Service, START_MS, startService } from '../support/http.ts'
@@ -84,7 +85,17 @@ describe('a fresh deployment', () => {
       outstandingWei: null,
       isSolvent: null,
       halted: null,
+      notSigning: [],
     })
+  })
+  it('reports whose signer did not sign, by its part and not by its address', async () => {
+    const trouble = { role: 'minter', address: walletOf(7), detail: 'the signer of 0x07 does not answer' }
+    await noteUnsigned(service.sql, trouble)
+    const { json, text } = await service.get('/api/cron/health')
+    assert.deepEqual(json.notSigning, ['minter'])
+    assert.doesNotMatch(text, /0x0/)
+    await noteSigned(service.sql, 'minter')
+    assert.deepEqual((await service.get('/api/cron/health')).json.notSigning, [])
   })
   it('answers the cover with nulls when there is no chain to ask', async () => {
     const { status, json } = await service.get('/api/cover')

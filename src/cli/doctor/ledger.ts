@@ -11,6 +11,7 @@ import type { Drift } from '../../domain/drift.ts'
 import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../halt.ts'
 import { type Finding, fail, look, ok, warn } from './finding.ts'
+import { lookAtRefusals } from './signers.ts'
 
 /** Blocks that a ledger which is kept up to date may be behind, as passes and blocks come in turns. */
 const BEHIND_WARN = 60
@@ -34,6 +35,7 @@ export async function lookAtLedger(pool: Pool, options: LedgerOptions): Promise<
     ...(await look('passes.scheduler', () => lookAtRuns(pool, options))),
     ...(await look('passes.halt', () => lookAtHalt(pool))),
     ...(await look('passes.pause', () => lookAtPause(pool))),
+    ...(await look('passes.signers', () => lookAtRefusals(pool))),
     ...(await look('ledger.follows', () => lookAtCursor(pool, options))),
     ...(await look('ledger.drift', () => lookAtDrift(pool))),
     ...(await look('sale', () => lookAtSale(pool, options))),

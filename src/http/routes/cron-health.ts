@@ -20,7 +20,7 @@ export const cronHealth = ({ deps, ask, snapshot }: Tools): Route => ({
       snapshot.distributorBalanceWei(),
       snapshot.paused(),
     ])
-    const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted } = ledger
+    const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted, notSigning } = ledger
     return {
       json: toJson({
         lastTickAt,
@@ -38,6 +38,7 @@ export const cronHealth = ({ deps, ask, snapshot }: Tools): Route => ({
         outstandingWei: cover?.outstandingWei ?? null,
         isSolvent: cover?.isSolvent ?? null,
         halted,
+        notSigning,
       }),
     }
   },

@@ -18,6 +18,7 @@ const STOPS: Record<string, string> = {
   halted: 'the passes have halted',
   underfunded: 'the distributor’s wallet is short',
   pending: 'the last round is not in a block yet',
+  notSigned: 'the distributor’s signer does not sign',
   noDistributor: 'this service holds no distributor’s key',
   chainUnreachable: 'the chain cannot be reached',
 }

@@ -84,6 +84,7 @@ function HowMany({ rows, next, href }: HowManyProps) {
 
 function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealth>['data']> }) {
   if (health.halted) return <Mark tone="bad">halted: {health.halted.reason}</Mark>
+  if (health.notSigning.length > 0) return <Mark tone="bad">no signature: {health.notSigning.join(', ')}</Mark>
   if (health.paused) return <Mark tone="warn">paused</Mark>
   if (!health.distEnabled) return <Mark tone="calm">rounds off</Mark>
   return health.stale ? <Mark tone="bad">stale</Mark> : <Mark tone="good">running</Mark>
@@ -91,10 +92,15 @@ function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealt
 
 type PassRow = Reconciliation['passes'][string] & { name: string }
 
+function Ending({ error, outcome }: PassRow) {
+  if (error) return <Mark tone="bad">{error}</Mark>
+  return outcome.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">well</Mark>
+}
+
 const PASSES: readonly Column<PassRow>[] = [
   { heading: 'Pass', cell: ({ name }) => name },
   { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
-  { heading: 'Ended', cell: ({ error }) => (error ? <Mark tone="bad">{error}</Mark> : <Mark tone="good">well</Mark>) },
+  { heading: 'Ended', cell: (pass) => <Ending {...pass} /> },
   { heading: 'Outcome', cell: ({ outcome }) => <code className="outcome">{outcomeInWords(outcome)}</code> },
 ]
 

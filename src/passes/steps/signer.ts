@@ -1,0 +1,84 @@
+// Watches whether an account's signer signs what a run asks of it, and keeps that on record: a signer that is down stops mints or
+// rounds while everything else looks well. It must never send anything.
+import { SignerFault } from '../../chain/faults.ts'
+import type { FactoryCall, Sender } from '../../chain/port.ts'
+import { writeAudit } from '../../db/settings.ts'
+import { noteSigned, noteUnsigned, readSignerTroubles } from '../../db/signers.ts'
+import { inTransaction } from '../../db/sql.ts'
+import { wei } from '../../domain/units.ts'
+import type { AccountRole, LedgerDb, Logging } from '../context.ts'
+import type { SignerAnswer } from '../outcomes.ts'
+
+/** What each account signs in earnest, without content: a signer with rules of its own lets it pass. */
+const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
+  minter: { kind: 'mint', orders: [], guard: null },
+  distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null },
+}
+/** No block takes a transaction that asks for less gas than 21,000: what is signed with this can never be mined. */
+const TRIAL_GAS = 1n
+
+/** Has an account sign a call without content that can never be mined, and drops it. Throws a SignerFault where it is not signed. */
+export async function trySigning(role: AccountRole, sender: Sender): Promise<void> {
+  const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
+  await sender.sign(EMPTY_CALLS[role], { nonce: 0, gasLimit: TRIAL_GAS, fees })
+}
+
+/**
+ * Runs `body` with a sender whose signatures are watched, and notes what came of them. A signer that is on record as down is asked in
+ * every run, also where there is nothing to sign, so that its record ends when it is back.
+ */
+export async function withSigner<T>(
+  ctx: LedgerDb & Logging,
+  role: AccountRole,
+  sender: Sender,
+  body: (sender: Sender) => Promise<T>,
+): Promise<{ result: T; signer: SignerAnswer }> {
+  let refusal: SignerFault | null = null
+  let signed = false
+  const watched: Sender = {
+    ...sender,
+    async sign(call, options) {
+      try {
+        const transaction = await sender.sign(call, options)
+        signed = true
+        return transaction
+      } catch (error) {
+        if (error instanceof SignerFault) refusal = error
+        throw error
+      }
+    },
+  }
+  const result = await body(watched)
+  if (!signed && refusal === null) {
+    const onRecord = (await readSignerTroubles(ctx.pool)).some((trouble) => trouble.role === role)
+    if (!onRecord) return { result, signer: null }
+    await trySigning(role, watched).catch((error: unknown) => {
+      if (!(error instanceof SignerFault)) throw error
+    })
+  }
+  await note(ctx, role, sender, refusal)
+  return { result, signer: refusal === null ? 'signed' : 'notSigned' }
+}
+
+/** Keeps the record, and the audit log where it changes. */
+async function note(
+  ctx: LedgerDb & Logging,
+  role: AccountRole,
+  { address }: Sender,
+  refusal: SignerFault | null,
+): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    const detail = { sender: role, ...(refusal && { detail: refusal.message }) }
+    const changed = refusal
+      ? await noteUnsigned(sql, { role, address, detail: refusal.message })
+      : await noteSigned(sql, role)
+    if (!changed) return
+    const action = refusal ? 'signerDown' : 'signerRestored'
+    await writeAudit(sql, { actor: 'pass', action, subject: address, detail })
+  })
+  if (refusal)
+    ctx.log.error(
+      { sender: role, err: refusal },
+      'the signer does not sign: what waits for it is asked again by each run',
+    )
+}
