@@ -86,7 +86,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
     prepare: true,
     applicationName: 'sim rebuild',
   })
-  const shelves = await openShelves(database.url, ['fresh', 'begun', 'backup'])
+  const shelves = await openShelves(database.url, ['unplayed', 'begun', 'backup'])
   const rebuildShelves = await openShelves(rebuilding.url, ['empty'])
   const locks = backend === 'model' ? locksInProcess() : advisoryLocks(observer)
   const unstored: Hash[] = []
@@ -111,7 +111,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
     await ledger.keep()
     return { chain: await chain.snapshot(), ledger }
   }
-  let fresh = await begin(shelves.fresh)
+  let fresh = await begin(shelves.unplayed)
   let begun: Beginning | null = null
   if (backend === 'model') {
     await world.rest()
