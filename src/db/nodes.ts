@@ -62,20 +62,25 @@ export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithd
     WHERE n.node_id = r."nodeId"`
 }
 
+/** The largest id that a row may have. A call may name any word of 256 bits: compared as one, it would be held against every node there is. */
+const NODE_ID_MAX = 2n ** 63n - 1n
+
+const isNodeId = (id: bigint) => id > 0n && id <= NODE_ID_MAX
+
 /**
  * Stores withdraw calls that reverted, one row a node, where the caller owned it in the parent block: anyone else's leaves no
  * trace. The amount of a withdrawAll is the node's balance then. Runs in chain order with everything else of the range stored.
  */
 export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedWithdrawal[]): Promise<void> {
   const rows = failed.flatMap((call) =>
-    [...new Set(call.nodeIds)].map((nodeId) => ({ ...call, nodeIds: undefined, nodeId })),
+    [...new Set(call.nodeIds)].filter(isNodeId).map((nodeId) => ({ ...call, nodeIds: undefined, nodeId })),
   )
   if (rows.length === 0) return
   await sql`
     INSERT INTO withdrawals (node_id, amount_wei, to_address, tx_hash, status, created_at, confirmed_at, block_number, block_hash)
     SELECT n.node_id, coalesce(r."amountWei", greatest(credited.wei - withdrawn.wei, 0)), r."to", r."txHash", 'failed',
       to_timestamp(r."blockTime"), to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
-    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("nodeId" numeric, caller text, "amountWei" numeric,
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("nodeId" bigint, caller text, "amountWei" numeric,
       "to" text, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)
     JOIN nodes n ON n.node_id = r."nodeId"
     JOIN LATERAL (SELECT to_address FROM node_transfers t WHERE t.node_id = n.node_id AND t.block_number < r."blockNumber"

@@ -1,0 +1,242 @@
+// What a block costs the database does not grow with the ledger: every statement that follows, takes back, judges or repairs reads
+// the rows it is about, by index. Counted by PostgreSQL itself, on a ledger of 5,000 nodes.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { applyAttribution, detachOrphans } from '../../src/db/attributions.ts'
+import { deleteBlocksAbove, firstStoredBlockAt, insertBlocks, pruneBlocks, readBlock } from '../../src/db/blocks.ts'
+import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts } from '../../src/db/cohorts.ts'
+import * as nodes from '../../src/db/nodes.ts'
+import * as outbox from '../../src/db/outbox.ts'
+import * as payments from '../../src/db/payments.ts'
+import { hasOperatorVerdict, isReleased } from '../../src/db/recheck.ts'
+import { rewindRounds } from '../../src/db/rounds.ts'
+import { connect, type Pool, type Sql } from '../../src/db/sql.ts'
+import { type Address, type Hash, wei } from '../../src/domain/units.ts'
+import { createDatabase } from '../support/postgres.ts'
+
+const NODES = 5_000
+/** What a statement about a handful of rows may read of one table: cohorts are few, and may be read whole. */
+const ROWS_MAX = 500
+/** The nodes of the first block lie at 100, the last three in this one. */
+const HEAD = NODES + 100
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let pool: Pool
+
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  await fill(pool)
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+const hashOf = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as Hash
+const addressOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as Address
+const at = { blockNumber: HEAD + 1, blockHash: hashOf(HEAD + 1), blockTime: HEAD + 1, txIndex: 0 }
+
+/** One payment, node, transfer, withdrawal, mint and header a block. */
+async function fill(sql: Pool): Promise<void> {
+  const hash = (n: string) => sql`'0x' || lpad(to_hex(${sql.unsafe(n)}), 64, '0')`
+  const address = (n: string) => sql`'0x' || lpad(to_hex(${sql.unsafe(n)}), 40, '0')`
+  const each = sql`FROM generate_series(1, ${NODES}::int) n`
+  await sql.begin(async (sql) => {
+    await sql`SET LOCAL session_replication_role = replica`
+    await sql`INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block,
+      from_time, entered_by) VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 0, 1, 'test')`
+    await sql`INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, block_number, block_hash)
+      SELECT n, 1, 100, 1000000, 100, 0, 0, 1, ${hash('1')} FROM generate_series(1, 200) n`
+    await sql`INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count)
+      SELECT n % 200 + 1, n + 100, 100, 1000000, 100, 0, 0 ${each}`
+    await sql`INSERT INTO payments (id, tx_hash, ref, from_address, value_wei, succeeded, state, node_id, tier_id, tier_version,
+        block_number, block_hash, tx_index, block_time) OVERRIDING SYSTEM VALUE
+      SELECT n, ${hash('n')}, ${hash('n')}, ${address('n')}, 100, true, 'minted', n, 'basic', 1, n + 100, ${hash('n + 100')}, 0,
+        to_timestamp(n + 100) ${each}`
+    await sql`INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by) SELECT n, 'accepted', '{}', 'pass' ${each}`
+    await sql`INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash,
+        minted_at, block_number, block_hash)
+      SELECT n, ${address('n')}, n % 200 + 1, ${hash('n')}, n, 0, 0, ${hash('n')}, to_timestamp(n + 100), n + 100,
+        ${hash('n + 100')} ${each}`
+    await sql`INSERT INTO owners (owner, nodes) SELECT owner, 1 FROM nodes`
+    await sql`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
+      SELECT n + 100, 1, n, '0x' || repeat('0', 40), ${address('n')}, ${hash('n')}, ${hash('n + 100')} ${each}`
+    await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, confirmed_at, log_index, node_id, status,
+        to_address, tx_hash, withdrawn_total_wei)
+      SELECT 5, ${hash('n + 100')}, n + 100, to_timestamp(1), to_timestamp(1), 2, n, 'sent', ${address('n')}, ${hash('n')}, 5 ${each}`
+    await sql`INSERT INTO outbox (id, kind, sender, nonce, call, gas_limit, guard_block, state, block_number, block_hash, tx_hash)
+      OVERRIDING SYSTEM VALUE SELECT n, 'mint', ${addressOf(1)}, n, '{}', 1, n + 99, 'mined', n + 100, ${hash('n + 100')},
+        ${hash('n')} ${each}`
+    await sql`INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
+      SELECT ${hash('n')}, n, 1, '0x00', 1, 1, n + 99 ${each}`
+    await sql`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao)
+      SELECT n + 100, ${hash('n + 100')}, ${hash('n + 99')}, n + 100, ${hash('n')} ${each}`
+  })
+  await sql`UPDATE totals SET nodes = ${NODES}, owners = ${NODES}, distributed_wei = 1000000, sales_wei = 100000000, withdrawn_wei = 100000`
+  await sql`UPDATE wallet_books SET in_wei = 100000000`
+  await sql`SELECT setval(pg_get_serial_sequence('payments', 'id'), ${NODES})`
+  await sql`VACUUM (ANALYZE)`
+}
+
+const failed = (nodeIds: bigint[]) => ({
+  ...at,
+  ...{ txHash: hashOf(NODES + 1), caller: addressOf(7), to: addressOf(7), amountWei: null, nodeIds },
+})
+const WALLET = addressOf(7)
+const REFS = [hashOf(7), hashOf(8)]
+
+/** Every statement of a range, of taking one back, of a verdict and of a repair, about a few rows. */
+const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
+  'withdrawals that failed': (sql) => nodes.insertFailedWithdrawals(sql, [failed([7n, 8n])]),
+  'withdrawals that failed, of ids that no node can have': (sql) =>
+    nodes.insertFailedWithdrawals(sql, [failed([0n, 7n, 2n ** 63n, 2n ** 256n - 1n])]),
+  withdrawals: (sql) =>
+    nodes.insertWithdrawals(sql, [
+      {
+        ...at,
+        nodeId: 7n,
+        to: WALLET,
+        amountWei: wei(1n),
+        withdrawnTotalWei: wei(6n),
+        logIndex: 0,
+        txHash: hashOf(NODES + 1),
+      },
+    ]),
+  'transfers of nodes': (sql) =>
+    nodes.insertTransfers(sql, [
+      { ...at, nodeId: 7n, from: WALLET, to: addressOf(8), logIndex: 0, txHash: hashOf(NODES + 1) },
+    ]),
+  'nodes, and their payments': async (sql) => {
+    const ref = hashOf(NODES + 1)
+    await payments.insertTransfers(sql, [{ ...at, txHash: ref, from: WALLET, valueWei: wei(100n), succeeded: true }])
+    await payments.adoptNodes(sql, [ref])
+    const node = {
+      nodeId: BigInt(NODES + 1),
+      owner: WALLET,
+      cohort: 1,
+      tierNo: 1,
+      ref,
+      perNodeAtMintWei: wei(0n),
+      turnsAtMint: 0,
+    }
+    await nodes.insertNodes(sql, [{ ...at, ...node, txHash: ref }])
+    await payments.markMinted(sql, [node])
+  },
+  'what is mined of ours': (sql) =>
+    outbox.settleIntents(
+      sql,
+      [
+        {
+          ...at,
+          txHash: hashOf(7),
+          sender: addressOf(1),
+          nonce: 7,
+          succeeded: true,
+          gasUsed: 1n,
+          feeWei: wei(1n),
+          to: null,
+          valueWei: wei(0n),
+        },
+      ],
+      [addressOf(1)],
+    ),
+  'payments that a mint did not carry': async (sql) => {
+    await payments.holdSkipped(sql, REFS, 'walletLimit')
+    await payments.releaseUnminted(sql, [7, 8])
+    await payments.releaseFromFormer(sql, addressOf(2))
+  },
+  headers: async (sql) => {
+    await insertBlocks(sql, [
+      { number: HEAD + 1, hash: hashOf(HEAD + 1), parentHash: hashOf(HEAD), time: HEAD + 1, prevrandao: hashOf(1) },
+    ])
+    await pruneBlocks(sql, 103)
+    await pruneCohortStates(sql, 103)
+    await readBlock(sql, 777)
+    await firstStoredBlockAt(sql, 777)
+  },
+  'blocks taken back': async (sql) => {
+    const height = HEAD - 3
+    await payments.rewindPayments(sql, height)
+    await detachOrphans(sql)
+    await nodes.rewindNodes(sql, height)
+    await rewindRounds(sql, height)
+    await rewindCohorts(sql, height)
+    await outbox.rewindOutbox(sql, height)
+    await deleteBlocksAbove(sql, height)
+  },
+  verdicts: async (sql) => {
+    await payments.readPayments(sql, { states: ['seen'], upToBlock: HEAD, limit: 1_000 })
+    await payments.lockPayments(sql, [7, 8])
+    await payments.readWalletUse(sql, WALLET, 1)
+    await payments.findPayment(sql, hashOf(7))
+    await payments.countOpenPayments(sql)
+    await isReleased(sql, 7)
+    await hasOperatorVerdict(sql, 7)
+    await applyAttribution(sql, hashOf(7))
+  },
+  'what is sent': async (sql) => {
+    await outbox.readPending(sql, addressOf(1))
+    await outbox.nextOutboxNonce(sql, addressOf(1))
+    await outbox.freeNonceBelowPending(sql, addressOf(1))
+    await outbox.readReverts(sql, addressOf(1), 3)
+    await outbox.neverStored(sql, [hashOf(7), hashOf(NODES + 1)])
+    await outbox.mayStillMint(sql, hashOf(7))
+  },
+  repairs: async (sql) => {
+    await nodes.readNodes(sql, 7, 3)
+    await nodes.countEvents(sql, 7n)
+    await nodes.readMintedTo(sql, [7n, 8n])
+    await nodes.countTurnsBefore(sql, 7, 700)
+    await countUnbackedNodes(sql, [7])
+    await countIntoStates(sql, 7, HEAD)
+    await nodes.forgetEvents(sql, 7n)
+  },
+}
+
+class TakeBack extends Error {}
+
+interface Read {
+  name: string
+  /** Rows read, by scan and by index. */
+  rows: number
+  /** Times that an index was used. */
+  looks: number
+}
+
+/** What a statement read of each table. Plans are as for large tables: scanning one, or hashing it, is the last resort. */
+async function readBy(statement: (sql: Sql) => Promise<unknown>): Promise<Read[]> {
+  let reads: Read[] = []
+  await pool
+    .begin(async (sql) => {
+      for (const way of ['seqscan', 'hashjoin', 'mergejoin']) await sql`SET LOCAL ${sql.unsafe(`enable_${way}`)} = off`
+      const counts = () => sql<Read[]>`
+        SELECT relname AS name, seq_tup_read + coalesce(idx_tup_fetch, 0) AS rows, coalesce(idx_scan, 0) AS looks
+        FROM pg_stat_xact_user_tables`
+      const earlier = new Map((await counts()).map((read) => [read.name, read]))
+      await statement(sql as unknown as Sql)
+      reads = (await counts()).map(({ name, rows, looks }) => {
+        const { rows: rowsBefore = 0, looks: looksBefore = 0 } = earlier.get(name) ?? {}
+        return { name, rows: rows - rowsBefore, looks: looks - looksBefore }
+      })
+      throw new TakeBack()
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof TakeBack)) throw error
+    })
+  return reads
+}
+
+for (const [what, statement] of Object.entries(STATEMENTS)) {
+  test(`${what}: no table is read beyond the rows it is about`, async () => {
+    const reads = await readBy(statement)
+    assert.deepEqual(
+      reads.filter(({ rows }) => rows > ROWS_MAX),
+      [],
+    )
+    assert.ok(
+      reads.some(({ looks }) => looks > 0),
+      'no index was used at all',
+    )
+  })
+}
