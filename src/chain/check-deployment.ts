@@ -7,7 +7,7 @@ import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
 import { type Address, address } from '../domain/units.ts'
 import { readView, type ViewName, viewCall } from './calls.ts'
 import { factoryImmutables, factoryRuntimeHash } from './factory.bytecode.ts'
-import { ChainFault } from './faults.ts'
+import { ChainFault, orNull } from './faults.ts'
 import { isRevert } from './provider.ts'
 import { type Rpc, resultOf } from './rpc.ts'
 import { bytes, count, header, safeNumber } from './wire.ts'
@@ -77,7 +77,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   const report = (setting: DeploymentProblem['setting'], problem: string, remedy: string) =>
     check.problems.push({ setting, problem, remedy, transient: false })
 
-  const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+  const chainId = await chainIdOf(rpc, options.chainId)
   if (chainId !== options.chainId) {
     report(
       'CHAIN_ID',
@@ -107,6 +107,21 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   if (await checkRoles(options, check, report)) {
     check.guardUsable = await isGuardUsable(rpc, factory, options.guardPauseMs ?? GUARD_PAUSE_MS)
   }
+}
+
+/** The chain id, of a provider that is on the wanted chain where there is one; the others are asked last then. */
+async function chainIdOf(rpc: Rpc, wanted: number): Promise<number> {
+  const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+  if (chainId === wanted) return chainId
+  const ids = await Promise.all(
+    rpc.providers.map((provider) => orNull(provider.request('eth_chainId', []).then((id) => count(id, 'chain id')))),
+  )
+  if (!ids.includes(wanted)) return chainId
+  for (const [index, provider] of rpc.providers.entries()) {
+    const id = ids[index] ?? null
+    if (id !== null && id !== wanted) provider.distrust()
+  }
+  return wanted
 }
 
 type Report = (setting: DeploymentProblem['setting'], problem: string, remedy: string) => void

@@ -6,9 +6,9 @@ import type { Block, ObservedRange } from '../domain/observed.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import { ChainFault, orNull, RpcFault } from './faults.ts'
 import { createObserver, RangeRefused } from './observe.ts'
-import type { ChainReader, TransactionView, Watched } from './port.ts'
+import type { BlockRef, ChainReader, TransactionView, Watched } from './port.ts'
 import { isLimit, isRevert } from './provider.ts'
-import { type Rpc, resultOf } from './rpc.ts'
+import { type Rpc, type RpcReads, resultOf } from './rpc.ts'
 import { readInnerTransfers } from './trace.ts'
 import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from './wire.ts'
 
@@ -30,8 +30,23 @@ const BALANCE_OF = [
   },
 ] as const
 
+/** Providers that must name the same holding, where there are so many: one alone must not decide about a purchase. */
+const HOLDING_VOICES = 2
+
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. */
 export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
+  return {
+    ...readerThrough(rpc, watched),
+    holding: (token, owner, at) => agreedHolding(rpc, token, owner, at),
+    providers: rpc.providers.map((provider) => ({
+      ...readerThrough(provider, watched),
+      host: provider.host,
+      distrust: provider.distrust,
+    })),
+  }
+}
+
+function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
   const observer = createObserver(rpc, watched)
   let span = SPAN_START
 
@@ -133,6 +148,8 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
     balanceAt: (owner, at) => readBalance(rpc, owner, at),
 
     holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
+
+    providers: [],
   }
 }
 
@@ -174,7 +191,7 @@ async function searchByTime(blockAt: (number: number) => Promise<Block>, time: n
   return late
 }
 
-async function readTransaction(rpc: Rpc, txHash: Hash): Promise<TransactionView | null> {
+async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<TransactionView | null> {
   const answer = await rpc.request('eth_getTransactionByHash', [txHash], { accept: (tx) => tx !== null })
   if (answer == null) return null
   const tx = transaction(answer)
@@ -189,7 +206,7 @@ async function readTransaction(rpc: Rpc, txHash: Hash): Promise<TransactionView 
 }
 
 /** Null where that block is there and its state is not. Throws a ChainFault where it cannot be told which. */
-async function readBalance(rpc: Rpc, owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null> {
+async function readBalance(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
   const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
   if (byHash.ok) return quantity(byHash.result, 'balance')
   const [byNumber, block] = await rpc.batch([
@@ -204,13 +221,21 @@ async function readBalance(rpc: Rpc, owner: Address, at: { number: number; hash:
   return null
 }
 
+/**
+ * A holding that enough providers name, and more of them than name any other; null where they do not agree. One that could not say has
+ * no voice, so with two providers both must answer.
+ */
+async function agreedHolding(rpc: Rpc, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
+  const readings = await Promise.all(rpc.providers.map((provider) => orNull(readHolding(provider, token, owner, at))))
+  const voices = new Map<bigint, number>()
+  for (const amountWei of readings) if (amountWei !== null) voices.set(amountWei, (voices.get(amountWei) ?? 0) + 1)
+  const [first, second] = [...voices].sort(([, a], [, b]) => b - a)
+  if (!first || first[1] < Math.min(HOLDING_VOICES, rpc.providers.length)) return null
+  return first[1] === second?.[1] ? null : first[0]
+}
+
 /** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not to be had. */
-async function readHolding(
-  rpc: Rpc,
-  token: Address,
-  owner: Address,
-  at: { number: number; hash: Hash },
-): Promise<bigint | null> {
+async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
   const call = { to: token, data }
   const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
@@ -225,8 +250,8 @@ async function readHolding(
   return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
 }
 
-/** The first word of what a token answered. Less than a word is what an address without code answers: not zero. */
+/** A token answers one word. Less is what an address without code answers, more is no balance: neither is zero. */
 function readAmount(result: unknown): bigint | null {
-  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}/.test(result)) return null
-  return wei(quantity(result.slice(0, 66), 'balance'))
+  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(result)) return null
+  return wei(quantity(result, 'balance'))
 }

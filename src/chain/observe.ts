@@ -9,7 +9,7 @@ import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './event
 import { ChainFault, RpcFault } from './faults.ts'
 import { chunks, mapBounded } from './parallel.ts'
 import type { Watched } from './port.ts'
-import type { Rpc, RpcCall } from './rpc.ts'
+import type { RpcCall, RpcReads } from './rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from './wire.ts'
 import { fields, header, list, log, receipt, toBlock, toQuantity, transaction } from './wire.ts'
 
@@ -46,7 +46,7 @@ export interface Observer {
 }
 
 /** Builds the observer of one deployment. */
-export function createObserver(rpc: Rpc, watched: Watched): Observer {
+export function createObserver(rpc: RpcReads, watched: Watched): Observer {
   const bloomCheck = createBloomCheck(watched.factory, ledgerTopics)
   const concerns = concernOf(watched)
   return {
@@ -66,7 +66,7 @@ export function createObserver(rpc: Rpc, watched: Watched): Observer {
 }
 
 /** Logs of the range by number; a JSON-RPC error means that the range is too long for this provider, whatever its words. */
-async function rangeLogs(rpc: Rpc, watched: Watched, from: number, to: number): Promise<WireLog[]> {
+async function rangeLogs(rpc: RpcReads, watched: Watched, from: number, to: number): Promise<WireLog[]> {
   const filter = {
     address: watched.factory,
     topics: [ledgerTopics],
@@ -94,7 +94,7 @@ function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 }
 
 async function fetchBlocks(
-  rpc: Rpc,
+  rpc: RpcReads,
   from: number,
   to: number,
   see: (answer: unknown, number: number) => SeenBlock,
@@ -179,7 +179,7 @@ function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, Wir
  * for blocks it does not have.
  */
 async function completeLogs(
-  rpc: Rpc,
+  rpc: RpcReads,
   watched: Watched,
   bloomCheck: BloomCheck,
   blocks: readonly SeenBlock[],
@@ -239,7 +239,7 @@ function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, l
 
 /** Receipts of the transactions whose outcome or whose logs matter. */
 async function fetchReceipts(
-  rpc: Rpc,
+  rpc: RpcReads,
   watched: Watched,
   blocks: readonly SeenBlock[],
 ): Promise<Map<Hash, WireReceipt>> {

@@ -13,8 +13,23 @@ export interface Watched {
   senders: Address[]
 }
 
+/** One very block. */
+export interface BlockRef {
+  number: number
+  hash: Hash
+}
+
+/** Reads through one provider alone. */
+export interface ProviderReader extends ChainReader {
+  readonly host: string
+  /** Has it asked last for a while: it is on another chain than the ledger. */
+  distrust(): void
+}
+
 /** Reading blocks for the follower. */
 export interface ChainReader {
+  /** The same reader once for each provider; none where it is one provider's itself. */
+  readonly providers: readonly ProviderReader[]
   /** The chain id, asked of the provider each time. */
   chainId(): Promise<number>
   /** The provider's newest block. */
@@ -37,9 +52,12 @@ export interface ChainReader {
   /** Value that a mined transaction moved to `to` by internal calls, in their order; null where the provider cannot trace it. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
   /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it could not say. */
-  balanceAt(owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null>
-  /** ERC-20 balance of `owner` at that very block; null when it could not be read (never 0 for a failure). */
-  holding(token: Address, owner: Address, at: { number: number; hash: Hash }): Promise<bigint | null>
+  balanceAt(owner: Address, at: BlockRef): Promise<bigint | null>
+  /**
+   * ERC-20 balance of `owner` at that very block; null when it could not be checked (never 0 for a failure). Where there are two
+   * providers or more, two must name it.
+   */
+  holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
 }
 
 /** A transfer made by a call within a transaction. */

@@ -2,7 +2,7 @@
 // operator asks who sent value that no transaction's own value shows; not every provider traces.
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import type { InnerTransfer } from './port.ts'
-import type { Rpc } from './rpc.ts'
+import type { RpcReads } from './rpc.ts'
 import { address20, fields, list, quantity } from './wire.ts'
 
 /** Calls looked at in one trace; a block's worth of gas pays for fewer that carry value. */
@@ -11,7 +11,7 @@ const CALLS_MAX = 100_000
 const MOVES_VALUE = new Set(['CALL', 'SELFDESTRUCT'])
 
 /** Transfers to `to` by calls within a transaction, in the order they were made; null where the provider cannot trace. */
-export async function readInnerTransfers(rpc: Rpc, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
+export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
   const reply = await rpc.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])
   if (!reply.ok || reply.result === null) return null
   const found: Omit<InnerTransfer, 'index'>[] = []

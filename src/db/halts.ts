@@ -18,7 +18,7 @@ export interface HaltState {
   sealed: boolean
 }
 
-/** A halt that as many runs saw, over as long a time, is no passing lie of a provider. */
+/** A halt that as many runs saw, over as long a time, and that not one provider alone reports, is no passing lie of a provider. */
 const SEAL_LOOKS = 5
 const SEAL_SEC = 60
 
@@ -27,15 +27,21 @@ export async function readHalt(sql: Sql): Promise<HaltState | null> {
   return (await readSetting(sql, 'halted')) as HaltState | null
 }
 
-/** Notes that a run saw a reason to halt. @returns the halt as it stands now. */
-export async function noteHalt(sql: Sql, reason: HaltReason, detail: object): Promise<HaltState> {
+/**
+ * Notes that a run saw a reason to halt. Only a look that is `confirmed`, by more than one of several providers, may seal it.
+ * @returns the halt as it stands now.
+ */
+export async function noteHalt(
+  sql: Sql,
+  { reason, detail, confirmed }: { reason: HaltReason; detail: object; confirmed: boolean },
+): Promise<HaltState> {
   const [row] = await sql<{ value: HaltState }[]>`
     INSERT INTO settings (name, value, updated_by)
     SELECT 'halted', jsonb_build_object('reason', ${reason}::text, 'since', iso(clock_timestamp()),
       'detail', ${jsonRows([detail])}::text::jsonb -> 0, 'looks', 1, 'sealed', false), 'pass'
     ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = settings.value || jsonb_build_object(
       'reason', excluded.value -> 'reason', 'detail', excluded.value -> 'detail', 'looks', (settings.value ->> 'looks')::int + 1,
-      'sealed', (settings.value ->> 'sealed')::boolean OR ((settings.value ->> 'looks')::int + 1 >= ${SEAL_LOOKS}
+      'sealed', (settings.value ->> 'sealed')::boolean OR (${confirmed} AND (settings.value ->> 'looks')::int + 1 >= ${SEAL_LOOKS}
         AND clock_timestamp() - (settings.value ->> 'since')::timestamptz >= make_interval(secs => ${SEAL_SEC})))
     RETURNING value`
   if (!row) throw new Error('the halt was not returned')

@@ -116,13 +116,13 @@ test('a holding is read at that very block', async () => {
   assert.equal(await reader.holding(stage.token, owner, await stage.head()), 5n)
 })
 
-test('a holding is null where the token reverts, is no contract, answers too little, or the block is not canonical', async () => {
+test('a holding is null where the token reverts, is no contract, answers too little or too much, or the block is not canonical', async () => {
   const at = await stage.head()
-  const codes = { reverts: '0x60006000fd', short: '0x60016000f3', empty: '0x00' }
+  const codes = { reverts: '0x60006000fd', short: '0x60016000f3', empty: '0x00', long: '0x60406000f3' }
   const contract = (index: number) => `0x${'0'.repeat(38)}a${index}` as const
   for (const [index, code] of Object.values(codes).entries())
     await stage.chain.rpc('anvil_setCode', [contract(index), code])
-  for (const index of [0, 1, 2, 3]) assert.equal(await reader.holding(contract(index), stage.at(6), at), null)
+  for (const index of [0, 1, 2, 3, 4]) assert.equal(await reader.holding(contract(index), stage.at(6), at), null)
   assert.equal(await reader.holding(stage.token, stage.at(6), { ...at, hash: `0x${'1'.repeat(64)}` as Hash }), null)
   assert.equal(await reader.holding(stage.token, stage.at(6), { number: at.number + 5, hash: at.hash }), 5n)
 })

@@ -170,7 +170,7 @@ describe('what is wrong is named', () => {
     await world.pay(6, 7n)
     await world.settle()
     await world.pool`UPDATE passes SET started_at = now() - interval '1 hour'`
-    await noteHalt(world.pool, 'otherChain', { chainId: 5 })
+    await noteHalt(world.pool, { reason: 'otherChain', detail: { chainId: 5 }, confirmed: true })
     await writeSetting(world.pool, 'paused', true, 'test')
     await writeSetting(world.pool, 'drift', [{ kind: 'notOnChain', nodeId: '9' }], 'test')
     const { code, findings } = await examine()

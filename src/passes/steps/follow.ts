@@ -15,7 +15,16 @@ import type {
   ServiceAccounts,
 } from '../context.ts'
 import { readAhead } from './ahead.ts'
-import { allIsWell, mayBegin, noteFinalized, refuseOtherHistory, refusePastFinalized, refuseTooDeep } from './halt.ts'
+import {
+  allIsWell,
+  askOthers,
+  HaltFault,
+  mayBegin,
+  noteFinalized,
+  refuseOtherHistory,
+  refusePastFinalized,
+  refuseTooDeep,
+} from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 
@@ -34,10 +43,19 @@ export interface Followed {
 
 /**
  * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
- * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where the chain is not the
- * one the ledger followed.
+ * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where no provider has the
+ * chain that the ledger followed.
  */
 export async function follow(ctx: FollowContext, run: RunLimits, upTo = Number.MAX_SAFE_INTEGER): Promise<Followed> {
+  try {
+    return await followOn(ctx, run, upTo)
+  } catch (error) {
+    if (!(error instanceof HaltFault)) throw error
+    return await askOthers(ctx, error, (chain) => followOn({ ...ctx, chain }, run, upTo))
+  }
+}
+
+async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promise<Followed> {
   const halt = await mayBegin(ctx)
   const head = await ctx.chain.head()
   const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }

@@ -1,6 +1,7 @@
 // Refuses to go on where the chain is not the one that the ledger followed. What it must never do is guess: nothing is taken
 // back and nothing sent until the chain is the old one again, or an operator has looked.
 import { ChainFault } from '../../chain/faults.ts'
+import type { ChainReader, ProviderReader } from '../../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../../db/blocks.ts'
 import { type HaltReason, type HaltState, noteHalt, readFinalized, readHalt, withdrawHalt } from '../../db/halts.ts'
 import { type Identity, readSetting, writeSetting } from '../../db/settings.ts'
@@ -13,13 +14,17 @@ const WORDS: Record<HaltReason, string> = {
   pastFinalized: 'the chain took back blocks that it had called final',
 }
 
-/** Ends a run: the chain is not the one the ledger followed. `noted` where the halt is sealed already. */
+/**
+ * Ends a run: the chain is not the one the ledger followed. `noted` where the halt is sealed already; `confirmed` unless it rests on
+ * the word of one of several providers.
+ */
 export class HaltFault extends ChainFault {
   readonly reason: HaltReason
   readonly detail: object
   readonly noted: boolean
+  readonly confirmed: boolean
 
-  constructor(reason: HaltReason, detail: object, options: { noted: boolean } = { noted: false }) {
+  constructor(reason: HaltReason, detail: object, options: { noted?: boolean; confirmed?: boolean } = {}) {
     super(
       `halted: ${WORDS[reason]}. Nothing is sent and nothing taken back; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
       { retryable: false },
@@ -27,8 +32,39 @@ export class HaltFault extends ChainFault {
     this.name = 'HaltFault'
     this.reason = reason
     this.detail = detail
-    this.noted = options.noted
+    this.noted = options.noted ?? false
+    this.confirmed = options.confirmed ?? true
   }
+}
+
+/** Providers that must say the same before a halt may be sealed, where there are so many. */
+const VOICES = 2
+
+/**
+ * Asks every provider by itself, in order, before the word of the one that was asked first halts the passes. The answer is the first
+ * that comes from the ledger's chain; providers found on another chain on the way to it are asked last from then on.
+ * @throws the halt, where no provider has the ledger's chain.
+ */
+export async function askOthers<T>(
+  { chain, log }: ChainRead & Logging,
+  fault: HaltFault,
+  ask: (provider: ChainReader) => Promise<T>,
+): Promise<T> {
+  if (fault.noted || chain.providers.length < VOICES) throw fault
+  const elsewhere: ProviderReader[] = []
+  for (const provider of chain.providers) {
+    try {
+      const answer = await ask(provider)
+      for (const other of elsewhere) other.distrust()
+      return answer
+    } catch (error) {
+      if (!(error instanceof ChainFault)) throw error
+      if (error instanceof HaltFault) elsewhere.push(provider)
+      else log.warn({ host: provider.host, err: error }, 'a provider could not say whether it has the ledger’s chain')
+    }
+  }
+  const hosts = elsewhere.map(({ host }) => host)
+  throw new HaltFault(fault.reason, { ...fault.detail, saidBy: hosts }, { confirmed: hosts.length >= VOICES })
 }
 
 /** Asks whether a run may begin. @returns the halt that stands unsealed, to be withdrawn once all is seen to be well. */
@@ -52,7 +88,7 @@ export async function allIsWell(ctx: LedgerDb & Logging, halt: HaltState | null,
 /** Writes a halt down, loudly: the reason and the evidence are in the settings, the health report and the audit log. */
 export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Promise<void> {
   if (fault.noted) return
-  const halt = await noteHalt(ctx.pool, fault.reason, fault.detail)
+  const halt = await noteHalt(ctx.pool, fault)
   const remedy = halt.sealed
     ? '"node-ledger resume --halt" clears it'
     : 'it is withdrawn if the next runs find all well'
