@@ -168,7 +168,7 @@ export const LAYERS: readonly Layer[] = [
     packages: ['node', 'playwright-core', 'postgres', 'viem', 'vite'],
   },
   { of: ['bench'], may: ['src/**', 'test'], packages: ['node', 'undici', 'viem'] },
-  // What these import is not checked: they stand here to be imported.
+  // Their own imports are not checked: they are here so that others may import them.
   { of: ['test', 'contracts/tools'], may: [] },
 ]
 

@@ -3,7 +3,7 @@
 import { Cache } from '../lib/cache.ts'
 import { Crowded, Semaphore } from '../lib/semaphore.ts'
 
-/** Results that are kept at most; what was asked for longest ago goes first. */
+/** Results that are kept at most; the least recently used goes first. */
 const KEPT_MAX = 10_000
 
 export interface SingleFlightOptions<T> {

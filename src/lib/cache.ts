@@ -1,16 +1,16 @@
-// Keeps what was read for a while, and shares one reading among all who ask for the same meanwhile (single flight). Bounded. It must
-// never keep a failure, and never hand on a reading that began before it was cleared.
+// Keeps values for a while, and shares one reading among all callers that ask for the same key meanwhile (single flight). Bounded by
+// weight. It must never keep a failure, and never hand on a reading that began before it was cleared.
 
 export interface CacheOptions<T> {
   /** Milliseconds that go on evenly. */
   clock: () => number
-  /** The weight of all entries at most. What was asked for longest ago goes first. */
+  /** The weight of all entries at most. The least recently used entry goes first. */
   weightMax: number
   /** An entry's weight; 1 unless given. */
   weightOf?: (value: T, key: string) => number
-  /** Whether a value may be given again to those who ask later; each unless given. Asked when the value is there. */
+  /** Whether a value may be kept; each unless given. Called when the value is there. */
   keeps?: (value: T) => boolean
-  /** Told of every question: answered at once, read, or joined to the reading of another. */
+  /** Called at every `get`: answered from memory, read, or joined to a reading under way. */
   observe?: (result: 'hit' | 'miss' | 'joined') => void
 }
 
@@ -33,13 +33,13 @@ export class Cache<T> {
 
   /**
    * Answers what is kept, at once, or reads it: once for all who ask meanwhile. A value is kept for `ageMaxMs` from the beginning of
-   * its reading, since it may already be old when it arrives; 0: for nobody who asks later.
+   * its reading, since it may already be old when it arrives; 0 keeps none.
    */
   get(key: string, ageMaxMs: number, read: () => Promise<T>): T | Promise<T> {
     const kept = this.#entries.get(key)
     if (kept) {
       if (isFresh(kept, this.#options.clock())) {
-        // Last used goes last: what is dropped for room is what is not asked for. Needless while there is room.
+        // Least recently used order. Needless while there is room.
         if (this.#weight > this.#options.weightMax / 2) {
           this.#entries.delete(key)
           this.#entries.set(key, kept)

@@ -11,8 +11,8 @@ export class Overdue extends Error {
 }
 
 /**
- * Settles as `promise` does, or after `ms` as `late` does: with what it answers, or throws. A rejection that comes later is nobody's
- * concern. Leaves no timer behind.
+ * Settles as `promise` does, or after `ms` as `late` does: with what it answers, or throws. Ignores a rejection that comes later.
+ * Leaves no timer behind.
  */
 export async function within<T, L>(ms: number, promise: Promise<T>, late: () => L): Promise<T | Awaited<L>> {
   let timer: NodeJS.Timeout | undefined
@@ -42,7 +42,7 @@ export async function inTimeOrNull<T>(ms: number, read: () => Promise<T>): Promi
   }
 }
 
-/** True for what a request throws whose `AbortSignal.timeout` is over. */
+/** True for the error of a request whose `AbortSignal.timeout` has fired. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError'
 }

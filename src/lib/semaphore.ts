@@ -1,6 +1,6 @@
 // Limits how many do something at a time. The others wait in a line of bounded length, first come, first served; more are turned away.
 
-/** Thrown at who finds the line full. */
+/** The line is full. */
 export class Crowded extends Error {
   override readonly name = 'Crowded'
 

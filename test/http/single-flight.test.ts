@@ -72,7 +72,7 @@ test('what is worth keeping is answered again for its time, and not a moment lon
   assert.equal(await flights.run('a', build), '4')
 })
 
-test('ten thousand answers are kept, what was asked for longest ago goes first', async () => {
+test('ten thousand answers are kept, the least recently used goes first', async () => {
   const { flights } = flightsOf({ concurrencyMax: 1, waitingMax: 0, keeps: () => true })
   for (let i = 0; i < 10_000; i++) await flights.run(`${i}`, async () => 'old')
   assert.equal(await flights.run('0', async () => 'new'), 'old')

@@ -98,7 +98,7 @@ test('a reading that began before the cache was cleared is neither kept nor join
   )
 })
 
-test('its weight is bounded: what was asked for longest ago goes first, what is too heavy is not kept', async () => {
+test('its weight is bounded: the least recently used goes first, what is too heavy is not kept', async () => {
   const { cache } = cacheOf({ weightMax: 10, weightOf: (value) => value.length })
   const read: string[] = []
   const ask = (key: string, value: string) =>
@@ -117,7 +117,7 @@ test('its weight is bounded: what was asked for longest ago goes first, what is 
   assert.deepEqual(read, ['a', 'b', 'c', 'heavy', 'heavy', 'b'])
 })
 
-test('a value too old for anybody is forgotten when another comes, however much room there is', async () => {
+test('a value that is too old is forgotten when another comes, even if there is room', async () => {
   const { cache, clock } = cacheOf<object>()
   const remember = async (key: string) => new WeakRef(await cache.get(key, AGE_MS, async () => ({})))
   const [first, second] = [await remember('first'), await remember('second')]

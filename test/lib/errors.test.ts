@@ -22,7 +22,7 @@ test('an error keeps its kind, its name and its cause', () => {
   assert.equal(error.cause, cause)
 })
 
-test('an error of unknown kind has none, whatever it looks like', () => {
+test('an error of unknown kind has none, even if it looks like one', () => {
   for (const error of [new Error('x'), Object.assign(new Error('x'), { kind: 'fatal', retryable: true }), null, 'text'])
     assert.equal(kindOf(error), null)
 })
@@ -35,7 +35,7 @@ test('a code is told where there is one', () => {
   for (const error of [new Error('x'), { code: 4 }, null, undefined, 'text']) assert.equal(codeOf(error), null)
 })
 
-test('whatever was thrown says something', () => {
+test('everything that is thrown has a message', () => {
   assert.equal(messageOf(new TypeError('no')), 'no')
   assert.equal(messageOf('text'), 'text')
   assert.equal(messageOf(null), 'null')
