@@ -27,7 +27,14 @@ export async function openShelves<Name extends string>(
   const tables = await readTables(sql)
   const shelves = {} as Record<Name, Shelf>
   for (const name of names) shelves[name] = await makeShelf(sql, name, tables)
-  return { ...shelves, close: () => sql.end({ timeout: 1 }) }
+  return {
+    ...shelves,
+    // The database is given back to other tests, which have no use for them.
+    async close() {
+      for (const name of names) await sql.unsafe(`DROP SCHEMA ${schemaOf(name)} CASCADE`)
+      await sql.end({ timeout: 1 })
+    },
+  }
 }
 
 function readTables(sql: Pool): Promise<Table[]> {
@@ -39,7 +46,11 @@ function readTables(sql: Pool): Promise<Table[]> {
     GROUP BY 1 ORDER BY 1`
 }
 
-async function makeShelf(sql: Pool, schema: string, tables: readonly Table[]): Promise<Shelf> {
+/** Other schemas of a test's database are none of ours. */
+const schemaOf = (shelf: string) => `shelf_${shelf}`
+
+async function makeShelf(sql: Pool, name: string, tables: readonly Table[]): Promise<Shelf> {
+  const schema = schemaOf(name)
   const each = (statement: (table: Table) => string) => tables.map(statement).join(';\n')
   await sql.unsafe(`
     CREATE SCHEMA ${schema};
