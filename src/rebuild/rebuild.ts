@@ -114,7 +114,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
 }
 
 async function auditThoroughly(
-  ctx: RebuildContext,
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules & SaleRules> & Logging,
   cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
 ): Promise<void> {
   // A block has at most one residue, in or out, so this ends with the step's blocks; a balance that cannot be read is left.

@@ -61,7 +61,12 @@ async function auditOnce(ctx: AuditContext, cursor: Cursor, address: Address): P
  * The books begin before the first block the ledger follows; at the cursor where that state is gone, and where they have begun before:
  * what they hold may be another wallet's.
  */
-async function beginBooks(ctx: AuditContext, cursor: Cursor, books: wallet.Books, address: Address): Promise<boolean> {
+async function beginBooks(
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
+  cursor: Cursor,
+  books: wallet.Books,
+  address: Address,
+): Promise<boolean> {
   // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
   const before = books.wallet ? null : await blockBeforeFirst(ctx)
   const firstWei = before && (await ctx.chain.balanceAt(address, before))

@@ -194,7 +194,11 @@ async function completeNodes(ctx: RepairContext, cursor: Cursor, drifts: readonl
 }
 
 /** Replaces what the ledger has of a node's transfers and withdrawals by the node's own events, unless these are no more. */
-async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
+async function completeNode(
+  ctx: LedgerDb & NodeHistoryRead & RuledBy<FollowRules> & Logging,
+  cursor: Cursor,
+  nodeId: bigint,
+): Promise<boolean> {
   const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
