@@ -91,7 +91,7 @@ contract, and insert nodes that it lacks. Exit code 1 when it did not run (anoth
     name: 'doctor',
     group: 'look',
     summary: 'look at everything the service needs, and say what is wrong and what to do',
-    details: `Settings, service, database, each chain provider, factory, roles, keys, signers, funds, clocks, passes, sale, drift. Each is looked at by
+    details: `Settings, service, database, each chain provider, factory and its first block, roles, keys, signers, funds, payments wallet, clocks, passes, sale, webhooks, drift. Each is looked at by
 itself, whatever else is down. Exit code 0 when nothing is worse than a warning, 1 when something is wrong, 3 when nothing is known to
 be wrong but not everything could be looked at.`,
     examples: ['node-ledger doctor', 'node-ledger doctor --json'],
@@ -438,6 +438,42 @@ not be read.`,
     },
     examples: ['node-ledger audit list --limit 20', 'node-ledger audit list --action released --json'],
     load: async () => (await import('./audit.ts')).list,
+  },
+  {
+    name: 'webhooks list',
+    group: 'decide',
+    summary: 'list the endpoints that events are sent to, and how they do',
+    details: 'An endpoint is named by its host and a digest of its URL, which may itself be a secret.',
+    examples: ['node-ledger webhooks list'],
+    load: async () => (await import('./webhooks.ts')).list,
+  },
+  {
+    name: 'webhooks deliveries',
+    group: 'decide',
+    summary: 'list deliveries, newest first, with what came of them; --json has each event and the log of its attempts',
+    options: {
+      state: { value: 'state', help: 'pending, delivered or failed' },
+      type: { value: 'type', help: 'payment.minted, round.credited and so on' },
+      ...PAGE,
+    },
+    examples: ['node-ledger webhooks deliveries --state failed', 'node-ledger webhooks deliveries --json'],
+    load: async () => (await import('./webhooks.ts')).deliveries,
+  },
+  {
+    name: 'webhooks redeliver',
+    group: 'decide',
+    summary: 'make a delivery again, whatever became of it',
+    args: [{ name: 'id', help: 'the delivery, as "webhooks deliveries" shows it' }],
+    examples: ['node-ledger webhooks redeliver <delivery>'],
+    load: async () => (await import('./webhooks.ts')).sendAgain,
+  },
+  {
+    name: 'webhooks enable',
+    group: 'decide',
+    summary: 'send again to an endpoint that was given up on; what waited goes at once',
+    args: [{ name: 'endpoint', help: 'as "webhooks list" shows it' }],
+    examples: ['node-ledger webhooks enable <endpoint>'],
+    load: async () => (await import('./webhooks.ts')).enable,
   },
   {
     name: 'config',

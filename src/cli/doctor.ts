@@ -14,6 +14,7 @@ import { type Finding, fail, look, ok, unknown, type Verdict, warn } from './doc
 import { lookAtKeys } from './doctor/keys.ts'
 import { lookAtLedger } from './doctor/ledger.ts'
 import { lookAtSigners, openEachKey } from './doctor/signers.ts'
+import { lookAtWebhooks } from './doctor/webhooks.ts'
 
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
 /** What a provider is asked may need several answers. */
@@ -89,6 +90,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   findings.push(...closed)
   if (readable) findings.push(...(await lookAtLedger(readable, ledgerOptions(config, chain, findings))))
   else findings.push(unknown('ledger', 'there is no database to ask, or no ledger in it'))
+  findings.push(...(await lookAtWebhooks(config.webhooks, readable)))
   return findings
 }
 

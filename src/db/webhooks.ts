@@ -94,9 +94,21 @@ export async function pruneEvents(sql: Sql): Promise<number> {
   return gone.count
 }
 
-/** The endpoints, with what waits for each; those no longer in the settings too. JSON. */
-export async function listEndpoints(sql: Sql): Promise<object[]> {
-  return await sql<object[]>`
+/** An endpoint and how it does. Times are ISO 8601. */
+export interface EndpointState {
+  endpoint: string
+  /** Whether the service that started last names it. */
+  active: boolean
+  failingSince: string | null
+  disabledAt: string | null
+  lastSuccessAt: string | null
+  lastError: string | null
+  pending: number
+}
+
+/** The endpoints, with what waits for each; those no longer in the settings too. */
+export async function listEndpoints(sql: Sql): Promise<EndpointState[]> {
+  return await sql<EndpointState[]>`
     SELECT endpoint, active, iso(failing_since) AS "failingSince", iso(disabled_at) AS "disabledAt",
       iso(last_success_at) AS "lastSuccessAt", last_error AS "lastError",
       (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint = w.endpoint AND d.state = 'pending') AS pending

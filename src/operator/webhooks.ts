@@ -47,7 +47,7 @@ export const enableWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
   if (fields.refusal) return fields.refusal
   return await inTransaction(pool, async (sql) => {
     if (!(await webhooks.enableEndpoint(sql, endpoint)))
-      return refuseAct('notFound', `There is no endpoint ${endpoint}: GET /api/admin/webhooks lists them.`)
+      return refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
     await recordAct(sql, actor, { action: 'webhookEnabled', subject: endpoint })
     return { endpoint, enabled: true }
   })

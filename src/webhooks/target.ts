@@ -2,6 +2,7 @@
 // URL reaches what only this machine can reach. Judged on the address that is connected to, after the name was looked up: a
 // name that answers otherwise the second time gains nothing.
 import { type LookupAddress, lookup } from 'node:dns'
+import { lookup as lookupHost } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
 /** IPv4 that is no host of the public internet (RFC 6890 and those it names). */
@@ -63,6 +64,13 @@ export class TargetError extends Error {
 export function refusePrivateLiteral(url: URL): void {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
+}
+
+/** Whether a URL leads to the public internet alone. Throws what the look-up throws where its host has no address. */
+export async function isPublicTarget(url: URL): Promise<boolean> {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0) return isPublicAddress(host)
+  return (await lookupHost(host, { all: true })).every(({ address }) => isPublicAddress(address))
 }
 
 /** Looks names up as node:dns does, and fails for one that has any private address: the connection is then never made. */

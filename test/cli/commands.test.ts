@@ -13,6 +13,7 @@ import { addressOfKey } from '../../src/chain/wallets.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks.ts'
+import { registerEndpoints } from '../../src/db/webhooks.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
@@ -99,6 +100,8 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     url: () => empty.url,
     block: async () => String((await readCursor(world.pool))?.number ?? 0),
     month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
+    delivery: async () => String((await aDelivery()).id),
+    endpoint: async () => (await aDelivery()).endpoint,
     'password-file': () => {
       writeFileSync(join(directory, 'password'), 'correct horse battery\n')
       return join(directory, 'password')
@@ -124,6 +127,16 @@ async function innerPayment(): Promise<string> {
   const { txHash } = await payInside(world, CENT)
   await world.settle()
   return txHash
+}
+
+/** What waits to be delivered to an endpoint. */
+async function aDelivery(): Promise<{ id: number; endpoint: string }> {
+  await registerEndpoints(world.pool, ['hooks.example#12345678'])
+  await heldPayment()
+  const [row] = await world.pool<
+    { id: number; endpoint: string }[]
+  >`SELECT id, endpoint FROM webhook_deliveries LIMIT 1`
+  return row ?? assert.fail('no event was written')
 }
 
 /** The refund of the payment that stands third in the words, mined. */
@@ -230,6 +243,8 @@ describe('with nothing to talk to, a command says so in a line and ends with 3',
       ['pause'],
       ['resume'],
       ['export', 'nodes'],
+      ['webhooks', 'list'],
+      ['webhooks', 'deliveries'],
     ]) {
       const { code, err } = await runHere(argv, { ...env, RPC_URL: `http://${DOWN}/` })
       assert.equal(code, 0, `${argv.join(' ')}: ${err}`)

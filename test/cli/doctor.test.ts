@@ -7,6 +7,7 @@ import { encryptKeystore } from '../../src/chain/keystore.ts'
 import { noteHalt } from '../../src/db/halts.ts'
 import { clearSetting, writeSetting } from '../../src/db/settings.ts'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -202,5 +203,66 @@ describe('what is wrong is named', () => {
     assert.equal(code, 1)
     assert.equal(verdict(findings, 'funds.distributor'), 'fail')
     assert.equal(verdict(findings, 'funds.round'), 'fail')
+  })
+
+  test('a payments wallet that is an account of the service, or not the one that the ledger watches', async () => {
+    for (const [account, role] of [
+      [1, 'minter'],
+      [2, 'distributor'],
+    ] as const) {
+      // By the factory's own word: the keys may be on another machine.
+      const keyless = { MINTER_PRIVATE_KEY: '', DISTRIBUTOR_PRIVATE_KEY: '' }
+      const { code, findings } = await examine({ ...keyless, PAYMENT_ADDRESS: world.at(account) })
+      assert.deepEqual([code, verdict(findings, 'wallet.key')], [1, 'fail'])
+      assert.match(found(findings, 'wallet.key')[0]?.says ?? '', new RegExp(`the ${role}'s own account`))
+    }
+    const { findings } = await examine({ PAYMENT_ADDRESS: world.at(9) })
+    assert.deepEqual([verdict(findings, 'wallet.key'), verdict(findings, 'wallet.ledger')], ['ok', 'fail'])
+    assert.match(found(findings, 'wallet.ledger')[0]?.says ?? '', new RegExp(`the ledger watches ${world.at(3)}`))
+    assert.equal(verdict((await examine()).findings, 'wallet.ledger'), 'ok')
+  })
+
+  test('that the payments wallet was changed, for as long as buyers may not know', async () => {
+    await world.chain.mine()
+    await world.instance({ rules: { paymentAddress: world.at(9) } }).payments()
+    const changed = await examine({ PAYMENT_ADDRESS: world.at(9) })
+    assert.equal(verdict(changed.findings, 'wallet.ledger'), 'warn')
+    assert.match(found(changed.findings, 'wallet.ledger')[0]?.says ?? '', new RegExp(`paid to ${world.at(3)} before`))
+    const audited = async () => (await world.pool`SELECT FROM audit WHERE action = 'walletChanged'`).count
+    assert.equal(await audited(), 1)
+    // Instances that do not agree take the books from each other, again and again: told once.
+    for (const account of [3, 9, 3]) {
+      await world.chain.mine()
+      await world.instance({ rules: { paymentAddress: world.at(account) } }).payments()
+    }
+    assert.equal(await audited(), 1)
+  })
+
+  test('a START_BLOCK after the deployment, with the block to begin with', async () => {
+    const right = world.ctx.rules.startBlock
+    const head = Number((await world.chain.block()).number)
+    for (const late of [right + 1, right + 3, head + 100]) {
+      const { code, findings } = await examine({ START_BLOCK: String(late) })
+      assert.deepEqual([code, verdict(findings, 'chain.start')], [1, 'fail'])
+      const [{ says, todo } = assert.fail()] = found(findings, 'chain.start')
+      assert.match(says, new RegExp(`older than START_BLOCK=${late}`))
+      assert.match(todo ?? '', new RegExp(`Set START_BLOCK to ${right}\\. .*empty database`))
+    }
+    assert.equal(verdict((await examine()).findings, 'chain.start'), 'ok')
+  })
+
+  test('a START_BLOCK after the deployment, by the events where no provider has the old states', async () => {
+    const pruned = await startFalseProvider(world.chain.rpcUrl)
+    pruned.rule = ({ method }) =>
+      method === 'eth_getCode' ? { error: { code: -32000, message: 'missing trie node' } } : undefined
+    const late = { START_BLOCK: String(Number((await world.chain.block()).number)), RPC_URL: pruned.url }
+    assert.equal(verdict((await examine(late)).findings, 'chain.start'), 'fail')
+    assert.equal(verdict((await examine({ RPC_URL: pruned.url })).findings, 'chain.start'), 'ok')
+    pruned.rule = ({ method }) =>
+      /getCode|getLogs/.test(method) ? { error: { code: -32000, message: 'missing trie node' } } : undefined
+    const { findings } = await examine(late)
+    assert.equal(verdict(findings, 'chain.start'), 'warn')
+    assert.match(found(findings, 'chain.start')[0]?.says ?? '', /no provider can tell/)
+    await pruned.close()
   })
 })

@@ -4,6 +4,8 @@ import { type Head, type ProviderProbe, probeProvider } from '../../chain/probe.
 import type { Rpc } from '../../chain/rpc.ts'
 import { type ChainPart, sendersOf } from '../../parts.ts'
 import { type Finding, fail, look, ok, reasonOf, unknown, warn } from './finding.ts'
+import { lookAtStartBlock } from './start-block.ts'
+import { lookAtWalletKey } from './wallet.ts'
 
 /** Providers of one chain hear of a block within seconds of each other. */
 const HEADS_APART_WARN = 10
@@ -23,7 +25,13 @@ export async function lookAtChain(chain: ChainPart, rpc: Rpc, staleSec: number):
     provider({ host, probe }, seen, { chainId: chain.chainId, staleSec }),
   )
   if (seen.length === 0) return [...findings, unknown('chain.factory', 'no provider answers')]
-  return [...findings, ...clock(seen), ...(await look('chain.factory', () => lookAtFactory(chain, rpc, seen)))]
+  return [
+    ...findings,
+    ...clock(seen),
+    ...(await look('chain.factory', () => lookAtFactory(chain, rpc, seen))),
+    ...(await look('chain.start', () => lookAtStartBlock(chain, rpc))),
+    ...(await look('wallet.key', () => lookAtWalletKey(chain, rpc))),
+  ]
 }
 
 function provider(

@@ -12,6 +12,7 @@ import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../halt.ts'
 import { type Finding, fail, look, ok, warn } from './finding.ts'
 import { lookAtRefusals } from './signers.ts'
+import { lookAtWalletChange } from './wallet.ts'
 
 /** Blocks that a ledger which is kept up to date may be behind, as passes and blocks come in turns. */
 const BEHIND_WARN = 60
@@ -23,7 +24,7 @@ export interface LedgerOptions {
   /** Whether the service's own timer runs the passes. */
   timer: boolean
   quoteTier: string | null
-  paymentAddress: string | null
+  paymentAddress: Address | null
   /** The accounts that send; null where they are not known here. */
   senders: Address[] | null
   /** Null where no provider answered. */
@@ -39,6 +40,7 @@ export async function lookAtLedger(pool: Pool, options: LedgerOptions): Promise<
     ...(await look('ledger.follows', () => lookAtCursor(pool, options))),
     ...(await look('ledger.drift', () => lookAtDrift(pool))),
     ...(await look('sale', () => lookAtSale(pool, options))),
+    ...(await look('wallet.ledger', () => lookAtWalletChange(pool, options.paymentAddress))),
     ...(await look('payments.held', () => lookAtHeld(pool))),
     ...(await look('nodes.unpaid', () => lookAtUnpaid(pool))),
     ...(await look('transactions', () => lookAtTrouble(pool, options))),

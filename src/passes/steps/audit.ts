@@ -4,8 +4,8 @@
 import { residueRef } from '../../chain/digest.ts'
 import { ChainFault } from '../../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../../db/blocks.ts'
-import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
-import { inTransaction } from '../../db/sql.ts'
+import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
+import { inTransaction, type Sql } from '../../db/sql.ts'
 import * as wallet from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import type { Address } from '../../domain/units.ts'
@@ -77,8 +77,28 @@ async function beginBooks(
   if (balanceWei === null) return false
   return underCursor(ctx, books, async (sql) => {
     await wallet.writeBase(sql, address, cursor.number, balanceWei - books.inWei + books.outWei)
+    await noteFormer(sql, books.wallet, address, cursor)
     ctx.log.info({ block: cursor.number }, 'the payments wallet is audited from here: earlier state is not to be had')
   })
+}
+
+/** The payments wallet before the present one; kept as the setting `formerWallet`. What is sent to it is seen no more. */
+export interface FormerWallet {
+  wallet: Address
+  untilBlock: number
+  /** Unix seconds. */
+  untilTime: number
+}
+
+async function noteFormer(sql: Sql, before: Address | null, now: Address, cursor: Cursor): Promise<void> {
+  if (before === null || before === now) return
+  const former: FormerWallet = { wallet: before, untilBlock: cursor.number, untilTime: cursor.time }
+  const known = (await readSetting(sql, 'formerWallet')) as FormerWallet | null
+  await writeSetting(sql, 'formerWallet', former, 'pass')
+  // Of instances that name different wallets each takes the books to its own, in turns: the audit log has the first.
+  if (known?.wallet === now) return
+  const detail = { before, after: now, blockNumber: cursor.number }
+  await writeAudit(sql, { actor: 'pass', action: 'walletChanged', subject: now, detail })
 }
 
 async function blockBeforeFirst(ctx: ChainRead & RuledBy<FollowRules>): Promise<Block> {

@@ -1,0 +1,64 @@
+// The commands `node-ledger webhooks …`: the endpoints, what was delivered to them and what not, sending again. They need no chain.
+import { enableWebhook, listDeliveries, listWebhooks, redeliver } from '../operator/webhooks.ts'
+import { type Call, EXIT, type ExitCode } from './command.ts'
+import { actorHere, withLedger } from './ledger.ts'
+import { accepted, fieldsOf, showPage } from './operator.ts'
+import { table } from './output.ts'
+
+type Row = Record<string, unknown>
+
+const ENDPOINT_COLUMNS = ['endpoint', 'active', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError']
+const DELIVERY_COLUMNS = ['id', 'createdAt', 'type', 'endpoint', 'state', 'attempts', 'dueAt']
+
+/** `webhooks list`. */
+export async function list(call: Call): Promise<ExitCode> {
+  return await withLedger(call.io, async (ledger) => {
+    const found = accepted(await listWebhooks(ledger, {}), call)
+    await showPage(call, { ...found }, (rows) => columnsOf(rows, ENDPOINT_COLUMNS))
+    return EXIT.done
+  })
+}
+
+/** `webhooks deliveries`. */
+export async function deliveries(call: Call): Promise<ExitCode> {
+  return await withLedger(call.io, async (ledger) => {
+    const page = accepted(await listDeliveries(ledger, fieldsOf(call)), call)
+    await showPage(call, { ...page }, (rows) =>
+      table(
+        [...DELIVERY_COLUMNS, 'last answer'],
+        (rows as Row[]).map((row) => [...DELIVERY_COLUMNS.map((name) => row[name]), lastAnswer(row)]),
+      ),
+    )
+    return EXIT.done
+  })
+}
+
+/** `webhooks redeliver`. */
+export async function sendAgain(call: Call): Promise<ExitCode> {
+  return await withLedger(call.io, async (ledger) => {
+    const done = accepted(await redeliver(ledger, actorHere(), fieldsOf(call)), call)
+    await call.out.result(done, 'It is sent again within seconds, while the service runs.')
+    return EXIT.done
+  })
+}
+
+/** `webhooks enable`. */
+export async function enable(call: Call): Promise<ExitCode> {
+  return await withLedger(call.io, async (ledger) => {
+    const done = accepted(await enableWebhook(ledger, actorHere(), fieldsOf(call)), call)
+    await call.out.result(done, 'Events are sent to it again; what waited is due now.')
+    return EXIT.done
+  })
+}
+
+function columnsOf(rows: readonly unknown[], columns: readonly string[]): string {
+  return table(
+    columns,
+    (rows as Row[]).map((row) => columns.map((name) => row[name])),
+  )
+}
+
+function lastAnswer({ log }: Row): unknown {
+  const last = (log as { status: number | null; error: string | null }[]).at(-1)
+  return last && (last.error ?? last.status)
+}
