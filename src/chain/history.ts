@@ -30,22 +30,22 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   }
 }
 
-/** Logs of a stretch, asked for whole and then, piece by refused piece, in halves. */
+/** Logs of a stretch, in pieces as long as the provider takes: the whole first, then half of what it refused. */
 async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<WireLog[]> {
   const found: WireLog[] = []
-  const pending: [number, number][] = from <= to ? [[from, to]] : []
-  for (let asked = 0; pending.length > 0; asked++) {
+  let size = to - from + 1
+  for (let asked = 0, first = from; first <= to; asked++) {
     if (asked === REQUESTS_MAX)
       throw new ChainFault(`blocks ${from} to ${to} take too many requests`, { retryable: true })
-    const [first, last] = pending.pop() as [number, number]
+    const last = Math.min(first + size - 1, to)
     try {
       const range = { ...filter, fromBlock: toQuantity(first), toBlock: toQuantity(last) }
       found.push(...list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log))
+      first = last + 1
     } catch (error) {
       const refused = error instanceof RpcFault && error.trouble !== 'unreachable' && error.trouble !== 'garbled'
       if (!refused || first === last) throw error
-      const middle = Math.floor((first + last) / 2)
-      pending.push([first, middle], [middle + 1, last])
+      size = Math.ceil((last - first + 1) / 2)
     }
   }
   return found

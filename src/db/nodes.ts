@@ -160,6 +160,13 @@ export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): P
   return rows.map((row) => BigInt(row.id))
 }
 
+/** The block in which a node was minted or, where the ledger lacks it, the last one before it that the ledger has; null for none. */
+export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<number | null> {
+  const [row] = await sql<{ block: number }[]>`
+    SELECT block_number AS block FROM nodes WHERE node_id <= ${nodeId.toString()} ORDER BY node_id DESC LIMIT 1`
+  return row?.block ?? null
+}
+
 /** Turns of a cohort in blocks before `height`: what a node minted there has not been part of. */
 export async function countTurnsBefore(sql: Sql, cohort: number, height: number): Promise<number> {
   const [row] = await sql<{ turns: number }[]>`

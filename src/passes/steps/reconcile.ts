@@ -1,6 +1,6 @@
 // Holds the ledger against the contract at the followed block: counters every time, nodes in a rolling window, and whatever is on
-// record as differing. Nodes that the ledger lacks are inserted from their own events, and so is what it lacks of a node's transfers
-// and withdrawals. Every other difference is reported, and stays on record until the two agree on it.
+// record as differing. Every difference is reported, and stays on record until the two agree on it. Then nodes that the ledger lacks are
+// inserted from their own events, and so is what it lacks of a node's transfers and withdrawals.
 import type { ChainNode } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks.ts'
 import { countIntoStates, readCohorts, resizeCohort } from '../../db/cohorts.ts'
@@ -32,12 +32,14 @@ type ReconcileContext = RepairContext & ChainRead
 const WINDOW = 500
 /** Missing nodes inserted in one run at most. */
 const REPAIRS_MAX = 100
+/** Repairs that fail in one run at most: each may have cost a provider many requests. */
+const FAILURES_MAX = 3
 /** Nodes and cohorts on record as differing that are compared again in one run at most. */
 const NAMED_MAX = 100
 
 export interface Reconciled {
   inserted: number
-  /** What differs and was not repaired. */
+  /** What differs; nothing where something was repaired, which the next run compares again. */
   drifts: Drift[]
 }
 
@@ -80,16 +82,12 @@ export async function reconcileWindow(
   // The contract was asked by the block's number: where the chain has another block there by now, that is no drift.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
-  const missing = drifts.some(
-    (drift) => drift.kind === 'notInLedger' || (drift.kind === 'counter' && drift.name === 'nodes'),
-  )
-  const inserted =
-    (missing ? await insertMissing(ctx, cursor, counters.lastNodeId) : 0) + (await completeNodes(ctx, cursor, drifts))
   const next = onChain < WINDOW ? 1 : first + WINDOW
-  // What was just repaired is compared again at the next run, before anybody is told of it; the record stands until then.
-  if (inserted > 0) return { result: { inserted, drifts: [] }, next }
+  // Told before anything is repaired: a repair may fail, or never come to its end.
   await report(ctx, drifts)
-  return { result: { inserted, drifts }, next }
+  const repaired = await repair(ctx, cursor, drifts, counters.lastNodeId)
+  // What was repaired is compared again at the next run; the record stands until then.
+  return { result: { inserted: repaired, drifts: repaired > 0 ? [] : drifts }, next }
 }
 
 /** Compares a stretch of node ids. `onChain` is how many of them the contract has. */
@@ -125,19 +123,53 @@ async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor, first: 
   return [...ofNodes.flatMap(({ drifts }) => drifts), ...ofCohorts]
 }
 
-async function insertMissing(ctx: RepairContext, cursor: Cursor, lastId: bigint): Promise<number> {
-  let inserted = 0
-  for (const nodeId of await nodes.missingNodeIds(ctx.pool, lastId, REPAIRS_MAX)) {
-    if (await insertMissingNode(ctx, cursor, nodeId)) inserted++
+/** Inserts the nodes that the ledger lacks, then completes those whose events it lacks. @returns how many. */
+async function repair(ctx: RepairContext, cursor: Cursor, drifts: readonly Drift[], lastId: bigint): Promise<number> {
+  const lacksNodes = drifts.some(
+    (drift) => drift.kind === 'notInLedger' || (drift.kind === 'counter' && drift.name === 'nodes'),
+  )
+  const missing = lacksNodes ? await nodes.missingNodeIds(ctx.pool, lastId, REPAIRS_MAX) : []
+  const incomplete = drifts.flatMap((drift) =>
+    drift.kind === 'node' && (drift.field === 'owner' || drift.field === 'withdrawnWei') ? [BigInt(drift.nodeId)] : [],
+  )
+  const inserted = await repairEach(ctx, 'reconcileMissing', missing, (id) => insertMissingNode(ctx, cursor, id))
+  const some = [...new Set(incomplete)].slice(0, REPAIRS_MAX)
+  return inserted + (await repairEach(ctx, 'reconcileIncomplete', some, (id) => completeNode(ctx, cursor, id)))
+}
+
+/**
+ * Repairs node by node: one that cannot be repaired, as where a provider limits the blocks of a question, keeps no other from it. After
+ * a few that failed the rest has its turn at the next run, which begins with them. @returns how many were repaired.
+ */
+async function repairEach(
+  ctx: LedgerDb & Logging,
+  bookmark: 'reconcileMissing' | 'reconcileIncomplete',
+  ids: readonly bigint[],
+  repairOne: (nodeId: bigint) => Promise<boolean>,
+): Promise<number> {
+  if (ids.length === 0) return 0
+  const after = BigInt(((await readSetting(ctx.pool, bookmark)) as string | null) ?? '0')
+  let repaired = 0
+  let failed = 0
+  for (const nodeId of [...ids.filter((id) => id > after), ...ids.filter((id) => id <= after)]) {
+    try {
+      if (await repairOne(nodeId)) repaired++
+    } catch (error) {
+      ctx.log.warn({ nodeId: nodeId.toString(), err: error }, 'a node could not be repaired; a later run tries again')
+      await writeSetting(ctx.pool, bookmark, nodeId.toString(), 'pass')
+      if (++failed === FAILURES_MAX) break
+    }
   }
-  return inserted
+  return repaired
 }
 
 /** Inserts a node that the contract has and the ledger, although it followed past its mint, has not. */
 export async function insertMissingNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor.number)
   if (!onChain) return false
-  const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
+  // Ids are given in the order of mints: it was minted no earlier than the one before it that the ledger has.
+  const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
+  const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
   return insertNode(ctx, cursor, onChain, events)
 }
 
@@ -181,25 +213,14 @@ async function insertNode(
   })
 }
 
-/** Puts right the nodes whose owner or withdrawals differ, where events explain it that the ledger lacks. */
-async function completeNodes(ctx: RepairContext, cursor: Cursor, drifts: readonly Drift[]): Promise<number> {
-  const differing = drifts.flatMap((drift) =>
-    drift.kind === 'node' && (drift.field === 'owner' || drift.field === 'withdrawnWei') ? [drift.nodeId] : [],
-  )
-  let completed = 0
-  for (const nodeId of [...new Set(differing)].slice(0, REPAIRS_MAX)) {
-    if (await completeNode(ctx, cursor, BigInt(nodeId))) completed++
-  }
-  return completed
-}
-
 /** Replaces what the ledger has of a node's transfers and withdrawals by the node's own events, unless these are no more. */
 async function completeNode(
   ctx: LedgerDb & NodeHistoryRead & RuledBy<FollowRules> & Logging,
   cursor: Cursor,
   nodeId: bigint,
 ): Promise<boolean> {
-  const events = await ctx.history.eventsOf(nodeId, ctx.rules.startBlock, cursor.number)
+  const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
+  const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
   return inTransaction(ctx.pool, async (sql) => {

@@ -1,0 +1,106 @@
+// A provider that gives the logs of a few blocks at a time cannot tell all of an old node's events: what differs is reported all
+// the same, and the nodes that can be repaired are.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+/** More blocks than a node's events are asked for one by one. */
+const LONG = 450
+
+let world: World
+let provider: FalseProvider
+/** First and last block of each question for logs. */
+let asked: [number, number][] = []
+/** How often a difference had been told by the time of the first such question. */
+let toldBefore: number | null = null
+
+before(async () => {
+  const between = async (target: string) => {
+    provider = await startFalseProvider(target)
+    return { urls: [provider.url], close: () => provider.close() }
+  }
+  world = await startWorld({}, { between })
+  await world.settle()
+  for (const account of [5, 6]) await world.pay(account, BASIC)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await world.act(5, 'withdraw', [1n, world.at(5), 1000n])
+  await world.chain.mine(LONG)
+  await world.pay(7, BASIC)
+  await world.settle()
+  await world.act(7, 'transferFrom', [world.at(7), world.at(8), 3n])
+  await world.rest()
+})
+after(() => world.close())
+
+const mintBlockOf = async (nodeId: number) => {
+  const [row] = await world.pool<{ at: number }[]>`SELECT block_number AS at FROM nodes WHERE node_id = ${nodeId}`
+  return row?.at ?? assert.fail('no such node')
+}
+const drift = async () => (await world.pool`SELECT value FROM settings WHERE name = 'drift'`)[0]?.value ?? []
+const told = async () => (await world.pool`SELECT FROM audit WHERE action = 'drift'`).count
+
+/** Refuses questions for the logs of more than `blocks` blocks. */
+const limits = (blocks: number): Rule => {
+  return async ({ method, params: [filter] }) => {
+    const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
+    if (method !== 'eth_getLogs' || fromBlock === undefined) return undefined
+    const [first, last] = [Number(fromBlock), Number(toBlock)]
+    asked.push([first, last])
+    toldBefore ??= await told()
+    return last - first < blocks ? undefined : { error: { code: -32005, message: `up to ${blocks} blocks at a time` } }
+  }
+}
+
+test('what differs is reported before it is repaired, and each node is repaired by itself, from its mint on', async () => {
+  const [first, third] = [await mintBlockOf(2), await mintBlockOf(3)]
+  assert.ok(third - first > LONG)
+  await world.pool.begin(async (sql) => {
+    await sql`DELETE FROM withdrawals WHERE node_id = 1`
+    await sql`UPDATE nodes SET withdrawn_wei = 0 WHERE node_id = 1`
+    await sql`DELETE FROM node_transfers WHERE node_id = 3 AND to_address = ${world.at(8)}`
+    await sql`UPDATE nodes SET owner = ${world.at(7)} WHERE node_id = 3`
+  })
+  const before = await told()
+  provider.rule = limits(1)
+  assert.equal((await world.payments()).reconciled, 1)
+  assert.deepEqual([toldBefore, await told()], [before + 1, before + 1])
+  assert.ok((await drift()).some((found: { nodeId?: string }) => found.nodeId === '1'))
+  const [node] = await world.pool`SELECT owner FROM nodes WHERE node_id = 3`
+  assert.equal(node?.owner, world.at(8))
+  assert.ok(Math.min(...asked.map(([from]) => from)) >= (await mintBlockOf(1)), 'asked for blocks before the mint')
+})
+
+test('a provider that takes longer questions is asked few of them, and the rest is repaired', async () => {
+  const head = Number((await world.chain.block()).number)
+  asked = []
+  provider.rule = limits(50)
+  assert.equal((await world.payments()).reconciled, 1)
+  // The size that the provider takes is found once for each of the two kinds of questions, and kept.
+  const pieces = Math.ceil((head - (await mintBlockOf(1))) / 25)
+  assert.ok(asked.length <= 2 * (pieces + 6), `${asked.length} questions`)
+  await world.payments()
+  assert.deepEqual(await drift(), [])
+  await checkInvariants(world)
+})
+
+test('a node that was never followed is looked for from the one before it on', async () => {
+  const second = await mintBlockOf(2)
+  await world.pool.begin(async (sql) => {
+    await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = 3`
+    await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM nodes WHERE node_id = 3)`
+    await sql`UPDATE cohort_states s SET size = s.size - 1 FROM nodes n
+      WHERE n.node_id = 3 AND s.cohort = n.cohort AND s.block_number >= n.block_number`
+    await sql`DELETE FROM nodes WHERE node_id = 3`
+  })
+  asked = []
+  provider.rule = limits(500)
+  assert.equal((await world.payments()).reconciled, 1)
+  assert.ok(Math.min(...asked.map(([from]) => from)) >= second)
+  await world.payments()
+  await checkInvariants(world)
+})
