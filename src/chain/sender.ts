@@ -2,6 +2,7 @@
 // bytes can be stored in between. It must never retry, never encode a call that moves a node's money
 // (factoryAbi has none), and never call a send failed that may have been heard.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
+import { leastMintGas } from '../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.ts'
 import { revertName } from './calls.ts'
 import { factoryAbi } from './factory.abi.ts'
@@ -19,13 +20,6 @@ export const TX_GAS_MAX = 2n ** 24n
 const GUARD_GAS = 2_000n
 /** The estimate holds for one block; by the time the call is mined a cohort may be colder or a wallet new to it. */
 const MARGIN_PERCENT = 10n
-/**
- * The least that a mint is given for each order: what one costs that is carried out. One that would be skipped just now is estimated at next to
- * nothing; whoever moved a node of his in between had everybody's mint run out of gas, again and again.
- */
-const ORDER_GAS = 80_000n
-/** What a mint costs beside its orders. */
-const MINT_GAS = 40_000n
 /** Tip where the provider names none: what mainnet has taken at most times. */
 const TIP_FALLBACK_WEI = 1_000_000_000n
 
@@ -63,7 +57,11 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
       if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
       if (reply.ok) {
         const gasMax = gasMaxIn(resultOf('eth_getBlockByNumber', latest))
-        return withMargin(quantity(reply.result, 'gas estimate'), gasMax, leastGas(call))
+        return withMargin(
+          quantity(reply.result, 'gas estimate'),
+          gasMax,
+          leastMintGas(call.kind === 'mint' ? call.orders.length : 0),
+        )
       }
       const { error } = reply
       if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
@@ -116,10 +114,6 @@ function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome
   const roomy = (needed * (100n + MARGIN_PERCENT)) / 100n
   const asked = roomy > least ? roomy : least
   return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
-}
-
-function leastGas(call: FactoryCall): bigint {
-  return call.kind === 'mint' ? MINT_GAS + ORDER_GAS * BigInt(call.orders.length) : 0n
 }
 
 /** What a transaction may ask for in a block like this one: no more than the block itself, where that is less than the cap. */

@@ -1,4 +1,5 @@
 // What the funds of the accounts that send are judged by: the gas their transactions took, and what the next round may cost.
+import { leastMintGas, MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
@@ -11,6 +12,13 @@ export async function readUsualGas(sql: Sql, sender: Address): Promise<bigint | 
     SELECT ceil(avg(gas_used)) AS gas FROM (SELECT gas_used FROM outbox WHERE sender = ${sender} AND state IN ('mined', 'reverted')
       ORDER BY nonce DESC LIMIT ${LOOK_BACK}) last`
   return row?.gas ?? null
+}
+
+/** Gas of the mint that waits to be sent: of what was accepted, as much as one mint may carry. */
+export async function readWaitingMintGas(sql: Sql): Promise<bigint> {
+  const [row] = await sql<{ waiting: number }[]>`
+    SELECT count(*) AS waiting FROM (SELECT FROM payments WHERE state = 'accepted' LIMIT ${MINT_BATCH_MAX}) w`
+  return leastMintGas(row?.waiting ?? 0)
 }
 
 /**

@@ -2,6 +2,8 @@
 
 /** What a sender's next transactions cost. */
 export interface Spending {
+  /** Gas of the mint that waits to be sent now; 0 where none does. */
+  waitingGas: bigint
   /** Gas of a transaction as it usually is. */
   gasPerTransaction: bigint
   /** What is offered per gas now, wei. */
@@ -10,7 +12,8 @@ export interface Spending {
   nextRoundWei: bigint
 }
 
-/** The ether below which a sender's funds are low: gas for that many transactions, and the next round. */
+/** The ether below which a sender's funds are low: gas for what waits and for that many transactions, and the next round. */
 export function fundsNeededWei(spending: Spending, transactions: number): bigint {
-  return BigInt(transactions) * spending.gasPerTransaction * spending.maxFeeWei + spending.nextRoundWei
+  const gas = spending.waitingGas + BigInt(transactions) * spending.gasPerTransaction
+  return gas * spending.maxFeeWei + spending.nextRoundWei
 }

@@ -38,6 +38,28 @@ export type SendDecision =
  */
 export const MINT_BATCH_MAX = 200
 
+/**
+ * The least that a mint is given for each order: what one costs that is carried out. One that would be skipped just now is estimated at next to
+ * nothing; whoever moved a node of his in between had everybody's mint run out of gas, again and again.
+ */
+const ORDER_GAS = 80_000n
+/** What a mint costs beside its orders. */
+const MINT_GAS = 40_000n
+
+/** The least gas that a mint of so many orders is given. */
+export function leastMintGas(orders: number): bigint {
+  return orders === 0 ? 0n : MINT_GAS + ORDER_GAS * BigInt(orders)
+}
+
+/**
+ * How much of a batch to try next, where what a sender has falls short of what the batch needs: about as much as it pays for, at least
+ * one, and less than before.
+ */
+export function affordablePart(batch: number, { hasWei, needsWei }: { hasWei: bigint; needsWei: bigint }): number {
+  const part = needsWei === 0n ? batch : Number((BigInt(batch) * hasWei) / needsWei)
+  return Math.max(1, Math.min(part, batch - 1))
+}
+
 /** Blocks to wait before a pending transaction is thought stuck on its fee. */
 export const STUCK_AFTER_BLOCKS = 12
 /** Nodes replace only what offers at least 10 % more on both fee fields; an eighth leaves no doubt about rounding. */

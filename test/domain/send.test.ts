@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decideSend, type Outstanding, type SendView, STUCK_AFTER_BLOCKS } from '../../src/domain/send.ts'
+import {
+  affordablePart,
+  decideSend,
+  leastMintGas,
+  type Outstanding,
+  type SendView,
+  STUCK_AFTER_BLOCKS,
+} from '../../src/domain/send.ts'
 import '../support/property.ts'
 
 const tx: Outstanding = { nonce: 7, attempts: 1, maxFeeWei: 800n, maxPriorityFeeWei: 80n, signedAtBlock: 100 }
@@ -72,4 +79,15 @@ test('every bump offers at least an eighth more on both fields, and never more t
       assert.ok(decision.maxFeeWei <= feeCapWei && decision.maxPriorityFeeWei <= feeCapWei)
     }),
   )
+})
+
+test('the part of a batch to try is what the ether pays for, at least one, and less than before', () => {
+  assert.equal(affordablePart(200, { hasWei: 50n, needsWei: 200n }), 50)
+  assert.equal(affordablePart(200, { hasWei: 0n, needsWei: 200n }), 1)
+  assert.equal(affordablePart(200, { hasWei: 199n, needsWei: 200n }), 199)
+  assert.equal(affordablePart(2, { hasWei: 199n, needsWei: 200n }), 1)
+})
+
+test('a mint is given gas for each order, and for itself', () => {
+  assert.deepEqual([0, 1, 200].map(leastMintGas), [0n, 120_000n, 16_040_000n])
 })

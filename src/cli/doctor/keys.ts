@@ -5,7 +5,7 @@ import { currentFees, nonceAt } from '../../chain/sender.ts'
 import { quantity } from '../../chain/wire.ts'
 import type { Config } from '../../config.ts'
 import { readCursor } from '../../db/blocks.ts'
-import { readNextRoundWei, readUsualGas } from '../../db/funds.ts'
+import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/funds.ts'
 import { readPending } from '../../db/outbox.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Address } from '../../domain/units.ts'
@@ -63,8 +63,17 @@ async function lookAtGas(
 ): Promise<Finding> {
   const { balanceWei, maxFeeWei } = await readFunds(chain, of)
   const gas = (pool && (await readUsualGas(pool, of))) ?? GAS_USUAL
-  const transactions = maxFeeWei === 0n ? null : Number(balanceWei / (maxFeeWei * gas))
-  const reading = { address: of, balanceWei, maxFeeWei, gas, transactions }
+  const waitingGas = pool && role === 'minter' ? await readWaitingMintGas(pool) : 0n
+  const left = balanceWei - waitingGas * maxFeeWei
+  const transactions = maxFeeWei === 0n ? null : Math.max(0, Number(left / (maxFeeWei * gas)))
+  const reading = { address: of, balanceWei, maxFeeWei, gas, waitingGas, transactions }
+  if (left < 0n)
+    return fail(
+      `funds.${role}`,
+      `the ${role} has ${inEther(balanceWei)} ether, and the mint that waits may take ${inEther(waitingGas * maxFeeWei)}: it is sent in parts, as far as the ether goes`,
+      `Send ether to ${of}: buyers wait for it.`,
+      reading,
+    )
   const says = `the ${role} has ${inEther(balanceWei)} ether, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
   if (transactions === null || transactions >= Math.max(1, schedule.fundsWarnTransactions))
     return ok(`funds.${role}`, says, reading)

@@ -1,11 +1,11 @@
 // Looks now and then whether the accounts that send have enough ether left, and says so before it runs out. Sends nothing, and
 // never keeps a pass from its work.
 import type { AccountReader } from '../../chain/port.ts'
-import { readNextRoundWei, readUsualGas } from '../../db/funds.ts'
+import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/funds.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
-import { fundsNeededWei } from '../../domain/funds.ts'
+import { fundsNeededWei, type Spending } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 
@@ -33,10 +33,12 @@ export async function watchFunds(
   if (since !== null && since < EVERY_SEC) return
   await passStarted(ctx.pool, 'funds')
   try {
-    if (ctx.minter) await lookAt(ctx, 'minter', ctx.minter, 0n)
+    if (ctx.minter)
+      await lookAt(ctx, 'minter', ctx.minter, { waitingGas: await readWaitingMintGas(ctx.pool), nextRoundWei: 0n })
     const { distributor, rules } = ctx
     const handsOut = rules.distEnabled && rules.distMode === 'treasury'
-    if (distributor) await lookAt(ctx, 'distributor', distributor, handsOut ? await readNextRoundWei(ctx.pool) : 0n)
+    const nextRoundWei = handsOut ? await readNextRoundWei(ctx.pool) : 0n
+    if (distributor) await lookAt(ctx, 'distributor', distributor, { waitingGas: 0n, nextRoundWei })
     await passFinished(ctx.pool, 'funds', { outcome: {} })
   } catch (error) {
     ctx.log.warn({ err: error }, 'the senders’ funds could not be looked at')
@@ -48,14 +50,14 @@ async function lookAt(
   ctx: LedgerDb & RuledBy<UpkeepRules> & Logging,
   role: string,
   sender: AccountReader,
-  nextRoundWei: bigint,
+  ahead: Pick<Spending, 'waitingGas' | 'nextRoundWei'>,
 ): Promise<void> {
   const [balanceWei, fees, usualGas] = await Promise.all([
     sender.balance(),
     sender.fees(),
     readUsualGas(ctx.pool, sender.address),
   ])
-  const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, maxFeeWei: fees.maxFeeWei, nextRoundWei }
+  const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, maxFeeWei: fees.maxFeeWei, ...ahead }
   const neededWei = fundsNeededWei(spending, ctx.rules.fundsWarnTransactions)
   const funds: Funds = {
     sender: role,

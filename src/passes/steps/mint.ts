@@ -8,7 +8,7 @@ import { termsAt } from '../../domain/credit.ts'
 import { type CohortsAt, chooseCohort, type Opening, openingsNeeded } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { FeeRules, LedgerDb, Logging, RuledBy } from '../context.ts'
-import { type SenderRun, type Sent, send } from './send.ts'
+import { type SenderRun, type Sent, send, sendWhatFits } from './send.ts'
 
 type MintContext = LedgerDb & RuledBy<FeeRules> & Logging
 
@@ -34,14 +34,13 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
     const openings = await planOpenings(ctx, { cohorts, schedule, now: cursor.time }, accepted)
     if (openings.length > 0) return sendOpenings(ctx, sending, openings)
   }
-  return batch.length > 0 ? sendMint(ctx, sending, batch) : null
+  return batch.length > 0 ? sendWhatFits(batch, (part) => sendMint(ctx, sending, part)) : null
 }
 
-/** Opens cohorts: all of them, or as many as a transaction may carry on this chain. */
-async function sendOpenings(ctx: MintContext, sending: SenderRun, openings: CohortOpening[]): Promise<Sent> {
-  const sent = await send(ctx, sending, { kind: 'openCohorts', openings }, async () => {})
-  if (sent.kind === 'sent' || sent.why !== 'overGasCap' || openings.length < 2) return sent
-  return sendOpenings(ctx, sending, openings.slice(0, Math.ceil(openings.length / 2)))
+function sendOpenings(ctx: MintContext, sending: SenderRun, openings: CohortOpening[]): Promise<Sent> {
+  return sendWhatFits(openings, (part) =>
+    send(ctx, sending, { kind: 'openCohorts', openings: [...part] }, async () => {}),
+  )
 }
 
 interface Minting {
@@ -49,14 +48,14 @@ interface Minting {
   order: MintOrder
 }
 
-async function sendMint(ctx: MintContext, sending: SenderRun, batch: Minting[]): Promise<Sent> {
+async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Minting[]): Promise<Sent> {
   const { run, cursor } = sending
   const call: FactoryCall = {
     kind: 'mint',
     orders: batch.map(({ order }) => order),
     guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
   }
-  const sent = await send(ctx, sending, call, async (sql, outboxId) => {
+  return await send(ctx, sending, call, async (sql, outboxId) => {
     const ids = batch.map(({ payment }) => payment.id)
     const current = await payments.lockPayments(sql, ids)
     // A payment that was orphaned or decided otherwise since it was read must not be carried.
@@ -65,10 +64,6 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: Minting[]):
     }
     await payments.markMinting(sql, ids, outboxId)
   })
-  if (sent.kind === 'refused' && sent.why === 'overGasCap' && batch.length > 1) {
-    return sendMint(ctx, sending, batch.slice(0, Math.ceil(batch.length / 2)))
-  }
-  return sent
 }
 
 /** What has to be opened: for every tier on sale, and for tiers of accepted payments that are on sale no more. */

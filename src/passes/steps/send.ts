@@ -6,7 +6,7 @@ import { type Cursor, readBlock } from '../../db/blocks.ts'
 import * as outbox from '../../db/outbox.ts'
 import { writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
-import { decideSend } from '../../domain/send.ts'
+import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
 import type { FeeRules, LedgerDb, Logging, RuledBy, Run } from '../context.ts'
@@ -32,6 +32,8 @@ export type Sent =
       kind: 'refused'
       why: 'insufficientFunds' | 'overGasCap' | 'reverts' | 'providerBehind' | 'feeCapped' | 'resting' | 'notSigned'
       detail: string
+      /** Where the sender's ether falls short of what the call needs. */
+      short?: { hasWei: bigint; needsWei: bigint }
     }
 
 /**
@@ -65,8 +67,10 @@ export async function send(
     return { kind: 'refused', why: 'feeCapped', detail: `${fees.maxFeeWei} wei per gas` }
   const valueWei = call.kind === 'credit' ? call.valueWei : 0n
   const needed = valueWei + estimate.gas * fees.maxFeeWei
-  if (balance < needed)
-    return { kind: 'refused', why: 'insufficientFunds', detail: `has ${balance} wei, needs ${needed}` }
+  if (balance < needed) {
+    const short = { hasWei: balance, needsWei: needed }
+    return { kind: 'refused', why: 'insufficientFunds', detail: `has ${balance} wei, needs ${needed}`, short }
+  }
 
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: estimate.gas, fees }))
   if (signed instanceof SignerFault) return { kind: 'refused', why: 'notSigned', detail: signed.message }
@@ -82,6 +86,24 @@ export async function send(
   failpoint(`${call.kind}.stored`)
   await handOver(ctx, sending, signed, `${call.kind}.sent`)
   return { kind: 'sent', txHash: signed.txHash }
+}
+
+/**
+ * Sends a batch, or as many of its first items as a transaction may carry on this chain and the sender can pay for.
+ * `sendPart` makes and sends the call for some of them.
+ */
+export async function sendWhatFits<T>(
+  batch: readonly T[],
+  sendPart: (part: readonly T[]) => Promise<Sent>,
+): Promise<Sent> {
+  const sent = await sendPart(batch)
+  const size = sent.kind === 'refused' && batch.length > 1 ? smallerSize(sent, batch.length) : null
+  return size === null ? sent : sendWhatFits(batch.slice(0, size), sendPart)
+}
+
+function smallerSize({ why, short }: Extract<Sent, { kind: 'refused' }>, size: number): number | null {
+  if (why === 'insufficientFunds' && short) return affordablePart(size, short)
+  return why === 'overGasCap' || why === 'insufficientFunds' ? Math.ceil(size / 2) : null
 }
 
 /**
