@@ -381,7 +381,7 @@ export interface components {
          *     }
          */
         Error: {
-            /** @description What is wrong */
+            /** @description What is wrong, for people. */
             error: string;
         };
         /**
@@ -968,21 +968,45 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description Requests per minute. */
+        /**
+         * @description Requests per minute.
+         * @example 60
+         */
         Limit: string;
-        /** @description Requests left until the minute is over. */
+        /**
+         * @description Requests left until the minute is over.
+         * @example 59
+         */
         Remaining: string;
-        /** @description Unix seconds at which the minute is over. */
+        /**
+         * @description Unix seconds at which the minute is over.
+         * @example 1767323100
+         */
         Reset: string;
-        /** @description The same as an IETF RateLimit field. */
+        /**
+         * @description The same as an IETF RateLimit field.
+         * @example "default";r=59;t=48
+         */
         RateLimit: string;
-        /** @description The policy as an IETF RateLimit-Policy field. */
+        /**
+         * @description The policy as an IETF RateLimit-Policy field.
+         * @example "default";q=60;w=60
+         */
         RateLimitPolicy: string;
-        /** @description Seconds until the minute is over. */
+        /**
+         * @description Seconds until the minute is over.
+         * @example 48
+         */
         RetryAfter: string;
-        /** @description Strong; absent where the request carries a session cookie. */
+        /**
+         * @description Strong; absent where the request carries a session cookie.
+         * @example "mGx0VnQw1zR4-b_TfkLsa9cJe2A"
+         */
         Etag: string;
-        /** @description httpOnly, SameSite=Lax, Secure in production. */
+        /**
+         * @description httpOnly, SameSite=Lax, Secure in production.
+         * @example nl_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax
+         */
         SetCookie: string;
     };
     pathItems: never;

@@ -64,10 +64,46 @@ describe('the document', () => {
     const service = await startService()
     const { json } = await service.get('/api/openapi.json')
     assert.deepEqual(json, document)
+    assert.equal(json.components.securitySchemes.sessionCookie.name, 'nl_session')
     assert.match(json.openapi, /^3\.1\./)
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     assert.equal(json.info.version, version)
     await service.close()
+  })
+
+  it('names the cookies that this service sets, in production too', async () => {
+    for (const production of [false, true]) {
+      const service = await startService({ settings: { production } })
+      const { securitySchemes } = (await service.get('/api/openapi.json')).json.components
+      const [set = ''] = (await service.get('/api/auth/nonce')).headers['set-cookie'] ?? []
+      assert.equal(securitySchemes.nonceCookie.name, set.split('=')[0])
+      assert.equal(securitySchemes.sessionCookie.name, set.split('=')[0]?.replace('nonce', 'session'))
+      await service.close()
+    }
+  })
+
+  it('has no text that a comma has torn in two: the second half would be a key with nothing in it', () => {
+    const check = (part: unknown, place: string): void => {
+      if (typeof part !== 'object' || part === null) return
+      for (const [key, inner] of Object.entries(part)) {
+        const isData = /\/(example|examples|enum)\//.test(`${place}/${key}/`)
+        assert.ok(inner !== null || isData, `${place}/${key} is nothing`)
+        assert.ok(!key.includes(' '), `${place}/${key} is no key`)
+        check(inner, `${place}/${key}`)
+      }
+    }
+    check(document, '')
+  })
+
+  it('has nothing but valid schemas', () => {
+    const ajv = new Ajv2020({ strict: false })
+    const schemas = (part: unknown): unknown[] =>
+      typeof part !== 'object' || part === null
+        ? []
+        : Object.entries(part).flatMap(([key, inner]) => (key === 'schema' ? [inner] : schemas(inner)))
+    const all = [...Object.values(document.components.schemas), ...schemas(document)]
+    assert.ok(all.length > 50)
+    for (const one of all) assert.ok(ajv.validateSchema(one as object), ajv.errorsText(ajv.errors))
   })
 
   it('gives examples that follow its schemas, and describes every operation and field', () => {

@@ -1,11 +1,13 @@
-// GET /api/openapi.json: the hand-written description of the public surface, as JSON.
+// GET /api/openapi.json: the hand-written description of the public surface, as JSON, with the cookies named as this service sets them.
 import { readFileSync } from 'node:fs'
 import { type Page, pageOf } from '../memo.ts'
 import type { Route } from '../route.ts'
+import type { Sessions } from '../session.ts'
+import type { Tools } from '../tools.ts'
 
 const DOCUMENT = new URL('../../../api/openapi.yaml', import.meta.url)
 
-export const openapi = (): Route => {
+export const openapi = ({ sessions }: Tools): Route => {
   // Made when first asked for: reading it takes longer than all other routes together.
   let page: Promise<Page> | undefined
   return {
@@ -16,7 +18,7 @@ export const openapi = (): Route => {
     cors: true,
     deadlineMs: null,
     handle: () => {
-      page ??= read().catch((error) => {
+      page ??= read(sessions).catch((error) => {
         // What failed may go well the next time.
         page = undefined
         throw error
@@ -26,7 +28,11 @@ export const openapi = (): Route => {
   }
 }
 
-async function read(): Promise<Page> {
+async function read({ sessionCookie, nonceCookie }: Sessions): Promise<Page> {
   const { parse } = await import('yaml')
-  return pageOf(JSON.stringify(parse(readFileSync(DOCUMENT, 'utf8'), { merge: true })))
+  const document = parse(readFileSync(DOCUMENT, 'utf8'), { merge: true })
+  const schemes = document.components.securitySchemes
+  schemes.sessionCookie.name = sessionCookie
+  schemes.nonceCookie.name = nonceCookie
+  return pageOf(JSON.stringify(document))
 }
