@@ -3,6 +3,7 @@
 
 import { follow } from './follow.ts'
 import { growth } from './growth.ts'
+import { hostile } from './hostile.ts'
 import { latency } from './latency.ts'
 import type { Bench } from './lib/bench.ts'
 import { describeCommit, describeMachine } from './lib/machine.ts'
@@ -14,7 +15,7 @@ import { reads } from './reads.ts'
 import { round } from './round.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, follow, load, peers]
+const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, follow, load, hostile, peers]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)

@@ -1,0 +1,80 @@
+// The thread of the bench of hostile clients: holds connections in one bad manner, from addresses that are no proxy's, and opens a new one
+// for each that is dropped.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { parentPort, workerData } from 'node:worker_threads'
+
+export type Manner = 'headers' | 'bodies' | 'readers' | 'idle'
+
+export interface Attack {
+  port: number
+  manner: Manner
+  connections: number
+}
+
+export interface Done {
+  /** Connections at the end. */
+  open: number
+  /** Connections that the service ended. */
+  dropped: number
+}
+
+/** Rather few each, so that no address meets its cap. */
+const PER_ADDRESS = 20
+const DRIP_MS = 500
+/** Slow, but never so slow that nothing is taken for long. */
+const READ_MS = 200
+const READ_BYTES = 16 * 1024
+const PIPELINED = 10
+
+const { port, manner, connections } = workerData as Attack
+const sockets = new Set<Socket>()
+let dropped = 0
+let stopping = false
+
+const MANNERS: Record<Manner, (socket: Socket) => NodeJS.Timeout | null> = {
+  headers(socket) {
+    socket.write('GET /api/stats HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+    return setInterval(() => socket.write('a'), DRIP_MS)
+  },
+  bodies(socket) {
+    socket.write(
+      'POST /api/payments/claim HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+    )
+    return setInterval(() => socket.write(' '), DRIP_MS)
+  },
+  readers(socket) {
+    // Without `accept-encoding`: the largest that can be asked for.
+    socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED))
+    return setInterval(() => socket.read(READ_BYTES), READ_MS)
+  },
+  idle: () => null,
+}
+
+async function hold(at: number): Promise<void> {
+  if (stopping) return
+  const localAddress = `127.0.${1 + Math.floor(at / PER_ADDRESS / 250)}.${1 + (Math.floor(at / PER_ADDRESS) % 250)}`
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  socket.on('error', () => {})
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+  sockets.add(socket)
+  const timer = socket.destroyed ? null : MANNERS[manner](socket)
+  // Answers are read where reading slowly is not the point.
+  if (manner === 'readers') socket.on('readable', () => {})
+  else socket.resume()
+  socket.once('close', () => {
+    if (timer) clearInterval(timer)
+    sockets.delete(socket)
+    if (stopping) return
+    dropped++
+    void hold(at)
+  })
+}
+
+for (let at = 0; at < connections; at++) await hold(at)
+parentPort?.postMessage('begun')
+parentPort?.once('message', () => {
+  stopping = true
+  parentPort?.postMessage({ open: sockets.size, dropped } satisfies Done)
+  for (const socket of sockets) socket.destroy()
+})
