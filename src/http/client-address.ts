@@ -38,6 +38,16 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
   }
 }
 
+/** Whether a socket's address is that of a trusted proxy. */
+export function proxyCheck(trustedProxies: readonly string[]): (peer: string) => boolean {
+  const trusted = new BlockList()
+  for (const network of trustedProxies) trust(trusted, network)
+  return remembering((peer) => {
+    const address = plainAddress(peer)
+    return address !== null && trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+  })
+}
+
 /** The same few proxies bring all requests, and reading an address, or looking it up, takes longer than all else here. */
 function remembering<T>(find: (address: string) => T): (address: string) => T {
   const known = new Map<string, T>()

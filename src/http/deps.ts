@@ -7,6 +7,7 @@ import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
 import type { Passes, Syncer } from '../passes/outcomes.ts'
+import type { ConnectionLimits, DroppedBecause } from './connections.ts'
 
 export interface HttpDeps {
   /** The primary: whatever writes (used nonces, the shared price) or must not lag (health, claims). */
@@ -46,7 +47,9 @@ export interface HttpDeps {
   readonly chainIdMatches: (() => Promise<boolean | null>) | null
   /** True once the service was asked to stop: it is not ready then, and keeps no connection. Left out: never. */
   readonly draining?: () => boolean
-  /** Told of every answer, and of every read of the memo. Left out: nobody counts. */
+  /** What connections may take up. Left out: as much as the open files of this process allow. */
+  readonly connections?: Partial<ConnectionLimits>
+  /** Told of every answer, of every read of the memo, and of connections that were dropped. Left out: nobody counts. */
   readonly meters?: HttpMeters
   readonly settings: HttpSettings
   /** Milliseconds since 1970, as the machine tells them: sessions, nonces and times that are shown. It may step, or stand. */
@@ -60,6 +63,7 @@ export interface HttpMeters {
   /** `route` is the route's pattern; null where no route was reached. */
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
+  dropped(why: DroppedBecause): void
 }
 
 export interface HttpSettings {

@@ -1,4 +1,4 @@
-// The order in which every request is looked at: configured, limit, method, key or session,
+// The order in which every request is looked at: configured, limit, key, method, session,
 // input, and only then the handler. Catches every fault; what it says stays in the log.
 import type { IncomingMessage } from 'node:http'
 import type { Address } from '../domain/units.ts'
@@ -15,6 +15,8 @@ import type { Tools } from './tools.ts'
 
 /** More headers than any client sends; each costs time to look at. */
 const HEADERS_MAX = 100
+/** Numbers the wrong keys for the limits: above all routes. */
+const WRONG_KEYS_BUCKET = 32_767
 const NOBODY = '' as Address
 
 /** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
@@ -22,12 +24,25 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   const limits = new Limits(deps.steady)
   const findClient = clientFinder(deps.settings.trustedProxies)
 
-  function overLimit(route: Route, bucket: number, { raw }: Call, reply: Reply): boolean {
+  const clientOf = ({ raw }: Call) => findClient(raw.socket.remoteAddress ?? '', forwardedFor(raw))
+
+  function overLimit(route: Route, bucket: number, call: Call, reply: Reply): boolean {
     if (route.limitPerMinute === null) return false
-    const client = findClient(raw.socket.remoteAddress ?? '', forwardedFor(raw))
-    const state = limits.take(bucket, route.limitPerMinute, client)
+    const state = limits.take(bucket, route.limitPerMinute, clientOf(call))
     setRateHeaders(reply, state)
     return state.exceeded
+  }
+
+  /** Compares the key first, whatever was counted before: the right one is never refused. */
+  function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null {
+    const refused = route.authorize?.(call) ?? null
+    if (refused === null) return null
+    if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
+    if (!route.wrongKeys || call.raw.headers[route.wrongKeys.header] === undefined) return refused
+    const state = limits.take(WRONG_KEYS_BUCKET, route.wrongKeys.perMinute, clientOf(call))
+    if (!state.exceeded) return refused
+    setRateHeaders(reply, state)
+    return refuse('rateLimited')
   }
 
   function sessionOf(call: Call): Address | Refusal {
@@ -40,12 +55,12 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     const unready = route.configured?.()
     if (unready) return unready
     if (overLimit(route, bucket, call, reply)) return refuse('rateLimited')
+    const unauthorized = refuseUnkeyed(route, call, reply)
+    if (unauthorized) return unauthorized
     if (!isAllowed(route, call.method)) {
-      reply.header('allow', allowed(route))
+      reply.countAs(null).header('allow', allowed(route))
       return refuse('wrongMethod')
     }
-    const unauthorized = route.authorize?.(call)
-    if (unauthorized) return unauthorized
     if (!route.session) return null
     const wallet = sessionOf(call)
     if (typeof wallet !== 'string') return wallet
@@ -82,8 +97,11 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
       hasSession: call.cookies.has(sessions.sessionCookie),
     }
     if (route.cors) setCorsHeaders(reply)
-    if (call.method === 'OPTIONS' && route.methods !== 'any' && !refuseMessage(call) && !route.configured?.())
-      return sendOptions(reply, route, asked)
+    if (call.method === 'OPTIONS' && route.methods !== 'any') {
+      const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
+      if (refused) return sendOutcome(reply, route, asked, refused)
+      return sendOptions(reply.countAs(null), route, asked)
+    }
     const outcome = outcomeOf(route, bucket, call, reply)
     if (outcome instanceof Promise) return outcome.then((later) => sendOutcome(reply, route, asked, later))
     sendOutcome(reply, route, asked, outcome)

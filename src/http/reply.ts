@@ -1,21 +1,36 @@
 // Turns outcomes into answers: status, envelope, cache headers, entity tags, security and rate headers. Everything that is
 // sent passes through here or, where there is no request to answer, through `rawRefusal`.
 import type { ServerResponse } from 'node:http'
-import { pipeline, type Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import type { LimitState } from './limits.ts'
 import { type Body, bodyOf } from './memo.ts'
+import { PIECE_BYTES, piecesOf } from './pieces.ts'
 import { envelope, isRefusal, type RefusalName, statusOf } from './refusals.ts'
 import type { Download, Outcome, PageOutcome, Route } from './route.ts'
 
 /** On every answer: nobody guesses types, nobody learns where a caller came from. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
-const FIRST_HEADERS = Object.entries(SECURITY_HEADERS).flat()
+/** In production also: browsers come back by TLS only, no other origin's window reaches a page, and no page uses a device. */
+const PRODUCTION_HEADERS = {
+  ...SECURITY_HEADERS,
+  'strict-transport-security': 'max-age=31536000',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy':
+    'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), screen-wake-lock=(), usb=()',
+}
+
+export type SecurityHeaders = Readonly<Record<string, string>>
+
+/** The headers of every answer of this service. */
+export const securityHeaders = (production: boolean): SecurityHeaders =>
+  production ? PRODUCTION_HEADERS : SECURITY_HEADERS
+
 const JSON_TYPE = 'application/json'
-/** A page loads from this service alone, runs none but its scripts, and stands in no other page. Styles are set by scripts, too. */
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const NO_STORE = 'no-store'
 export const PRIVATE_NO_STORE = 'private, no-store'
+/** The slowest that a large body is sent: 4 KB a second, and a minute besides. */
+const SEND_BYTES_PER_MS_MIN = 4
+const SEND_MS_MIN = 60_000
 /** What a page of another origin may read besides the body. */
 const EXPOSED =
   'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, ratelimit, ratelimit-policy, retry-after, etag, x-request-id'
@@ -31,6 +46,8 @@ export interface Asked {
 
 /** What is done for every answer, whatever it says. */
 export interface Sending {
+  /** Names and values in turn, for every answer. */
+  headers: readonly string[]
   /** Whether the connection is not to be kept after an answer that is sent now. */
   isLast(): boolean
   /** Called once an answer is handed over whole, and never where that fails half way. */
@@ -44,8 +61,8 @@ export interface Sending {
 export class Reply {
   readonly response: ServerResponse
   readonly requestId: string
-  /** The route's pattern, null where none was reached. */
-  readonly route: string | null
+  /** What it is counted under: the route's pattern or a name for several, null where none was reached. */
+  route: string | null
   /** By `performance.now()`. */
   readonly began = performance.now()
   readonly #headers: string[]
@@ -55,7 +72,7 @@ export class Reply {
     this.response = response
     this.requestId = requestId
     this.route = route
-    this.#headers = [...FIRST_HEADERS, 'x-request-id', requestId]
+    this.#headers = [...sending.headers, 'x-request-id', requestId]
     this.#sending = sending
   }
 
@@ -65,12 +82,31 @@ export class Reply {
     return this
   }
 
+  /** Has it counted under another name; null: as a request that reached no route. */
+  countAs(route: string | null): this {
+    this.route = route
+    return this
+  }
+
   /** Sends it; Node leaves the body out where the request was HEAD. */
   send(status: number, body?: Body): void {
     if (body !== undefined) this.header('content-length', String(body.length))
-    this.#writeHead(status)
-    this.response.end(body, 'latin1')
-    this.#sending.onSent(this, status)
+    if (Buffer.isBuffer(body) && body.length > PIECE_BYTES && this.response.req.method !== 'HEAD')
+      this.#sendPieces(status, body)
+    else {
+      this.#writeHead(status)
+      this.response.end(body, 'latin1')
+      this.#sending.onSent(this, status)
+    }
+  }
+
+  /** Hands a large body over as fast as it is taken, so that no caller has the system copy all of it at once. */
+  #sendPieces(status: number, body: Buffer): void {
+    const { response } = this
+    // A caller who takes a little now and then is not stalled, but must not hold the answer for ever.
+    const late = setTimeout(() => response.destroy(), SEND_MS_MIN + body.length / SEND_BYTES_PER_MS_MIN)
+    response.once('close', () => clearTimeout(late))
+    this.sendStream(status, Readable.from(piecesOf(body)))
   }
 
   /** Sends what a stream brings. One that fails breaks the connection off. */
@@ -116,7 +152,7 @@ function sendPage(reply: Reply, route: Route, asked: Asked | null, page: PageOut
   }
   if (page.encoding && page.encoding !== 'identity') reply.header('content-encoding', page.encoding)
   const { contentType = JSON_TYPE } = route
-  if (contentType.startsWith('text/html')) reply.header('content-security-policy', route.policy ?? PAGE_POLICY)
+  if (route.policy) reply.header('content-security-policy', route.policy)
   reply.header('content-type', contentType).send(200, page.body)
 }
 
@@ -180,10 +216,10 @@ export function sendOptions(reply: Reply, route: Route, asked: Asked): void {
 }
 
 /** A whole refusal for a socket whose request could not even be read. */
-export function rawRefusal(refused: RefusalName, requestId: string): string {
+export function rawRefusal(refused: RefusalName, requestId: string, security: SecurityHeaders): string {
   const body = envelope(refused)
   const headers = {
-    ...SECURITY_HEADERS,
+    ...security,
     'content-type': JSON_TYPE,
     'content-length': String(Buffer.byteLength(body)),
     'cache-control': NO_STORE,

@@ -22,14 +22,23 @@ export interface Route {
   cache: string
   /** JSON unless told. */
   contentType?: string
-  /** `content-security-policy` of a page, where it is not the common one. */
+  /** `content-security-policy`, for pages. */
   policy?: string
   /** Readable from pages of any origin. Never together with a session. */
   cors: boolean
   /** Refuses while the endpoint is not configured; asked before everything else. */
   configured?: () => Refusal | null
-  /** Refuses a caller without the right key; asked before the input is looked at. */
+  /** Refuses a caller without the right key; asked before method, existence and input. */
   authorize?: (call: Call) => Refusal | null
+  /**
+   * Limits wrong keys in this header per minute and caller, over all routes that have this field; more are refused with 429. The right
+   * key is never refused.
+   */
+  wrongKeys?: { header: string; perMinute: number }
+  /** The name that its requests are counted under; the path unless told. */
+  countedAs?: string
+  /** The same for requests without the right key, so that they make few series. */
+  countedUnkeyedAs?: string
   /** True: only with a session, whose address the call carries. */
   session?: boolean
   /** The body must be a JSON object (`orNothing`: or absent). Without, any body up to 16 KiB is ignored. */

@@ -2,12 +2,16 @@
 // everything between the socket and the pipeline; knows nothing of what the routes answer.
 import { randomUUID } from 'node:crypto'
 import { createServer as createNodeServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../lib/log.ts'
+import { openFilesMax } from '../lib/open-files.ts'
+import { clientFinder, proxyCheck } from './client-address.ts'
+import { Connections, connectionLimits } from './connections.ts'
 import type { HttpDeps } from './deps.ts'
 import { callOf, pipeline } from './pipeline.ts'
 import type { RefusalName } from './refusals.ts'
-import { Reply, rawRefusal, type Sending, sendRefusal } from './reply.ts'
+import { Reply, rawRefusal, type Sending, securityHeaders, sendRefusal } from './reply.ts'
 import { createRouter } from './router.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools } from './tools.ts'
@@ -46,7 +50,10 @@ export function createServer(deps: HttpDeps): HttpServer {
   const run = pipeline(tools)
   const router = createRouter(buildRoutes(tools), HEADER_BYTES_MAX)
 
+  const connections = connectionsOf(deps)
+  const security = securityHeaders(deps.settings.production)
   const sending: Sending = {
+    headers: Object.entries(security).flat(),
     isLast: () => closing || (deps.draining?.() ?? false),
     onSent: (reply, status) => onSent(deps, reply, status),
   }
@@ -66,10 +73,11 @@ export function createServer(deps: HttpDeps): HttpServer {
       return
     }
     const { route, bucket, params, query } = found
-    return run(route, bucket, callOf(request, params, query, id), new Reply(response, id, route.path, sending))
+    const reply = new Reply(response, id, route.countedAs ?? route.path, sending)
+    return run(route, bucket, callOf(request, params, query, id), reply)
   }
 
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+  function answer(request: IncomingMessage, response: ServerResponse): void {
     const id = requestId(request)
     try {
       serve(request, response, id)?.catch((fault) => failed(response, id, fault))
@@ -78,10 +86,20 @@ export function createServer(deps: HttpDeps): HttpServer {
     }
   }
 
-  const server = createNodeServer(LIMITS, onRequest)
-  server.on('clientError', answerRawError)
-  server.on('checkExpectation', (request) => hangUp(request.socket, 'badRequest', requestId(request)))
-  server.on('connect', (request) => hangUp(request.socket, 'wrongMethod', requestId(request)))
+  const refuseRaw = (socket: Duplex, refused: RefusalName, id: string) =>
+    connections.leave(socket as Socket, () => hangUp(socket, rawRefusal(refused, id, security)))
+
+  const server = createNodeServer(LIMITS, (request, response) =>
+    connections.enter(response, () => answer(request, response)),
+  )
+  server.on('connection', (socket) => connections.accept(socket))
+  // What could not be read as a request at all, or came too slowly.
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy()
+    else refuseRaw(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
+  })
+  server.on('checkExpectation', (request) => refuseRaw(request.socket, 'badRequest', requestId(request)))
+  server.on('connect', (request) => refuseRaw(request.socket, 'wrongMethod', requestId(request)))
   return {
     server,
     listen: (where) =>
@@ -101,6 +119,19 @@ export function createServer(deps: HttpDeps): HttpServer {
   }
 }
 
+function connectionsOf({ settings: { trustedProxies }, connections, meters, log }: HttpDeps): Connections {
+  const limits = { ...connectionLimits(openFilesMax()), ...connections }
+  return new Connections({
+    limits,
+    findClient: clientFinder(trustedProxies),
+    isTrusted: proxyCheck(trustedProxies),
+    onDropped(why) {
+      meters?.dropped(why)
+      log.debug({ why }, 'a connection was dropped')
+    },
+  })
+}
+
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
@@ -118,23 +149,17 @@ function onSent(deps: HttpDeps, { response, requestId, route, began }: Reply, st
   logRequest(deps.log, request, { requestId, status, ms })
 }
 
-/** What could not be read as a request at all, or came too slowly. */
-function answerRawError(error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET') socket.destroy()
-  else hangUp(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
-}
-
 const hungUp = new WeakSet<Duplex>()
 
 /**
  * Refuses on the bare socket and closes it: nothing that follows on this connection can be trusted to be a request. What still
  * comes is let pass by for a moment, since closing on it would reset the connection before the refusal is read.
  */
-function hangUp(socket: Duplex, refused: RefusalName, id: string): void {
+function hangUp(socket: Duplex, refusal: string): void {
   // What comes after is an error each time.
   if (hungUp.has(socket)) return
   hungUp.add(socket)
-  if (socket.writable) socket.end(rawRefusal(refused, id))
+  if (socket.writable) socket.end(refusal)
   socket.resume()
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

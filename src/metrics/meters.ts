@@ -4,7 +4,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 
 import { Histogram as PlainHistogram } from './histogram.ts'
 
 /** Everything else is `other`: a client chooses its method. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+const METHODS = new Map([
+  ['GET', 'GET'],
+  // Answered as GET is.
+  ['HEAD', 'GET'],
+  ['POST', 'POST'],
+])
 const HTTP_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const RPC_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 const PASS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60]
@@ -13,6 +18,7 @@ export interface Meters {
   /** An answered request. `route` is the route's pattern, null where none was reached. */
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
+  dropped(why: 'idle' | 'refused' | 'flooding' | 'stalled'): void
   /** A call to a provider, or a batch of them. */
   rpc(seen: { host: string; method: string; outcome: string; seconds: number }): void
   pass(seen: { pass: string; outcome: PassResult; seconds: number }): void
@@ -57,6 +63,12 @@ export function createMeters(registry: Registry, version: string): Meters & { an
       for (const [result, count] of Object.entries(reads)) memo.inc({ result }, count)
     },
   })
+  const dropped = new Counter({
+    name: 'node_ledger_http_connections_dropped_total',
+    help: 'Connections dropped: idle (made room for a new one), refused (no room), flooding (pipelined too much), stalled (read nothing).',
+    labelNames: ['why'],
+    registers,
+  })
   const rpc = new Histogram({
     name: 'node_ledger_rpc_request_duration_seconds',
     help: 'Time a JSON-RPC provider took, by what came of it: ok, error (a JSON-RPC error), or the kind of fault.',
@@ -90,16 +102,18 @@ export function createMeters(registry: Registry, version: string): Meters & { an
     registers,
   })
   startAtZero(runs, durations, deliveries)
+  for (const why of ['idle', 'refused', 'flooding', 'stalled']) dropped.inc({ why }, 0)
   return {
     answers,
     request({ method, route, status, seconds }) {
       const where = route ?? 'unknown'
-      answerTo(METHODS.has(method) ? method : 'other', where, status)(seconds)
+      answerTo(METHODS.get(method) ?? 'other', where, status)(seconds)
       if (status === 429) limited.inc({ route: where })
     },
     memo: (result) => {
       reads[result]++
     },
+    dropped: (why) => dropped.inc({ why }),
     rpc({ host, method, outcome, seconds }) {
       rpc.observe({ provider: host, method, outcome }, seconds)
       if (outcome !== 'ok' && outcome !== 'error') faults.inc({ provider: host, kind: outcome })

@@ -41,11 +41,14 @@ describe('the admin routes', () => {
     assert.equal((await desk.post('pause', 'reason=x', { headers: { 'content-type': 'text/plain' } })).status, 400)
   })
 
-  it('look at the key before the input, and at the method before the key', async () => {
+  it('look at the key before the method, the route and the input', async () => {
     const noKey = { headers: { 'x-admin-key': 'wrong' } }
     assert.equal((await desk.get('audit?limit=0', noKey)).status, 401)
     assert.equal((await desk.post('pause', '{', noKey)).status, 401)
-    const wrongMethod = await desk.get('pause', noKey)
+    const unkeyed = await desk.get('pause', noKey)
+    assert.deepEqual([unkeyed.status, unkeyed.headers.allow], [401, undefined])
+    assert.equal((await desk.get('no/such/route', noKey)).status, 401)
+    const wrongMethod = await desk.get('pause')
     assert.deepEqual([wrongMethod.status, wrongMethod.headers.allow], [405, 'POST, OPTIONS'])
     assert.equal((await desk.get('no/such/route')).status, 404)
   })

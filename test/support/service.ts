@@ -39,14 +39,17 @@ export interface Service {
 
 /**
  * Starts the service itself, so that a kill hits it and no launcher, and waits for its banner. Throws with what it said when there is none.
- * `onOutput` is told all that it wrote so far whenever there is more, from before the banner on.
+ * `onOutput` is told all that it wrote so far whenever there is more, from before the banner on. A `launcher` must become the service,
+ * as prlimit does.
  */
 export async function startService(
   dataDir: string,
   env: Record<string, string> = {},
   onOutput: (output: string) => void = () => {},
+  launcher: readonly string[] = [],
 ): Promise<Service> {
-  const child = spawn(process.execPath, [MAIN, 'start'], {
+  const [program = '', ...args] = [...launcher, process.execPath, MAIN, 'start']
+  const child = spawn(program, args, {
     env: {
       ...runtimeEnv(),
       HOME: dataDir,

@@ -2,8 +2,9 @@
 // loads comes from here; nothing is asked of any other host.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Page, pageOf } from '../memo.ts'
+import { Asset, assetRoute, pagePolicy } from '../assets.ts'
 import type { Route } from '../route.ts'
+import type { Tools } from '../tools.ts'
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -29,35 +30,29 @@ const SCRIPT = `SwaggerUIBundle({
   validatorUrl: null,
 })
 `
-const HTML = 'text/html; charset=utf-8'
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 const { resolve } = createRequire(import.meta.url)
-const asset = (name: string) => readFileSync(resolve(`swagger-ui-dist/${name}`), 'utf8')
+/** A version of the service has one version of Swagger UI; five minutes bridge a change. */
+const CACHE = 'public, max-age=300'
+const swagger = (name: string) => new Asset(() => readFileSync(resolve(`swagger-ui-dist/${name}`)))
+const text = (content: string) => new Asset(() => Buffer.from(content))
 
-/** The page and what it loads. */
-export const docs: readonly (() => Route)[] = [
-  file('/docs', HTML, () => PAGE),
-  file('/docs/reference.js', JAVASCRIPT, () => SCRIPT),
-  file('/docs/swagger-ui-bundle.js', JAVASCRIPT, () => asset('swagger-ui-bundle.js')),
-  file('/docs/swagger-ui.css', 'text/css; charset=utf-8', () => asset('swagger-ui.css')),
+/** The page and what it loads. Files are read when they are first asked for: on most instances they never are. */
+export const docs: readonly ((tools: Tools) => Route)[] = [
+  ({ deps }) =>
+    assetRoute({
+      path: '/docs',
+      contentType: 'text/html; charset=utf-8',
+      cache: CACHE,
+      asset: text(PAGE),
+      policy: pagePolicy(deps.settings.publicRpcUrl),
+      countedAs: 'pages',
+    }),
+  file('/docs/reference.js', JAVASCRIPT, () => text(SCRIPT)),
+  file('/docs/swagger-ui-bundle.js', JAVASCRIPT, () => swagger('swagger-ui-bundle.js')),
+  file('/docs/swagger-ui.css', 'text/css; charset=utf-8', () => swagger('swagger-ui.css')),
 ]
 
-function file(path: string, contentType: string, read: () => string): () => Route {
-  return () => {
-    // Read when first asked for: most instances never are.
-    let page: Page | undefined
-    return {
-      path,
-      methods: ['GET'],
-      limitPerMinute: null,
-      cache: 'public, max-age=300',
-      contentType,
-      cors: false,
-      deadlineMs: null,
-      handle: () => {
-        page ??= pageOf(read())
-        return page
-      },
-    }
-  }
+function file(path: string, contentType: string, asset: () => Asset): () => Route {
+  return () => assetRoute({ path, contentType, cache: CACHE, asset: asset(), countedAs: 'files' })
 }

@@ -5,12 +5,18 @@ import type { Call, Route } from '../../route.ts'
 import { headerOnce, sameSecret } from '../../secrets.ts'
 import type { Tools } from '../../tools.ts'
 
+const KEY_HEADER = 'x-admin-key'
+/** A hand that mistypes, and a script whose key has been changed, stay below. */
+const WRONG_KEYS_PER_MINUTE = 20
+
 /** What every route under /api/admin has in common. */
 export function door({ deps, isOwnOrigin }: Tools) {
   const keys = deps.settings.adminKeys
   return {
-    // Who holds a key is no stranger, and wrong keys of 32 characters are guessed by nobody.
+    // An operator is not limited. Wrong keys are: 32 characters cannot be guessed, but trying must not be free.
     limitPerMinute: null,
+    wrongKeys: { header: KEY_HEADER, perMinute: WRONG_KEYS_PER_MINUTE },
+    countedUnkeyedAs: '/api/admin',
     cache: 'private, no-store',
     cors: false,
     configured: () => (keys.length === 0 ? refuse('unknownRoute') : null),
@@ -24,7 +30,7 @@ export function door({ deps, isOwnOrigin }: Tools) {
 
 /** Whose key the call carries; null: nobody's. Compares with every key, so that the time does not tell which one matched. */
 export function labelOf({ raw }: Call, keys: Tools['deps']['settings']['adminKeys']): string | null {
-  const given = headerOnce(raw, 'x-admin-key') ?? ''
+  const given = headerOnce(raw, KEY_HEADER) ?? ''
   let label: string | null = null
   for (const key of keys) {
     if (sameSecret(given, key.key)) label = key.label

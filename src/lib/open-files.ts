@@ -1,0 +1,21 @@
+// How many files (sockets among them) this process may have open.
+import { readFileSync } from 'node:fs'
+
+/** Where the system does not say: the smallest limit that is common. */
+const UNKNOWN = 1_024
+
+/** The limit, which Node has raised as far as it may by then; Infinity where there is none. */
+export function openFilesMax(): number {
+  try {
+    return parseOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
+  } catch {
+    return UNKNOWN
+  }
+}
+
+/** Reads the limit in force from the text of /proc/self/limits. */
+export function parseOpenFiles(limits: string): number {
+  const soft = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1]
+  if (soft === undefined) return UNKNOWN
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft)
+}

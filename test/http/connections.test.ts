@@ -1,0 +1,249 @@
+// What connections may take up, on real sockets: how many there are, in all and of one address; who goes for a new one; answers
+// that are not read; requests that come before the answer to the last was taken. Counts only: how fast is a bench's question.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ConnectionLimits, connectionLimits } from '../../src/http/connections.ts'
+import { parseOpenFiles } from '../../src/lib/open-files.ts'
+import { CRON_KEY, type Overrides, type Service, startService } from '../support/http.ts'
+import { exchange } from '../support/http-raw.ts'
+import { until } from '../support/until.ts'
+
+const HEALTHZ = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
+const BUNDLE = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'
+const BUNDLE_BYTES_MIN = 1_500_000
+
+let service: Service | null = null
+let sockets: Client[] = []
+
+interface Client {
+  socket: Socket
+  /** Everything that came. */
+  received(): Buffer
+  closed(): boolean
+}
+
+async function start(connections: Partial<ConnectionLimits>, overrides: Overrides = {}): Promise<Service> {
+  service = await startService({ connections, ...overrides })
+  return service
+}
+
+afterEach(async () => {
+  for (const { socket } of sockets) socket.destroy()
+  sockets = []
+  await service?.close()
+  service = null
+})
+
+/** A connection from 127.0.0.x, that reads unless told. */
+async function open({ from = '127.0.0.1', reads = true } = {}): Promise<Client> {
+  const socket = connect({ port: service?.port ?? 0, host: '127.0.0.1', localAddress: from })
+  const chunks: Buffer[] = []
+  let closed = false
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    closed = true
+  })
+  if (reads) socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await once(socket, 'connect')
+  const client = { socket, received: () => Buffer.concat(chunks), closed: () => closed }
+  sockets.push(client)
+  return client
+}
+
+const openMany = async (count: number, from?: string) => {
+  for (let i = 0; i < count; i++) await open(from === undefined ? {} : { from })
+}
+
+/** Connections that the server has. */
+const counted = () => new Promise<number>((resolve) => service?.app.server.getConnections((_, count) => resolve(count)))
+const stillOpen = () => sockets.filter(({ closed }) => !closed()).length
+
+/** Sends a request and waits for its answer. */
+async function answered(client: Client, request = HEALTHZ): Promise<boolean> {
+  const before = client.received().length
+  client.socket.write(request)
+  await until('an answer, or the end', async () => client.closed() || client.received().length > before)
+  return /^HTTP\/1\.1 200/.test(client.received().subarray(before).toString('latin1'))
+}
+
+describe('connections', () => {
+  it('are capped in all: the oldest idle one goes for a new one, which is served', async () => {
+    await start({ total: 10, perAddress: 100 })
+    await openMany(10)
+    await until('all to be accepted', async () => (await counted()) === 10)
+    const [first, second] = sockets
+    assert.ok(first && second)
+    // The first has been used last.
+    assert.ok(await answered(first))
+    const late = await open()
+    assert.ok(await answered(late))
+    await until('one to have gone', async () => stillOpen() === 10)
+    assert.deepEqual([first.closed(), second.closed()], [false, true])
+    await openMany(50)
+    await until('the others to have gone', async () => stillOpen() === 10 && (await counted()) === 10)
+  })
+
+  it('are capped for each address, and those of another address stay as they are', async () => {
+    await start({ total: 100, perAddress: 5 })
+    await openMany(3, '127.0.0.2')
+    await openMany(40, '127.0.0.3')
+    await until('the cap to hold', async () => stillOpen() === 8 && (await counted()) === 8)
+    assert.equal(sockets.slice(0, 3).filter(({ closed }) => closed()).length, 0)
+    const own = await open({ from: '127.0.0.3' })
+    assert.ok(await answered(own), 'its newest connection is served')
+  })
+
+  it('of a trusted proxy have no cap of their own', async () => {
+    await start({ total: 100, perAddress: 5 }, { settings: { trustedProxies: ['127.0.0.9'] } })
+    await openMany(40, '127.0.0.9')
+    await openMany(40, '127.0.0.8')
+    await until('the cap to hold', async () => stillOpen() === 45 && (await counted()) === 45)
+    assert.equal(sockets.slice(0, 40).filter(({ closed }) => closed()).length, 0)
+  })
+
+  it('with a request under way are never dropped for a new one, which is refused instead', async () => {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const dropped: string[] = []
+    const meters = { request() {}, memo() {}, dropped: (why: string) => void dropped.push(why) }
+    const asked: unknown[] = []
+    const run = async (): Promise<never> => {
+      asked.push(null)
+      await held
+      throw new Error('over')
+    }
+    await start({ total: 4, perAddress: 100 }, { passes: { payments: run, credit: run, claim: run }, meters })
+    await openMany(4)
+    for (const { socket } of sockets)
+      socket.write(`GET /api/cron/credit HTTP/1.1\r\nHost: x\r\nx-cron-key: ${CRON_KEY}\r\n\r\n`)
+    await until('all requests to be under way', async () => asked.length === 4)
+    const late = await open()
+    await until('the new one to be refused', async () => late.closed())
+    assert.deepEqual(dropped, ['refused'])
+    release()
+    await until('all answers', async () => sockets.slice(0, 4).every(({ received }) => received().length > 0))
+    assert.equal(sockets.slice(0, 4).filter(({ closed }) => closed()).length, 0)
+    assert.ok(await answered(await open()), 'room again')
+  })
+
+  it('give their place back when they end, however they do', async () => {
+    await start({ total: 6, perAddress: 6 })
+    for (let turn = 0; turn < 5; turn++) {
+      await openMany(6)
+      for (const { socket } of sockets.splice(0)) turn % 2 ? socket.destroy() : socket.resetAndDestroy()
+      await until('all to be gone', async () => (await counted()) === 0)
+    }
+    await openMany(6)
+    assert.equal((await Promise.all(sockets.map((client) => answered(client)))).filter(Boolean).length, 6)
+  })
+})
+
+describe('answers', () => {
+  it('that are never read are given up with their connection', async () => {
+    await start({ stallMs: 200 })
+    for (let i = 0; i < 20; i++) {
+      const { socket } = await open({ reads: false, from: `127.0.0.${i + 10}` })
+      socket.pause()
+      // More than the system takes at once, by several requests.
+      socket.write(BUNDLE.repeat(10))
+    }
+    await until('no connection to be left', async () => (await counted()) === 0)
+  })
+
+  it('that take long to be made are waited for', async () => {
+    await start({ stallMs: 50 }, { chainIdMatches: () => sleep(600, true) })
+    const client = await open()
+    assert.ok(await answered(client, 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'))
+  })
+
+  it('that are read, if slowly, arrive whole', async () => {
+    await start({ stallMs: 1_000 })
+    const client = await open({ reads: false })
+    let bytes = 0
+    client.socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      client.socket.pause()
+      setTimeout(() => client.socket.resume(), 5)
+    })
+    client.socket.write(BUNDLE)
+    await until('the whole answer', async () => bytes > BUNDLE_BYTES_MIN || client.closed())
+    assert.equal(client.closed(), false)
+  })
+
+  it('are in flight one at a time on a connection, and a piece of each in memory', async () => {
+    const sent: string[] = []
+    const log = {
+      request: ({ route }: { route: string | null }) => void sent.push(route ?? ''),
+      memo() {},
+      dropped() {},
+    }
+    const { app } = await start({ stallMs: 60_000 }, { meters: log })
+    const held = new Set<Socket>()
+    app.server.on('request', ({ socket }) => held.add(socket))
+    for (let i = 0; i < 10; i++) {
+      const { socket } = await open({ reads: false, from: `127.0.0.${i + 10}` })
+      socket.pause()
+      socket.write(BUNDLE.repeat(10))
+    }
+    const pending = () => [...held].map((socket) => socket.writableLength)
+    await until('every connection to be full', async () => held.size === 10 && pending().every((bytes) => bytes > 0))
+    const largest = Math.max(...pending())
+    assert.ok(largest <= 160 * 1024, `${largest} bytes wait on one connection`)
+    // The system takes 4 MB of a connection at most, so that of ten answers at most three were begun.
+    assert.ok(sent.length <= 30, `${sent.length} answers were sent to clients who read nothing`)
+  })
+
+  it('come in the order of their requests, all of them, and what cannot be read is refused after them', async () => {
+    const { port } = await start({})
+    const requests = `${HEALTHZ}GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n${HEALTHZ}nonsense\r\n\r\n`
+    const { answers, closed } = await exchange(port, [requests], { closes: true })
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.slice(0, 14)]),
+      [
+        [200, '{"status":"ok"'],
+        [200, '{"status":"rea'],
+        [200, '{"status":"ok"'],
+        [400, '{"error":"The '],
+      ],
+    )
+    assert.equal(closed, true)
+  })
+
+  it('are not piled up for a client that sends requests without end', async () => {
+    const dropped: string[] = []
+    const meters = { request() {}, memo() {}, dropped: (why: string) => void dropped.push(why) }
+    await start({ stallMs: 60_000 }, { meters })
+    const client = await open({ reads: false })
+    client.socket.pause()
+    const pump = () => {
+      while (!client.socket.destroyed && client.socket.write(BUNDLE.repeat(100)));
+    }
+    client.socket.on('drain', pump)
+    pump()
+    await until('it to be cut off', async () => (await counted()) === 0)
+    assert.deepEqual(dropped, ['flooding'])
+  })
+})
+
+describe('the limits', () => {
+  it('follow what the process may open, with a reserve for the database, the provider and webhooks', () => {
+    const totals = [64, 1_024, 4_096, 20_480, 1_048_576, Number.POSITIVE_INFINITY].map(
+      (files) => connectionLimits(files).total,
+    )
+    assert.deepEqual(totals, [32, 768, 3_840, 10_000, 10_000, 10_000])
+    const perAddress = [64, 1_024, 4_096].map((files) => connectionLimits(files).perAddress)
+    assert.deepEqual(perAddress, [8, 192, 512])
+  })
+
+  it('are read from what the system says', () => {
+    const line = 'Limit                     Soft Limit           Hard Limit           Units\nMax open files            '
+    assert.equal(parseOpenFiles(`${line}20480                65536                files\n`), 20_480)
+    assert.equal(parseOpenFiles(`${line}unlimited            unlimited            files\n`), Number.POSITIVE_INFINITY)
+    assert.equal(parseOpenFiles('nothing of the kind'), 1_024)
+  })
+})

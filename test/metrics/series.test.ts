@@ -1,0 +1,59 @@
+// How many series strangers can make: a bounded number, however many requests they send and whatever these say.
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { Registry } from 'prom-client'
+import { buildRoutes } from '../../src/http/routes.ts'
+import { buildTools } from '../../src/http/tools.ts'
+import { createMeters } from '../../src/metrics/meters.ts'
+import { type AskOptions, startService } from '../support/http.ts'
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND']
+/** A histogram's series: its buckets, the sum and the count. */
+const SERIES_MAX = 2_000
+
+test('a flood of unkeyed requests to every route by every method makes few series, and another one no more', async () => {
+  const registry = new Registry()
+  const { answers, ...meters } = createMeters(registry, 'test')
+  const service = await startService({ meters })
+  const settings = { publicUrl: 'http://x', sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
+  const routes = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))
+  const series = async () => {
+    const lines = `${answers.render()}\n${await registry.metrics()}`.split('\n')
+    return lines.filter((line) => line !== '' && !line.startsWith('#')).length
+  }
+  const flood = async (options: AskOptions, suffix: string) => {
+    for (const { path } of routes) {
+      const target = path.replaceAll(/:\w+/g, '1').replaceAll('*', 'x')
+      await Promise.all(METHODS.map((method) => raw(service.port, method, target + suffix, options)))
+      service.clock.now += 1_000
+    }
+  }
+  const before = await series()
+  await flood({}, '')
+  await flood({ headers: { 'x-admin-key': 'wrong', 'x-cron-key': 'wrong' } }, '?limit=0')
+  const first = (await series()) - before
+  assert.ok(first < SERIES_MAX, `${first} series`)
+  await flood({ headers: { authorization: 'Bearer x', 'x-admin-key': 'guess' } }, '?x=1')
+  const more = (await series()) - before - first
+  // Here and there a limit is reached for the first time.
+  assert.ok(more < SERIES_MAX / 10, `${more} more series`)
+  const labels = [...answers.render().matchAll(/_count\{(.*)\}/g)].map(([, text = '']) => text)
+  assert.deepEqual(
+    labels.filter((text) => /route="\/api\/admin\//.test(text)),
+    [],
+    'routes that only a key opens have series of their own',
+  )
+  await service.close()
+})
+
+/** Without what `Service.ask` holds answers to: pages and files are none of JSON. */
+function raw(port: number, method: string, path: string, { headers = {} }: AskOptions): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) =>
+      answer.on('end', resolve).resume(),
+    )
+      .on('error', reject)
+      .end()
+  })
+}
