@@ -510,7 +510,7 @@ export interface components {
             isSolvent: boolean | null;
             /** @description The block at which all of it was read. */
             blockNumber: number | null;
-            /** @description When it was read. */
+            /** @description When the chain was asked */
             checkedAt: components["schemas"]["NullableTime"];
         };
         /**

@@ -147,7 +147,14 @@ export interface Readings {
     nodeId: bigint,
     atBlock: number,
   ): Promise<{ owner: Address; balanceWei: Wei; creditedWei: Wei; withdrawnWei: Wei; blockNumber: number } | null>
-  cover(): Promise<{ contractBalanceWei: Wei; outstandingWei: Wei; isSolvent: boolean; blockNumber: number } | null>
+  /** `checkedAt` is when the chain was asked, milliseconds since 1970: a remembered answer keeps its own. */
+  cover(): Promise<{
+    contractBalanceWei: Wei
+    outstandingWei: Wei
+    isSolvent: boolean
+    blockNumber: number
+    checkedAt: number
+  } | null>
   /** The distributing account's balance; null also when no distributor is configured. */
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>

@@ -36,12 +36,14 @@ export interface ReadingsOptions {
   distributor: Address | null
   /** Milliseconds, never running backwards. */
   clock?: () => number
+  /** Milliseconds since 1970: only to say when something was read. */
+  wallClock?: () => number
 }
 
 /** Builds the readings. Give them an Rpc of their own, so that the passes' bulk reads do not stand in their way. */
 export function createReadings(options: ReadingsOptions): Readings {
   const { rpc, factory, distributor } = options
-  const clock = options.clock ?? (() => performance.now())
+  const { clock = () => performance.now(), wallClock = Date.now } = options
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, restMs: REST_MS, clock })
 
   /** One try within what is left of the budget; null when it fails, is late, or is not worth making now. */
@@ -83,7 +85,11 @@ export function createReadings(options: ReadingsOptions): Readings {
     node: (nodeId, atBlock) =>
       nodes(`${nodeId}@${atBlock}`, () => inTimeOrNull(BUDGET_MS, () => readNode(nodeId, atBlock))),
 
-    cover: () => cover('', () => attempt((timeoutMs) => readCover(rpc, factory, once(timeoutMs)))),
+    cover: () =>
+      cover('', () => {
+        const checkedAt = wallClock()
+        return attempt(async (timeoutMs) => ({ ...(await readCover(rpc, factory, once(timeoutMs))), checkedAt }))
+      }),
 
     async distributorBalanceWei() {
       if (distributor === null) return null
@@ -115,7 +121,7 @@ export function createReadings(options: ReadingsOptions): Readings {
 const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
 
 /** Balance, debt and solvency, all at the one block that was the head. */
-async function readCover(rpc: Rpc, factory: Address, read: ReadOptions): Promise<Cover> {
+async function readCover(rpc: Rpc, factory: Address, read: ReadOptions): Promise<Omit<Cover, 'checkedAt'>> {
   const blockNumber = count(await rpc.request('eth_blockNumber', [], read), 'block number')
   const [balance, outstanding, isSolvent] = await rpc.requestAll(
     [

@@ -10,30 +10,20 @@ const KEPT_MS = 5_000
 const READING_MS_MAX = 1_000
 
 export interface ContractSnapshot {
-  cover(): Promise<CheckedCover | null>
+  cover(): ReturnType<Readings['cover']>
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
 }
 
-export type CheckedCover = NonNullable<Awaited<ReturnType<Readings['cover']>>> & { checkedAt: string }
-
 /** Builds the shared readings. `readings` null: there is no chain to ask. */
-export function contractSnapshot(
-  readings: Readings | null,
-  clock: () => number,
-  steady: () => number,
-): ContractSnapshot {
+export function contractSnapshot(readings: Readings | null, steady: () => number): ContractSnapshot {
   const none = async () => null
   if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none }
   // "Could not check" is kept as well: a provider that is away is not asked by every caller.
   const kept = <T>(read: () => Promise<T | null>) =>
     shared(() => inTimeOrNull(READING_MS_MAX, read), { ageMaxMs: KEPT_MS, clock: steady })
   return {
-    cover: kept(async () => {
-      const checkedAt = new Date(clock()).toISOString()
-      const cover = await readings.cover()
-      return cover && { ...cover, checkedAt }
-    }),
+    cover: kept(() => readings.cover()),
     distributorBalanceWei: kept(() => readings.distributorBalanceWei()),
     paused: kept(() => readings.paused()),
   }

@@ -42,7 +42,7 @@ export function buildTools(deps: HttpDeps): Tools {
     ask,
     read: deps.readSql === deps.sql ? ask : replicaLedger(deps.readSql, ask, deps),
     sessions: new Sessions(deps.settings, deps.clock),
-    snapshot: contractSnapshot(deps.readings, deps.clock, deps.steady),
+    snapshot: contractSnapshot(deps.readings, deps.steady),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
     page: page as Tools['page'],
   }

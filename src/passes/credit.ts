@@ -38,9 +38,9 @@ type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<Cred
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
 export function creditPass(ctx: CreditContext & RunLock & Preflight): () => Promise<CreditOutcome> {
-  const halted = async () => outcome({ reason: 'paused' })
+  const halted = async () => uncounted({ ran: true, reason: 'paused' })
   const run = passRunner(ctx, { name: 'credit', body: (run) => credit(ctx, run), halted })
-  return async () => (await run()) ?? outcome({ ran: false })
+  return async () => (await run()) ?? uncounted({ ran: false, reason: null })
 }
 
 async function credit(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
@@ -151,8 +151,13 @@ async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<C
   })
 }
 
+/** Of a run that did not come to look at what is due nothing was counted, which is not zero. */
+function uncounted(known: Pick<CreditOutcome, 'ran' | 'reason'>): CreditOutcome {
+  const counts = { nodeCount: null, totalWei: null, dueNodes: null, durationMs: null }
+  return { ...known, ...counts, distributionId: null, txHash: null, signer: null }
+}
+
 function outcome(known: {
-  ran?: boolean
   reason?: CreditReason
   distributionId?: number
   nodeCount?: number
@@ -161,7 +166,7 @@ function outcome(known: {
   txHash?: Hash
 }): CreditOutcome {
   return {
-    ran: known.ran ?? true,
+    ran: true,
     reason: known.reason ?? null,
     distributionId: known.distributionId ?? null,
     nodeCount: known.nodeCount ?? 0,

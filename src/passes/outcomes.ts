@@ -8,7 +8,7 @@ import type { Address, Hash, Wei } from '../domain/units.ts'
  */
 export type SignerAnswer = 'signed' | 'notSigned' | null
 
-/** GET|POST /api/cron/payments. `ran: false` means that another run held the lock, and then the rest is null or 0. */
+/** GET|POST /api/cron/payments. `ran: false` means that another run held the lock. What a run did not count is null. */
 export interface PaymentsOutcome {
   ran: boolean
   /** First and last block stored by this run; null when none was. */
@@ -16,37 +16,37 @@ export interface PaymentsOutcome {
   toBlock: number | null
   headBlock: number | null
   /** Transfers to the payments wallet stored by this run. */
-  detected: number
+  detected: number | null
   /** Nodes that this run saw minted. */
-  minted: number
+  minted: number | null
   /** Payments held by this run. */
-  held: number
+  held: number | null
   /** Payments that still wait: seen, accepted or minting. */
-  pending: number
+  pending: number | null
   /** Nodes found on chain and inserted by the reconciler in this run. */
-  reconciled: number
+  reconciled: number | null
   /** Whether the minter signed. */
   signer: SignerAnswer
-  durationMs: number
+  durationMs: number | null
 }
 
 /** Why a credit pass sent no round. `pending` also where the signer did not sign: `signer` says so. */
 export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'underfunded' | 'pending'
 
-/** GET|POST /api/cron/credit. */
+/** GET|POST /api/cron/credit. What a run did not count is null: all of it with `ran: false`. */
 export interface CreditOutcome {
   ran: boolean
   reason: CreditReason
   /** The round that was sent, or is outstanding. */
   distributionId: number | null
-  nodeCount: number
-  totalWei: Wei
+  nodeCount: number | null
+  totalWei: Wei | null
   /** Nodes due when the run began. */
-  dueNodes: number
+  dueNodes: number | null
   txHash: Hash | null
   /** Whether the distributor signed. */
   signer: SignerAnswer
-  durationMs: number
+  durationMs: number | null
 }
 
 /**

@@ -92,18 +92,19 @@ async function takeOver(ctx: LedgerDb & Logging, minter: Sender): Promise<void> 
     ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made anew')
 }
 
+/** Of a run that did not take place nothing was counted, which is not zero. */
 function notRun(): PaymentsOutcome {
   return {
     ran: false,
     fromBlock: null,
     toBlock: null,
     headBlock: null,
-    detected: 0,
-    minted: 0,
-    held: 0,
-    pending: 0,
-    reconciled: 0,
+    detected: null,
+    minted: null,
+    held: null,
+    pending: null,
+    reconciled: null,
     signer: null,
-    durationMs: 0,
+    durationMs: null,
   }
 }

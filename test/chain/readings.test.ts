@@ -28,12 +28,21 @@ before(async () => {
 })
 after(() => stage.close())
 
+/** What a machine's clock says while a test's own stands. */
+const WALL_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
+
 /** Readings of their own behind a provider, on a clock that stands still until told. */
 async function readingsBehind() {
   const { rpc, provider } = await stage.behind()
   const time = { now: 0 }
   const { factory } = stage
-  const readings = createReadings({ rpc, factory, distributor: stage.at(2), clock: () => time.now })
+  const readings = createReadings({
+    rpc,
+    factory,
+    distributor: stage.at(2),
+    clock: () => time.now,
+    wallClock: () => WALL_MS,
+  })
   return { readings, provider, time }
 }
 
@@ -58,6 +67,7 @@ test('readings are the chain’s own values', async () => {
     outstandingWei: 90n,
     isSolvent: true,
     blockNumber: block,
+    checkedAt: WALL_MS,
   })
   assert.equal(await readings.paused(), false)
   assert.deepEqual((await readings.nodesOf(stage.at(5)))?.toSorted(), [1n, 2n])
@@ -145,6 +155,25 @@ test('answers are remembered for their time and no longer', async () => {
     await ask()
     assert.equal(provider.requests - before, 2 * requests)
   }
+})
+
+test('a cover says when the chain was asked, however late and however often it is told', async () => {
+  const { rpc, provider } = await stage.behind()
+  const time = { now: 0, wall: WALL_MS }
+  const clocks = { clock: () => time.now, wallClock: () => time.wall }
+  const readings = createReadings({ rpc, factory: stage.factory, distributor: null, ...clocks })
+  provider.rule = ({ method }) => {
+    if (method === 'eth_blockNumber') time.wall += 200
+    return undefined
+  }
+  assert.equal((await readings.cover())?.checkedAt, WALL_MS)
+  time.now += 9_999
+  time.wall += 9_999
+  assert.equal((await readings.cover())?.checkedAt, WALL_MS)
+  time.now += 1
+  const asked = provider.requests
+  assert.equal((await readings.cover())?.checkedAt, WALL_MS + 200 + 9_999)
+  assert.ok(provider.requests > asked)
 })
 
 test('whose nodes they are is asked each time, once for all who ask at once', async () => {

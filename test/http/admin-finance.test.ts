@@ -153,7 +153,7 @@ describe('the round to come', () => {
     assert.equal(preview.funds.sufficient, true)
     assert.equal(preview.round.nodeCount, 2)
     const sent = await world.credit()
-    assert.equal(sent.totalWei.toString(), preview.round.totalWei)
+    assert.equal(sent.totalWei?.toString(), preview.round.totalWei)
     assert.equal(sent.nodeCount, 2)
     assert.deepEqual((await desk.get('credit/preview')).json.stops, ['pending'])
     await world.rest()

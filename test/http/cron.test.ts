@@ -5,6 +5,7 @@ import { ChainFault } from '../../src/chain/faults.ts'
 import type { Passes } from '../../src/passes/outcomes.ts'
 import { ADMIN_KEY, CRON_KEY, type Service, startService } from '../support/http.ts'
 import { hashOf } from '../support/http-ledger.ts'
+import { startWorld } from '../support/world.ts'
 
 let ran: string[] = []
 const passes: Passes = {
@@ -130,16 +131,37 @@ describe('cron routes', () => {
     assert.deepEqual(ran, [])
   })
 
-  it('answer a run that overlaps another with ran: false', async () => {
-    const busy = await startService({
-      passes: {
-        ...passes,
-        credit: async () => ({ ...(await passes.credit()), ran: false, distributionId: null, txHash: null }),
-      },
+  it('answer a run that overlaps another with ran: false, and null for what was not counted', async () => {
+    const world = await startWorld()
+    const passing = world.ctx.lock
+    const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holder = passing('payments', () =>
+      passing('credit', async () => {
+        begun.resolve()
+        await held.promise
+      }),
+    )
+    await begun.promise
+    const busy = await startService({ passes: { ...passes, payments: world.payments, credit: world.credit } })
+    const counts = ['detected', 'minted', 'held', 'pending', 'reconciled', 'durationMs', 'signer'] as const
+    const blocks = { fromBlock: null, toBlock: null, headBlock: null }
+    const payments = await busy.get('/api/cron/payments', { headers: key })
+    assert.equal(payments.status, 200)
+    assert.deepEqual(payments.json, {
+      ran: false,
+      ...blocks,
+      ...Object.fromEntries(counts.map((name) => [name, null])),
     })
-    const { status, json } = await busy.get('/api/cron/credit', { headers: key })
-    assert.deepEqual([status, json.ran], [200, false])
+    const credit = await busy.get('/api/cron/credit', { headers: key })
+    assert.equal(credit.status, 200)
+    assert.deepEqual(credit.json, {
+      ...{ ran: false, reason: null, distributionId: null, nodeCount: null, totalWei: null, dueNodes: null },
+      ...{ txHash: null, signer: null, durationMs: null },
+    })
+    held.resolve()
+    await holder
     await busy.close()
+    await world.close()
   })
 
   it('without a configured key: payments is not there, credit stays shut', async () => {

@@ -18,6 +18,9 @@ import {
 } from '../support/http-ledger.ts'
 import { until } from '../support/until.ts'
 
+/** When the chain was asked: before the answer that is made of it. */
+const READ_AT = START_MS - 7_000
+
 /** Readings that say what the small ledger says, unless told otherwise. */
 const readings: Readings = {
   node: async (nodeId, blockNumber) =>
@@ -29,6 +32,7 @@ const readings: Readings = {
     outstandingWei: wei(2150n),
     isSolvent: true,
     blockNumber: 100,
+    checkedAt: READ_AT,
   }),
   distributorBalanceWei: async () => wei(5n),
   paused: async () => false,
@@ -331,7 +335,7 @@ describe('a small ledger', () => {
       coverBps: 13953,
       isSolvent: true,
       blockNumber: 100,
-      checkedAt: new Date(START_MS).toISOString(),
+      checkedAt: new Date(READ_AT).toISOString(),
     })
   })
 

@@ -79,7 +79,7 @@ test('a round that carries no guard waits until the block of its seed is final',
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine(FINAL_AFTER)
   const waits = await credit()
-  assert.deepEqual([waits.reason, waits.dueNodes > 0, waits.txHash], ['pending', true, null])
+  assert.deepEqual([waits.reason, (waits.dueNodes ?? 0) > 0, waits.txHash], ['pending', true, null])
   await world.chain.mine()
   const sent = await credit()
   assert.deepEqual([sent.reason, sent.nodeCount], [null, waits.dueNodes])

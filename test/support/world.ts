@@ -282,7 +282,7 @@ export function worldOn(
         const outcome = await payments()
         const { reason } = await credit()
         const pending = await pool`SELECT FROM outbox WHERE state = 'pending'`
-        if (outcome.pending + pending.count === 0 && (reason === 'nothingDue' || reason === 'disabled')) return
+        if (outcome.pending === 0 && pending.count === 0 && (reason === 'nothingDue' || reason === 'disabled')) return
       }
       throw new Error('something was still on its way after 20 ticks')
     },

@@ -2,7 +2,7 @@
 // when the chain could not be asked: that is not an error.
 import { coverOf } from '../../domain/cover.ts'
 import { toJson } from '../../lib/json.ts'
-import type { CheckedCover } from '../contract-snapshot.ts'
+import type { ContractSnapshot } from '../contract-snapshot.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -26,9 +26,10 @@ export const cover = ({ snapshot, page }: Tools): Route => ({
   handle: () => page('cover', 10, async () => toJson(shown(await snapshot.cover()))),
 })
 
-function shown(read: CheckedCover | null): object {
+function shown(read: Awaited<ReturnType<ContractSnapshot['cover']>>): object {
   if (read === null) return UNCHECKED
   const { contractBalanceWei, outstandingWei, isSolvent, blockNumber, checkedAt } = read
   const cover = coverOf(contractBalanceWei, outstandingWei)
-  return { contractBalanceWei, outstandingWei, ...cover, isSolvent, blockNumber, checkedAt }
+  const whenRead = new Date(checkedAt).toISOString()
+  return { contractBalanceWei, outstandingWei, ...cover, isSolvent, blockNumber, checkedAt: whenRead }
 }
