@@ -446,6 +446,13 @@ CREATE TABLE passes (
   CONSTRAINT passes_pkey PRIMARY KEY (name)
 ) WITH (fillfactor=50);
 
+CREATE TABLE payment_retries (
+  payment_id bigint NOT NULL,
+  retry_time bigint NOT NULL,
+  CONSTRAINT payment_retries_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) ON DELETE CASCADE,
+  CONSTRAINT payment_retries_pkey PRIMARY KEY (payment_id)
+);
+
 CREATE TABLE payment_verdicts (
   decided_at timestamp with time zone NOT NULL DEFAULT now(),
   decided_by text NOT NULL,

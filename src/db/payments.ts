@@ -4,6 +4,7 @@ import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import type { PaymentState, ReasonAfter } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { enter, move, moveAndRead } from './moves.ts'
+import { waitsToBeRetried } from './retries.ts'
 import { column, jsonRows, type Sql } from './sql.ts'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
@@ -66,17 +67,25 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 
 /**
  * Payments in one of these states, in the order in which they are judged: block, then position in it. With `walletMax` only those of wallets
- * that hold fewer nodes.
+ * that hold fewer nodes; with `now`, a block time, only those that do not back off then.
  */
 export async function readPayments(
   sql: Sql,
-  filter: { states: PaymentState[]; reason?: HoldReason; walletMax?: number; upToBlock: number; limit: number },
+  filter: {
+    states: PaymentState[]
+    reason?: HoldReason
+    walletMax?: number
+    now?: number
+    upToBlock: number
+    limit: number
+  },
 ): Promise<Payment[]> {
   return await sql<Payment[]>`
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
     WHERE p.state = ANY(${filter.states}) AND p.block_number <= ${filter.upToBlock}
       ${filter.reason ? sql`AND p.reason = ${filter.reason}` : sql``}
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
+      ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
     ORDER BY p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`
 }

@@ -122,6 +122,18 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   }
 }
 
+/** Seconds of block time, at most, from one reading of an unreadable holding to the next. */
+const RETRY_PAUSE_SEC_MAX = 300
+
+/**
+ * The block time at which a payment is judged again whose holding could not be read at `now`: each pause is half of what the payment has
+ * waited, up to a bound, and none is longer than to the time at which it is held.
+ */
+export function retryTimeOf({ blockTime, now }: { blockTime: number; now: number }, holdingRetrySec: number): number {
+  const pauseSec = Math.min(Math.floor(Math.max(0, now - blockTime) / 2), RETRY_PAUSE_SEC_MAX)
+  return Math.max(now, Math.min(now + pauseSec, blockTime + holdingRetrySec))
+}
+
 type HoldingVerdict =
   | { kind: 'enough'; evidence: Evidence }
   | { kind: 'short'; evidence: Evidence }

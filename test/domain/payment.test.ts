@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { judgePayment, type PaymentFacts, refuseTransfer } from '../../src/domain/payment.ts'
+import { judgePayment, type PaymentFacts, refuseTransfer, retryTimeOf } from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
 import { address, wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
@@ -279,4 +279,12 @@ test('however payments of wallets come, none gets more than its allowance or the
       },
     ),
   )
+})
+
+test('an unreadable holding is asked for again after half of what the payment has waited, at the latest when it is held', () => {
+  const at = (now: number) => retryTimeOf({ blockTime: 1_000, now }, 3_600)
+  assert.deepEqual([1_000, 1_001, 1_012, 1_100, 2_000].map(at), [1_000, 1_001, 1_018, 1_150, 2_300])
+  assert.deepEqual([4_590, 4_600, 9_000].map(at), [4_600, 4_600, 9_000])
+  // A clock of another fork may be behind the payment's block.
+  assert.equal(at(900), 900)
 })

@@ -1,10 +1,11 @@
 // Judges the payments that wait for it, in chain order: reads the facts, locks the wallet, lets the pure rule decide,
-// stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, nobody else's.
+// stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, no other wallet's, and backs off.
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks.ts'
 import { type Decision, writeVerdict } from '../../db/moves.ts'
 import * as payments from '../../db/payments.ts'
 import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../../db/recheck.ts'
+import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/retries.ts'
 import { isDenied } from '../../db/senders.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
@@ -13,6 +14,7 @@ import {
   type HoldingReading,
   judgePayment,
   type PaymentFacts,
+  retryTimeOf,
   type Verdict,
 } from '../../domain/payment.ts'
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
@@ -53,15 +55,18 @@ export async function judge(
   if (!paymentAddress) return judged
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
+  await forgetRetries(ctx.pool)
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
   const [seen, [full]] = [
-    await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, limit: JUDGED_MAX }),
+    await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, now: cursor.time, limit: JUDGED_MAX }),
     await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
   ]
   if (seen.length === 0 && !full) return judged
   const walletMax = await ctx.contract.maxPerWallet()
   // A wallet may have room again: judged anew at every run. Those of full ones are left out, or they would take all the time there is.
-  const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, limit: JUDGED_MAX }) : []
+  const roomy = full
+    ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit: JUDGED_MAX })
+    : []
   const waiting = [...seen, ...roomy].sort(payments.byPlace)
 
   const basis: JudgingBasis = {
@@ -72,16 +77,63 @@ export async function judge(
     now: cursor.time,
     recheckUpTo,
   }
-  const undecidedWallets = new Set<Address>()
+  const note = (verdict: Verdict['kind'] | 'unchanged') => {
+    if (verdict === 'accepted' || verdict === 'held') judged[verdict]++
+  }
+  const unread = await judgeWithoutHoldings(ctx, { basis, waiting, run }, note)
+  await judgeWithHoldings(ctx, { basis, unread, run }, note)
+  return judged
+}
+
+type Note = (verdict: Verdict['kind'] | 'unchanged') => void
+
+/**
+ * Judges what needs no holding: readings take as long as a provider lets them wait, and keep nobody but their own wallet from being judged.
+ * @returns by wallet, in order, the payments from the first on that needs one.
+ */
+async function judgeWithoutHoldings(
+  ctx: JudgeContext,
+  { basis, waiting, run }: { basis: JudgingBasis; waiting: readonly payments.Payment[]; run: RunLimits },
+  note: Note,
+): Promise<Map<Address, payments.Payment[]>> {
+  const unread = new Map<Address, payments.Payment[]>()
   for (const payment of waiting) {
     if (run.outOfTime()) break
-    if (undecidedWallets.has(payment.from)) continue
-    const verdict = await judgeOne(ctx, basis, payment)
+    const behind = unread.get(payment.from)
+    if (behind) {
+      behind.push(payment)
+      continue
+    }
+    const verdict = await decide(ctx, basis, candidateOf(ctx, basis, payment), { kind: 'notNeeded' })
     failpoint('judge.stored')
-    if (verdict === 'undecided') undecidedWallets.add(payment.from)
-    else if (verdict === 'accepted' || verdict === 'held') judged[verdict]++
+    if (verdict === 'undecided') unread.set(payment.from, [payment])
+    else note(verdict)
   }
-  return judged
+  return unread
+}
+
+/** Reads holdings, wallet by wallet, those that were never asked for first. One that cannot be read backs off, and with it the later payments of its wallet. */
+async function judgeWithHoldings(
+  ctx: JudgeContext,
+  { basis, unread, run }: { basis: JudgingBasis; unread: ReadonlyMap<Address, payments.Payment[]>; run: RunLimits },
+  note: Note,
+): Promise<void> {
+  if (unread.size === 0) return
+  const retryTimes = await readRetryTimes(ctx.pool)
+  const triedAt = ([first]: readonly payments.Payment[]) => (first && retryTimes.get(first.id)) ?? 0
+  for (const ofWallet of [...unread.values()].sort((a, b) => triedAt(a) - triedAt(b))) {
+    for (const payment of ofWallet) {
+      if (run.outOfTime()) return
+      const verdict = await judgeOne(ctx, basis, payment)
+      failpoint('judge.stored')
+      if (verdict === 'undecided') {
+        const retryTime = retryTimeOf({ blockTime: payment.blockTime, now: basis.now }, ctx.rules.holdingRetrySec)
+        await retryPaymentAt(ctx.pool, payment.id, retryTime)
+        break
+      }
+      note(verdict)
+    }
+  }
 }
 
 /** What is the same for all payments of one run. */
@@ -112,7 +164,7 @@ async function judgeOne(
   basis: JudgingBasis,
   payment: payments.Payment,
 ): Promise<Verdict['kind'] | 'unchanged'> {
-  const candidate = { payment, selection: selectTier(basis.versions, payment, ctx.rules.priceGraceSec) }
+  const candidate = candidateOf(ctx, basis, payment)
   const verdict = await decide(ctx, basis, candidate, { kind: 'notNeeded' })
   if (verdict !== 'undecided') return verdict
   // The holding is a reading of the chain: taken outside the lock, and only where everything else passes.
@@ -124,6 +176,15 @@ interface Candidate {
   payment: payments.Payment
   selection: TierSelection
 }
+
+const candidateOf = (
+  { rules }: RuledBy<SaleRules>,
+  { versions }: JudgingBasis,
+  payment: payments.Payment,
+): Candidate => ({
+  payment,
+  selection: selectTier(versions, payment, rules.priceGraceSec),
+})
 
 async function readHolding(
   ctx: ChainRead,
