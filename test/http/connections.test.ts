@@ -212,6 +212,11 @@ describe('answers', () => {
       ],
     )
     assert.equal(closed, true)
+    const kept = await exchange(port, [`${HEALTHZ.repeat(20)}nonsense\r\n\r\n`], { closes: true })
+    assert.deepEqual(
+      kept.answers.map(({ status }) => status),
+      [...Array(20).fill(200), 400],
+    )
   })
 
   it('are not piled up for a client that sends requests without end', async () => {
