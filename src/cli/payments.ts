@@ -119,8 +119,10 @@ export const refund = (call: Call) =>
 /** `payments attribute`: tells who sent it, which is what whoever releases it has to know. */
 export async function attribute(call: Call): Promise<ExitCode> {
   return await decide(call, attributePayment, 'Hold that transaction’s trace against it?', (done) => {
-    const { from, innerIndex } = done as { from: string; innerIndex: number }
-    return `It came from ${from} (inner transfer ${innerIndex} of that transaction). It is held still: release, refund or dismiss it.`
+    const { from, innerIndex, nodeId } = done as { from: string; innerIndex: number; nodeId: string | null }
+    const origin = `It came from ${from} (inner transfer ${innerIndex} of that transaction).`
+    if (nodeId !== null) return `${origin} Its node is on chain already: node ${nodeId}. Nothing is to be paid back.`
+    return `${origin} It is held still: release, refund or dismiss it.`
   })
 }
 

@@ -1,4 +1,6 @@
 // The command `node-ledger statement`: a period's books, from every account's balance at its beginning to the one at its end.
+
+import { STATES_KEPT_MIN } from '../embed/anvil.ts'
 import { readStatement, type Statement, statementCsv } from '../operator/statement.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { inEther } from './ether.ts'
@@ -37,9 +39,15 @@ function whyUnknown({ period, accounts, contract }: Statement, embeddedChain: bo
     'It is not known whether it adds up, because the chain could not be asked for these balances:',
     ...lines,
     embeddedChain
-      ? 'The embedded chain forgets the states of earlier blocks when it is started anew. Ask for a period since then, with --from <block>.'
+      ? embeddedAdvice(closing.blockNumber)
       : 'The provider no longer has the states of such old blocks, or was away. Put an archive node into RPC_URL, or ask for a later period.',
   ].join('\n')
+}
+
+/** What the embedded chain can still say, and how to ask for it. */
+function embeddedAdvice(lastBlock: number): string {
+  const from = Math.max(1, lastBlock - Math.floor(STATES_KEPT_MIN / 2))
+  return `The embedded chain has no archive: for the disk that they take, it keeps the states of its last blocks only, ${STATES_KEPT_MIN} at least, and none from before its last start. Ask at once for a period that begins within them, as --from ${from}, or name a chain with an archive node in RPC_URL.`
 }
 
 function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, contract, balanced }: Statement): string {

@@ -57,3 +57,11 @@ export async function detachOrphans(sql: Sql): Promise<void> {
     UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
     FROM attributions a WHERE p.ref = a.ref AND p.state = 'orphaned'`
 }
+
+/** Where a payment stands, and its node's chain id. */
+export async function readStanding(sql: Sql, paymentId: number): Promise<{ state: string; nodeId: string | null }> {
+  const [row] = await sql<{ state: string; nodeId: string | null }[]>`
+    SELECT state, node_id::text AS "nodeId" FROM payments WHERE id = ${paymentId}`
+  if (!row) throw new Error(`payment ${paymentId} is not there, though it is locked`)
+  return row
+}

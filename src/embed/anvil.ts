@@ -19,6 +19,11 @@ export const EMBED_CHAIN_ID = 31337
 const ACCOUNTS = 20
 /** Beyond these, anvil keeps old states in its cache directory: 100 of them are 88 MB. */
 const PERSISTED_STATES_MAX = 100
+/**
+ * So many blocks back there is a state, however old the chain is; in its first half hour there are 1,500. More costs much: each state
+ * holds the hashes of all blocks, so that 1,500 of them took 0.7 GB at block 2,500 and 1.7 GB at block 6,500.
+ */
+export const STATES_KEPT_MIN = PERSISTED_STATES_MAX
 /** How long anvil may take until it listens: it first reads the whole state, half a second per day of blocks. */
 const LISTEN_WAIT_MS = 120_000
 /** Anvil writes its state as it ends on SIGTERM; only then is it killed. */

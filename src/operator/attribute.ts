@@ -1,7 +1,7 @@
 // Finds out who sent value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
 // With a proven sender the payment can be released like any other, to that sender and nobody else.
 import { innerRef } from '../chain/digest.ts'
-import { attribute } from '../db/attributions.ts'
+import { attribute, readStanding } from '../db/attributions.ts'
 import { readResidueRange } from '../db/decisions.ts'
 import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
@@ -11,14 +11,16 @@ import { readFields } from './input.ts'
 import { readMined } from './mined.ts'
 import { lockHeld, readPaymentKey } from './payments.ts'
 
-/** A payment with its sender. It is held still. */
+/** A payment with its sender. It is held still, or minted: where its node is on chain already, that is its node. */
 export interface Attributed {
   id: number
   txHash: string
   innerIndex: number
   from: string
   ref: string
-  status: 'held'
+  status: string
+  /** Chain node id; null where it has none. */
+  nodeId: string | null
 }
 
 /** POST payments/:payment/attribute `{txHash, reason?}`: for a payment held `unattributed`. */
@@ -63,6 +65,7 @@ export async function attributePayment(
       return refuseAct('conflict', 'That transfer is another payment already.')
     await recordAct(sql, actor, { action: 'attributed', subject: txHash, after: { id: payment.id, ...place }, reason })
     await notifyLedgerChanged(sql)
-    return { id: payment.id, txHash, innerIndex, from, ref, status: 'held' }
+    const { state: status, nodeId } = await readStanding(sql, payment.id)
+    return { id: payment.id, txHash, innerIndex, from, ref, status, nodeId }
   })
 }

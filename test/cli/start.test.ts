@@ -62,6 +62,24 @@ describe('beside a running service', () => {
     assert.deepEqual(bad, [], verdict)
   })
 
+  test('a statement for which the chain has no state any more says whose limit that is, and which period it can answer', async () => {
+    const { rpcUrl } = await service.get<WellKnown>('/.well-known/node-ledger.json')
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: ['0x64'] })
+    // As after half an hour.
+    for (let mined = 0; mined < 1_800; mined += 100)
+      await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const whole = await runProcess(['statement'], env)
+    assert.equal(whole.code, 3)
+    assert.match(whole.err, /after block 0|after block \d+: .*minter/)
+    assert.match(whole.err, /has no archive: .* keeps the states of its last blocks only, 100 at least/)
+    assert.doesNotMatch(whole.err, /started anew/)
+    await until('the period that it names, once the ledger has followed', async () => {
+      const { err } = await runProcess(['statement'], env)
+      const from = /as --from (\d+)/.exec(err)?.[1] ?? assert.fail(err)
+      return (await runProcess(['statement', '--from', from], env)).code === 0
+    })
+  })
+
   test('a second service on the same directory is refused in a sentence', async () => {
     const { code, err } = await runProcess(['start'], { ...env, PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0' })
     assert.equal(code, 1)

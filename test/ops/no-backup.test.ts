@@ -1,0 +1,108 @@
+// The runbook's "No backup at all", rehearsed with its own commands: the database is gone, and with it who had paid by internal calls. The
+// nodes of such payments stop their cohort, and the payments look as if they were to be paid back, until they have found each other.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const SAFE = 18
+const PAGE = readFileSync(new URL('../../docs/RUNBOOK.md', import.meta.url), 'utf8')
+const SECTION = /### No backup at all\n([\s\S]*?)\n#/.exec(PAGE)?.[1] ?? ''
+/** The section's commands, in their order, placeholders and all. */
+const COMMANDS = [...SECTION.matchAll(/`ledger ([^`]+)`/g)].map(([, words = '']) => words)
+
+let desk: Desk
+let world: World
+let fresh: TestDatabase
+let env: Record<string, string>
+before(async () => {
+  ;[desk, fresh] = await Promise.all([startDesk(), createEmptyDatabase()])
+  world = desk.world
+  env = { ...worldEnv(world), DATABASE_URL: fresh.url }
+  await putForwarder(world, world.at(SAFE))
+  await world.settle()
+})
+after(async () => {
+  await desk.close()
+  await fresh.drop()
+})
+
+/** Runs the section's next command whose words begin like this, with what its placeholders stand for. */
+async function step(begins: string, values: Record<string, string> = {}, more: string[] = [], asJson = true) {
+  const at = COMMANDS.findIndex((words) => words.startsWith(begins))
+  assert.ok(at >= 0, `the page has no "${begins}" where it is due: ${COMMANDS.join(' | ')}`)
+  const [words = ''] = COMMANDS.splice(0, at + 1).slice(-1)
+  const argv = words.split(' ').map((word) => {
+    const name = /^<(.+)>$/.exec(word)?.[1]
+    return name === undefined ? word.replaceAll('"', '') : (values[name] ?? assert.fail(`nothing for ${word}`))
+  })
+  const { code, out, err } = await runHere([...argv, ...more, ...(asJson ? ['--json'] : [])], env)
+  return { code, out, err, json: asJson ? JSON.parse(out) : null }
+}
+
+test('attributed payments find their nodes again, the cohort goes on, and what had no node is the operator’s to decide', async () => {
+  const { txHash } = await payInside(world, BASIC, { by: world.at(SAFE) })
+  await world.settle()
+  const [first] = (await desk.get('payments?reason=unattributed&status=held')).json.payments
+  await desk.post(`payments/${first.id}/attribute`, { txHash })
+  await desk.post(`payments/${txHash}/release`, { tierId: 'basic' })
+  await world.pay(5, BASIC)
+  await world.settle()
+  const waits = await payInside(world, BASIC * 3n, { by: world.at(SAFE) })
+  await world.settle()
+  assert.equal((await world.read<readonly bigint[]>('nodesOf', [world.at(SAFE)])).length, 1)
+
+  assert.equal((await step('migrate')).code, 0)
+  const terms = { tier: 'basic', label: 'Basic', wei: String(BASIC) }
+  assert.equal((await step('tiers create', { ...terms, n: '1' }, ['--yes'])).code, 0)
+  // The page's deny list has no options in its text: nothing is on it here.
+  const service = await startService(temporaryDirectory(), { ...env, SCHEDULER: 'off' })
+  await service.stop()
+  const pass = async (name: string) => JSON.parse((await runHere(['pass', name, '--json'], env)).out)
+  await world.chain.mine()
+  await pass('payments')
+
+  // Before anything is named: a cohort that stands still, and two payments that look alike.
+  await world.chain.mine(2, INTERVAL_SEC)
+  await pass('payments')
+  const stopped = await pass('credit')
+  assert.deepEqual([stopped.reason, stopped.dueNodes], ['nothingDue', 2])
+  const unpaid = await step('nodes unpaid --open')
+  assert.deepEqual(
+    unpaid.json.nodes.map(({ owner }: { owner: string }) => owner),
+    [world.at(SAFE)],
+  )
+  const held = await step('payments list --status held --reason unattributed')
+  const ids = held.json.payments.map(({ id }: { id: number }) => String(id)).reverse()
+  assert.equal(ids.length, 2)
+
+  // The words that the page quotes, and no others: a person reads them.
+  const named = COMMANDS[0] ?? ''
+  const quoted = /"(Its node is on chain already)"/.exec(SECTION)?.[1] ?? assert.fail('the page quotes no answer')
+  const found = await step('payments attribute', { id: ids[0], hash: txHash }, ['--yes'], false)
+  assert.match(
+    found.out,
+    new RegExp(
+      `came from ${world.at(SAFE)}.*${quoted}: node ${unpaid.json.nodes[0].nodeId}\\. Nothing is to be paid back`,
+    ),
+  )
+  const [shown] = JSON.parse((await runHere(['payments', 'show', txHash, '--json'], env)).out).payments
+  assert.deepEqual([shown.status, shown.nodeId], ['minted', unpaid.json.nodes[0].nodeId])
+  COMMANDS.unshift(named)
+  const other = await step('payments attribute', { id: ids[1], hash: waits.txHash }, ['--yes'])
+  assert.deepEqual([other.json.status, other.json.nodeId], ['held', null])
+
+  assert.deepEqual((await step('nodes unpaid --open')).json.nodes, [])
+  const credited = await pass('credit')
+  assert.deepEqual([credited.reason, credited.nodeCount], [null, 2])
+  await world.chain.mine()
+  await pass('payments')
+  assert.equal((await step('verify')).code, 0)
+})
