@@ -76,8 +76,9 @@ export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
 }
 
+/** Clients also ask for more than before in so many words, which an eighth of nothing is not. */
 function raised(feeWei: bigint): bigint {
-  return (feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR
+  return max((feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR, feeWei + 1n)
 }
 
 function max(a: bigint, b: bigint): bigint {

@@ -75,10 +75,17 @@ test('every bump offers at least an eighth more on both fields, and never more t
       if (decision.kind !== 'bump') return assert.equal(decision.kind, 'capped')
       // In eighths, so that no rounding can hide a shortfall.
       assert.ok(decision.maxFeeWei * 8n >= maxFeeWei * 9n && decision.maxPriorityFeeWei * 8n >= maxPriorityFeeWei * 9n)
+      assert.ok(decision.maxFeeWei > maxFeeWei && decision.maxPriorityFeeWei > maxPriorityFeeWei)
       assert.ok(decision.maxFeeWei >= feeNow && decision.maxPriorityFeeWei >= tipNow)
       assert.ok(decision.maxFeeWei <= feeCapWei && decision.maxPriorityFeeWei <= feeCapWei)
     }),
   )
+})
+
+test('a tip of nothing is raised, too', () => {
+  const quiet = { ...view, headBlock: stuck, feesNow: { maxFeeWei: 5n, maxPriorityFeeWei: 0n } }
+  const decision = decideSend({ ...tx, maxPriorityFeeWei: 0n }, quiet)
+  assert.ok(decision.kind === 'bump' && decision.maxPriorityFeeWei === 1n)
 })
 
 test('the part of a batch to try is what the ether pays for, at least one, and less than before', () => {

@@ -190,6 +190,33 @@ act('F9: a raised fee satisfies the ten percent that real nodes ask of a replace
   await isOneNode(world, payment)
 })
 
+act('F54: a transaction that offers no tip is replaced as real nodes ask', [], async ({ world, proxy }) => {
+  proxy.dialect = 'any'
+  const minter = world.ctx.minter ?? assert.fail('no minter')
+  const fees: typeof minter.fees = async (capWei) => ({ ...(await minter.fees(capWei)), maxPriorityFeeWei: 0n })
+  const { payments } = world.instance({ minter: { ...minter, fees } })
+  const payment = await paid(world)
+  await payments()
+  const first = await lastAttempt(world)
+  for (let i = 0; i < 12; i++) {
+    await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(first.fee + 1n).toString(16)}`])
+    await world.chain.mine()
+  }
+  await payments()
+  const second = await lastAttempt(world)
+  assert.deepEqual([second.nonce, second.outcome], [first.nonce, 'accepted'])
+  assert.notEqual(second.hash, first.hash)
+  // The chain of the tests forgets what it finds too cheap, so that the proxy has nothing to hold the second one against.
+  const tips = await world.pool<{ tip: bigint }[]>`
+    SELECT max_priority_fee_wei AS tip FROM outbox_attempts WHERE tx_hash IN (${first.hash}, ${second.hash}) ORDER BY attempt`
+  assert.deepEqual(
+    tips.map(({ tip }) => tip),
+    [0n, 1n],
+  )
+  await world.settle()
+  await isOneNode(world, payment)
+})
+
 act('F10: mints that together need more gas than a transaction may have are split', [], async ({ world }) => {
   await blocksHold(world, 600_000)
   const payments = []

@@ -99,7 +99,8 @@ function connectTo(url: string): Pool {
   return connect(url, { max: 2, prepare: false, applicationName: 'fault proxy' })
 }
 
+/** A tenth more of both fields, and more of both: geth, reth, Erigon, Nethermind and Besu agree on this. */
 function outbids(fees: Omit<Known, 'hash'>, old: Known): boolean {
-  const tenth = (now: bigint, then: bigint) => now * 10n >= then * 11n
+  const tenth = (now: bigint, then: bigint) => now > then && now * 10n >= then * 11n
   return tenth(fees.maxFeePerGas, old.maxFeePerGas) && tenth(fees.maxPriorityFeePerGas, old.maxPriorityFeePerGas)
 }
