@@ -510,7 +510,7 @@ export interface components {
             isSolvent: boolean | null;
             /** @description The block at which all of it was read. */
             blockNumber: number | null;
-            /** @description When the chain was asked */
+            /** @description When the chain was asked, however long the answer was kept. */
             checkedAt: components["schemas"]["NullableTime"];
         };
         /**
