@@ -21,6 +21,7 @@ const passes: Passes = {
       pending: 0,
       reconciled: 0,
       signer: 'signed',
+      budgetSpent: null,
       durationMs: 12,
     }
   },
