@@ -188,10 +188,10 @@ export const MUTANTS: Mutant[] = [
   windows('if (until < block.timestamp) until = block.timestamp;'),
   windows('if (until < last.from) until = last.from;'),
   windows('if (until >= last.until) revert WindowOutOfRange();'),
-  windows('if (window.from > first) continue;', 'if (window.from > first) break;'),
-  windows('window.from > first', 'window.from >= first'),
+  windows('window.from <= first', 'window.from < first'),
+  windows('window.from <= first && '),
+  windows('i = _windows.length; i != 0; --i', 'i = _windows.length; i == _windows.length; --i'),
   windows('last < window.until', 'last <= window.until'),
-  windows('            break;\n'),
   // Intervals.
   factory('if (!changed.isOpen()) revert CohortNotOpen();'),
   factory('_requireInterval(interval);\n        // Turns', '// Turns'),
