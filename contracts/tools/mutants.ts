@@ -87,7 +87,7 @@ export const MUTANTS: Mutant[] = [
   guards('and(answered, eq(returndatasize(), 0x20))', 'answered'),
   guards('and(answered, eq(returndatasize(), 0x20))', 'eq(returndatasize(), 0x20)'),
   guards('eq(returndatasize(), 0x20)', 'gt(returndatasize(), 0x1f)'),
-  guards('0x0000F90827F1C53a10cb7A02335B175320002935', '0x0Aae40965E6800cD9b1f4b05ff21581047E3F91e'),
+  guards('0x0000F90827F1C53a10cb7A02335B175320002935', '0x0AAE40965E6800cD9b1f4b05ff21581047E3F91e'),
   // Opening.
   factory('if (first != word.lastCohort() + 1) revert WrongCohort();'),
   factory('if (count > type(uint16).max - word.lastCohort()) revert CohortNumbersExhausted();'),
