@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Abi,
   type Address,
@@ -35,6 +36,7 @@ const BATCH = 50
 const NEVER = 0xfefefefefen
 const CAP = 256n
 const START_TIMEOUT_MS = 20_000
+const MINED_TIMEOUT_MS = 20_000
 
 /** Gas per unit. All inputs are fixed, so that a figure holds to the unit; those that are divided are rounded. */
 const GAS = {
@@ -88,9 +90,20 @@ describe('gas by receipt', () => {
     value = 0n,
   ): Promise<TransactionReceipt> {
     const call = { account, address: factory, abi: abi as Abi, functionName, args, value }
-    const receipt = await chain.waitForTransactionReceipt({ hash: await chain.writeContract(call) })
+    const receipt = await mined(await chain.writeContract(call))
     assert.equal(receipt.status, 'success', functionName)
     return receipt
+  }
+
+  /** Asks for the receipt until it is there: viem would wait for a further block, which this chain makes for a transaction only. */
+  async function mined(hash: Hex): Promise<TransactionReceipt> {
+    const until = performance.now() + MINED_TIMEOUT_MS
+    for (;;) {
+      const receipt = await chain.getTransactionReceipt({ hash }).catch(() => null)
+      if (receipt) return receipt
+      assert.ok(performance.now() < until, `${hash} is not mined`)
+      await sleep(10)
+    }
   }
 
   const gasOf = async (...call: Parameters<typeof send>) => Number((await send(...call)).gasUsed)
@@ -156,7 +169,7 @@ describe('gas by receipt', () => {
       leastInterval: 3_600n,
     }
     const hash = await chain.deployContract({ account: owner, abi, bytecode: factoryBytecode, args: [setup] })
-    const { contractAddress } = await chain.waitForTransactionReceipt({ hash })
+    const { contractAddress } = await mined(hash)
     assert.ok(contractAddress)
     factory = contractAddress
     // Guards have numbers of two bytes from here on.
@@ -213,7 +226,7 @@ describe('gas by receipt', () => {
     const cohort = await openOne()
     await mint(cohort, [fresh('late')], 'late')
     await round([cohort], 1n)
-    await chain.sendTransaction({ account: owner, to: factory, value: AMOUNT_WEI * 10n })
+    await mined(await chain.sendTransaction({ account: owner, to: factory, value: AMOUNT_WEI * 10n }))
     await send(owner, 'setSwapsAllowance', [AMOUNT_WEI * 10n])
     record('round of one cohort, from surplus', await round([cohort], 1n, { skipped: 0n, paid: 1n }, true))
     await send(owner, 'addNotOwed', [1n, 0n, 2n ** 40n - 1n])
