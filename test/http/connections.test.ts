@@ -131,6 +131,13 @@ describe('connections', () => {
     assert.ok(await answered(await open()), 'room again')
   })
 
+  it('that ask nothing are closed without a word', async () => {
+    await start({})
+    await openMany(20)
+    await until('all to be gone', async () => stillOpen() === 0 && (await counted()) === 0)
+    assert.equal(sockets.filter(({ received }) => received().length > 0).length, 0)
+  })
+
   it('give their place back when they end, however they do', async () => {
     await start({ total: 6, perAddress: 6 })
     for (let turn = 0; turn < 5; turn++) {
