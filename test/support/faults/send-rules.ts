@@ -47,9 +47,10 @@ export function createSendRules(options: {
     return sender
   }
 
-  /** True where the bytes were stored before they came here. */
+  /** True where the bytes were stored before they came here, by a clock of whole milliseconds. */
   async function wasStored(sql: Pool, { hash, at }: Handed): Promise<boolean> {
-    const rows = await sql`SELECT FROM outbox_attempts WHERE tx_hash = ${hash} AND signed_at <= ${at}`
+    const rows = await sql`
+      SELECT FROM outbox_attempts WHERE tx_hash = ${hash} AND date_trunc('milliseconds', signed_at) <= ${at}`
     return rows.count > 0
   }
 
