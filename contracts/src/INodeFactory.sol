@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 /// @title The factory's whole surface: what a service, a wallet or an explorer may rely on.
 /// @notice Owns names, meanings and refusals. It must never hold code, and nothing here may change once a factory is
 /// deployed with it: the factory is immutable. ERC-721 itself (transfers, approvals, their errors) comes beside it.
-/// @dev Every number is a uint256 here and packed inside. Amounts are wei, times are unix seconds of block time.
+/// @dev Every number is a uint256 here and packed inside. Amounts are wei unless a name ends in Gwei; times are unix
+/// seconds of block time. `validUntil` is the last block time at which a call may still be carried out.
 interface INodeFactory {
     // ------------------------------------------------------------------------------------------------ what goes in
+
+    /// @notice Constructor argument. `nodes` and `cohorts` are the minter's first budget, the bounds are those of one
+    /// node and turn. `leastInterval` is the shortest time between turns that any cohort may have.
+    struct Setup {
+        address owner;
+        address minter;
+        uint256 nodes;
+        uint256 cohorts;
+        address distributor;
+        uint256 floorGwei;
+        uint256 ceilingGwei;
+        uint256 maxPerWallet;
+        uint256 leastInterval;
+    }
 
     /// @notice One node to mint. `ref` names the reason for it (a payment): one ref is one node, for ever.
     struct Order {
@@ -15,23 +30,26 @@ interface INodeFactory {
         bytes32 ref;
     }
 
-    /// @notice One cohort's turn to pay: every node in it is credited `amountPerNode`.
-    struct CohortCredit {
-        uint256 cohort;
-        uint256 amountPerNode;
-    }
-
-    /// @notice One cohort to open, as in `openCohort`.
+    /// @notice One cohort to open; its number follows from its place in the call.
     struct CohortOpening {
-        uint256 cohort;
         uint256 tier;
         uint256 firstDue;
         uint256 interval;
     }
 
+    /// @notice One cohort's part of a round, from its pending turn `firstDue` on: `skipped` turns that are not owed, then
+    /// `paid` turns, for which each node is credited `amountPerNode` in all.
+    struct CohortCredit {
+        uint256 cohort;
+        uint256 firstDue;
+        uint256 skipped;
+        uint256 paid;
+        uint256 amountPerNode;
+    }
+
     // ----------------------------------------------------------------------------------------------- what comes out
 
-    /// @notice One node as `nodeInfo` tells it, with its id, for reading many at once.
+    /// @notice One node as `nodeInfo` returns it, with its id, for reading many at once.
     struct NodeView {
         uint256 id;
         address owner;
@@ -43,35 +61,77 @@ interface INodeFactory {
 
     // ------------------------------------------------------------------------------------------------------- events
 
-    /// @notice A node came into being. An empty cohort whose turn had passed has rolled `nextDue` forward by whole
+    /// @notice A node came into being. An empty cohort whose turn had passed has moved `nextDue` forward by whole
     /// intervals to the first time after this block's: a reader can do the same sum, so there is no event for it.
     event NodeMinted(uint256 indexed nodeId, address indexed owner, bytes32 indexed ref, uint256 cohort);
 
     /// @notice An order was passed over; the others of its batch were not. Reasons: 1 the wallet is at its cap, 2 the
-    /// cohort was never opened or its turn is due and unpaid, 3 the recipient is impossible (zero, or this contract).
+    /// cohort was never opened or its turn is due, 3 the recipient is impossible (zero, or this contract), 4 the minter
+    /// has no nodes left in its budget.
     event MintSkipped(bytes32 indexed ref, uint256 reason);
+
+    /// @notice An order for `to` was passed over, because its ref already is node `nodeId` and another wallet owns that.
+    event RefTaken(bytes32 indexed ref, uint256 indexed nodeId, address indexed to);
 
     event CohortOpened(uint256 indexed cohort, uint256 tier, uint256 firstDue, uint256 interval);
 
-    /// @notice The turn that is pending keeps its time; the ones after it follow at the new interval.
-    event IntervalSet(uint256 indexed cohort, uint256 interval);
+    /// @notice The pending turn keeps its time; the ones after it follow at the new interval.
+    event IntervalSet(uint256 indexed cohort, uint256 interval, uint256 former);
 
-    /// @notice A cohort's turn `due` was paid: each of its `nodeCount` nodes was credited `amountPerNode`.
+    /// @notice `turns` turns of a cohort, the first of them `due`, were not owed and lie behind it.
+    event TurnsSkipped(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns);
+
+    /// @notice `turns` turns of a cohort, the first of them `due`, were paid: each of its `nodeCount` nodes was credited
+    /// `amountPerNode` for all of them together.
     event Credited(
-        uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 amountPerNode, uint256 nodeCount
+        uint256 indexed round,
+        uint256 indexed cohort,
+        uint256 due,
+        uint256 turns,
+        uint256 amountPerNode,
+        uint256 nodeCount
     );
+
+    /// @notice The round was paid from surplus, within the allowance, of which `allowance` is left. Without this event
+    /// the distributor sent the round's ether.
+    event SurplusSpent(uint256 indexed round, uint256 amount, uint256 allowance);
+
+    /// @notice A node that was never credited left its cohort for the closed one, number 0. Its ref stays used.
+    event NodeExpelled(uint256 indexed nodeId, bytes32 indexed ref, uint256 indexed cohort);
 
     /// @notice `amount` left for `to`; the node has withdrawn `withdrawnTotal` since its mint, this included.
     event Withdrawn(uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal);
 
+    /// @notice Turns due at or after `from` and before `until` are not owed. A second event for one window ends it.
+    event NotOwedSet(uint256 indexed window, uint256 from, uint256 until);
+
+    /// @notice From here on the wallet takes nodes only by its own calls and by mints, or from everyone again.
+    event GiftsDeclined(address indexed wallet, bool declined);
+
     event Paused();
     event Unpaused();
-    event MinterSet(address minter);
-    event DistributorSet(address distributor);
-    event SwapsAllowanceSet(uint256 allowance);
-    event Swept(address to, uint256 amount);
-    event OwnershipTransferStarted(address owner, address pendingOwner);
-    event OwnershipTransferred(address previousOwner, address owner);
+
+    /// @notice A key became the minter with this budget.
+    event MinterSet(address indexed minter, address indexed former, uint256 nodes, uint256 cohorts);
+
+    /// @notice The minter's budget after a refill, and before it.
+    event MinterRefilled(
+        address indexed minter, uint256 nodes, uint256 cohorts, uint256 formerNodes, uint256 formerCohorts
+    );
+
+    /// @notice A key became the distributor with these bounds.
+    event DistributorSet(address indexed distributor, address indexed former, uint256 floorGwei, uint256 ceilingGwei);
+    event BoundsSet(
+        address indexed distributor,
+        uint256 floorGwei,
+        uint256 ceilingGwei,
+        uint256 formerFloorGwei,
+        uint256 formerCeilingGwei
+    );
+    event SwapsAllowanceSet(uint256 allowance, uint256 former);
+    event Swept(address indexed to, uint256 amount);
+    event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
+    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
     // ------------------------------------------------------------------------------------------------------- errors
 
@@ -85,20 +145,31 @@ interface INodeFactory {
     error NotDistributor();
     /// @notice The caller does not own this node. Approvals move nodes, never their money.
     error NotNodeOwner();
-    /// @notice Minting and crediting are paused.
+    /// @notice The role has changed hands: the key named does not hold it.
+    error WrongKey();
+    /// @notice Opening, minting and crediting are paused.
     error IsPaused();
-    /// @notice The contract would belong to nobody.
+    /// @notice The block's time is later than the call's `validUntil`.
+    error Expired();
+    /// @notice The contract would have no owner.
     error ZeroOwner();
     /// @notice The cap on nodes per wallet lies outside 1..256.
     error CapOutOfRange();
-    /// @notice The guard block is not on this fork, or lies more than 256 blocks back.
+    /// @notice A budget beyond 32 bits of nodes or 16 bits of cohorts.
+    error BudgetOutOfRange();
+    /// @notice A floor above its ceiling, or a ceiling beyond 48 bits of gwei.
+    error BoundsOutOfRange();
+    /// @notice The guard block is not on this fork, or the chain no longer knows its hash.
     error StaleFork();
-    /// @notice This cohort number has been used.
-    error CohortAlreadyOpen();
+    /// @notice The opening does not begin with the next cohort number.
+    error WrongCohort();
+    /// @notice There are no cohort numbers left.
+    error CohortNumbersExhausted();
+    /// @notice The minter may not open that many cohorts.
+    error CohortBudgetExceeded();
     /// @notice This cohort was never opened.
     error CohortNotOpen();
-    /// @notice A cohort number or tier above 65535, a first turn at 0 or beyond 40 bits, an interval of 0 or beyond
-    /// 32 bits.
+    /// @notice A tier above 65535, a first turn at 0 or beyond 40 bits, an interval below the least or beyond 32 bits.
     error ScheduleOutOfRange();
     /// @notice More than the pending turn lies in the past under the old or the new interval: pay what is owed first.
     error TurnsOverdue();
@@ -106,21 +177,35 @@ interface INodeFactory {
     error NodeIdsExhausted();
     /// @notice The round is not the next one.
     error WrongRound();
-    /// @notice A round must pay at least one cohort.
+    /// @notice A round must name at least one cohort.
     error EmptyRound();
-    /// @notice A round pays a cohort once.
+    /// @notice A round names a cohort once.
     error CohortTwiceInRound();
-    /// @notice The cohort has no nodes (or was never opened): there is nobody to credit.
+    /// @notice The cohort has no nodes (or was never opened).
     error EmptyCohort();
-    /// @notice The cohort's next turn lies ahead.
+    /// @notice The cohort's pending turn is not the one expected.
+    error WrongTurn();
+    /// @notice An entry of a round must pay or skip at least one turn.
+    error NoTurns();
+    /// @notice A round pays 2,000 turns at most.
+    error TooManyTurns();
+    /// @notice One of the turns lies ahead.
     error TurnNotDue();
+    /// @notice One of the turns to be skipped lies outside every window of turns not owed.
+    error TurnOwed();
+    /// @notice The amount lies outside the distributor's bounds for that many turns.
+    error AmountOutOfBounds();
     /// @notice An amount exceeds what the books can hold: 80 bits per node, 96 bits in all.
     error AmountTooLarge();
     /// @notice The ether sent is neither the round's exact total nor zero.
     error WrongValue();
     /// @notice The round would spend more surplus than the owner allowed.
     error AllowanceExceeded();
-    /// @notice The amount exceeds the ether that is owed to nobody.
+    /// @notice The window is not the one expected: the next to add, or the last to end.
+    error WrongWindow();
+    /// @notice A window that begins before the former one's end, ends before it begins, or ends beyond 40 bits.
+    error WindowOutOfRange();
+    /// @notice The amount exceeds the ether that is owed to no node.
     error SurplusExceeded();
     /// @notice The node's balance is smaller than that.
     error BalanceExceeded();
@@ -132,30 +217,35 @@ interface INodeFactory {
     error SendFailed();
     /// @notice The recipient holds as many nodes as a wallet may.
     error WalletFull();
+    /// @notice The recipient declines nodes that it does not fetch itself.
+    error GiftDeclined();
+    /// @notice Transfers and approvals take no ether.
+    error EtherRefused();
 
     // ------------------------------------------------------------------------------------------------------- minter
 
-    /// @notice Opens a cohort: a tier, and turns at `firstDue`, `firstDue + interval` and so on. A number is used once
-    /// and for ever. `firstDue` may lie in the past: a cohort without nodes cannot be paid, and its first mint rolls
-    /// the turn forward, so only the phase is kept.
-    function openCohort(uint256 cohort, uint256 tier, uint256 firstDue, uint256 interval) external;
+    /// @notice Opens cohorts numbered `first`, `first + 1` and so on, all or none; `first` must be the next number. Each
+    /// has a tier, and turns at `firstDue`, `firstDue + interval` and so on. `firstDue` may lie in the past: a cohort
+    /// without nodes cannot be paid, and its first mint moves the turn forward, so only the phase is kept.
+    function openCohorts(uint256 first, CohortOpening[] calldata openings, uint256 validUntil) external;
 
-    /// @notice `openCohort` for several, all or none.
-    function openCohorts(CohortOpening[] calldata openings) external;
-
-    /// @notice Mints a node per order. An order whose ref was used is skipped silently, one that cannot be minted now
-    /// is skipped with `MintSkipped`; neither stops the others.
-    /// @param guardBlock A block at or after everything the orders rest on, at most 256 blocks back.
+    /// @notice Mints a node per order. An order whose ref was used is passed over, silently where its node is the
+    /// recipient's; one that cannot be minted now is passed over with `MintSkipped`. Neither stops the others.
+    /// @param guardBlock A block at or after everything the orders rest on.
     /// @param guardHash Its hash: on another fork the call reverts with `StaleFork`. Zero: no guard.
-    function mint(Order[] calldata orders, uint256 guardBlock, bytes32 guardHash) external;
+    function mint(Order[] calldata orders, uint256 guardBlock, bytes32 guardHash, uint256 validUntil) external;
 
     // -------------------------------------------------------------------------------------------------- distributor
 
-    /// @notice Pays the pending turn of each listed cohort, in round `round`, which must be the next one. The value
-    /// sent is the exact total, or zero to spend surplus within the allowance. An amount of zero is a turn like any.
-    function credit(uint256 round, uint256 guardBlock, bytes32 guardHash, CohortCredit[] calldata credits)
-        external
-        payable;
+    /// @notice Pays and skips turns of the cohorts named, in round `round`, which must be the next one. The value sent is
+    /// the exact total, or zero to spend surplus within the allowance. An amount of zero is a turn like any.
+    function credit(
+        uint256 round,
+        uint256 guardBlock,
+        bytes32 guardHash,
+        uint256 validUntil,
+        CohortCredit[] calldata credits
+    ) external payable;
 
     // ------------------------------------------------------------------------------------------------- node's owner
 
@@ -166,22 +256,46 @@ interface INodeFactory {
     /// passed over; a total of zero reverts. Never paused.
     function withdrawAll(uint256[] calldata ids, address to) external;
 
+    /// @notice Whether the caller's wallet takes nodes only by its own calls and by mints from now on.
+    function declineGifts(bool declined) external;
+
     // --------------------------------------------------------------------------------------------- contract's owner
 
     /// @notice Changes the time between turns after the pending one. Never recounts turns that have passed.
     function setInterval(uint256 cohort, uint256 interval) external;
 
-    /// @notice Replaces a hot key at once. Zero: nobody has the role.
-    function setMinter(address newMinter) external;
-    function setDistributor(address newDistributor) external;
+    /// @notice Moves the nodes of these refs that were never credited into the closed cohort, also while a turn of theirs
+    /// is due. Refs without a node, of nodes that were credited, and of nodes already expelled are passed over.
+    function expel(bytes32[] calldata refs) external;
+
+    /// @notice Replaces the minter at once, with a budget of its own. Zero: no key has the role.
+    function setMinter(address newMinter, uint256 nodes, uint256 cohorts) external;
+
+    /// @notice Adds to the budget of `minter`, which must be the present one, no further than up to each most.
+    function refillMinter(address minter, uint256 nodes, uint256 nodesMost, uint256 cohorts, uint256 cohortsMost)
+        external;
+
+    /// @notice Replaces the distributor at once, with bounds of its own. Zero: no key has the role.
+    function setDistributor(address newDistributor, uint256 floorGwei, uint256 ceilingGwei) external;
+
+    /// @notice Sets what `distributor`, which must be the present one, may pay a node for a turn.
+    function setBounds(address distributor, uint256 floorGwei, uint256 ceilingGwei) external;
 
     /// @notice How much surplus rounds without value may spend from now on.
     function setSwapsAllowance(uint256 allowance) external;
 
-    /// @notice Sends ether that is owed to nobody.
+    /// @notice Adds window number `window`, the next: turns due at or after `from` and before `until` are not owed. It
+    /// begins no earlier than the former one ended. 2^40 - 1 is open-ended.
+    function addNotOwed(uint256 window, uint256 from, uint256 until) external;
+
+    /// @notice Ends window number `window`, the last, earlier: at `until`, or at the block's time where that is later, or
+    /// at its own beginning where that is later still.
+    function endNotOwed(uint256 window, uint256 until) external;
+
+    /// @notice Sends ether that is owed to no node.
     function sweep(address to, uint256 amount) external;
 
-    /// @notice Stops minting and crediting; never withdrawing, never transfers.
+    /// @notice Stops opening, minting and crediting; never withdrawing, never transfers.
     function pause() external;
     function unpause() external;
 
@@ -194,8 +308,8 @@ interface INodeFactory {
     /// @notice Ids of the wallet's nodes, in no particular order.
     function nodesOf(address wallet) external view returns (uint256[] memory ids);
 
-    /// @notice A node's owner, balance, credited total, withdrawn total (wei since its mint), and cohort. Reverts with
-    /// `TokenDoesNotExist` for an id that was never minted.
+    /// @notice A node's owner, balance, credited total, withdrawn total (wei since its mint), and cohort (0: expelled).
+    /// Reverts with `TokenDoesNotExist` for an id that was never minted.
     function nodeInfo(uint256 id)
         external
         view
@@ -204,11 +318,17 @@ interface INodeFactory {
     /// @notice The nodes among ids `firstId` to `firstId + count - 1`: shorter, even empty, where there are none.
     function nodesInfo(uint256 firstId, uint256 count) external view returns (NodeView[] memory nodes);
 
+    /// @notice ERC-5646: a digest of all that can change about a node: owner, cohort, credited and withdrawn.
+    function getStateFingerprint(uint256 id) external view returns (bytes32);
+
     /// @notice Id of the node minted for `ref`, 0 for none.
     function nodeOfRef(bytes32 ref) external view returns (uint256 id);
 
     /// @notice The highest node id; nodes are numbered from 1 without gaps, so this counts them too.
     function lastId() external view returns (uint256);
+
+    /// @notice The highest cohort number; cohorts are numbered from 1 without gaps, so this counts them too.
+    function lastCohort() external view returns (uint256);
 
     /// @notice What each node was credited since the opening, how many nodes there are, the turn owed next, the time
     /// between turns, and the tier. All zero (an interval never is, otherwise) for a cohort that was never opened.
@@ -217,7 +337,7 @@ interface INodeFactory {
         view
         returns (uint256 perNode, uint256 size, uint256 nextDue, uint256 interval, uint256 tier);
 
-    /// @notice Number of the round paid last; the next one is this plus 1.
+    /// @notice Number of the round booked last; the next one is this plus 1.
     function round() external view returns (uint256);
 
     /// @notice All that was ever credited, and all that was ever withdrawn.
@@ -230,14 +350,26 @@ interface INodeFactory {
     /// @notice Whether the contract's ether covers what it owes.
     function isSolvent() external view returns (bool);
 
+    /// @notice How many nodes the minter may still mint, and how many cohorts it may still open.
+    function budget() external view returns (uint256 nodes, uint256 cohorts);
+
+    /// @notice The least and the most that the distributor may credit a node for one turn.
+    function bounds() external view returns (uint256 floorGwei, uint256 ceilingGwei);
+
+    /// @notice How many windows of turns not owed there are, and one of them by its number from 1 (zeros: none).
+    function notOwedCount() external view returns (uint256);
+    function notOwed(uint256 window) external view returns (uint256 from, uint256 until);
+
+    function declinesGifts(address wallet) external view returns (bool);
     function swapsAllowance() external view returns (uint256);
     function maxPerWallet() external view returns (uint256);
+    function leastInterval() external view returns (uint256);
     function paused() external view returns (bool);
     function owner() external view returns (address);
     function pendingOwner() external view returns (address);
     function minter() external view returns (address);
     function distributor() external view returns (address);
 
-    /// @notice What the contract takes for the hash of a block (zero beyond 256 back), to compare with an RPC's.
+    /// @notice The hash of a block as the guards see it, zero where the chain no longer knows it.
     function hashOf(uint256 blockNumber) external view returns (bytes32);
 }

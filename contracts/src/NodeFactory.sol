@@ -1,120 +1,101 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
-import {Base64} from "solady/utils/Base64.sol";
+import {ForkGuard} from "./ForkGuard.sol";
+import {HotKeys} from "./HotKeys.sol";
+import {NodeAccounts} from "./NodeAccounts.sol";
 import {NodeLists} from "./NodeLists.sol";
+import {NotOwedWindows} from "./NotOwedWindows.sol";
 import {Books, Cohort, Cohorts} from "./Packed.sol";
+import {DistributorWord, MinterWord} from "./PackedKeys.sol";
 import {TwoStepOwner} from "./TwoStepOwner.sol";
 
 /// @title Nodes as ERC-721 tokens, credited by cohort, withdrawn by their owners.
-/// @notice Owns the nodes and every wei owed to them. It must never let anyone but a node's owner move what is owed to
-/// that node, pay a turn twice or early, or mint twice for one ref; and it must never be upgradeable.
-/// @dev A cohort keeps what one of its nodes was credited since the opening; a node keeps that figure as of its mint.
-/// The difference is the node's credit, so a round writes one slot per cohort, however many nodes the cohort has.
-contract NodeFactory is NodeLists, TwoStepOwner {
-    /// @dev A node's owner word: owner 160 | cohort's perNode at the mint 80 | cohort 16.
-    uint256 private constant PER_NODE_SHIFT = 160;
-    uint256 private constant PER_NODE_MASK = type(uint80).max;
-    uint256 private constant COHORT_SHIFT = 240;
-
+/// @notice Owns how cohorts are opened, nodes minted and turns paid. It must never pay a turn twice or early, drop one
+/// that is owed, or mint twice for one ref; and it must never be upgradeable.
+contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
     uint256 private constant WALLET_FULL = 1;
     uint256 private constant COHORT_CLOSED = 2;
     uint256 private constant RECIPIENT_IMPOSSIBLE = 3;
+    uint256 private constant BUDGET_SPENT = 4;
 
-    /// @dev The minter and the last id share a slot: a mint reads both and writes one.
-    address private _minter;
-    uint32 private _lastId;
-    address private _distributor;
-    Books private _books;
-    mapping(uint256 cohortId => Cohort) private _cohorts;
-    mapping(uint256 nodeId => uint256) private _withdrawn;
+    /// @dev Each turn has a seed of its own that the service looks up and publishes; more turns take a further round.
+    uint256 private constant TURNS_MAX = 2_000;
+
+    uint256 public immutable leastInterval;
     mapping(bytes32 ref => uint256) private _nodeOfRef;
-    uint256 public swapsAllowance;
 
-    constructor(address owner_, address minter_, address distributor_, uint256 maxPerWallet_)
-        NodeLists(maxPerWallet_)
-        TwoStepOwner(owner_)
-    {
-        _setMinter(minter_);
-        _setDistributor(distributor_);
+    constructor(Setup memory setup) NodeLists(setup.maxPerWallet) TwoStepOwner(setup.owner) HotKeys(setup) {
+        if (setup.leastInterval == 0 || setup.leastInterval > type(uint32).max) revert ScheduleOutOfRange();
+        leastInterval = setup.leastInterval;
     }
 
-    /// @dev Plain ether belongs to nobody: it is surplus.
+    /// @dev Plain ether is owed to no node: it is surplus.
     receive() external payable {}
-
-    modifier onlyMinter() {
-        if (msg.sender != _minter) revert NotMinter();
-        _;
-    }
 
     // ------------------------------------------------------------------------------------------------------- minter
 
-    function openCohort(uint256 cohortId, uint256 tier, uint256 firstDue, uint256 interval) external onlyMinter {
-        _openCohort(cohortId, tier, firstDue, interval);
-    }
-
-    function openCohorts(CohortOpening[] calldata openings) external onlyMinter {
-        for (uint256 i; i < openings.length; ++i) {
-            CohortOpening calldata opening = openings[i];
-            _openCohort(opening.cohort, opening.tier, opening.firstDue, opening.interval);
-        }
-    }
-
-    function mint(Order[] calldata orders, uint256 guardBlock, bytes32 guardHash) external onlyMinter {
+    function openCohorts(uint256 first, CohortOpening[] calldata openings, uint256 validUntil) external onlyMinter {
         if (_books.isPaused()) revert IsPaused();
-        _requireFork(guardBlock, guardHash);
-        uint256 id = _lastId;
-        if (orders.length > type(uint32).max - id) revert NodeIdsExhausted();
-        for (uint256 i; i < orders.length; ++i) {
-            if (_mintOrder(orders[i], id + 1)) ++id;
+        _requireInTime(validUntil);
+        MinterWord word = _minter;
+        if (first != word.lastCohort() + 1) revert WrongCohort();
+        uint256 count = openings.length;
+        if (count > type(uint16).max - word.lastCohort()) revert CohortNumbersExhausted();
+        if (count > word.cohorts()) revert CohortBudgetExceeded();
+        for (uint256 i; i < count; ++i) {
+            _openCohort(first + i, openings[i]);
         }
-        _lastId = uint32(id);
+        _minter = word.opened(count);
+    }
+
+    function mint(Order[] calldata orders, uint256 guardBlock, bytes32 guardHash, uint256 validUntil)
+        external
+        onlyMinter
+    {
+        if (_books.isPaused()) revert IsPaused();
+        _requireInTime(validUntil);
+        _requireFork(guardBlock, guardHash);
+        MinterWord word = _minter;
+        uint256 former = word.lastId();
+        if (orders.length > type(uint32).max - former) revert NodeIdsExhausted();
+        uint256 id = former;
+        uint256 lastInBudget = former + word.nodes();
+        for (uint256 i; i < orders.length; ++i) {
+            if (_mintOrder(orders[i], id + 1, lastInBudget)) ++id;
+        }
+        _minter = word.minted(id - former);
     }
 
     // -------------------------------------------------------------------------------------------------- distributor
 
-    function credit(uint256 round_, uint256 guardBlock, bytes32 guardHash, CohortCredit[] calldata credits)
-        external
-        payable
-    {
-        if (msg.sender != _distributor) revert NotDistributor();
+    function credit(
+        uint256 round_,
+        uint256 guardBlock,
+        bytes32 guardHash,
+        uint256 validUntil,
+        CohortCredit[] calldata credits
+    ) external payable {
+        DistributorWord bounds_ = _distributor;
+        if (msg.sender != bounds_.key()) revert NotDistributor();
         Books books = _books;
         if (books.isPaused()) revert IsPaused();
+        _requireInTime(validUntil);
         _requireFork(guardBlock, guardHash);
         if (round_ != books.round() + 1) revert WrongRound();
         if (credits.length == 0) revert EmptyRound();
 
         uint256 total;
+        uint256 room = TURNS_MAX;
         for (uint256 i; i < credits.length; ++i) {
-            total += _creditCohort(round_, credits[i].cohort, credits[i].amountPerNode);
+            CohortCredit calldata entry = credits[i];
+            if (entry.paid > room) revert TooManyTurns();
+            room -= entry.paid;
+            total += _creditCohort(round_, entry, bounds_);
         }
-        if (msg.value != total) _spendSurplus(total);
+        if (msg.value != total) _spendSurplus(round_, total);
         if (total > type(uint96).max - books.credited()) revert AmountTooLarge();
         _books = books.afterRound(total);
-    }
-
-    // ------------------------------------------------------------------------------------------------- node's owner
-
-    function withdraw(uint256 id, address to, uint256 amount) external {
-        (uint256 balance, uint256 withdrawn) = _requireOwn(id);
-        if (_isImpossible(to)) revert ImpossibleRecipient();
-        if (amount == 0) revert ZeroAmount();
-        if (amount > balance) revert BalanceExceeded();
-        _book(id, to, amount, withdrawn);
-        _payOut(to, amount);
-    }
-
-    function withdrawAll(uint256[] calldata ids, address to) external {
-        if (_isImpossible(to)) revert ImpossibleRecipient();
-        uint256 total;
-        for (uint256 i; i < ids.length; ++i) {
-            (uint256 balance, uint256 withdrawn) = _requireOwn(ids[i]);
-            if (balance == 0) continue;
-            _book(ids[i], to, balance, withdrawn);
-            total += balance;
-        }
-        if (total == 0) revert ZeroAmount();
-        _payOut(to, total);
     }
 
     // --------------------------------------------------------------------------------------------- contract's owner
@@ -122,26 +103,28 @@ contract NodeFactory is NodeLists, TwoStepOwner {
     function setInterval(uint256 cohortId, uint256 interval) external onlyOwner {
         Cohort changed = _cohorts[cohortId];
         if (!changed.isOpen()) revert CohortNotOpen();
-        if (interval == 0 || interval > type(uint32).max) revert ScheduleOutOfRange();
+        _requireInterval(interval);
         // Turns that have passed are owed at the interval of their time: with more than the pending one behind us, a
         // longer interval would drop some and a shorter one invent some.
-        uint256 shorter = interval < changed.interval() ? interval : changed.interval();
+        uint256 former = changed.interval();
+        uint256 shorter = interval < former ? interval : former;
         if (changed.size() != 0 && changed.nextDue() + shorter <= block.timestamp) revert TurnsOverdue();
         _cohorts[cohortId] = changed.withInterval(interval);
-        emit IntervalSet(cohortId, interval);
+        emit IntervalSet(cohortId, interval, former);
     }
 
-    function setMinter(address newMinter) external onlyOwner {
-        _setMinter(newMinter);
-    }
-
-    function setDistributor(address newDistributor) external onlyOwner {
-        _setDistributor(newDistributor);
-    }
-
-    function setSwapsAllowance(uint256 allowance) external onlyOwner {
-        swapsAllowance = allowance;
-        emit SwapsAllowanceSet(allowance);
+    function expel(bytes32[] calldata refs) external onlyOwner {
+        for (uint256 i; i < refs.length; ++i) {
+            uint256 id = _nodeOfRef[refs[i]];
+            (uint256 cohortId, uint256 perNodeAtMint) = _originIn(_ownerWord(id));
+            // No node has number 0, whose word is empty: the closed cohort, as that of a node already expelled.
+            if (cohortId == 0) continue;
+            Cohort former = _cohorts[cohortId];
+            if (former.perNode() != perNodeAtMint) continue;
+            _cohorts[cohortId] = former.left();
+            _setExtraData(id, 0);
+            emit NodeExpelled(id, refs[i], cohortId);
+        }
     }
 
     function sweep(address to, uint256 amount) external onlyOwner {
@@ -164,19 +147,12 @@ contract NodeFactory is NodeLists, TwoStepOwner {
 
     // ------------------------------------------------------------------------------------------------------ reading
 
-    function nodeInfo(uint256 id)
-        external
-        view
-        returns (address nodeOwner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)
-    {
-        uint256 word = _ownerWord(id);
-        if (word == 0) revert TokenDoesNotExist();
-        (balance, credited, withdrawn, cohortId) = _account(id, word);
-        nodeOwner = address(uint160(word));
+    function nodeOfRef(bytes32 ref) external view returns (uint256) {
+        return _nodeOfRef[ref];
     }
 
     function nodesInfo(uint256 firstId, uint256 count) external view returns (NodeView[] memory nodes) {
-        uint256 last = _lastId;
+        uint256 last = _minter.lastId();
         if (firstId == 0) (firstId, count) = (1, count == 0 ? 0 : count - 1);
         if (firstId > last) return nodes;
         uint256 available = last - firstId + 1;
@@ -190,115 +166,52 @@ contract NodeFactory is NodeLists, TwoStepOwner {
         }
     }
 
-    function nodeOfRef(bytes32 ref) external view returns (uint256) {
-        return _nodeOfRef[ref];
-    }
-
-    function lastId() external view returns (uint256) {
-        return _lastId;
-    }
-
-    function cohort(uint256 id)
-        external
-        view
-        returns (uint256 perNode, uint256 size, uint256 nextDue, uint256 interval, uint256 tier)
-    {
-        Cohort stored = _cohorts[id];
-        return (stored.perNode(), stored.size(), stored.nextDue(), stored.interval(), stored.tier());
-    }
-
-    function round() external view returns (uint256) {
-        return _books.round();
-    }
-
-    function creditedTotal() external view returns (uint256) {
-        return _books.credited();
-    }
-
-    function withdrawnTotal() external view returns (uint256) {
-        return _books.withdrawn();
-    }
-
-    function outstanding() external view returns (uint256) {
-        return _outstanding();
-    }
-
-    function isSolvent() external view returns (bool) {
-        return address(this).balance >= _outstanding();
-    }
-
-    function paused() external view returns (bool) {
-        return _books.isPaused();
-    }
-
-    function minter() external view returns (address) {
-        return _minter;
-    }
-
-    function distributor() external view returns (address) {
-        return _distributor;
-    }
-
-    function hashOf(uint256 blockNumber) external view returns (bytes32) {
-        return blockhash(blockNumber);
-    }
-
-    function name() public pure override returns (string memory) {
-        return "Node Ledger";
-    }
-
-    function symbol() public pure override returns (string memory) {
-        return "NODE";
-    }
-
-    /// @dev A name for wallets and markets to show, made on chain: there is no server to outlive.
-    function tokenURI(uint256 id) public view override returns (string memory) {
-        if (!_exists(id)) revert TokenDoesNotExist();
-        string memory json = string.concat('{"name":"Node ', _decimal(id), '"}');
-        return string.concat("data:application/json;base64,", Base64.encode(bytes(json)));
-    }
-
     // --------------------------------------------------------------------------------------------- minting, inside
 
-    function _openCohort(uint256 cohortId, uint256 tier, uint256 firstDue, uint256 interval) private {
-        if (cohortId > type(uint16).max || tier > type(uint16).max) revert ScheduleOutOfRange();
-        if (firstDue == 0 || firstDue > type(uint40).max) revert ScheduleOutOfRange();
-        if (interval == 0 || interval > type(uint32).max) revert ScheduleOutOfRange();
-        if (_cohorts[cohortId].isOpen()) revert CohortAlreadyOpen();
+    function _openCohort(uint256 cohortId, CohortOpening calldata opening) private {
+        (uint256 tier, uint256 firstDue, uint256 interval) = (opening.tier, opening.firstDue, opening.interval);
+        if (tier > type(uint16).max || firstDue == 0 || firstDue > type(uint40).max) revert ScheduleOutOfRange();
+        _requireInterval(interval);
         _cohorts[cohortId] = Cohorts.opened(tier, firstDue, interval);
         emit CohortOpened(cohortId, tier, firstDue, interval);
     }
 
-    /// @dev Whether the order took `id`. What is skipped leaves no trace but its event, so it can be ordered again.
-    function _mintOrder(Order calldata order, uint256 id) private returns (bool) {
-        (address to, uint256 cohortId, bytes32 ref) = (order.to, order.cohort, order.ref);
-        if (_nodeOfRef[ref] != 0) return false;
-        if (_isImpossible(to)) return _skip(ref, RECIPIENT_IMPOSSIBLE);
-        if (balanceOf(to) >= maxPerWallet) return _skip(ref, WALLET_FULL);
-        (bool open, uint256 perNode) = _join(cohortId);
-        if (!open) return _skip(ref, COHORT_CLOSED);
+    function _requireInterval(uint256 interval) private view {
+        if (interval < leastInterval || interval > type(uint32).max) revert ScheduleOutOfRange();
+    }
 
+    /// @dev Whether the order took `id`. What is skipped leaves no trace but its event, so it can be ordered again.
+    function _mintOrder(Order calldata order, uint256 id, uint256 lastInBudget) private returns (bool) {
+        (address to, uint256 cohortId, bytes32 ref) = (order.to, order.cohort, order.ref);
+        uint256 taken = _nodeOfRef[ref];
+        if (taken != 0) {
+            if (_ownerOf(taken) != to) emit RefTaken(ref, taken, to);
+            return false;
+        }
+        if (_isImpossible(to)) return _skip(ref, RECIPIENT_IMPOSSIBLE);
+        if (_countOf(to) >= maxPerWallet) return _skip(ref, WALLET_FULL);
+        Cohort joined = _takingNodes(cohortId);
+        if (!joined.isOpen()) return _skip(ref, COHORT_CLOSED);
+        if (id > lastInBudget) return _skip(ref, BUDGET_SPENT);
+
+        _cohorts[cohortId] = joined.joined();
         _nodeOfRef[ref] = id;
         // Not the safe mint: a contract wallet must not be able to fail a batch or to call back into it.
-        _mintAndSetExtraDataUnchecked(to, id, uint96(((cohortId << COHORT_SHIFT) | (perNode << PER_NODE_SHIFT)) >> 160));
+        _mintAndSetExtraDataUnchecked(to, id, _extraDataOf(cohortId, joined.perNode()));
         emit NodeMinted(id, to, ref, cohortId);
         return true;
     }
 
-    /// @dev Adds a node to the cohort if it is open: it exists, and no turn of its nodes is due. A due cohort must not
-    /// grow, or the newcomer would be paid for a turn before its mint and the round would cost more than planned.
-    function _join(uint256 cohortId) private returns (bool open, uint256 perNode) {
+    /// @dev The cohort as a node would join it now, nothing where it is closed: it was never opened, or a turn of its
+    /// nodes is due. A due cohort must not grow, or the newcomer would be paid for a turn before its mint and the round
+    /// would cost more than planned.
+    function _takingNodes(uint256 cohortId) private view returns (Cohort) {
         Cohort current = _cohorts[cohortId];
-        if (!current.isOpen()) return (false, 0);
-        if (current.nextDue() <= block.timestamp) {
-            if (current.size() != 0) return (false, 0);
-            current = _rolled(current);
-        }
-        _cohorts[cohortId] = current.joined();
-        return (true, current.perNode());
+        if (!current.isOpen() || current.nextDue() > block.timestamp) return current;
+        return current.size() != 0 ? Cohort.wrap(0) : _rolled(current);
     }
 
-    /// @dev At the first turn after now in the same phase: turns that passed while nobody was there are owed to nobody.
+    /// @dev At the first turn after now in the same phase: turns that passed while it had no node are owed to none.
     function _rolled(Cohort empty) private view returns (Cohort) {
         uint256 missed = (block.timestamp - empty.nextDue()) / empty.interval() + 1;
         return empty.postponed(missed * empty.interval());
@@ -311,105 +224,47 @@ contract NodeFactory is NodeLists, TwoStepOwner {
 
     // ------------------------------------------------------------------------------------------- crediting, inside
 
-    /// @dev Pays the cohort's pending turn and returns what that costs.
-    function _creditCohort(uint256 round_, uint256 cohortId, uint256 amount) private returns (uint256) {
-        Cohort current = _cohorts[cohortId];
-        (uint256 due, uint256 size) = (current.nextDue(), current.size());
+    /// @dev Moves the cohort past the turns that the entry skips and pays, and returns what that costs.
+    function _creditCohort(uint256 round_, CohortCredit calldata entry, DistributorWord bounds_)
+        private
+        returns (uint256)
+    {
+        (uint256 skipped, uint256 paid, uint256 amount) = (entry.skipped, entry.paid, entry.amountPerNode);
+        Cohort current = _cohorts[entry.cohort];
+        uint256 size = current.size();
         if (size == 0) revert EmptyCohort();
         if (current.lastRound() == round_) revert CohortTwiceInRound();
-        if (due > block.timestamp) revert TurnNotDue();
-        if (amount > type(uint80).max - current.perNode()) revert AmountTooLarge();
-        _cohorts[cohortId] = current.paid(amount, round_);
-        emit Credited(round_, cohortId, due, amount, size);
-        return amount * size;
+        uint256 due = current.nextDue();
+        if (entry.firstDue != due) revert WrongTurn();
+        uint256 interval = current.interval();
+        // Every turn begins a second of its own, so more than 40 bits of them cannot have passed.
+        if (skipped > type(uint40).max) revert TurnNotDue();
+        // No overflow from here on: times are 40 bits, turns 41, an interval 32, bounds 48 and 30 more for wei.
+        unchecked {
+            uint256 turns = skipped + paid;
+            if (turns == 0) revert NoTurns();
+            if (due + (turns - 1) * interval > block.timestamp) revert TurnNotDue();
+            if (amount < bounds_.floorGwei() * 1 gwei * paid) revert AmountOutOfBounds();
+            if (amount > bounds_.ceilingGwei() * 1 gwei * paid) revert AmountOutOfBounds();
+            if (amount > type(uint80).max - current.perNode()) revert AmountTooLarge();
+            _cohorts[entry.cohort] = current.credited(amount, turns * interval, round_);
+            if (skipped != 0) {
+                _requireNotOwed(due, due + (skipped - 1) * interval);
+                emit TurnsSkipped(round_, entry.cohort, due, skipped);
+            }
+            if (paid != 0) emit Credited(round_, entry.cohort, due + skipped * interval, paid, amount, size);
+            return amount * size;
+        }
     }
 
     /// @dev A round that brings no value spends ether the contract holds beyond what it owes. The allowance bounds what
     /// a stolen distributor key could give away.
-    function _spendSurplus(uint256 total) private {
+    function _spendSurplus(uint256 round_, uint256 total) private {
         if (msg.value != 0) revert WrongValue();
         uint256 allowance = swapsAllowance;
         if (total > allowance) revert AllowanceExceeded();
         if (total > _surplus()) revert SurplusExceeded();
         swapsAllowance = allowance - total;
-    }
-
-    // ----------------------------------------------------------------------------------------- withdrawing, inside
-
-    /// @dev What the caller's node holds and has withdrawn.
-    function _requireOwn(uint256 id) private view returns (uint256 balance, uint256 withdrawn) {
-        uint256 word = _ownerWord(id);
-        if (word == 0) revert TokenDoesNotExist();
-        if (address(uint160(word)) != msg.sender) revert NotNodeOwner();
-        (balance,, withdrawn,) = _account(id, word);
-    }
-
-    /// @dev The account of a minted node, whose owner word the caller has read.
-    function _account(uint256 id, uint256 word)
-        private
-        view
-        returns (uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)
-    {
-        cohortId = word >> COHORT_SHIFT;
-        credited = _cohorts[cohortId].perNode() - ((word >> PER_NODE_SHIFT) & PER_NODE_MASK);
-        withdrawn = _withdrawn[id];
-        balance = credited - withdrawn;
-    }
-
-    function _book(uint256 id, address to, uint256 amount, uint256 withdrawn) private {
-        _withdrawn[id] = withdrawn + amount;
-        emit Withdrawn(id, msg.sender, to, amount, withdrawn + amount);
-    }
-
-    /// @dev The books are right before the ether leaves, so that whoever is called finds nothing left to take.
-    function _payOut(address to, uint256 amount) private {
-        _books = _books.afterWithdrawal(amount);
-        _send(to, amount);
-    }
-
-    /// @dev Ignores what the recipient returns: copying it would let the recipient spend the sender's gas.
-    function _send(address to, uint256 amount) private {
-        bool sent;
-        assembly ("memory-safe") {
-            sent := call(gas(), to, amount, 0, 0, 0, 0)
-        }
-        if (!sent) revert SendFailed();
-    }
-
-    // ------------------------------------------------------------------------------------------------------- shared
-
-    function _setMinter(address newMinter) private {
-        _minter = newMinter;
-        emit MinterSet(newMinter);
-    }
-
-    function _setDistributor(address newDistributor) private {
-        _distributor = newDistributor;
-        emit DistributorSet(newDistributor);
-    }
-
-    /// @dev Succeeds only on the fork that contains the guard block. Zero hash: no guard was asked for.
-    function _requireFork(uint256 guardBlock, bytes32 guardHash) private view {
-        if (guardHash != 0 && blockhash(guardBlock) != guardHash) revert StaleFork();
-    }
-
-    function _decimal(uint256 value) private pure returns (string memory digits) {
-        for (; value != 0; value /= 10) {
-            digits = string.concat(string(abi.encodePacked(uint8(48 + value % 10))), digits);
-        }
-    }
-
-    function _isImpossible(address to) private view returns (bool) {
-        return to == address(0) || to == address(this);
-    }
-
-    function _outstanding() private view returns (uint256) {
-        return _books.owed();
-    }
-
-    /// @dev Ether owed to nobody.
-    function _surplus() private view returns (uint256) {
-        uint256 owed = _outstanding();
-        return address(this).balance > owed ? address(this).balance - owed : 0;
+        emit SurplusSpent(round_, total, allowance - total);
     }
 }

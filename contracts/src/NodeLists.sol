@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 import {INodeFactory} from "./INodeFactory.sol";
 import {WordERC721} from "./WordERC721.sol";
@@ -7,7 +7,8 @@ import {WordERC721} from "./WordERC721.sol";
 /// @notice Owns each wallet's list of node ids and the cap on its length, kept as nodes are minted and transferred.
 /// It must never call out, nor know anything of money: a list that fails would lock a node.
 /// @dev A list is a row of 32-bit lanes, eight to a word. Word 0 is the wallet's ERC-721 balance slot, whose lane 0
-/// already is the count, so up to seven ids cost no slot of their own:
+/// already is the count, so up to seven ids cost no slot of their own. The count needs 9 bits; the highest bit of its
+/// lane says that the wallet declines gifts:
 ///
 ///     word 0        count | id | id | id | id | id | id | id        (the balance slot)
 ///     words 1..32   id | id | id | id | id | id | id | id           (_overflow)
@@ -18,6 +19,9 @@ abstract contract NodeLists is WordERC721, INodeFactory {
     uint256 private constant LANE_BITS = 32;
     uint256 private constant LANE_MASK = type(uint32).max;
     uint256 private constant LANES_PER_WORD = 8;
+    /// @dev In lane 0, beside the count.
+    uint256 private constant DECLINES_GIFTS = 1 << 31;
+    uint256 private constant COUNT_MASK = DECLINES_GIFTS - 1;
     /// @dev A one in each lane.
     uint256 private constant LANE_ONES = type(uint256).max / LANE_MASK;
     /// @dev 256 ids fill word 0's seven lanes and 32 words less seven lanes; a removal reads them all at worst.
@@ -41,11 +45,38 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         }
     }
 
+    function declineGifts(bool declined) external {
+        uint256 word = _balanceWord(msg.sender) & ~DECLINES_GIFTS;
+        _setBalanceWord(msg.sender, declined ? word | DECLINES_GIFTS : word);
+        emit GiftsDeclined(msg.sender, declined);
+    }
+
+    function declinesGifts(address wallet) external view returns (bool) {
+        return _balanceWord(wallet) & DECLINES_GIFTS != 0;
+    }
+
+    function balanceOf(address wallet) public view override returns (uint256) {
+        if (wallet == address(0)) revert BalanceQueryForZeroAddress();
+        return _countOf(wallet);
+    }
+
+    /// @dev ERC-721 lets this function take ether, which would be lost to its sender.
+    function approve(address account, uint256 id) public payable override {
+        if (msg.value != 0) revert EtherRefused();
+        super.approve(account, id);
+    }
+
+    function _beforeTokenTransfer(address, address, uint256) internal override {
+        if (msg.value != 0) revert EtherRefused();
+    }
+
     /// @dev Runs after the balances have changed: `from` has one fewer, `to` one more. A refusal here undoes it all.
     function _afterTokenTransfer(address from, address to, uint256 id) internal override {
         if (from == to) return;
         if (to == address(this)) revert ImpossibleRecipient();
         uint256 word = _balanceWord(to);
+        // What was minted was paid for; what is transferred by another account may be a gift that fills the list.
+        if (word & DECLINES_GIFTS != 0 && from != address(0) && msg.sender != to) revert GiftDeclined();
         uint256 count = _countIn(word);
         if (count > maxPerWallet) revert WalletFull();
         _write(to, word, count, id);
@@ -63,7 +94,7 @@ abstract contract NodeLists is WordERC721, INodeFactory {
     /// @dev The lane that holds `id`, a word at a time. The id is in the list and is not its last: the search always
     /// ends, and before any leftover.
     function _find(address wallet, uint256 first, uint256 id) private view returns (uint256 lane) {
-        // The count is no id, though it may look like one.
+        // Lane 0 is no id, though it may look like one.
         uint256 word = first & ~LANE_MASK;
         while (!_holds(word, id)) {
             lane += LANES_PER_WORD;
@@ -97,7 +128,11 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         return (word >> ((lane % LANES_PER_WORD) * LANE_BITS)) & LANE_MASK;
     }
 
+    function _countOf(address wallet) internal view returns (uint256) {
+        return _countIn(_balanceWord(wallet));
+    }
+
     function _countIn(uint256 first) private pure returns (uint256) {
-        return first & LANE_MASK;
+        return first & COUNT_MASK;
     }
 }

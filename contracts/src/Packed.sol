@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-pragma solidity ^0.8.28;
+pragma solidity 0.8.37;
 
 // Owns how a cohort and the books lie in one slot each, and the ways they may change. It must never check a rule: the
 // caller sees to it that a value fits its field, by the rule named beside the field. Packed by hand, because the
@@ -12,7 +12,7 @@ pragma solidity ^0.8.28;
 ///     nextDue     40   the turn owed next; it only ever moves from a time that has come, by less than 2^33
 ///     interval    32   seconds between turns; never 0 once opened, so a zero word was never opened
 ///     tier        16
-///     lastRound   48   the round that paid it last; stops a second turn in one round, in a slot written anyway
+///     lastRound   48   the round that moved it last; stops a second entry in one round, in a slot written anyway
 type Cohort is uint256;
 
 /// @dev 241 bits, all that a round needs but its cohorts. Two totals that only grow, rather than their difference, let
@@ -71,16 +71,22 @@ library Cohorts {
         return Cohort.wrap(Cohort.unwrap(cohort) + (1 << SIZE));
     }
 
+    /// @dev One node fewer, of at least one.
+    function left(Cohort cohort) internal pure returns (Cohort) {
+        return Cohort.wrap(Cohort.unwrap(cohort) - (1 << SIZE));
+    }
+
     /// @dev The turn moves on by `delay`.
     function postponed(Cohort cohort, uint256 delay) internal pure returns (Cohort) {
         return Cohort.wrap(Cohort.unwrap(cohort) + (delay << NEXT_DUE));
     }
 
-    /// @dev Its turn paid, `amount` to each node, in `round`, which is later than the last.
-    function paid(Cohort cohort, uint256 amount, uint256 round) internal pure returns (Cohort) {
-        uint256 roundsSince = round - cohort.lastRound();
-        return
-            Cohort.wrap(Cohort.unwrap(cohort) + amount + (cohort.interval() << NEXT_DUE) + (roundsSince << LAST_ROUND));
+    /// @dev Moved on by `delay` with `amount` more for each node, in `round`, which is later than the last.
+    function credited(Cohort cohort, uint256 amount, uint256 delay, uint256 round) internal pure returns (Cohort) {
+        unchecked {
+            uint256 roundsSince = round - cohort.lastRound();
+            return Cohort.wrap(Cohort.unwrap(cohort) + amount + (delay << NEXT_DUE) + (roundsSince << LAST_ROUND));
+        }
     }
 
     function withInterval(Cohort cohort, uint256 interval_) internal pure returns (Cohort) {

@@ -7,13 +7,15 @@ import {FactoryTest} from "./FactoryTest.sol";
 /// @notice Owns the behaviour of rounds: which turn they pay, with what ether, and how intervals change.
 contract CreditingTest is FactoryTest {
     event Credited(
-        uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 amountPerNode, uint256 nodeCount
+        uint256 indexed round,
+        uint256 indexed cohort,
+        uint256 due,
+        uint256 turns,
+        uint256 amountPerNode,
+        uint256 nodeCount
     );
-    event IntervalSet(uint256 indexed cohort, uint256 interval);
-
-    function nextDueOf(uint256 cohort) internal view returns (uint256 nextDue) {
-        (,, nextDue,,) = factory.cohort(cohort);
-    }
+    event SurplusSpent(uint256 indexed round, uint256 amount, uint256 allowance);
+    event IntervalSet(uint256 indexed cohort, uint256 interval, uint256 former);
 
     // -------------------------------------------------------------------------------------------------------- turns
 
@@ -22,11 +24,12 @@ contract CreditingTest is FactoryTest {
         mint(BOB, DAILY);
         mint(CAROL, OTHER);
         vm.warp(FIRST_DUE + 7);
+        INodeFactory.CohortCredit[] memory credits = turns(DAILY, 3 ether, OTHER, 5 ether);
         vm.expectEmit(true, true, true, true, address(factory));
-        emit Credited(1, DAILY, FIRST_DUE, 3 ether, 2);
+        emit Credited(1, DAILY, FIRST_DUE, 1, 3 ether, 2);
         vm.expectEmit(true, true, true, true, address(factory));
-        emit Credited(1, OTHER, FIRST_DUE, 5 ether, 1);
-        credit(turns(DAILY, 3 ether, OTHER, 5 ether), 11 ether);
+        emit Credited(1, OTHER, FIRST_DUE, 1, 5 ether, 1);
+        creditAs(DISTRIBUTOR, 1, credits, 11 ether);
 
         vm.assertEq(balanceOfNode(1), 3 ether, "alice");
         vm.assertEq(balanceOfNode(2), 3 ether, "bob");
@@ -46,7 +49,7 @@ contract CreditingTest is FactoryTest {
         vm.assertEq(balanceOfNode(2), 4 ether, "the second only");
     }
 
-    function test_missed_turns_are_paid_one_per_round_until_caught_up() public {
+    function test_missed_turns_may_be_paid_one_per_round_until_caught_up() public {
         mint(ALICE, DAILY);
         vm.warp(FIRST_DUE + 2 * INTERVAL);
         for (uint256 i; i < 3; ++i) {
@@ -88,25 +91,18 @@ contract CreditingTest is FactoryTest {
         mint(ALICE, DAILY);
         vm.warp(FIRST_DUE + INTERVAL);
         refuseCredit(INodeFactory.EmptyCohort.selector, turn(DAILY + 65_536, 1), 1);
+        refuseCredit(INodeFactory.EmptyCohort.selector, turn(0, 1), 1);
     }
 
     function test_rounds_are_numbered_without_gap() public {
         mint(ALICE, DAILY);
         vm.warp(FIRST_DUE);
-        vm.expectRevert(INodeFactory.WrongRound.selector);
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: 1}(0, 0, 0, turn(DAILY, 1));
-        vm.expectRevert(INodeFactory.WrongRound.selector);
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: 1}(2, 0, 0, turn(DAILY, 1));
-        vm.expectRevert(INodeFactory.WrongRound.selector);
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: 1}(1 + (1 << 48), 0, 0, turn(DAILY, 1));
+        refuseRound(INodeFactory.WrongRound.selector, DISTRIBUTOR, 0, DAILY, 0);
+        refuseRound(INodeFactory.WrongRound.selector, DISTRIBUTOR, 2, DAILY, 0);
+        refuseRound(INodeFactory.WrongRound.selector, DISTRIBUTOR, 1 + (1 << 48), DAILY, 0);
         credit(turn(DAILY, 1), 1);
         vm.warp(FIRST_DUE + INTERVAL);
-        vm.expectRevert(INodeFactory.WrongRound.selector);
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: 1}(1, 0, 0, turn(DAILY, 1));
+        refuseRound(INodeFactory.WrongRound.selector, DISTRIBUTOR, 1, DAILY, 0);
     }
 
     function test_a_round_pays_somebody() public {
@@ -114,9 +110,11 @@ contract CreditingTest is FactoryTest {
     }
 
     function test_only_the_distributor_credits() public {
-        vm.expectRevert(INodeFactory.NotDistributor.selector);
-        vm.prank(OWNER);
-        factory.credit(1, 0, 0, turn(DAILY, 1));
+        mint(ALICE, DAILY);
+        vm.warp(FIRST_DUE);
+        refuseRound(INodeFactory.NotDistributor.selector, OWNER, 1, DAILY, 0);
+        refuseRound(INodeFactory.NotDistributor.selector, MINTER, 1, DAILY, 0);
+        refuseRound(INodeFactory.NotDistributor.selector, ALICE, 1, DAILY, 0);
     }
 
     function test_a_paused_factory_does_not_credit() public {
@@ -128,17 +126,6 @@ contract CreditingTest is FactoryTest {
         vm.prank(OWNER);
         factory.unpause();
         credit(turn(DAILY, 1), 1);
-    }
-
-    function test_a_round_succeeds_only_on_the_fork_of_its_guard_block() public {
-        mint(ALICE, DAILY);
-        vm.warp(FIRST_DUE);
-        vm.setBlockhash(990, "ours");
-        vm.expectRevert(INodeFactory.StaleFork.selector);
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: 1}(1, 990, "theirs", turn(DAILY, 1));
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: 1}(1, 990, "ours", turn(DAILY, 1));
     }
 
     // ------------------------------------------------------------------------------------------------------- amounts
@@ -160,10 +147,9 @@ contract CreditingTest is FactoryTest {
     function test_a_nodes_credits_stop_at_80_bits() public {
         uint256 most = type(uint80).max;
         mint(ALICE, DAILY);
-        vm.warp(FIRST_DUE + 5 * INTERVAL);
-        refuseCredit(INodeFactory.AmountTooLarge.selector, turn(DAILY, most + 1), most + 1);
-        refuseCredit(INodeFactory.AmountTooLarge.selector, turn(DAILY, type(uint256).max), 0);
-        credit(turn(DAILY, most - 1), most - 1);
+        vm.warp(FIRST_DUE + 8 * INTERVAL);
+        refuseCredit(INodeFactory.AmountTooLarge.selector, entry(DAILY, 0, 5, most + 1), most + 1);
+        credit(entry(DAILY, 0, 5, most - 1), most - 1);
         refuseCredit(INodeFactory.AmountTooLarge.selector, turn(DAILY, 2), 2);
         credit(turn(DAILY, 1), 1);
         vm.assertEq(balanceOfNode(1), most, "all of it");
@@ -174,7 +160,7 @@ contract CreditingTest is FactoryTest {
     function test_the_total_credited_stops_at_96_bits() public {
         // Books with 2^96 - 3 credited, and withdrawn.
         uint256 credited = type(uint96).max - 2;
-        vm.store(address(factory), bytes32(uint256(5)), bytes32(credited | (credited << 96)));
+        vm.store(address(factory), bytes32(BOOKS_SLOT), bytes32(credited | (credited << 96)));
         vm.assertEq(factory.creditedTotal(), credited, "the slot written here");
         mint(ALICE, DAILY);
         vm.warp(FIRST_DUE);
@@ -193,7 +179,10 @@ contract CreditingTest is FactoryTest {
         factory.setSwapsAllowance(4 ether);
         vm.warp(FIRST_DUE);
         refuseCredit(INodeFactory.AllowanceExceeded.selector, turn(DAILY, 4 ether + 1), 0);
-        credit(turn(DAILY, 3 ether), 0);
+        INodeFactory.CohortCredit[] memory credits = turn(DAILY, 3 ether);
+        vm.expectEmit(true, true, true, true, address(factory));
+        emit SurplusSpent(1, 3 ether, 1 ether);
+        creditAs(DISTRIBUTOR, 1, credits, 0);
         vm.assertEq(factory.swapsAllowance(), 1 ether, "allowance spent");
         vm.assertEq(factory.outstanding(), 3 ether, "owed");
         vm.assertEq(address(factory).balance, 5 ether, "nothing moved");
@@ -210,6 +199,24 @@ contract CreditingTest is FactoryTest {
         refuseCredit(INodeFactory.SurplusExceeded.selector, turn(DAILY, 2 ether + 1), 0);
         credit(turn(DAILY, 2 ether), 0);
         vm.assertTrue(factory.isSolvent(), "solvent");
+    }
+
+    function test_an_allowance_of_any_size_is_spent() public {
+        mint(ALICE, DAILY);
+        vm.deal(address(factory), 5 ether);
+        vm.prank(OWNER);
+        factory.setSwapsAllowance(type(uint256).max);
+        vm.warp(FIRST_DUE);
+        credit(turn(DAILY, 3 ether), 0);
+        vm.assertEq(factory.swapsAllowance(), type(uint256).max - 3 ether, "spent");
+    }
+
+    function test_a_round_with_its_ether_says_nothing_of_surplus() public {
+        mint(ALICE, DAILY);
+        vm.warp(FIRST_DUE);
+        vm.recordLogs();
+        credit(turn(DAILY, 3 ether), 3 ether);
+        vm.assertEq(vm.getRecordedLogs().length, 1, "Credited alone");
     }
 
     function test_no_surplus_is_spent_until_the_owner_allows_it() public {
@@ -234,7 +241,7 @@ contract CreditingTest is FactoryTest {
     function test_a_new_interval_holds_after_the_pending_turn() public {
         mint(ALICE, DAILY);
         vm.expectEmit(true, true, true, true, address(factory));
-        emit IntervalSet(DAILY, 2 days);
+        emit IntervalSet(DAILY, 2 days, INTERVAL);
         setInterval(DAILY, 2 days);
         vm.assertEq(nextDueOf(DAILY), FIRST_DUE, "the pending turn keeps its time");
         creditTurn(DAILY, 1);
@@ -248,16 +255,16 @@ contract CreditingTest is FactoryTest {
 
     function test_a_due_turn_keeps_its_time_when_the_interval_changes() public {
         mint(ALICE, DAILY);
-        vm.warp(FIRST_DUE + 10);
-        setInterval(DAILY, 11);
+        vm.warp(FIRST_DUE + 100);
+        setInterval(DAILY, 101);
         credit(turn(DAILY, 1), 1);
-        vm.assertEq(nextDueOf(DAILY), FIRST_DUE + 11, "ahead");
+        vm.assertEq(nextDueOf(DAILY), FIRST_DUE + 101, "ahead");
     }
 
     function test_a_new_interval_neither_drops_nor_invents_turns_that_have_passed() public {
         mint(ALICE, DAILY);
-        vm.warp(FIRST_DUE + 10);
-        refuseInterval(INodeFactory.TurnsOverdue.selector, DAILY, 10);
+        vm.warp(FIRST_DUE + 100);
+        refuseInterval(INodeFactory.TurnsOverdue.selector, DAILY, 100);
         vm.warp(FIRST_DUE + INTERVAL - 1);
         setInterval(DAILY, 2 * INTERVAL);
         setInterval(DAILY, INTERVAL);
@@ -276,7 +283,9 @@ contract CreditingTest is FactoryTest {
 
     function test_an_interval_fits_and_belongs_to_an_open_cohort() public {
         refuseInterval(INodeFactory.CohortNotOpen.selector, 99, 60);
-        refuseInterval(INodeFactory.ScheduleOutOfRange.selector, DAILY, 0);
+        refuseInterval(INodeFactory.CohortNotOpen.selector, 0, 60);
+        refuseInterval(INodeFactory.ScheduleOutOfRange.selector, DAILY, LEAST_INTERVAL - 1);
+        setInterval(DAILY, LEAST_INTERVAL);
         refuseInterval(INodeFactory.ScheduleOutOfRange.selector, DAILY, 1 << 32);
         setInterval(DAILY, (1 << 32) - 1);
     }

@@ -9,9 +9,12 @@ import {Test} from "./Test.sol";
 interface Factory is INodeFactory {
     function ownerOf(uint256 id) external view returns (address);
     function balanceOf(address wallet) external view returns (uint256);
-    function transferFrom(address from, address to, uint256 id) external;
-    function safeTransferFrom(address from, address to, uint256 id) external;
-    function approve(address account, uint256 id) external;
+    function transferFrom(address from, address to, uint256 id) external payable;
+    function safeTransferFrom(address from, address to, uint256 id) external payable;
+    function safeTransferFrom(address from, address to, uint256 id, bytes calldata data) external payable;
+    function approve(address account, uint256 id) external payable;
+    function getApproved(uint256 id) external view returns (address);
+    function isApprovedForAll(address owner, address operator) external view returns (bool);
     function setApprovalForAll(address operator, bool approved) external;
     function name() external view returns (string memory);
     function symbol() external view returns (string memory);
@@ -31,32 +34,77 @@ abstract contract FactoryTest is Test {
 
     uint256 internal constant START = 1_700_000_000;
     uint256 internal constant INTERVAL = 1 days;
+    uint256 internal constant LEAST_INTERVAL = 1 minutes;
     uint256 internal constant FIRST_DUE = START + 1 days;
     uint256 internal constant CAP = 20;
     uint256 internal constant DAILY = 1;
     uint256 internal constant OTHER = 2;
+    uint256 internal constant NODES = type(uint32).max;
+    uint256 internal constant COHORTS = type(uint16).max;
+    uint256 internal constant CEILING_GWEI = type(uint48).max;
+    uint256 internal constant NO_END = type(uint40).max;
+
+    /// @dev Storage, as docs/CONTRACT.md has it.
+    uint256 internal constant BOOKS_SLOT = 1;
+    uint256 internal constant MINTER_SLOT = 6;
 
     Factory internal factory;
     uint256 private _refs;
 
     function setUp() public virtual {
         vm.warp(START);
-        vm.roll(1_000);
+        vm.roll(10_000);
         factory = deploy(OWNER, CAP);
         vm.deal(DISTRIBUTOR, type(uint128).max);
-        open(DAILY);
-        open(OTHER);
+        open();
+        open();
+    }
+
+    function setupOf(address owner, uint256 cap) internal pure returns (INodeFactory.Setup memory) {
+        return INodeFactory.Setup({
+            owner: owner,
+            minter: MINTER,
+            nodes: NODES,
+            cohorts: COHORTS,
+            distributor: DISTRIBUTOR,
+            floorGwei: 0,
+            ceilingGwei: CEILING_GWEI,
+            maxPerWallet: cap,
+            leastInterval: LEAST_INTERVAL
+        });
     }
 
     function deploy(address owner, uint256 cap) internal returns (Factory) {
-        bytes memory arguments = abi.encode(owner, MINTER, DISTRIBUTOR, cap);
-        return Factory(create(bytes.concat(vm.getCode("NodeFactory.sol:NodeFactory"), arguments)));
+        return deploy(setupOf(owner, cap));
     }
 
-    function open(uint256 cohort) internal {
-        vm.prank(MINTER);
-        factory.openCohort(cohort, 7, FIRST_DUE, INTERVAL);
+    function deploy(INodeFactory.Setup memory setup) internal returns (Factory) {
+        return Factory(create(bytes.concat(vm.getCode("NodeFactory.sol:NodeFactory"), abi.encode(setup))));
     }
+
+    // ------------------------------------------------------------------------------------------------------ opening
+
+    function opening(uint256 tier, uint256 firstDue, uint256 interval)
+        internal
+        pure
+        returns (INodeFactory.CohortOpening[] memory openings)
+    {
+        openings = new INodeFactory.CohortOpening[](1);
+        openings[0] = INodeFactory.CohortOpening(tier, firstDue, interval);
+    }
+
+    /// @dev The next cohort; the number it got.
+    function open(uint256 tier, uint256 firstDue, uint256 interval) internal returns (uint256 cohort) {
+        cohort = factory.lastCohort() + 1;
+        vm.prank(MINTER);
+        factory.openCohorts(cohort, opening(tier, firstDue, interval), block.timestamp);
+    }
+
+    function open() internal returns (uint256) {
+        return open(7, FIRST_DUE, INTERVAL);
+    }
+
+    // ------------------------------------------------------------------------------------------------------ minting
 
     function order(address to, uint256 cohort, bytes32 ref) internal pure returns (INodeFactory.Order[] memory orders) {
         orders = new INodeFactory.Order[](1);
@@ -65,15 +113,7 @@ abstract contract FactoryTest is Test {
 
     function mint(INodeFactory.Order[] memory orders) internal {
         vm.prank(MINTER);
-        factory.mint(orders, 0, 0);
-    }
-
-    /// @dev Makes the next mint's id `id`. The minter and the last id share the slot.
-    function skipTo(uint256 id) internal {
-        bytes32 slot = bytes32(uint256(3));
-        uint256 minter = uint160(uint256(vm.load(address(factory), slot)));
-        vm.assertEq(minter, uint160(MINTER), "the slot read here");
-        vm.store(address(factory), slot, bytes32(minter | ((id - 1) << 160)));
+        factory.mint(orders, 0, 0, block.timestamp);
     }
 
     /// @dev A node with a ref of its own; the id it got.
@@ -88,32 +128,76 @@ abstract contract FactoryTest is Test {
         }
     }
 
-    function turn(uint256 cohort, uint256 amount) internal pure returns (INodeFactory.CohortCredit[] memory credits) {
+    /// @dev Makes the next mint's id `id`.
+    function skipTo(uint256 id) internal {
+        writeMinter(160, type(uint32).max, id - 1);
+        vm.assertEq(factory.lastId(), id - 1, "the field written here");
+    }
+
+    /// @dev Makes the next cohort's number `cohort`.
+    function skipToCohort(uint256 cohort) internal {
+        writeMinter(240, type(uint16).max, cohort - 1);
+        vm.assertEq(factory.lastCohort(), cohort - 1, "the field written here");
+    }
+
+    function writeMinter(uint256 shift, uint256 mask, uint256 value) private {
+        uint256 word = uint256(vm.load(address(factory), bytes32(MINTER_SLOT)));
+        word = (word & ~(mask << shift)) | (value << shift);
+        vm.store(address(factory), bytes32(MINTER_SLOT), bytes32(word));
+    }
+
+    // ---------------------------------------------------------------------------------------------------- crediting
+
+    function nextDueOf(uint256 cohort) internal view returns (uint256 nextDue) {
+        (,, nextDue,,) = factory.cohort(cohort);
+    }
+
+    /// @dev `skipped` and then `paid` turns of a cohort, from the one that is pending.
+    function entry(uint256 cohort, uint256 skipped, uint256 paid, uint256 amount)
+        internal
+        view
+        returns (INodeFactory.CohortCredit[] memory credits)
+    {
         credits = new INodeFactory.CohortCredit[](1);
-        credits[0] = INodeFactory.CohortCredit(cohort, amount);
+        credits[0] = INodeFactory.CohortCredit(cohort, nextDueOf(cohort), skipped, paid, amount);
+    }
+
+    function turn(uint256 cohort, uint256 amount) internal view returns (INodeFactory.CohortCredit[] memory credits) {
+        return entry(cohort, 0, 1, amount);
     }
 
     function turns(uint256 cohort, uint256 amount, uint256 cohort2, uint256 amount2)
         internal
-        pure
+        view
         returns (INodeFactory.CohortCredit[] memory credits)
     {
         credits = new INodeFactory.CohortCredit[](2);
-        credits[0] = INodeFactory.CohortCredit(cohort, amount);
-        credits[1] = INodeFactory.CohortCredit(cohort2, amount2);
+        credits[0] = turn(cohort, amount)[0];
+        credits[1] = turn(cohort2, amount2)[0];
+    }
+
+    /// @dev A round by anyone; every argument is evaluated before the caller is set.
+    function creditAs(address caller, uint256 round, INodeFactory.CohortCredit[] memory credits, uint256 value)
+        internal
+    {
+        vm.prank(caller);
+        factory.credit{value: value}(round, 0, 0, block.timestamp, credits);
     }
 
     function credit(INodeFactory.CohortCredit[] memory credits, uint256 value) internal {
-        uint256 next = factory.round() + 1;
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: value}(next, 0, 0, credits);
+        creditAs(DISTRIBUTOR, factory.round() + 1, credits, value);
     }
 
     function refuseCredit(bytes4 reason, INodeFactory.CohortCredit[] memory credits, uint256 value) internal {
         uint256 next = factory.round() + 1;
         vm.expectRevert(reason);
-        vm.prank(DISTRIBUTOR);
-        factory.credit{value: value}(next, 0, 0, credits);
+        creditAs(DISTRIBUTOR, next, credits, value);
+    }
+
+    function refuseRound(bytes4 reason, address caller, uint256 round, uint256 cohort, uint256 amount) internal {
+        INodeFactory.CohortCredit[] memory credits = turn(cohort, amount);
+        vm.expectRevert(reason);
+        creditAs(caller, round, credits, 0);
     }
 
     /// @dev The cohort's next turn, once its time has come, with the exact value.
@@ -122,6 +206,8 @@ abstract contract FactoryTest is Test {
         if (block.timestamp < due) vm.warp(due);
         credit(turn(cohort, amount), amount * size);
     }
+
+    // ------------------------------------------------------------------------------------------------------- shared
 
     function ids(uint256 a, uint256 b) internal pure returns (uint256[] memory list) {
         list = new uint256[](2);

@@ -11,19 +11,22 @@ import {Refuser} from "./Withdrawing.t.sol";
 contract GoverningTest is FactoryTest {
     event Paused();
     event Unpaused();
-    event MinterSet(address minter);
-    event DistributorSet(address distributor);
-    event SwapsAllowanceSet(uint256 allowance);
-    event Swept(address to, uint256 amount);
-    event OwnershipTransferStarted(address owner, address pendingOwner);
-    event OwnershipTransferred(address previousOwner, address owner);
+    event MinterSet(address indexed minter, address indexed former, uint256 nodes, uint256 cohorts);
+    event DistributorSet(address indexed distributor, address indexed former, uint256 floorGwei, uint256 ceilingGwei);
+    event SwapsAllowanceSet(uint256 allowance, uint256 former);
+    event Swept(address indexed to, uint256 amount);
+    event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
+    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
     function expectEvent() internal {
         vm.expectEmit(true, true, true, true, address(factory));
     }
 
+    /// @dev The pending owner is a stranger too, until it accepts.
     function refuse(bytes memory call) internal {
-        address[4] memory strangers = [MINTER, DISTRIBUTOR, ALICE, address(0)];
+        vm.prank(OWNER);
+        factory.transferOwnership(CAROL);
+        address[5] memory strangers = [MINTER, DISTRIBUTOR, ALICE, CAROL, address(0)];
         for (uint256 i; i < strangers.length; ++i) {
             vm.prank(strangers[i]);
             (bool ok, bytes memory said) = address(factory).call(call);
@@ -34,37 +37,79 @@ contract GoverningTest is FactoryTest {
     // ------------------------------------------------------------------------------------------------- construction
 
     function test_a_factory_starts_with_its_roles_and_nothing_else() public {
-        factory = deploy(OWNER, 256);
+        INodeFactory.Setup memory setup = setupOf(OWNER, 256);
+        (setup.nodes, setup.cohorts, setup.floorGwei, setup.ceilingGwei) = (500, 24, 5, 9);
+        factory = deploy(setup);
         vm.assertEq(factory.owner(), OWNER, "owner");
         vm.assertEq(factory.minter(), MINTER, "minter");
         vm.assertEq(factory.distributor(), DISTRIBUTOR, "distributor");
         vm.assertEq(factory.pendingOwner(), address(0), "pendingOwner");
         vm.assertEq(factory.maxPerWallet(), 256, "maxPerWallet");
+        vm.assertEq(factory.leastInterval(), LEAST_INTERVAL, "leastInterval");
+        (uint256 nodes, uint256 cohorts) = factory.budget();
+        vm.assertEq(nodes, 500, "nodes");
+        vm.assertEq(cohorts, 24, "cohorts");
+        (uint256 floorGwei, uint256 ceilingGwei) = factory.bounds();
+        vm.assertEq(floorGwei, 5, "floor");
+        vm.assertEq(ceilingGwei, 9, "ceiling");
         vm.assertEq(factory.swapsAllowance(), 0, "swapsAllowance");
         vm.assertEq(factory.lastId() + factory.round() + factory.outstanding(), 0, "empty");
+        vm.assertEq(factory.lastCohort() + factory.notOwedCount(), 0, "empty");
         vm.assertTrue(!factory.paused(), "running");
         vm.assertTrue(factory.isSolvent(), "solvent");
     }
 
-    function refuseConstruction(bytes4 reason, address owner, uint256 cap) internal {
-        bytes memory arguments = abi.encode(owner, MINTER, DISTRIBUTOR, cap);
-        bytes memory code = bytes.concat(vm.getCode("NodeFactory.sol:NodeFactory"), arguments);
+    function test_a_factory_tells_its_roles_when_it_is_made() public {
+        bytes memory code =
+            bytes.concat(vm.getCode("NodeFactory.sol:NodeFactory"), abi.encode(setupOf(OWNER, CAP)));
+        vm.expectEmit();
+        emit OwnershipTransferred(address(0), OWNER);
+        vm.expectEmit();
+        emit MinterSet(MINTER, address(0), NODES, COHORTS);
+        vm.expectEmit();
+        emit DistributorSet(DISTRIBUTOR, address(0), 0, CEILING_GWEI);
+        create(code);
+    }
+
+    function refuseConstruction(bytes4 reason, INodeFactory.Setup memory setup) internal {
+        bytes memory code = bytes.concat(vm.getCode("NodeFactory.sol:NodeFactory"), abi.encode(setup));
         vm.expectRevert(reason);
         create(code);
     }
 
     function test_a_factory_has_an_owner_and_a_cap_of_1_to_256() public {
-        refuseConstruction(INodeFactory.ZeroOwner.selector, address(0), CAP);
-        refuseConstruction(INodeFactory.CapOutOfRange.selector, OWNER, 0);
-        refuseConstruction(INodeFactory.CapOutOfRange.selector, OWNER, 257);
+        refuseConstruction(INodeFactory.ZeroOwner.selector, setupOf(address(0), CAP));
+        refuseConstruction(INodeFactory.CapOutOfRange.selector, setupOf(OWNER, 0));
+        refuseConstruction(INodeFactory.CapOutOfRange.selector, setupOf(OWNER, 257));
+    }
+
+    function test_a_factory_starts_with_budgets_bounds_and_a_least_interval_that_fit() public {
+        INodeFactory.Setup memory setup = setupOf(OWNER, CAP);
+        setup.nodes = 1 << 32;
+        refuseConstruction(INodeFactory.BudgetOutOfRange.selector, setup);
+        (setup.nodes, setup.cohorts) = (0, 1 << 16);
+        refuseConstruction(INodeFactory.BudgetOutOfRange.selector, setup);
+        (setup.cohorts, setup.ceilingGwei) = (0, 1 << 48);
+        refuseConstruction(INodeFactory.BoundsOutOfRange.selector, setup);
+        (setup.ceilingGwei, setup.leastInterval) = (0, 0);
+        refuseConstruction(INodeFactory.ScheduleOutOfRange.selector, setup);
+        setup.leastInterval = 1 << 32;
+        refuseConstruction(INodeFactory.ScheduleOutOfRange.selector, setup);
+        setup.leastInterval = 1;
+        deploy(setup);
     }
 
     // --------------------------------------------------------------------------------------------------------- roles
 
     function test_a_stranger_has_none_of_the_owners_powers() public {
         refuse(abi.encodeCall(INodeFactory.setInterval, (DAILY, 60)));
-        refuse(abi.encodeCall(INodeFactory.setMinter, (ALICE)));
-        refuse(abi.encodeCall(INodeFactory.setDistributor, (ALICE)));
+        refuse(abi.encodeCall(INodeFactory.setMinter, (ALICE, 1, 1)));
+        refuse(abi.encodeCall(INodeFactory.refillMinter, (MINTER, 1, 1, 1, 1)));
+        refuse(abi.encodeCall(INodeFactory.setDistributor, (ALICE, 1, 1)));
+        refuse(abi.encodeCall(INodeFactory.setBounds, (DISTRIBUTOR, 1, 1)));
+        refuse(abi.encodeCall(INodeFactory.expel, (new bytes32[](0))));
+        refuse(abi.encodeCall(INodeFactory.addNotOwed, (1, 0, NO_END)));
+        refuse(abi.encodeCall(INodeFactory.endNotOwed, (1, 0)));
         refuse(abi.encodeCall(INodeFactory.setSwapsAllowance, (1)));
         refuse(abi.encodeCall(INodeFactory.sweep, (ALICE, 1)));
         refuse(abi.encodeCall(INodeFactory.pause, ()));
@@ -75,28 +120,28 @@ contract GoverningTest is FactoryTest {
     function test_a_new_minter_replaces_the_old_at_once() public {
         mint(ALICE, DAILY);
         expectEvent();
-        emit MinterSet(BOB);
+        emit MinterSet(BOB, MINTER, 3, 2);
         vm.prank(OWNER);
-        factory.setMinter(BOB);
+        factory.setMinter(BOB, 3, 2);
         vm.assertEq(factory.minter(), BOB, "minter");
         vm.assertEq(factory.lastId(), 1, "the field beside it is untouched");
+        vm.assertEq(factory.lastCohort(), 2, "nor is this one");
         vm.expectRevert(INodeFactory.NotMinter.selector);
         mint(order(ALICE, DAILY, "ref"));
         vm.prank(BOB);
-        factory.mint(order(ALICE, DAILY, "ref"), 0, 0);
+        factory.mint(order(ALICE, DAILY, "ref"), 0, 0, block.timestamp);
     }
 
     function test_a_new_distributor_replaces_the_old_at_once() public {
         mint(ALICE, DAILY);
         vm.warp(FIRST_DUE);
         expectEvent();
-        emit DistributorSet(BOB);
+        emit DistributorSet(BOB, DISTRIBUTOR, 0, 7);
         vm.prank(OWNER);
-        factory.setDistributor(BOB);
+        factory.setDistributor(BOB, 0, 7);
         vm.assertEq(factory.distributor(), BOB, "distributor");
         refuseCredit(INodeFactory.NotDistributor.selector, turn(DAILY, 0), 0);
-        vm.prank(BOB);
-        factory.credit(1, 0, 0, turn(DAILY, 0));
+        creditAs(BOB, 1, turn(DAILY, 0), 0);
     }
 
     function test_ownership_moves_only_when_the_next_owner_accepts() public {
@@ -161,10 +206,12 @@ contract GoverningTest is FactoryTest {
 
     function test_the_allowance_is_what_the_owner_last_said() public {
         expectEvent();
-        emit SwapsAllowanceSet(type(uint256).max);
+        emit SwapsAllowanceSet(type(uint256).max, 0);
         vm.prank(OWNER);
         factory.setSwapsAllowance(type(uint256).max);
         vm.assertEq(factory.swapsAllowance(), type(uint256).max, "any number");
+        expectEvent();
+        emit SwapsAllowanceSet(0, type(uint256).max);
         vm.prank(OWNER);
         factory.setSwapsAllowance(0);
         vm.assertEq(factory.swapsAllowance(), 0, "none");
@@ -259,24 +306,6 @@ contract GoverningTest is FactoryTest {
         assertRange(1, 0, 1, 0);
         assertRange(0, 2, 1, 1);
         assertRange(0, 0, 1, 0);
-    }
-
-    function test_the_hash_of_a_block_is_the_chains_own() public {
-        vm.setBlockhash(990, "hash");
-        vm.assertEq(factory.hashOf(990), "hash", "hash");
-        vm.assertEq(factory.hashOf(block.number), 0, "none for this one");
-    }
-
-    function test_wallets_can_show_a_node() public {
-        mint(ALICE, DAILY);
-        vm.assertEq(factory.name(), "Node Ledger", "name");
-        vm.assertEq(factory.symbol(), "NODE", "symbol");
-        // {"name":"Node 1"}
-        vm.assertEq(factory.tokenURI(1), "data:application/json;base64,eyJuYW1lIjoiTm9kZSAxIn0=", "uri");
-        mintMany(BOB, 11);
-        // {"name":"Node 12"}
-        vm.assertEq(factory.tokenURI(12), "data:application/json;base64,eyJuYW1lIjoiTm9kZSAxMiJ9", "uri");
-        vm.assertTrue(factory.supportsInterface(0x80ac58cd), "ERC-721");
     }
 
     function test_the_demo_token_gives_its_whole_supply_to_the_deployer() public {

@@ -5,6 +5,16 @@ import {ERC721} from "solady/tokens/ERC721.sol";
 import {INodeFactory} from "../src/INodeFactory.sol";
 import {FactoryTest} from "./FactoryTest.sol";
 
+/// @dev Takes nodes, and remembers what came with the last.
+contract Receiver {
+    bytes32 public lastData;
+
+    function onERC721Received(address, address, uint256, bytes calldata data) external returns (bytes4) {
+        lastData = keccak256(data);
+        return this.onERC721Received.selector;
+    }
+}
+
 /// @notice Owns the behaviour of nodes in wallets: lists, transfers, approvals and the cap.
 contract HoldingTest is FactoryTest {
     function transfer(address from, address to, uint256 id) internal {
@@ -77,7 +87,7 @@ contract HoldingTest is FactoryTest {
 
     function test_every_position_of_a_list_of_256_can_leave_it() public {
         factory = deploy(OWNER, 256);
-        open(DAILY);
+        open();
         mintMany(ALICE, 256);
         for (uint256 id = 1; id <= 256; ++id) {
             transfer(ALICE, BOB, id);
@@ -152,7 +162,7 @@ contract HoldingTest is FactoryTest {
 
     function test_a_cap_of_one_is_one() public {
         factory = deploy(OWNER, 1);
-        open(DAILY);
+        open();
         mint(ALICE, DAILY);
         mint(ALICE, DAILY);
         vm.assertEq(factory.balanceOf(ALICE), 1, "one");
@@ -196,5 +206,139 @@ contract HoldingTest is FactoryTest {
         factory.pause();
         transfer(ALICE, BOB, 1);
         vm.assertEq(factory.ownerOf(1), BOB, "moved");
+    }
+
+    // --------------------------------------------------------------------------------------------------------- gifts
+
+    event GiftsDeclined(address indexed wallet, bool declined);
+
+    function decline(address wallet, bool declined) internal {
+        vm.expectEmit(true, true, true, true, address(factory));
+        emit GiftsDeclined(wallet, declined);
+        vm.prank(wallet);
+        factory.declineGifts(declined);
+        vm.assertTrue(factory.declinesGifts(wallet) == declined, "as said");
+    }
+
+    function test_a_wallet_may_decline_gifts_and_still_buys_fetches_and_gives() public {
+        mintMany(ALICE, 9);
+        uint256[] memory list = factory.nodesOf(ALICE);
+        uint256 gift = mint(BOB, DAILY);
+        decline(ALICE, true);
+        assertList(ALICE, list, "the list is untouched");
+        vm.expectRevert(INodeFactory.GiftDeclined.selector);
+        transfer(BOB, ALICE, gift);
+        vm.prank(BOB);
+        factory.approve(ALICE, gift);
+        vm.prank(ALICE);
+        factory.transferFrom(BOB, ALICE, gift);
+        mint(ALICE, DAILY);
+        transfer(ALICE, CAROL, 1);
+        transfer(ALICE, ALICE, 2);
+        vm.assertEq(factory.balanceOf(ALICE), 10, "counted without the bit");
+        vm.assertTrue(factory.declinesGifts(ALICE), "still");
+        decline(ALICE, true);
+        decline(ALICE, false);
+        transfer(CAROL, ALICE, 1);
+        vm.assertEq(factory.nodesOf(ALICE).length, 11, "all of hers");
+    }
+
+    function test_a_wallet_without_nodes_may_decline_gifts() public {
+        mint(BOB, DAILY);
+        decline(ALICE, true);
+        vm.expectRevert(INodeFactory.GiftDeclined.selector);
+        transfer(BOB, ALICE, 1);
+        vm.assertEq(factory.balanceOf(ALICE), 0, "none");
+        vm.assertEq(factory.nodesOf(ALICE).length, 0, "none");
+        mintMany(ALICE, CAP);
+        mint(ALICE, DAILY);
+        vm.assertEq(factory.balanceOf(ALICE), CAP, "the cap is one for all");
+        for (uint256 id = 2; id <= CAP + 1; ++id) {
+            transfer(ALICE, CAROL, id);
+        }
+        vm.assertTrue(factory.declinesGifts(ALICE), "with none left too");
+    }
+
+    // --------------------------------------------------------------------------------------------------------- ether
+
+    function test_transfers_and_approvals_take_no_ether() public {
+        mint(ALICE, DAILY);
+        vm.deal(ALICE, 9);
+        bytes4 reason = INodeFactory.EtherRefused.selector;
+        vm.expectRevert(reason);
+        vm.prank(ALICE);
+        factory.transferFrom{value: 1}(ALICE, BOB, 1);
+        vm.expectRevert(reason);
+        vm.prank(ALICE);
+        factory.safeTransferFrom{value: 1}(ALICE, BOB, 1);
+        vm.expectRevert(reason);
+        vm.prank(ALICE);
+        factory.safeTransferFrom{value: 1}(ALICE, BOB, 1, "data");
+        vm.expectRevert(reason);
+        vm.prank(ALICE);
+        factory.approve{value: 1}(BOB, 1);
+        vm.prank(ALICE);
+        factory.approve(BOB, 1);
+        vm.assertEq(factory.getApproved(1), BOB, "approved");
+    }
+
+    // ---------------------------------------------------------------------------------------------------- safe moves
+
+    function test_a_safe_transfer_asks_the_recipient_and_keeps_the_lists() public {
+        mintMany(ALICE, 9);
+        Receiver receiver = new Receiver();
+        vm.prank(ALICE);
+        factory.safeTransferFrom(ALICE, address(receiver), 2, "with data");
+        vm.assertEq(receiver.lastData(), keccak256("with data"), "asked");
+        assertAllBut(ALICE, 1, 9, 2);
+        vm.prank(ALICE);
+        factory.safeTransferFrom(ALICE, BOB, 1);
+        vm.assertEq(factory.nodesOf(BOB).length, 1, "a plain wallet is not asked");
+        vm.expectRevert(ERC721.TransferToNonERC721ReceiverImplementer.selector);
+        vm.prank(ALICE);
+        factory.safeTransferFrom(ALICE, address(this), 3);
+    }
+
+    function test_an_operator_moves_all_of_a_wallets_nodes() public {
+        mintMany(ALICE, 2);
+        vm.prank(ALICE);
+        factory.setApprovalForAll(BOB, true);
+        vm.prank(BOB);
+        factory.transferFrom(ALICE, CAROL, 1);
+        vm.prank(ALICE);
+        factory.setApprovalForAll(BOB, false);
+        vm.expectRevert(ERC721.NotOwnerNorApproved.selector);
+        vm.prank(BOB);
+        factory.transferFrom(ALICE, CAROL, 2);
+    }
+
+    /// @dev Leftovers past the count of a nearly full list, then the last lanes written over them.
+    function test_a_nearly_full_list_is_written_lane_by_lane() public {
+        factory = deploy(OWNER, 256);
+        open();
+        mintMany(ALICE, 256);
+        for (uint256 id = 250; id <= 256; ++id) {
+            transfer(ALICE, BOB, id);
+        }
+        uint256 fresh = mint(ALICE, DAILY);
+        uint256[] memory list = factory.nodesOf(ALICE);
+        vm.assertEq(list.length, 250, "count");
+        for (uint256 i; i < 249; ++i) {
+            vm.assertEq(list[i], i + 1, "neighbours untouched");
+        }
+        vm.assertEq(list[249], fresh, "the new one");
+        for (uint256 id = 250; id <= 255; ++id) {
+            transfer(BOB, ALICE, id);
+        }
+        vm.assertEq(factory.nodesOf(ALICE)[255], 255, "the last lane");
+        assertNoneTwice(factory.nodesOf(ALICE));
+    }
+
+    function assertNoneTwice(uint256[] memory list) internal pure {
+        for (uint256 i; i < list.length; ++i) {
+            for (uint256 j; j < i; ++j) {
+                vm.assertTrue(list[i] != list[j], "once");
+            }
+        }
     }
 }

@@ -15,6 +15,7 @@ contract Hermit {
 contract MintingTest is FactoryTest {
     event NodeMinted(uint256 indexed nodeId, address indexed owner, bytes32 indexed ref, uint256 cohort);
     event MintSkipped(bytes32 indexed ref, uint256 reason);
+    event RefTaken(bytes32 indexed ref, uint256 indexed nodeId, address indexed to);
     event CohortOpened(uint256 indexed cohort, uint256 tier, uint256 firstDue, uint256 interval);
     event Transfer(address indexed from, address indexed to, uint256 indexed id);
 
@@ -27,72 +28,111 @@ contract MintingTest is FactoryTest {
 
     // ------------------------------------------------------------------------------------------------------ opening
 
+    function refuseOpening(bytes4 reason, uint256 first, INodeFactory.CohortOpening[] memory openings) internal {
+        vm.expectRevert(reason);
+        vm.prank(MINTER);
+        factory.openCohorts(first, openings, block.timestamp);
+    }
+
     function test_opening_a_cohort_stores_its_schedule_and_says_so() public {
+        skipToCohort(65_535);
         vm.expectEmit(true, true, true, true, address(factory));
         emit CohortOpened(65_535, 65_534, START + 5, 60);
         vm.prank(MINTER);
-        factory.openCohort(65_535, 65_534, START + 5, 60);
+        factory.openCohorts(65_535, opening(65_534, START + 5, 60), block.timestamp);
         (uint256 perNode, uint256 size, uint256 nextDue, uint256 interval, uint256 tier) = factory.cohort(65_535);
         vm.assertEq(perNode, 0, "perNode");
         vm.assertEq(size, 0, "size");
         vm.assertEq(nextDue, START + 5, "nextDue");
         vm.assertEq(interval, 60, "interval");
         vm.assertEq(tier, 65_534, "tier");
+        vm.assertEq(factory.lastCohort(), 65_535, "lastCohort");
     }
 
-    function test_several_cohorts_open_in_one_call() public {
-        INodeFactory.CohortOpening[] memory openings = new INodeFactory.CohortOpening[](2);
-        openings[0] = INodeFactory.CohortOpening(10, 3, START + 1, 60);
-        openings[1] = INodeFactory.CohortOpening(11, 4, START + 2, 61);
+    function pair(uint256 interval) internal pure returns (INodeFactory.CohortOpening[] memory openings) {
+        openings = new INodeFactory.CohortOpening[](2);
+        openings[0] = INodeFactory.CohortOpening(3, START + 1, 60);
+        openings[1] = INodeFactory.CohortOpening(4, START + 2, interval);
+    }
+
+    function test_cohorts_are_numbered_by_a_counter_in_the_order_of_the_call() public {
         vm.prank(MINTER);
-        factory.openCohorts(openings);
-        (,, uint256 nextDue, uint256 interval, uint256 tier) = factory.cohort(11);
+        factory.openCohorts(3, pair(61), block.timestamp);
+        (,, uint256 nextDue, uint256 interval, uint256 tier) = factory.cohort(4);
         vm.assertEq(nextDue, START + 2, "nextDue");
         vm.assertEq(interval, 61, "interval");
         vm.assertEq(tier, 4, "tier");
+        (,,,, tier) = factory.cohort(3);
+        vm.assertEq(tier, 3, "tier of the first");
+        vm.assertEq(factory.lastCohort(), 4, "lastCohort");
+        vm.assertEq(factory.lastId(), 0, "the field beside it is untouched");
     }
 
     function test_several_cohorts_open_all_or_none() public {
-        INodeFactory.CohortOpening[] memory openings = new INodeFactory.CohortOpening[](2);
-        openings[0] = INodeFactory.CohortOpening(10, 3, START + 1, 60);
-        openings[1] = INodeFactory.CohortOpening(DAILY, 4, START + 2, 61);
-        vm.expectRevert(INodeFactory.CohortAlreadyOpen.selector);
-        vm.prank(MINTER);
-        factory.openCohorts(openings);
-        (,,, uint256 interval,) = factory.cohort(10);
+        refuseOpening(INodeFactory.ScheduleOutOfRange.selector, 3, pair(59));
+        (,,, uint256 interval,) = factory.cohort(3);
         vm.assertEq(interval, 0, "none opened");
+        vm.assertEq(factory.lastCohort(), 2, "none counted");
     }
 
-    function test_a_cohort_number_is_never_opened_twice() public {
-        vm.expectRevert(INodeFactory.CohortAlreadyOpen.selector);
+    function test_an_opening_names_the_next_number_so_one_sent_again_opens_nothing() public {
+        refuseOpening(INodeFactory.WrongCohort.selector, 0, pair(61));
+        refuseOpening(INodeFactory.WrongCohort.selector, 2, pair(61));
+        refuseOpening(INodeFactory.WrongCohort.selector, 4, pair(61));
+        refuseOpening(INodeFactory.WrongCohort.selector, 3 + (1 << 16), pair(61));
         vm.prank(MINTER);
-        factory.openCohort(DAILY, 8, START + 9, 60);
+        factory.openCohorts(3, pair(61), block.timestamp);
+        refuseOpening(INodeFactory.WrongCohort.selector, 3, pair(61));
+    }
+
+    function test_number_0_is_never_given_and_takes_no_nodes() public {
+        factory = deploy(OWNER, CAP);
+        refuseOpening(INodeFactory.WrongCohort.selector, 0, pair(61));
+        vm.assertEq(open(), 1, "the first");
+        expectSkip(REF, 2);
+        mint(order(ALICE, 0, REF));
+    }
+
+    function test_cohort_numbers_end_at_16_bits() public {
+        skipToCohort(65_535);
+        refuseOpening(INodeFactory.CohortNumbersExhausted.selector, 65_535, pair(61));
+        open();
+        refuseOpening(INodeFactory.CohortNumbersExhausted.selector, 65_536, opening(1, START, 60));
+        mint(ALICE, 65_535);
+        (,,,, uint256 cohort) = factory.nodeInfo(1);
+        vm.assertEq(cohort, 65_535, "the last cohort takes nodes");
+        creditTurn(65_535, 3 ether);
+        vm.assertEq(balanceOfNode(1), 3 ether, "and pays them");
     }
 
     function test_only_the_minter_opens_cohorts() public {
-        vm.expectRevert(INodeFactory.NotMinter.selector);
-        vm.prank(OWNER);
-        factory.openCohort(9, 1, START, 60);
-        vm.expectRevert(INodeFactory.NotMinter.selector);
-        vm.prank(DISTRIBUTOR);
-        factory.openCohorts(new INodeFactory.CohortOpening[](0));
+        address[4] memory others = [OWNER, DISTRIBUTOR, ALICE, address(0)];
+        for (uint256 i; i < others.length; ++i) {
+            vm.expectRevert(INodeFactory.NotMinter.selector);
+            vm.prank(others[i]);
+            factory.openCohorts(3, pair(61), block.timestamp);
+        }
     }
 
-    function refuseOpening(uint256 cohort, uint256 tier, uint256 firstDue, uint256 interval) internal {
-        vm.expectRevert(INodeFactory.ScheduleOutOfRange.selector);
-        vm.prank(MINTER);
-        factory.openCohort(cohort, tier, firstDue, interval);
+    function test_a_paused_factory_opens_nothing() public {
+        vm.prank(OWNER);
+        factory.pause();
+        refuseOpening(INodeFactory.IsPaused.selector, 3, pair(61));
+        vm.prank(OWNER);
+        factory.unpause();
+        open();
     }
 
     function test_what_does_not_fit_a_cohorts_slot_is_refused() public {
-        refuseOpening(65_536, 1, START, 60);
-        refuseOpening(9, 65_536, START, 60);
-        refuseOpening(9, 1, 0, 60);
-        refuseOpening(9, 1, 1 << 40, 60);
-        refuseOpening(9, 1, START, 0);
-        refuseOpening(9, 1, START, 1 << 32);
-        vm.prank(MINTER);
-        factory.openCohort(9, 65_535, (1 << 40) - 1, (1 << 32) - 1);
+        bytes4 reason = INodeFactory.ScheduleOutOfRange.selector;
+        refuseOpening(reason, 3, opening(65_536, START, 60));
+        refuseOpening(reason, 3, opening(1, 0, 60));
+        refuseOpening(reason, 3, opening(1, 1 << 40, 60));
+        refuseOpening(reason, 3, opening(1, START, LEAST_INTERVAL - 1));
+        refuseOpening(reason, 3, opening(1, START, 0));
+        refuseOpening(reason, 3, opening(1, START, 1 << 32));
+        open(65_535, (1 << 40) - 1, (1 << 32) - 1);
+        open(0, 1, LEAST_INTERVAL);
     }
 
     // ------------------------------------------------------------------------------------------------------ minting
@@ -114,18 +154,60 @@ contract MintingTest is FactoryTest {
         vm.assertEq(cohort, DAILY, "cohort");
     }
 
-    function test_a_used_ref_is_skipped_silently_across_calls_and_within_one() public {
+    function test_a_used_ref_is_skipped_silently_for_the_wallet_that_has_its_node() public {
+        mint(order(ALICE, DAILY, REF));
+        vm.recordLogs();
+        mint(order(ALICE, OTHER, REF));
+        vm.assertEq(vm.getRecordedLogs().length, 0, "not a word");
+        vm.assertEq(factory.lastId(), 1, "no node");
+    }
+
+    function test_a_used_ref_whose_node_is_anothers_is_told() public {
+        mint(order(ALICE, DAILY, REF));
+        vm.expectEmit(true, true, true, true, address(factory));
+        emit RefTaken(REF, 1, BOB);
+        mint(order(BOB, OTHER, REF));
+        vm.assertEq(factory.lastId(), 1, "no node");
+        vm.prank(ALICE);
+        factory.transferFrom(ALICE, BOB, 1);
+        vm.recordLogs();
+        mint(order(BOB, OTHER, REF));
+        vm.assertEq(vm.getRecordedLogs().length, 0, "silent for the new owner");
+        vm.expectEmit(true, true, true, true, address(factory));
+        emit RefTaken(REF, 1, address(0));
+        mint(order(address(0), OTHER, REF));
+    }
+
+    function test_a_ref_is_used_once_within_a_call_too() public {
         mint(order(ALICE, DAILY, REF));
         INodeFactory.Order[] memory orders = new INodeFactory.Order[](3);
-        orders[0] = INodeFactory.Order(BOB, OTHER, REF);
+        orders[0] = INodeFactory.Order(ALICE, OTHER, REF);
         orders[1] = INodeFactory.Order(BOB, OTHER, "fresh");
-        orders[2] = INodeFactory.Order(CAROL, OTHER, "fresh");
+        orders[2] = INodeFactory.Order(BOB, OTHER, "fresh");
         vm.recordLogs();
         mint(orders);
         vm.assertEq(vm.getRecordedLogs().length, 2, "Transfer and NodeMinted of one node");
         vm.assertEq(factory.lastId(), 2, "one more");
         vm.assertEq(factory.ownerOf(2), BOB, "the first order with the ref");
         vm.assertEq(factory.nodeOfRef(REF), 1, "ref stands");
+    }
+
+    function test_the_first_reason_that_applies_is_told_in_the_order_3_1_2_4() public {
+        mintMany(ALICE, CAP);
+        vm.prank(OWNER);
+        factory.setMinter(MINTER, 0, 0);
+        INodeFactory.Order[] memory orders = new INodeFactory.Order[](4);
+        orders[0] = INodeFactory.Order(address(factory), 77, "impossible");
+        orders[1] = INodeFactory.Order(ALICE, 77, "full");
+        orders[2] = INodeFactory.Order(BOB, 77, "unopened");
+        orders[3] = INodeFactory.Order(BOB, DAILY, "budget");
+        expectSkip("impossible", 3);
+        expectSkip("full", 1);
+        expectSkip("unopened", 2);
+        expectSkip("budget", 4);
+        vm.recordLogs();
+        mint(orders);
+        vm.assertEq(vm.getRecordedLogs().length, 4, "one reason each");
     }
 
     function test_bad_orders_never_stop_the_good_ones() public {
@@ -190,11 +272,10 @@ contract MintingTest is FactoryTest {
     }
 
     function test_a_first_turn_in_the_past_can_never_be_paid() public {
-        vm.prank(MINTER);
-        factory.openCohort(9, 1, 1, 60);
-        refuseCredit(INodeFactory.EmptyCohort.selector, turn(9, 0), 0);
-        mint(ALICE, 9);
-        (,, uint256 nextDue,,) = factory.cohort(9);
+        uint256 cohort = open(1, 1, 60);
+        refuseCredit(INodeFactory.EmptyCohort.selector, turn(cohort, 0), 0);
+        mint(ALICE, cohort);
+        uint256 nextDue = nextDueOf(cohort);
         vm.assertEq(nextDue % 60, 1, "phase kept");
         vm.assertTrue(nextDue > block.timestamp && nextDue <= block.timestamp + 60, "within an interval");
     }
@@ -203,12 +284,11 @@ contract MintingTest is FactoryTest {
         public
     {
         firstDue = uint40(bound(firstDue, 1, type(uint32).max));
-        interval = uint32(bound(interval, 1, type(uint32).max));
+        interval = uint32(bound(interval, LEAST_INTERVAL, type(uint32).max));
         vm.warp(now_);
-        vm.prank(MINTER);
-        factory.openCohort(9, 1, firstDue, interval);
-        mint(ALICE, 9);
-        (,, uint256 nextDue,,) = factory.cohort(9);
+        uint256 cohort = open(1, firstDue, interval);
+        mint(ALICE, cohort);
+        uint256 nextDue = nextDueOf(cohort);
         vm.assertTrue(nextDue > now_, "ahead");
         vm.assertEq((nextDue - firstDue) % interval, 0, "in phase");
         vm.assertTrue(nextDue == firstDue || nextDue - interval <= now_, "the first such");
@@ -226,9 +306,12 @@ contract MintingTest is FactoryTest {
     }
 
     function test_only_the_minter_mints() public {
-        vm.expectRevert(INodeFactory.NotMinter.selector);
-        vm.prank(OWNER);
-        factory.mint(order(ALICE, DAILY, REF), 0, 0);
+        address[4] memory others = [OWNER, DISTRIBUTOR, ALICE, address(0)];
+        for (uint256 i; i < others.length; ++i) {
+            vm.expectRevert(INodeFactory.NotMinter.selector);
+            vm.prank(others[i]);
+            factory.mint(order(ALICE, DAILY, REF), 0, 0, block.timestamp);
+        }
     }
 
     function test_a_paused_factory_does_not_mint() public {
@@ -239,27 +322,6 @@ contract MintingTest is FactoryTest {
         vm.prank(OWNER);
         factory.unpause();
         mint(order(ALICE, DAILY, REF));
-    }
-
-    function test_a_mint_succeeds_only_on_the_fork_of_its_guard_block() public {
-        vm.setBlockhash(990, "ours");
-        vm.expectRevert(INodeFactory.StaleFork.selector);
-        vm.prank(MINTER);
-        factory.mint(order(ALICE, DAILY, REF), 990, "theirs");
-        vm.prank(MINTER);
-        factory.mint(order(ALICE, DAILY, REF), 990, "ours");
-        vm.assertEq(factory.lastId(), 1, "minted");
-    }
-
-    function test_a_guard_lapses_after_256_blocks() public {
-        vm.setBlockhash(990, "ours");
-        vm.roll(990 + 256);
-        vm.prank(MINTER);
-        factory.mint(order(ALICE, DAILY, "in time"), 990, "ours");
-        vm.roll(990 + 257);
-        vm.expectRevert(INodeFactory.StaleFork.selector);
-        vm.prank(MINTER);
-        factory.mint(order(ALICE, DAILY, REF), 990, "ours");
     }
 
     function test_ids_end_at_32_bits() public {

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.28;
 
 import {Books, Cohort, Cohorts} from "../src/Packed.sol";
+import {DistributorWord, DistributorWords, MinterWord} from "../src/PackedKeys.sol";
 import {Test} from "./Test.sol";
 
 /// @notice Owns the packed words: any change of one field leaves the others as they were.
@@ -35,26 +36,87 @@ contract PackingTest is Test {
         vm.assertEq(cohort.lastRound(), f.lastRound, "lastRound");
     }
 
-    function test_each_change_of_a_cohort_changes_its_fields_alone(Fields memory f, uint80 amount, uint48 round)
-        public
-        pure
-    {
+    function test_each_change_of_a_cohort_changes_its_fields_alone(
+        Fields memory f,
+        uint80 amount,
+        uint40 delay,
+        uint48 round
+    ) public pure {
         f.size = uint32(bound(f.size, 0, type(uint32).max - 1));
-        f.nextDue = uint40(bound(f.nextDue, 0, type(uint40).max - type(uint32).max));
+        f.nextDue = uint40(bound(f.nextDue, 0, type(uint40).max - delay));
         f.perNode = uint80(bound(f.perNode, 0, type(uint80).max - amount));
         f.lastRound = uint48(bound(f.lastRound, 0, round));
         Cohort before = wrap(f);
 
         f.size += 1;
         assertFields(before.joined(), f);
+        assertFields(before.joined().left(), wrapped(before));
         f.size -= 1;
-        (uint32 interval, uint40 due) = (f.interval, f.nextDue);
-        f.nextDue = due + interval;
-        assertFields(before.postponed(interval), f);
+        f.nextDue += delay;
+        assertFields(before.postponed(delay), f);
         (f.perNode, f.lastRound) = (f.perNode + amount, round);
-        assertFields(before.paid(amount, round), f);
-        f.interval = ~interval;
-        assertFields(before.paid(amount, round).withInterval(~interval), f);
+        assertFields(before.credited(amount, delay, round), f);
+        f.interval = ~f.interval;
+        assertFields(before.credited(amount, delay, round).withInterval(f.interval), f);
+    }
+
+    function wrapped(Cohort cohort) internal pure returns (Fields memory f) {
+        f = Fields(
+            uint80(cohort.perNode()),
+            uint32(cohort.size()),
+            uint40(cohort.nextDue()),
+            uint32(cohort.interval()),
+            uint16(cohort.tier()),
+            uint48(cohort.lastRound())
+        );
+    }
+
+    function test_each_change_of_the_minters_word_changes_its_fields_alone(
+        address key,
+        uint32 lastId,
+        uint32 nodes,
+        uint16 cohorts,
+        uint16 lastCohort,
+        uint32 count
+    ) public pure {
+        MinterWord word = minterWord(key, lastId, nodes, cohorts, lastCohort);
+        vm.assertEq(word.key(), key, "key");
+        vm.assertEq(word.lastId(), lastId, "lastId");
+        vm.assertEq(word.nodes(), nodes, "nodes");
+        vm.assertEq(word.cohorts(), cohorts, "cohorts");
+        vm.assertEq(word.lastCohort(), lastCohort, "lastCohort");
+        uint256 more = bound(count, 0, nodes < type(uint32).max - lastId ? nodes : type(uint32).max - lastId);
+        assertMinter(word.minted(more), minterWord(key, lastId + more, nodes - more, cohorts, lastCohort));
+        more = bound(count, 0, cohorts < type(uint16).max - lastCohort ? cohorts : type(uint16).max - lastCohort);
+        assertMinter(word.opened(more), minterWord(key, lastId, nodes, cohorts - more, lastCohort + more));
+        address other = address(~uint160(key));
+        assertMinter(word.heldBy(other, ~nodes, ~cohorts), minterWord(other, lastId, ~nodes, ~cohorts, lastCohort));
+    }
+
+    function minterWord(address key, uint256 lastId, uint256 nodes, uint256 cohorts, uint256 lastCohort)
+        internal
+        pure
+        returns (MinterWord)
+    {
+        bytes memory word =
+            abi.encodePacked(uint16(lastCohort), uint16(cohorts), uint32(nodes), uint32(lastId), key);
+        return MinterWord.wrap(uint256(bytes32(word)));
+    }
+
+    function assertMinter(MinterWord actual, MinterWord expected) internal pure {
+        vm.assertEq(MinterWord.unwrap(actual), MinterWord.unwrap(expected), "the whole word");
+    }
+
+    function test_each_field_of_the_distributors_word_is_read_alone(address key, uint48 floorGwei, uint48 ceilingGwei)
+        public
+        pure
+    {
+        DistributorWord word = DistributorWords.packed(key, floorGwei, ceilingGwei);
+        bytes memory expected = abi.encodePacked(ceilingGwei, floorGwei, key);
+        vm.assertEq(DistributorWord.unwrap(word), uint256(bytes32(expected)), "the whole word");
+        vm.assertEq(word.key(), key, "key");
+        vm.assertEq(word.floorGwei(), floorGwei, "floor");
+        vm.assertEq(word.ceilingGwei(), ceilingGwei, "ceiling");
     }
 
     function test_a_cohort_opens_with_its_schedule_alone(uint16 tier, uint40 firstDue, uint32 interval) public pure {

@@ -11,14 +11,19 @@ interface Vm {
 
     function prank(address sender) external;
     function deal(address account, uint256 balance) external;
+    function etch(address account, bytes calldata code) external;
+    function assume(bool condition) external pure;
     function warp(uint256 timestamp) external;
     function roll(uint256 blockNumber) external;
     function setBlockhash(uint256 blockNumber, bytes32 blockHash) external;
     function store(address account, bytes32 slot, bytes32 value) external;
     function load(address account, bytes32 slot) external view returns (bytes32);
     function expectRevert(bytes4 selector) external;
+    function expectEmit() external;
     function expectEmit(bool topic1, bool topic2, bool topic3, bool data, address emitter) external;
     function getCode(string calldata artifact) external view returns (bytes memory);
+    function contains(string calldata text, string calldata part) external pure returns (bool);
+    function split(string calldata text, string calldata delimiter) external pure returns (string[] memory);
     function recordLogs() external;
     function getRecordedLogs() external returns (Log[] memory);
     function assertEq(uint256 left, uint256 right, string calldata what) external pure;

@@ -14,6 +14,15 @@ contract Refuser {
     }
 }
 
+/// @dev Takes ether, and returns far more than anyone should copy.
+contract Talker {
+    receive() external payable {
+        assembly {
+            return(0, 0x4000)
+        }
+    }
+}
+
 /// @dev Takes its ether and comes back for more, by both ways, in the middle of its own withdrawal.
 contract Reentrant {
     Factory private immutable factory;
@@ -201,6 +210,49 @@ contract WithdrawingTest is FactoryTest {
         vm.assertEq(factory.withdrawnTotal(), 0, "unchanged");
         vm.prank(BOB);
         factory.withdraw(3, BOB, 3 ether);
+    }
+
+    /// @dev 0x40000 bytes copied would cost more than a hundred times what is left for it here.
+    function test_what_a_recipient_returns_is_never_copied() public {
+        address talker = address(new Talker());
+        vm.prank(ALICE);
+        factory.withdraw{gas: 200_000}(1, talker, 1 ether);
+        vm.assertEq(talker.balance, 1 ether, "paid");
+    }
+
+    function test_neighbours_in_a_slot_of_totals_are_kept_apart(uint256 a, uint256 b, uint256 c) public {
+        uint256 most = type(uint80).max;
+        vm.warp(block.timestamp + 99 * INTERVAL);
+        credit(entry(DAILY, 0, 5, most - 3 ether), 3 * (most - 3 ether));
+        (a, b, c) = (bound(a, 1, most), bound(b, 1, most), bound(c, 1, most));
+        vm.prank(BOB);
+        factory.withdraw(3, VAULT, c);
+        vm.prank(ALICE);
+        factory.withdraw(2, VAULT, b);
+        vm.prank(ALICE);
+        factory.withdraw(1, VAULT, a);
+        vm.assertEq(balanceOfNode(1), most - a, "1");
+        vm.assertEq(balanceOfNode(2), most - b, "2");
+        vm.assertEq(balanceOfNode(3), most - c, "3");
+        vm.assertEq(factory.outstanding(), 3 * most - a - b - c, "owed");
+        vm.assertEq(VAULT.balance, a + b + c, "paid");
+    }
+
+    function test_totals_fill_their_80_bits_beside_one_another() public {
+        uint256 most = type(uint80).max;
+        vm.warp(block.timestamp + 99 * INTERVAL);
+        credit(entry(DAILY, 0, 5, most - 3 ether), 3 * (most - 3 ether));
+        mint(ALICE, OTHER);
+        vm.prank(ALICE);
+        factory.withdrawAll(ids(1, 2), VAULT);
+        vm.prank(BOB);
+        factory.withdraw(3, VAULT, most);
+        for (uint256 id = 1; id <= 3; ++id) {
+            (, uint256 balance,, uint256 withdrawn,) = factory.nodeInfo(id);
+            vm.assertEq(balance, 0, "balance");
+            vm.assertEq(withdrawn, most, "withdrawn");
+        }
+        vm.assertEq(balanceOfNode(4), 0, "the next slot's");
     }
 
     function test_coming_back_during_a_withdrawal_takes_only_what_is_left() public {

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {NodeLists} from "./NodeLists.sol";
+import {NodeMetadata} from "./NodeMetadata.sol";
+import {Books, Cohort} from "./Packed.sol";
+
+/// @notice Owns what each node was credited and has withdrawn, and every wei that leaves for its owner. It must never let
+/// anyone but a node's owner move what is owed to that node, nor copy what a recipient returns.
+/// @dev A cohort keeps what one of its nodes was credited since the opening; a node keeps that figure as of its mint.
+/// The difference is the node's credit, so a round writes one slot per cohort, however many nodes the cohort has.
+abstract contract NodeAccounts is NodeLists {
+    /// @dev A node's owner word: owner 160 | cohort's perNode at the mint 80 | cohort 16.
+    uint256 private constant PER_NODE_SHIFT = 160;
+    uint256 private constant COHORT_SHIFT = 240;
+
+    /// @dev Withdrawn totals are 80 bits, as what was credited is, and lie three to a slot.
+    uint256 private constant TOTALS_PER_WORD = 3;
+    uint256 private constant TOTAL_BITS = 80;
+    uint256 private constant TOTAL_MASK = type(uint80).max;
+
+    bytes4 private constant ERC5646 = 0xf5112315;
+
+    Books internal _books;
+    mapping(uint256 cohortId => Cohort) internal _cohorts;
+    mapping(uint256 group => uint256) private _withdrawn;
+
+    // ------------------------------------------------------------------------------------------------- node's owner
+
+    function withdraw(uint256 id, address to, uint256 amount) external {
+        (uint256 balance, uint256 withdrawn) = _requireOwn(id);
+        if (_isImpossible(to)) revert ImpossibleRecipient();
+        if (amount == 0) revert ZeroAmount();
+        if (amount > balance) revert BalanceExceeded();
+        _book(id, to, amount, withdrawn);
+        _payOut(to, amount);
+    }
+
+    function withdrawAll(uint256[] calldata ids, address to) external {
+        if (_isImpossible(to)) revert ImpossibleRecipient();
+        uint256 total;
+        for (uint256 i; i < ids.length; ++i) {
+            (uint256 balance, uint256 withdrawn) = _requireOwn(ids[i]);
+            if (balance == 0) continue;
+            _book(ids[i], to, balance, withdrawn);
+            total += balance;
+        }
+        if (total == 0) revert ZeroAmount();
+        _payOut(to, total);
+    }
+
+    // ------------------------------------------------------------------------------------------------------ reading
+
+    function nodeInfo(uint256 id)
+        external
+        view
+        returns (address nodeOwner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)
+    {
+        uint256 word = _requireWord(id);
+        (balance, credited, withdrawn, cohortId) = _account(id, word);
+        nodeOwner = address(uint160(word));
+    }
+
+    function getStateFingerprint(uint256 id) external view returns (bytes32) {
+        uint256 word = _requireWord(id);
+        (, uint256 credited, uint256 withdrawn, uint256 cohortId) = _account(id, word);
+        return keccak256(abi.encode(id, address(uint160(word)), cohortId, credited, withdrawn));
+    }
+
+    /// @dev Made on chain: there is no server to outlive.
+    function tokenURI(uint256 id) public view override returns (string memory) {
+        (uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId) = _account(id, _requireWord(id));
+        return NodeMetadata.uri(
+            NodeMetadata.Facts(id, balance, credited, withdrawn, cohortId, _cohorts[cohortId].tier())
+        );
+    }
+
+    function cohort(uint256 id)
+        external
+        view
+        returns (uint256 perNode, uint256 size, uint256 nextDue, uint256 interval, uint256 tier)
+    {
+        Cohort stored = _cohorts[id];
+        return (stored.perNode(), stored.size(), stored.nextDue(), stored.interval(), stored.tier());
+    }
+
+    function round() external view returns (uint256) {
+        return _books.round();
+    }
+
+    function creditedTotal() external view returns (uint256) {
+        return _books.credited();
+    }
+
+    function withdrawnTotal() external view returns (uint256) {
+        return _books.withdrawn();
+    }
+
+    function outstanding() external view returns (uint256) {
+        return _books.owed();
+    }
+
+    function isSolvent() external view returns (bool) {
+        return address(this).balance >= _books.owed();
+    }
+
+    function paused() external view returns (bool) {
+        return _books.isPaused();
+    }
+
+    function name() public pure override returns (string memory) {
+        return "Node Ledger";
+    }
+
+    function symbol() public pure override returns (string memory) {
+        return "NODE";
+    }
+
+    function supportsInterface(bytes4 interfaceId) public view override returns (bool) {
+        return interfaceId == ERC5646 || super.supportsInterface(interfaceId);
+    }
+
+    // ------------------------------------------------------------------------------------------------------- inside
+
+    /// @dev Beside a new node's owner: where its credits begin.
+    function _extraDataOf(uint256 cohortId, uint256 perNode) internal pure returns (uint96) {
+        return uint96(((cohortId << COHORT_SHIFT) | (perNode << PER_NODE_SHIFT)) >> PER_NODE_SHIFT);
+    }
+
+    /// @dev The owner word of a minted node.
+    function _requireWord(uint256 id) internal view returns (uint256 word) {
+        word = _ownerWord(id);
+        if (word == 0) revert TokenDoesNotExist();
+    }
+
+    /// @dev Where a node's credits began, out of its owner word.
+    function _originIn(uint256 word) internal pure returns (uint256 cohortId, uint256 perNodeAtMint) {
+        return (word >> COHORT_SHIFT, uint80(word >> PER_NODE_SHIFT));
+    }
+
+    /// @dev The account of a minted node, whose owner word the caller has read.
+    function _account(uint256 id, uint256 word)
+        internal
+        view
+        returns (uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)
+    {
+        uint256 perNodeAtMint;
+        (cohortId, perNodeAtMint) = _originIn(word);
+        credited = _cohorts[cohortId].perNode() - perNodeAtMint;
+        withdrawn = (_withdrawn[id / TOTALS_PER_WORD] >> _totalShift(id)) & TOTAL_MASK;
+        balance = credited - withdrawn;
+    }
+
+    function _isImpossible(address to) internal view returns (bool) {
+        return to == address(0) || to == address(this);
+    }
+
+    /// @dev Ether owed to no node.
+    function _surplus() internal view returns (uint256) {
+        uint256 owed = _books.owed();
+        return address(this).balance > owed ? address(this).balance - owed : 0;
+    }
+
+    /// @dev Ignores what the recipient returns: copying it would let the recipient spend the sender's gas.
+    function _send(address to, uint256 amount) internal {
+        bool sent;
+        assembly ("memory-safe") {
+            sent := call(gas(), to, amount, 0, 0, 0, 0)
+        }
+        if (!sent) revert SendFailed();
+    }
+
+    /// @dev What the caller's node holds and has withdrawn.
+    function _requireOwn(uint256 id) private view returns (uint256 balance, uint256 withdrawn) {
+        uint256 word = _requireWord(id);
+        if (address(uint160(word)) != msg.sender) revert NotNodeOwner();
+        (balance,, withdrawn,) = _account(id, word);
+    }
+
+    /// @dev Adding stays within the total's own bits: it never exceeds what was credited, which is 80 bits.
+    function _book(uint256 id, address to, uint256 amount, uint256 withdrawn) private {
+        unchecked {
+            _withdrawn[id / TOTALS_PER_WORD] += amount << _totalShift(id);
+            emit Withdrawn(id, msg.sender, to, amount, withdrawn + amount);
+        }
+    }
+
+    function _totalShift(uint256 id) private pure returns (uint256) {
+        unchecked {
+            return (id % TOTALS_PER_WORD) * TOTAL_BITS;
+        }
+    }
+
+    /// @dev The books are right before the ether leaves, so that whoever is called finds nothing left to take.
+    function _payOut(address to, uint256 amount) private {
+        _books = _books.afterWithdrawal(amount);
+        _send(to, amount);
+    }
+}
