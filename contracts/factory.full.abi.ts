@@ -6,20 +6,46 @@ export const factoryFullAbi = [
   {
     inputs: [
       {
-        name: 'owner_',
-        type: 'address',
-      },
-      {
-        name: 'minter_',
-        type: 'address',
-      },
-      {
-        name: 'distributor_',
-        type: 'address',
-      },
-      {
-        name: 'maxPerWallet_',
-        type: 'uint256',
+        components: [
+          {
+            name: 'owner',
+            type: 'address',
+          },
+          {
+            name: 'minter',
+            type: 'address',
+          },
+          {
+            name: 'nodes',
+            type: 'uint256',
+          },
+          {
+            name: 'cohorts',
+            type: 'uint256',
+          },
+          {
+            name: 'distributor',
+            type: 'address',
+          },
+          {
+            name: 'floorGwei',
+            type: 'uint256',
+          },
+          {
+            name: 'ceilingGwei',
+            type: 'uint256',
+          },
+          {
+            name: 'maxPerWallet',
+            type: 'uint256',
+          },
+          {
+            name: 'leastInterval',
+            type: 'uint256',
+          },
+        ],
+        name: 'setup',
+        type: 'tuple',
       },
     ],
     stateMutability: 'nonpayable',
@@ -33,6 +59,11 @@ export const factoryFullAbi = [
   {
     inputs: [],
     name: 'AllowanceExceeded',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'AmountOutOfBounds',
     type: 'error',
   },
   {
@@ -52,17 +83,32 @@ export const factoryFullAbi = [
   },
   {
     inputs: [],
+    name: 'BoundsOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'BudgetOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'CapOutOfRange',
     type: 'error',
   },
   {
     inputs: [],
-    name: 'CohortAlreadyOpen',
+    name: 'CohortBudgetExceeded',
     type: 'error',
   },
   {
     inputs: [],
     name: 'CohortNotOpen',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'CohortNumbersExhausted',
     type: 'error',
   },
   {
@@ -82,12 +128,32 @@ export const factoryFullAbi = [
   },
   {
     inputs: [],
+    name: 'EtherRefused',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'Expired',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'GiftDeclined',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'ImpossibleRecipient',
     type: 'error',
   },
   {
     inputs: [],
     name: 'IsPaused',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'NoTurns',
     type: 'error',
   },
   {
@@ -157,6 +223,11 @@ export const factoryFullAbi = [
   },
   {
     inputs: [],
+    name: 'TooManyTurns',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'TransferFromIncorrectOwner',
     type: 'error',
   },
@@ -177,6 +248,11 @@ export const factoryFullAbi = [
   },
   {
     inputs: [],
+    name: 'TurnOwed',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'TurnsOverdue',
     type: 'error',
   },
@@ -187,12 +263,37 @@ export const factoryFullAbi = [
   },
   {
     inputs: [],
+    name: 'WindowOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongCohort',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongKey',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'WrongRound',
     type: 'error',
   },
   {
     inputs: [],
+    name: 'WrongTurn',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'WrongValue',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongWindow',
     type: 'error',
   },
   {
@@ -254,6 +355,38 @@ export const factoryFullAbi = [
     inputs: [
       {
         indexed: true,
+        name: 'distributor',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'ceilingGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerFloorGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerCeilingGwei',
+        type: 'uint256',
+      },
+    ],
+    name: 'BoundsSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
         name: 'cohort',
         type: 'uint256',
       },
@@ -296,6 +429,11 @@ export const factoryFullAbi = [
       },
       {
         indexed: false,
+        name: 'turns',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
         name: 'amountPerNode',
         type: 'uint256',
       },
@@ -312,12 +450,44 @@ export const factoryFullAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'distributor',
         type: 'address',
       },
+      {
+        indexed: true,
+        name: 'former',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'ceilingGwei',
+        type: 'uint256',
+      },
     ],
     name: 'DistributorSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'wallet',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'declined',
+        type: 'bool',
+      },
+    ],
+    name: 'GiftsDeclined',
     type: 'event',
   },
   {
@@ -331,6 +501,11 @@ export const factoryFullAbi = [
       {
         indexed: false,
         name: 'interval',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'former',
         type: 'uint256',
       },
     ],
@@ -358,12 +533,81 @@ export const factoryFullAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'minter',
         type: 'address',
       },
+      {
+        indexed: false,
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'cohorts',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerNodes',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerCohorts',
+        type: 'uint256',
+      },
+    ],
+    name: 'MinterRefilled',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'minter',
+        type: 'address',
+      },
+      {
+        indexed: true,
+        name: 'former',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'cohorts',
+        type: 'uint256',
+      },
     ],
     name: 'MinterSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'nodeId',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        name: 'ref',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        name: 'cohort',
+        type: 'uint256',
+      },
+    ],
+    name: 'NodeExpelled',
     type: 'event',
   },
   {
@@ -397,13 +641,35 @@ export const factoryFullAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
-        name: 'owner',
-        type: 'address',
+        indexed: true,
+        name: 'window',
+        type: 'uint256',
       },
       {
         indexed: false,
-        name: 'pendingOwner',
+        name: 'from',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'until',
+        type: 'uint256',
+      },
+    ],
+    name: 'NotOwedSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'previousOwner',
+        type: 'address',
+      },
+      {
+        indexed: true,
+        name: 'newOwner',
         type: 'address',
       },
     ],
@@ -414,13 +680,13 @@ export const factoryFullAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'previousOwner',
         type: 'address',
       },
       {
-        indexed: false,
-        name: 'owner',
+        indexed: true,
+        name: 'newOwner',
         type: 'address',
       },
     ],
@@ -437,8 +703,57 @@ export const factoryFullAbi = [
     anonymous: false,
     inputs: [
       {
+        indexed: true,
+        name: 'ref',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        name: 'nodeId',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        name: 'to',
+        type: 'address',
+      },
+    ],
+    name: 'RefTaken',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'round',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'amount',
+        type: 'uint256',
+      },
+      {
         indexed: false,
         name: 'allowance',
+        type: 'uint256',
+      },
+    ],
+    name: 'SurplusSpent',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: false,
+        name: 'allowance',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'former',
         type: 'uint256',
       },
     ],
@@ -449,7 +764,7 @@ export const factoryFullAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'to',
         type: 'address',
       },
@@ -482,6 +797,33 @@ export const factoryFullAbi = [
       },
     ],
     name: 'Transfer',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'round',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        name: 'cohort',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'due',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'turns',
+        type: 'uint256',
+      },
+    ],
+    name: 'TurnsSkipped',
     type: 'event',
   },
   {
@@ -532,6 +874,26 @@ export const factoryFullAbi = [
   {
     inputs: [
       {
+        name: 'window',
+        type: 'uint256',
+      },
+      {
+        name: 'from',
+        type: 'uint256',
+      },
+      {
+        name: 'until',
+        type: 'uint256',
+      },
+    ],
+    name: 'addNotOwed',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         name: 'account',
         type: 'address',
       },
@@ -548,14 +910,46 @@ export const factoryFullAbi = [
   {
     inputs: [
       {
-        name: 'owner',
+        name: 'wallet',
         type: 'address',
       },
     ],
     name: 'balanceOf',
     outputs: [
       {
-        name: 'result',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'bounds',
+    outputs: [
+      {
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        name: 'ceilingGwei',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'budget',
+    outputs: [
+      {
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        name: 'cohorts',
         type: 'uint256',
       },
     ],
@@ -610,9 +1004,25 @@ export const factoryFullAbi = [
         type: 'bytes32',
       },
       {
+        name: 'validUntil',
+        type: 'uint256',
+      },
+      {
         components: [
           {
             name: 'cohort',
+            type: 'uint256',
+          },
+          {
+            name: 'firstDue',
+            type: 'uint256',
+          },
+          {
+            name: 'skipped',
+            type: 'uint256',
+          },
+          {
+            name: 'paid',
             type: 'uint256',
           },
           {
@@ -642,6 +1052,35 @@ export const factoryFullAbi = [
     type: 'function',
   },
   {
+    inputs: [
+      {
+        name: 'declined',
+        type: 'bool',
+      },
+    ],
+    name: 'declineGifts',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        name: 'wallet',
+        type: 'address',
+      },
+    ],
+    name: 'declinesGifts',
+    outputs: [
+      {
+        name: '',
+        type: 'bool',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
     inputs: [],
     name: 'distributor',
     outputs: [
@@ -656,6 +1095,34 @@ export const factoryFullAbi = [
   {
     inputs: [
       {
+        name: 'window',
+        type: 'uint256',
+      },
+      {
+        name: 'until',
+        type: 'uint256',
+      },
+    ],
+    name: 'endNotOwed',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        name: 'refs',
+        type: 'bytes32[]',
+      },
+    ],
+    name: 'expel',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         name: 'id',
         type: 'uint256',
       },
@@ -665,6 +1132,23 @@ export const factoryFullAbi = [
       {
         name: 'result',
         type: 'address',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        name: 'id',
+        type: 'uint256',
+      },
+    ],
+    name: 'getStateFingerprint',
+    outputs: [
+      {
+        name: '',
+        type: 'bytes32',
       },
     ],
     stateMutability: 'view',
@@ -722,7 +1206,31 @@ export const factoryFullAbi = [
   },
   {
     inputs: [],
+    name: 'lastCohort',
+    outputs: [
+      {
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
     name: 'lastId',
+    outputs: [
+      {
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'leastInterval',
     outputs: [
       {
         name: '',
@@ -771,6 +1279,10 @@ export const factoryFullAbi = [
       {
         name: 'guardHash',
         type: 'bytes32',
+      },
+      {
+        name: 'validUntil',
+        type: 'uint256',
       },
     ],
     name: 'mint',
@@ -919,35 +1431,44 @@ export const factoryFullAbi = [
   {
     inputs: [
       {
-        name: 'cohortId',
-        type: 'uint256',
-      },
-      {
-        name: 'tier',
-        type: 'uint256',
-      },
-      {
-        name: 'firstDue',
-        type: 'uint256',
-      },
-      {
-        name: 'interval',
+        name: 'window',
         type: 'uint256',
       },
     ],
-    name: 'openCohort',
-    outputs: [],
-    stateMutability: 'nonpayable',
+    name: 'notOwed',
+    outputs: [
+      {
+        name: 'from',
+        type: 'uint256',
+      },
+      {
+        name: 'until',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'notOwedCount',
+    outputs: [
+      {
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
     type: 'function',
   },
   {
     inputs: [
       {
+        name: 'first',
+        type: 'uint256',
+      },
+      {
         components: [
-          {
-            name: 'cohort',
-            type: 'uint256',
-          },
           {
             name: 'tier',
             type: 'uint256',
@@ -963,6 +1484,10 @@ export const factoryFullAbi = [
         ],
         name: 'openings',
         type: 'tuple[]',
+      },
+      {
+        name: 'validUntil',
+        type: 'uint256',
       },
     ],
     name: 'openCohorts',
@@ -1043,6 +1568,34 @@ export const factoryFullAbi = [
     type: 'function',
   },
   {
+    inputs: [
+      {
+        name: 'minter_',
+        type: 'address',
+      },
+      {
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        name: 'nodesMost',
+        type: 'uint256',
+      },
+      {
+        name: 'cohorts',
+        type: 'uint256',
+      },
+      {
+        name: 'cohortsMost',
+        type: 'uint256',
+      },
+    ],
+    name: 'refillMinter',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
     inputs: [],
     name: 'round',
     outputs: [
@@ -1117,8 +1670,36 @@ export const factoryFullAbi = [
   {
     inputs: [
       {
+        name: 'distributor_',
+        type: 'address',
+      },
+      {
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        name: 'ceilingGwei',
+        type: 'uint256',
+      },
+    ],
+    name: 'setBounds',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         name: 'newDistributor',
         type: 'address',
+      },
+      {
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        name: 'ceilingGwei',
+        type: 'uint256',
       },
     ],
     name: 'setDistributor',
@@ -1148,6 +1729,14 @@ export const factoryFullAbi = [
         name: 'newMinter',
         type: 'address',
       },
+      {
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        name: 'cohorts',
+        type: 'uint256',
+      },
     ],
     name: 'setMinter',
     outputs: [],
@@ -1176,7 +1765,7 @@ export const factoryFullAbi = [
     name: 'supportsInterface',
     outputs: [
       {
-        name: 'result',
+        name: '',
         type: 'bool',
       },
     ],

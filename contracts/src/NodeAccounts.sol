@@ -28,11 +28,11 @@ abstract contract NodeAccounts is NodeLists {
     // ------------------------------------------------------------------------------------------------- node's owner
 
     function withdraw(uint256 id, address to, uint256 amount) external {
-        (uint256 balance, uint256 withdrawn) = _requireOwn(id);
+        (uint256 balance, uint256 totals) = _requireOwn(id);
         if (_isImpossible(to)) revert ImpossibleRecipient();
         if (amount == 0) revert ZeroAmount();
         if (amount > balance) revert BalanceExceeded();
-        _book(id, to, amount, withdrawn);
+        _book(id, to, amount, totals);
         _payOut(to, amount);
     }
 
@@ -40,9 +40,9 @@ abstract contract NodeAccounts is NodeLists {
         if (_isImpossible(to)) revert ImpossibleRecipient();
         uint256 total;
         for (uint256 i; i < ids.length; ++i) {
-            (uint256 balance, uint256 withdrawn) = _requireOwn(ids[i]);
+            (uint256 balance, uint256 totals) = _requireOwn(ids[i]);
             if (balance == 0) continue;
-            _book(ids[i], to, balance, withdrawn);
+            _book(ids[i], to, balance, totals);
             total += balance;
         }
         if (total == 0) revert ZeroAmount();
@@ -123,8 +123,8 @@ abstract contract NodeAccounts is NodeLists {
     // ------------------------------------------------------------------------------------------------------- inside
 
     /// @dev Beside a new node's owner: where its credits begin.
-    function _extraDataOf(uint256 cohortId, uint256 perNode) internal pure returns (uint96) {
-        return uint96(((cohortId << COHORT_SHIFT) | (perNode << PER_NODE_SHIFT)) >> PER_NODE_SHIFT);
+    function _extraDataOf(uint256 cohortId, uint256 perNode) internal pure returns (uint256) {
+        return perNode | (cohortId << (COHORT_SHIFT - PER_NODE_SHIFT));
     }
 
     /// @dev The owner word of a minted node.
@@ -147,7 +147,7 @@ abstract contract NodeAccounts is NodeLists {
         uint256 perNodeAtMint;
         (cohortId, perNodeAtMint) = _originIn(word);
         credited = _cohorts[cohortId].perNode() - perNodeAtMint;
-        withdrawn = (_withdrawn[id / TOTALS_PER_WORD] >> _totalShift(id)) & TOTAL_MASK;
+        withdrawn = _totalIn(_withdrawn[id / TOTALS_PER_WORD], id);
         balance = credited - withdrawn;
     }
 
@@ -170,19 +170,27 @@ abstract contract NodeAccounts is NodeLists {
         if (!sent) revert SendFailed();
     }
 
-    /// @dev What the caller's node holds and has withdrawn.
-    function _requireOwn(uint256 id) private view returns (uint256 balance, uint256 withdrawn) {
+    /// @dev What the caller's node holds, and the word with its withdrawn total.
+    function _requireOwn(uint256 id) private view returns (uint256 balance, uint256 totals) {
         uint256 word = _requireWord(id);
         if (address(uint160(word)) != msg.sender) revert NotNodeOwner();
-        (balance,, withdrawn,) = _account(id, word);
+        (uint256 cohortId, uint256 perNodeAtMint) = _originIn(word);
+        totals = _withdrawn[id / TOTALS_PER_WORD];
+        balance = _cohorts[cohortId].perNode() - perNodeAtMint - _totalIn(totals, id);
     }
 
     /// @dev Adding stays within the total's own bits: it never exceeds what was credited, which is 80 bits.
-    function _book(uint256 id, address to, uint256 amount, uint256 withdrawn) private {
+    function _book(uint256 id, address to, uint256 amount, uint256 totals) private {
         unchecked {
-            _withdrawn[id / TOTALS_PER_WORD] += amount << _totalShift(id);
-            emit Withdrawn(id, msg.sender, to, amount, withdrawn + amount);
+            uint256 shift = _totalShift(id);
+            totals += amount << shift;
+            _withdrawn[id / TOTALS_PER_WORD] = totals;
+            emit Withdrawn(id, msg.sender, to, amount, (totals >> shift) & TOTAL_MASK);
         }
+    }
+
+    function _totalIn(uint256 totals, uint256 id) private pure returns (uint256) {
+        return (totals >> _totalShift(id)) & TOTAL_MASK;
     }
 
     function _totalShift(uint256 id) private pure returns (uint256) {

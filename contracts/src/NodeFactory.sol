@@ -62,7 +62,9 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         uint256 id = former;
         uint256 lastInBudget = former + word.nodes();
         for (uint256 i; i < orders.length; ++i) {
-            if (_mintOrder(orders[i], id + 1, lastInBudget)) ++id;
+            unchecked {
+                if (_mintOrder(orders[i], id + 1, lastInBudget)) ++id;
+            }
         }
         _minter = word.minted(id - former);
     }
@@ -76,8 +78,8 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         uint256 validUntil,
         CohortCredit[] calldata credits
     ) external payable {
-        DistributorWord bounds_ = _distributor;
-        if (msg.sender != bounds_.key()) revert NotDistributor();
+        DistributorWord distributor_ = _distributor;
+        if (msg.sender != distributor_.key()) revert NotDistributor();
         Books books = _books;
         if (books.isPaused()) revert IsPaused();
         _requireInTime(validUntil);
@@ -90,8 +92,11 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
         for (uint256 i; i < credits.length; ++i) {
             CohortCredit calldata entry = credits[i];
             if (entry.paid > room) revert TooManyTurns();
-            room -= entry.paid;
-            total += _creditCohort(round_, entry, bounds_);
+            unchecked {
+                room -= entry.paid;
+                // No overflow: an amount is 80 bits, a size 32, and a block holds far fewer entries than 2^144.
+                total += _creditCohort(round_, entry, distributor_);
+            }
         }
         if (msg.value != total) _spendSurplus(round_, total);
         if (total > type(uint96).max - books.credited()) revert AmountTooLarge();
@@ -189,15 +194,15 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
             return false;
         }
         if (_isImpossible(to)) return _skip(ref, RECIPIENT_IMPOSSIBLE);
-        if (_countOf(to) >= maxPerWallet) return _skip(ref, WALLET_FULL);
+        uint256 list = _balanceWord(to);
+        if (_countIn(list) >= maxPerWallet) return _skip(ref, WALLET_FULL);
         Cohort joined = _takingNodes(cohortId);
         if (!joined.isOpen()) return _skip(ref, COHORT_CLOSED);
         if (id > lastInBudget) return _skip(ref, BUDGET_SPENT);
 
         _cohorts[cohortId] = joined.joined();
         _nodeOfRef[ref] = id;
-        // Not the safe mint: a contract wallet must not be able to fail a batch or to call back into it.
-        _mintAndSetExtraDataUnchecked(to, id, _extraDataOf(cohortId, joined.perNode()));
+        _mintInto(to, list, id, _extraDataOf(cohortId, joined.perNode()));
         emit NodeMinted(id, to, ref, cohortId);
         return true;
     }
@@ -225,7 +230,7 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
     // ------------------------------------------------------------------------------------------- crediting, inside
 
     /// @dev Moves the cohort past the turns that the entry skips and pays, and returns what that costs.
-    function _creditCohort(uint256 round_, CohortCredit calldata entry, DistributorWord bounds_)
+    function _creditCohort(uint256 round_, CohortCredit calldata entry, DistributorWord distributor_)
         private
         returns (uint256)
     {
@@ -244,8 +249,8 @@ contract NodeFactory is NodeAccounts, HotKeys, NotOwedWindows, ForkGuard {
             uint256 turns = skipped + paid;
             if (turns == 0) revert NoTurns();
             if (due + (turns - 1) * interval > block.timestamp) revert TurnNotDue();
-            if (amount < bounds_.floorGwei() * 1 gwei * paid) revert AmountOutOfBounds();
-            if (amount > bounds_.ceilingGwei() * 1 gwei * paid) revert AmountOutOfBounds();
+            if (amount < distributor_.floorGwei() * 1 gwei * paid) revert AmountOutOfBounds();
+            if (amount > distributor_.ceilingGwei() * 1 gwei * paid) revert AmountOutOfBounds();
             if (amount > type(uint80).max - current.perNode()) revert AmountTooLarge();
             _cohorts[entry.cohort] = current.credited(amount, turns * interval, round_);
             if (skipped != 0) {

@@ -57,7 +57,7 @@ abstract contract NodeLists is WordERC721, INodeFactory {
 
     function balanceOf(address wallet) public view override returns (uint256) {
         if (wallet == address(0)) revert BalanceQueryForZeroAddress();
-        return _countOf(wallet);
+        return _countIn(_balanceWord(wallet));
     }
 
     /// @dev ERC-721 lets this function take ether, which would be lost to its sender.
@@ -66,21 +66,33 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         super.approve(account, id);
     }
 
+    /// @dev Gives `to` a node that is new, where `first` is the wallet's word 0 and has room. Not the safe mint: a contract
+    /// wallet must not be able to fail a batch or to call back into it.
+    function _mintInto(address to, uint256 first, uint256 id, uint256 extraData) internal {
+        uint256 lane = _countIn(first) + 1;
+        _setOwnerWord(id, uint160(to) | (extraData << 160));
+        if (lane < LANES_PER_WORD) first = _withLane(first, lane, id);
+        else _write(to, first, lane, id);
+        _setBalanceWord(to, first + 1);
+        emit Transfer(address(0), to, id);
+    }
+
     function _beforeTokenTransfer(address, address, uint256) internal override {
         if (msg.value != 0) revert EtherRefused();
     }
 
-    /// @dev Runs after the balances have changed: `from` has one fewer, `to` one more. A refusal here undoes it all.
+    /// @dev Runs on transfers, after the balances have changed: `from` has one fewer, `to` one more. A refusal here undoes
+    /// it all.
     function _afterTokenTransfer(address from, address to, uint256 id) internal override {
         if (from == to) return;
         if (to == address(this)) revert ImpossibleRecipient();
         uint256 word = _balanceWord(to);
-        // What was minted was paid for; what is transferred by another account may be a gift that fills the list.
-        if (word & DECLINES_GIFTS != 0 && from != address(0) && msg.sender != to) revert GiftDeclined();
+        // What was minted was paid for; what another account transfers may be a gift that fills the list.
+        if (word & DECLINES_GIFTS != 0 && msg.sender != to) revert GiftDeclined();
         uint256 count = _countIn(word);
         if (count > maxPerWallet) revert WalletFull();
         _write(to, word, count, id);
-        if (from != address(0)) _remove(from, id);
+        _remove(from, id);
     }
 
     /// @dev The last id takes the place of the removed one.
@@ -113,10 +125,14 @@ abstract contract NodeLists is WordERC721, INodeFactory {
     }
 
     function _write(address wallet, uint256 first, uint256 lane, uint256 id) private {
-        uint256 shift = (lane % LANES_PER_WORD) * LANE_BITS;
-        uint256 word = (_wordAt(wallet, first, lane) & ~(LANE_MASK << shift)) | (id << shift);
+        uint256 word = _withLane(_wordAt(wallet, first, lane), lane, id);
         if (lane < LANES_PER_WORD) _setBalanceWord(wallet, word);
         else _overflow[wallet][lane / LANES_PER_WORD - 1] = word;
+    }
+
+    function _withLane(uint256 word, uint256 lane, uint256 id) private pure returns (uint256) {
+        uint256 shift = (lane % LANES_PER_WORD) * LANE_BITS;
+        return (word & ~(LANE_MASK << shift)) | (id << shift);
     }
 
     /// @dev The word that holds `lane`; `first` is the wallet's word 0, which the caller has read.
@@ -128,11 +144,7 @@ abstract contract NodeLists is WordERC721, INodeFactory {
         return (word >> ((lane % LANES_PER_WORD) * LANE_BITS)) & LANE_MASK;
     }
 
-    function _countOf(address wallet) internal view returns (uint256) {
-        return _countIn(_balanceWord(wallet));
-    }
-
-    function _countIn(uint256 first) private pure returns (uint256) {
+    function _countIn(uint256 first) internal pure returns (uint256) {
         return first & COUNT_MASK;
     }
 }

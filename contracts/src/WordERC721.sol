@@ -4,7 +4,8 @@ pragma solidity 0.8.37;
 import {ERC721} from "solady/tokens/ERC721.sol";
 
 /// @notice Owns the way to Solady's two packed ERC-721 slots as whole words, so that one read serves all their fields.
-/// It must never write a field that ERC-721 keeps: the owner of a token, the count of a wallet.
+/// It must never change a field that ERC-721 keeps, the owner of a token and the count of a wallet, but for a
+/// new token, whose two slots are written whole and once.
 /// @dev The derivations are those documented in Solady's ERC721, whose version is pinned; every test rests on them.
 abstract contract WordERC721 is ERC721 {
     uint256 private constant MASTER_SLOT_SEED = 0x7d8825530a5a2e7a << 192;
@@ -27,7 +28,16 @@ abstract contract WordERC721 is ERC721 {
         }
     }
 
-    /// @dev `word` keeps the count that `_balanceWord` gave.
+    /// @dev For a token that was never minted.
+    function _setOwnerWord(uint256 id, uint256 word) internal {
+        assembly ("memory-safe") {
+            mstore(0x00, id)
+            mstore(0x1c, MASTER_SLOT_SEED)
+            sstore(add(id, add(id, keccak256(0x00, 0x20))), word)
+        }
+    }
+
+    /// @dev `word` has the count of the wallet's tokens.
     function _setBalanceWord(address wallet, uint256 word) internal {
         assembly ("memory-safe") {
             mstore(0x1c, MASTER_SLOT_SEED)

@@ -7,20 +7,46 @@ export const factoryAbi = [
   {
     inputs: [
       {
-        name: 'owner_',
-        type: 'address',
-      },
-      {
-        name: 'minter_',
-        type: 'address',
-      },
-      {
-        name: 'distributor_',
-        type: 'address',
-      },
-      {
-        name: 'maxPerWallet_',
-        type: 'uint256',
+        components: [
+          {
+            name: 'owner',
+            type: 'address',
+          },
+          {
+            name: 'minter',
+            type: 'address',
+          },
+          {
+            name: 'nodes',
+            type: 'uint256',
+          },
+          {
+            name: 'cohorts',
+            type: 'uint256',
+          },
+          {
+            name: 'distributor',
+            type: 'address',
+          },
+          {
+            name: 'floorGwei',
+            type: 'uint256',
+          },
+          {
+            name: 'ceilingGwei',
+            type: 'uint256',
+          },
+          {
+            name: 'maxPerWallet',
+            type: 'uint256',
+          },
+          {
+            name: 'leastInterval',
+            type: 'uint256',
+          },
+        ],
+        name: 'setup',
+        type: 'tuple',
       },
     ],
     stateMutability: 'nonpayable',
@@ -34,6 +60,11 @@ export const factoryAbi = [
   {
     inputs: [],
     name: 'AllowanceExceeded',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'AmountOutOfBounds',
     type: 'error',
   },
   {
@@ -53,17 +84,32 @@ export const factoryAbi = [
   },
   {
     inputs: [],
+    name: 'BoundsOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'BudgetOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'CapOutOfRange',
     type: 'error',
   },
   {
     inputs: [],
-    name: 'CohortAlreadyOpen',
+    name: 'CohortBudgetExceeded',
     type: 'error',
   },
   {
     inputs: [],
     name: 'CohortNotOpen',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'CohortNumbersExhausted',
     type: 'error',
   },
   {
@@ -83,12 +129,32 @@ export const factoryAbi = [
   },
   {
     inputs: [],
+    name: 'EtherRefused',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'Expired',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'GiftDeclined',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'ImpossibleRecipient',
     type: 'error',
   },
   {
     inputs: [],
     name: 'IsPaused',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'NoTurns',
     type: 'error',
   },
   {
@@ -158,6 +224,11 @@ export const factoryAbi = [
   },
   {
     inputs: [],
+    name: 'TooManyTurns',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'TransferFromIncorrectOwner',
     type: 'error',
   },
@@ -178,6 +249,11 @@ export const factoryAbi = [
   },
   {
     inputs: [],
+    name: 'TurnOwed',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'TurnsOverdue',
     type: 'error',
   },
@@ -188,12 +264,37 @@ export const factoryAbi = [
   },
   {
     inputs: [],
+    name: 'WindowOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongCohort',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongKey',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'WrongRound',
     type: 'error',
   },
   {
     inputs: [],
+    name: 'WrongTurn',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'WrongValue',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongWindow',
     type: 'error',
   },
   {
@@ -209,14 +310,46 @@ export const factoryAbi = [
   {
     inputs: [
       {
-        name: 'owner',
+        name: 'wallet',
         type: 'address',
       },
     ],
     name: 'balanceOf',
     outputs: [
       {
-        name: 'result',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'bounds',
+    outputs: [
+      {
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        name: 'ceilingGwei',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'budget',
+    outputs: [
+      {
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        name: 'cohorts',
         type: 'uint256',
       },
     ],
@@ -271,9 +404,25 @@ export const factoryAbi = [
         type: 'bytes32',
       },
       {
+        name: 'validUntil',
+        type: 'uint256',
+      },
+      {
         components: [
           {
             name: 'cohort',
+            type: 'uint256',
+          },
+          {
+            name: 'firstDue',
+            type: 'uint256',
+          },
+          {
+            name: 'skipped',
+            type: 'uint256',
+          },
+          {
+            name: 'paid',
             type: 'uint256',
           },
           {
@@ -303,6 +452,23 @@ export const factoryAbi = [
     type: 'function',
   },
   {
+    inputs: [
+      {
+        name: 'wallet',
+        type: 'address',
+      },
+    ],
+    name: 'declinesGifts',
+    outputs: [
+      {
+        name: '',
+        type: 'bool',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
     inputs: [],
     name: 'distributor',
     outputs: [
@@ -326,6 +492,23 @@ export const factoryAbi = [
       {
         name: 'result',
         type: 'address',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        name: 'id',
+        type: 'uint256',
+      },
+    ],
+    name: 'getStateFingerprint',
+    outputs: [
+      {
+        name: '',
+        type: 'bytes32',
       },
     ],
     stateMutability: 'view',
@@ -383,7 +566,31 @@ export const factoryAbi = [
   },
   {
     inputs: [],
+    name: 'lastCohort',
+    outputs: [
+      {
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
     name: 'lastId',
+    outputs: [
+      {
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'leastInterval',
     outputs: [
       {
         name: '',
@@ -432,6 +639,10 @@ export const factoryAbi = [
       {
         name: 'guardHash',
         type: 'bytes32',
+      },
+      {
+        name: 'validUntil',
+        type: 'uint256',
       },
     ],
     name: 'mint',
@@ -580,35 +791,44 @@ export const factoryAbi = [
   {
     inputs: [
       {
-        name: 'cohortId',
-        type: 'uint256',
-      },
-      {
-        name: 'tier',
-        type: 'uint256',
-      },
-      {
-        name: 'firstDue',
-        type: 'uint256',
-      },
-      {
-        name: 'interval',
+        name: 'window',
         type: 'uint256',
       },
     ],
-    name: 'openCohort',
-    outputs: [],
-    stateMutability: 'nonpayable',
+    name: 'notOwed',
+    outputs: [
+      {
+        name: 'from',
+        type: 'uint256',
+      },
+      {
+        name: 'until',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'notOwedCount',
+    outputs: [
+      {
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
     type: 'function',
   },
   {
     inputs: [
       {
+        name: 'first',
+        type: 'uint256',
+      },
+      {
         components: [
-          {
-            name: 'cohort',
-            type: 'uint256',
-          },
           {
             name: 'tier',
             type: 'uint256',
@@ -624,6 +844,10 @@ export const factoryAbi = [
         ],
         name: 'openings',
         type: 'tuple[]',
+      },
+      {
+        name: 'validUntil',
+        type: 'uint256',
       },
     ],
     name: 'openCohorts',
@@ -718,7 +942,7 @@ export const factoryAbi = [
     name: 'supportsInterface',
     outputs: [
       {
-        name: 'result',
+        name: '',
         type: 'bool',
       },
     ],
@@ -794,6 +1018,11 @@ export const factoryDecodeAbi = [
   },
   {
     inputs: [],
+    name: 'AmountOutOfBounds',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'AmountTooLarge',
     type: 'error',
   },
@@ -809,17 +1038,32 @@ export const factoryDecodeAbi = [
   },
   {
     inputs: [],
+    name: 'BoundsOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'BudgetOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'CapOutOfRange',
     type: 'error',
   },
   {
     inputs: [],
-    name: 'CohortAlreadyOpen',
+    name: 'CohortBudgetExceeded',
     type: 'error',
   },
   {
     inputs: [],
     name: 'CohortNotOpen',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'CohortNumbersExhausted',
     type: 'error',
   },
   {
@@ -839,12 +1083,32 @@ export const factoryDecodeAbi = [
   },
   {
     inputs: [],
+    name: 'EtherRefused',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'Expired',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'GiftDeclined',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'ImpossibleRecipient',
     type: 'error',
   },
   {
     inputs: [],
     name: 'IsPaused',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'NoTurns',
     type: 'error',
   },
   {
@@ -914,6 +1178,11 @@ export const factoryDecodeAbi = [
   },
   {
     inputs: [],
+    name: 'TooManyTurns',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'TransferFromIncorrectOwner',
     type: 'error',
   },
@@ -934,6 +1203,11 @@ export const factoryDecodeAbi = [
   },
   {
     inputs: [],
+    name: 'TurnOwed',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'TurnsOverdue',
     type: 'error',
   },
@@ -944,12 +1218,37 @@ export const factoryDecodeAbi = [
   },
   {
     inputs: [],
+    name: 'WindowOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongCohort',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongKey',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'WrongRound',
     type: 'error',
   },
   {
     inputs: [],
+    name: 'WrongTurn',
+    type: 'error',
+  },
+  {
+    inputs: [],
     name: 'WrongValue',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'WrongWindow',
     type: 'error',
   },
   {
@@ -1011,6 +1310,38 @@ export const factoryDecodeAbi = [
     inputs: [
       {
         indexed: true,
+        name: 'distributor',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'ceilingGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerFloorGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerCeilingGwei',
+        type: 'uint256',
+      },
+    ],
+    name: 'BoundsSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
         name: 'cohort',
         type: 'uint256',
       },
@@ -1053,6 +1384,11 @@ export const factoryDecodeAbi = [
       },
       {
         indexed: false,
+        name: 'turns',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
         name: 'amountPerNode',
         type: 'uint256',
       },
@@ -1069,12 +1405,44 @@ export const factoryDecodeAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'distributor',
         type: 'address',
       },
+      {
+        indexed: true,
+        name: 'former',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'floorGwei',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'ceilingGwei',
+        type: 'uint256',
+      },
     ],
     name: 'DistributorSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'wallet',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'declined',
+        type: 'bool',
+      },
+    ],
+    name: 'GiftsDeclined',
     type: 'event',
   },
   {
@@ -1088,6 +1456,11 @@ export const factoryDecodeAbi = [
       {
         indexed: false,
         name: 'interval',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'former',
         type: 'uint256',
       },
     ],
@@ -1115,12 +1488,81 @@ export const factoryDecodeAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'minter',
         type: 'address',
       },
+      {
+        indexed: false,
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'cohorts',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerNodes',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'formerCohorts',
+        type: 'uint256',
+      },
+    ],
+    name: 'MinterRefilled',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'minter',
+        type: 'address',
+      },
+      {
+        indexed: true,
+        name: 'former',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        name: 'nodes',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'cohorts',
+        type: 'uint256',
+      },
     ],
     name: 'MinterSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'nodeId',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        name: 'ref',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        name: 'cohort',
+        type: 'uint256',
+      },
+    ],
+    name: 'NodeExpelled',
     type: 'event',
   },
   {
@@ -1154,13 +1596,35 @@ export const factoryDecodeAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
-        name: 'owner',
-        type: 'address',
+        indexed: true,
+        name: 'window',
+        type: 'uint256',
       },
       {
         indexed: false,
-        name: 'pendingOwner',
+        name: 'from',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'until',
+        type: 'uint256',
+      },
+    ],
+    name: 'NotOwedSet',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'previousOwner',
+        type: 'address',
+      },
+      {
+        indexed: true,
+        name: 'newOwner',
         type: 'address',
       },
     ],
@@ -1171,13 +1635,13 @@ export const factoryDecodeAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'previousOwner',
         type: 'address',
       },
       {
-        indexed: false,
-        name: 'owner',
+        indexed: true,
+        name: 'newOwner',
         type: 'address',
       },
     ],
@@ -1194,8 +1658,57 @@ export const factoryDecodeAbi = [
     anonymous: false,
     inputs: [
       {
+        indexed: true,
+        name: 'ref',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        name: 'nodeId',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        name: 'to',
+        type: 'address',
+      },
+    ],
+    name: 'RefTaken',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'round',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'amount',
+        type: 'uint256',
+      },
+      {
         indexed: false,
         name: 'allowance',
+        type: 'uint256',
+      },
+    ],
+    name: 'SurplusSpent',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: false,
+        name: 'allowance',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'former',
         type: 'uint256',
       },
     ],
@@ -1206,7 +1719,7 @@ export const factoryDecodeAbi = [
     anonymous: false,
     inputs: [
       {
-        indexed: false,
+        indexed: true,
         name: 'to',
         type: 'address',
       },
@@ -1239,6 +1752,33 @@ export const factoryDecodeAbi = [
       },
     ],
     name: 'Transfer',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        name: 'round',
+        type: 'uint256',
+      },
+      {
+        indexed: true,
+        name: 'cohort',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'due',
+        type: 'uint256',
+      },
+      {
+        indexed: false,
+        name: 'turns',
+        type: 'uint256',
+      },
+    ],
+    name: 'TurnsSkipped',
     type: 'event',
   },
   {
@@ -1321,29 +1861,36 @@ export const factoryDecodeAbi = [
 export const factoryTopics = {
   Approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
   ApprovalForAll: '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31',
+  BoundsSet: '0xf3793b6698d5f5422e88460848b49bb6141cf480f6ea1fbcceec89bdceb6978f',
   CohortOpened: '0xdedbfe0ae7f9417be0cb9f529536cb7c6326c50d8a5f47236463e9309b65597f',
-  Credited: '0x98f7085d163312a0719525d46cd0055f065fc1554d9a33843e3dd53078eede6d',
-  DistributorSet: '0x86719c518c7d99ac94b3d405d462ea876ba5cd0a978461dc9a7c9862a9485886',
-  IntervalSet: '0x3fb677206c0b314c404bae3da94bee6bda11375c9fe986f266fb033d6cddbbd7',
+  Credited: '0xa449f1dd5d643469bcc11b6747a46451e39900776d5c04d6bfc82dea490df608',
+  DistributorSet: '0xfba3d6cc452c983bf5806ff5da696d1198d24c231263c801c77f70c43a094657',
+  GiftsDeclined: '0x566bbc1b06fd9dd45fe041de3299af56a89822b3f4adf91d25f197e73f248533',
+  IntervalSet: '0x72fa019cd9454e9d0e0ea85176cf7d1618181d97a60a93eadb17e7079463e62b',
   MintSkipped: '0x12f1e569b0d4e3dbbf8bb66cf3e307c0eaa3eb846c9a27ab71bc13ba4a8079e1',
-  MinterSet: '0x726b590ef91a8c76ad05bbe91a57ef84605276528f49cd47d787f558a4e755b6',
+  MinterRefilled: '0x88d06a298c6e7e4b463aaaf2dca4bc3a350322de1e7c33ffcc9c14e2122c4453',
+  MinterSet: '0x2e03fd638d54c935dc6b9e4786455ea6a5926e5335ea9f0e66d79a9b58098cf0',
+  NodeExpelled: '0xdb4bdfc33f7afa4371bc04ab44789b6cd5c2e1cacbe74a25aa1aff03ea25fe81',
   NodeMinted: '0x38466f8de5a03bdc1664ca919ef4d96a184f567cf0c7fc42993a1bd2fdd3eb2a',
+  NotOwedSet: '0x56d10d639ec400cf780b409e1494c56b5ffb9256143ff23f17cc6beb4e0bc76d',
   OwnershipTransferStarted: '0x38d16b8cac22d99fc7c124b9cd0de2d3fa1faef420bfe791d8c362d765e22700',
   OwnershipTransferred: '0x8be0079c531659141344cd1fd0a4f28419497f9722a3daafe3b4186f6b6457e0',
   Paused: '0x9e87fac88ff661f02d44f95383c817fece4bce600a3dab7a54406878b965e752',
-  SwapsAllowanceSet: '0x4fb7dc99ad0c94962d3666ddbf6c6b98fa45c9f4dab4fccc5aa4a918e4fa6758',
+  RefTaken: '0xbcb347c6e7bd7871407d93de691d78e93be2cfd03937fc3b96be56f63979cbe8',
+  SurplusSpent: '0xdc9025d75dd0d90c10b35bae1e2559acfc7160819214a4b6eaf22bfa42ad80ad',
+  SwapsAllowanceSet: '0xe9f3c4c2347e1aa4888e0703ef660a5aff15aaf18713e5338779ae2e701c6cc0',
   Swept: '0xc36b5179cb9c303b200074996eab2b3473eac370fdd7eba3bec636fe35109696',
   Transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+  TurnsSkipped: '0x2879a3c48680d35af23b7742d6ce39c1b2fdbcf4dfdaa31d74fd641e1c842a89',
   Unpaused: '0xa45f47fdea8a1efdd9029a5691c7f759c32b7c698632b563573e155625d16933',
   Withdrawn: '0x797e31b6b51d19b40bab085870e4169de8da20093887992214e3ca57288fc209',
 } as const satisfies Record<string, `0x${string}`>
 
 /** First four bytes of the calls that the service sends or decodes. */
 export const factorySelectors = {
-  credit: '0xd68ce656',
-  mint: '0x7351a1fb',
-  openCohort: '0x1e02fee4',
-  openCohorts: '0x93812ab4',
+  credit: '0x2a79f5c5',
+  mint: '0x371717ba',
+  openCohorts: '0xadf63d4e',
   withdraw: '0xe63697c8',
   withdrawAll: '0xdf277b2d',
 } as const satisfies Record<string, `0x${string}`>
