@@ -37,8 +37,7 @@ const CAP = 256n
 const START_TIMEOUT_MS = 20_000
 
 /** Gas per unit. All inputs are fixed, so that a figure holds to the unit; those that are divided are rounded. */
-const GAS = {
-} as Record<string, number>
+const GAS = {} as Record<string, number>
 
 const measured = new Map<string, number>()
 
@@ -198,7 +197,11 @@ describe('gas by receipt', () => {
     const first = Number(await read('lastId')) + 1
     // Totals lie three to a slot: a node of a slot that is still empty, then ten that begin in the next one.
     const alone = first + ((3 - (first % 3)) % 3)
-    await mint(cohort, Array.from({ length: 16 }, () => alice.address), 'alice')
+    await mint(
+      cohort,
+      Array.from({ length: 16 }, () => alice.address),
+      'alice',
+    )
     await round([cohort], 16n)
     const ten = Array.from({ length: 10 }, (_, index) => BigInt(alone + 3 + index))
     const part = AMOUNT_WEI / 3n
@@ -215,7 +218,11 @@ describe('gas by receipt', () => {
     const cohort = await openOne()
     const base = (await read('lastId')) as bigint
     for (const count of [50, 50, 50, 50, 50, 6]) {
-      await mint(cohort, Array.from({ length: count }, () => carol.address), `carol${await read('lastId')}`)
+      await mint(
+        cohort,
+        Array.from({ length: count }, () => carol.address),
+        `carol${await read('lastId')}`,
+      )
     }
     const transfer = (from: Account, to: Address, id: bigint) => gasOf(from, 'transferFrom', [from.address, to, id])
     // The last but one is found last, and the last takes its place.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {INodeFactory} from "../src/INodeFactory.sol";
+import {Factory} from "../test/FactoryTest.sol";
+import {Proofs} from "./Proofs.sol";
+
+/// @notice Owns the properties of keys and lists: who may do what, within which budget, and what a stolen key cannot do.
+abstract contract PowerProofs is Proofs {
+    /// @dev Roles, budgets, bounds, windows and pause are the owner's alone.
+    function check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
+        vm.assume(caller != OWNER);
+        bytes32 before = powers();
+        bytes[10] memory calls = [
+            abi.encodeCall(INodeFactory.setMinter, (a, b, c)),
+            abi.encodeCall(INodeFactory.refillMinter, (a, b, b, c, c)),
+            abi.encodeCall(INodeFactory.setDistributor, (a, b, c)),
+            abi.encodeCall(INodeFactory.setBounds, (a, b, c)),
+            abi.encodeCall(INodeFactory.setSwapsAllowance, (b)),
+            abi.encodeCall(INodeFactory.addNotOwed, (1, b, c)),
+            abi.encodeCall(INodeFactory.setInterval, (b, c)),
+            abi.encodeCall(INodeFactory.pause, ()),
+            abi.encodeCall(INodeFactory.unpause, ()),
+            abi.encodeCall(INodeFactory.transferOwnership, (a))
+        ];
+        vm.assertTrue(!attempt(caller, 0, calls[power % 10]), "refused");
+        vm.assertEq(powers(), before, "as it was");
+    }
+
+    function powers() private view returns (bytes32) {
+        (uint256 nodes, uint256 cohorts) = factory.budget();
+        (uint256 floorGwei, uint256 ceilingGwei) = factory.bounds();
+        (,,, uint256 interval,) = factory.cohort(DAILY);
+        bytes memory keys =
+            abi.encode(factory.owner(), factory.pendingOwner(), factory.minter(), factory.distributor());
+        bytes memory rest = abi.encode(
+            nodes, cohorts, floorGwei, ceilingGwei, factory.swapsAllowance(), factory.notOwedCount(), interval
+        );
+        return keccak256(bytes.concat(keys, rest, abi.encode(factory.paused())));
+    }
+
+    /// @dev A pending owner has no power until it accepts, and then all.
+    function check_pendingOwner(address next) public {
+        vm.assume(next != OWNER && next != address(0));
+        vm.prank(OWNER);
+        factory.transferOwnership(next);
+        vm.assertTrue(!attempt(next, 0, abi.encodeCall(INodeFactory.pause, ())), "not yet");
+        vm.assertTrue(attempt(next, 0, abi.encodeCall(INodeFactory.acceptOwnership, ())), "accepts");
+        vm.assertTrue(attempt(next, 0, abi.encodeCall(INodeFactory.pause, ())), "now");
+        vm.assertTrue(!attempt(OWNER, 0, abi.encodeCall(INodeFactory.unpause, ())), "the former no more");
+    }
+
+    /// @dev A mint gives one node to one wallet, within cap and budget, and moves no ether that is owed.
+    function check_mint(address caller, address to, bytes32 ref, uint16 cohort, uint32 budget, uint80 amount) public {
+        vm.assume(to != address(0) && to != address(factory));
+        history(amount, 0);
+        vm.prank(OWNER);
+        factory.setMinter(MINTER, budget, 0);
+        Books memory before = books();
+        uint256 held = factory.balanceOf(to);
+        bool isFree = factory.nodeOfRef(ref) == 0;
+        bool ok = attempt(caller, 0, mintCall(to, cohort, ref));
+        vm.assertTrue(ok == (caller == MINTER), "the minter alone");
+        assertSame(before);
+        bool minted = ok && isFree && budget != 0 && (cohort == DAILY || cohort == OTHER);
+        vm.assertEq(factory.balanceOf(to), held + (minted ? 1 : 0), "one node");
+        vm.assertEq(factory.lastId(), minted ? 4 : 3, "one id");
+        (uint256 left,) = factory.budget();
+        vm.assertEq(left, minted ? budget - 1 : budget, "out of the budget");
+        if (minted) vm.assertEq(balanceOfNode(4), 0, "nothing of turns before it");
+    }
+
+    /// @dev A transfer moves one node from list to list, its balance with it, and no other's.
+    function check_transfer(address caller, address from, address to, uint8 id, uint80 amount, uint80 withdrawn)
+        public
+    {
+        history(amount, withdrawn);
+        vm.assume(to != address(factory) && id >= 1 && id <= 3);
+        Books memory before = books();
+        address holder = factory.ownerOf(id);
+        uint256 heldBefore = to == address(0) ? 0 : factory.balanceOf(to);
+        bool ok = attempt(caller, 0, abi.encodeCall(Factory.transferFrom, (from, to, id)));
+        vm.assertTrue(ok == (caller == holder && from == holder && to != address(0)), "its owner alone");
+        assertSame(before);
+        vm.assertEq(factory.ownerOf(id), ok ? to : holder, "owner");
+        if (!ok || to == holder) return;
+        uint256[] memory list = factory.nodesOf(to);
+        vm.assertEq(list.length, heldBefore + 1, "one more");
+        vm.assertEq(list[heldBefore], id, "this one");
+        vm.assertEq(factory.nodesOf(holder).length, 0, "its only one left");
+    }
+
+    /// @dev A stolen minter or distributor takes nothing from a node and no ether from the contract, whatever it calls.
+    function check_stolenKey(bool isMinter, uint8 power, uint256 a, uint80 b, uint80 amount, uint80 withdrawn) public {
+        history(amount, withdrawn);
+        vm.warp(FIRST_DUE + INTERVAL);
+        Books memory before = books();
+        address thief = isMinter ? MINTER : DISTRIBUTOR;
+        uint256 value = power % 10 == 0 ? uint256(b) * 3 : 0;
+        bool ok = attempt(thief, value, theft(thief, power % 10, a, b));
+        Books memory afterwards = books();
+        uint256 gift = ok ? value / 3 : 0;
+        vm.assertEq(afterwards.alices, before.alices + gift, "Alice's");
+        vm.assertEq(afterwards.bobs, before.bobs + gift, "Bob's");
+        vm.assertEq(afterwards.newcomers, before.newcomers + gift, "the newcomer's");
+        vm.assertEq(afterwards.owed, before.owed + gift * 3, "owed");
+        vm.assertEq(afterwards.ether_, before.ether_ + gift * 3, "ether");
+    }
+
+    function theft(address thief, uint256 power, uint256 a, uint256 b) private view returns (bytes memory) {
+        if (power == 0) return creditCall(2, entry(DAILY, 0, 1, b));
+        if (power == 1) return creditCall(2, entry(DAILY, a, 0, 0));
+        if (power == 2) return abi.encodeCall(INodeFactory.withdraw, (a, thief, b));
+        if (power == 3) return abi.encodeCall(INodeFactory.withdrawAll, (ids(a, b), thief));
+        if (power == 4) return abi.encodeCall(INodeFactory.sweep, (thief, b));
+        if (power == 5) return abi.encodeCall(INodeFactory.expel, (new bytes32[](1)));
+        if (power == 6) return abi.encodeCall(Factory.transferFrom, (ALICE, thief, a));
+        if (power == 7) return abi.encodeCall(Factory.approve, (thief, a));
+        if (power == 8) return mintCall(thief, a, bytes32(b));
+        return abi.encodeCall(INodeFactory.openCohorts, (a, opening(b, b, b), block.timestamp));
+    }
+
+    function mintCall(address to, uint256 cohort, bytes32 ref) private view returns (bytes memory) {
+        return abi.encodeCall(INodeFactory.mint, (order(to, cohort, ref), 0, 0, block.timestamp));
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {MoneyProofs} from "../proofs/MoneyProofs.sol";
+import {PowerProofs} from "../proofs/PowerProofs.sol";
+
+/// @notice Owns the proofs' run as fuzz tests, wherever there is no prover: each folds its arguments towards the cases of
+/// which the property says most. It must never state a property of its own.
+contract ProofsTest is MoneyProofs, PowerProofs {
+    uint80 private constant MOST = uint80(CEILING_GWEI * 1 gwei);
+
+    function someone(address any) private pure returns (address) {
+        address[7] memory known = [ALICE, BOB, CAROL, OWNER, MINTER, DISTRIBUTOR, any];
+        return known[uint160(any) % 7];
+    }
+
+    function amounts(uint80 amount, uint80 withdrawn) private pure returns (uint80, uint80) {
+        amount = amount % 4 == 0 ? 0 : uint80(bound(amount, 0, MOST));
+        return (amount, uint80(bound(withdrawn, 0, amount)));
+    }
+
+    function test_check_withdraw(address caller, uint80 amount, uint80 withdrawn, uint256 wanted) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_withdraw(someone(caller), amount, withdrawn, bound(wanted, 0, amount - withdrawn + 1));
+    }
+
+    function test_check_withdrawAll(address caller, uint80 amount, uint80 withdrawn, uint8 first, uint8 second) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_withdrawAll(someone(caller), amount, withdrawn, first % 4, second % 2 == 0 ? first % 4 : second % 5);
+    }
+
+    function test_check_sweep(address caller, uint80 amount, uint80 withdrawn, uint96 surplus, uint256 wanted) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        address by = uint160(caller) % 2 == 0 ? OWNER : someone(caller);
+        check_sweep(by, amount, withdrawn, surplus, bound(wanted, 0, uint256(surplus) + 1));
+    }
+
+    function test_check_credit(Round memory r) public {
+        if (r.floorGwei > r.ceilingGwei) (r.floorGwei, r.ceilingGwei) = (r.ceilingGwei, r.floorGwei);
+        r.paid %= 4;
+        uint256 most = uint256(r.ceilingGwei) * 1e9 * r.paid;
+        if (r.amount % 4 != 0) r.amount = uint80(bound(r.amount, uint256(r.floorGwei) * 1e9 * r.paid, most) % (1 << 80));
+        uint96 total = uint96(r.amount) * 2;
+        uint96 less = total == 0 ? 0 : 1;
+        if (r.value % 3 != 2) r.value = r.value % 3 == 0 ? 0 : total;
+        if (r.surplus % 2 == 0) r.surplus = total + r.surplus % 3 - less;
+        if (r.allowance % 2 == 0) r.allowance = total + r.allowance % 3 - less;
+        check_credit(r);
+    }
+
+    function test_check_skip(
+        uint40 from,
+        uint40 until,
+        uint40 now_,
+        uint16 skipped,
+        uint80 amount,
+        uint80 withdrawn
+    ) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        now_ = uint40(FIRST_DUE + bound(now_, 0, 9 * INTERVAL));
+        from = uint40(FIRST_DUE + bound(from, 0, 3) * INTERVAL - from % 2);
+        until = uint40(from + 1 + bound(until, 0, 9) * INTERVAL - until % 2);
+        if (until <= from) until = from + 1;
+        check_skip(from, until, now_, skipped % 8, amount, withdrawn);
+    }
+
+    function test_check_expel(address caller, uint80 amount, uint80 withdrawn, bytes32 ref) public {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        bytes32[4] memory refs = [bytes32("alice"), "bob", "newcomer", ref];
+        address by = uint160(caller) % 2 == 0 ? OWNER : someone(caller);
+        check_expel(by, amount, withdrawn, refs[uint256(ref) % 4]);
+    }
+
+    function test_check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
+        address by = someone(caller);
+        check_ownersPowers(by == OWNER ? ALICE : by, power, someone(a), b % 4, c % 4);
+    }
+
+    function test_check_pendingOwner(address next) public {
+        address by = someone(next);
+        check_pendingOwner(by == OWNER || by == address(0) ? ALICE : by);
+    }
+
+    function test_check_mint(address caller, address to, bytes32 ref, uint16 cohort, uint32 budget, uint80 amount)
+        public
+    {
+        (amount,) = amounts(amount, 0);
+        if (to == address(0)) to = ALICE;
+        bytes32[4] memory refs = [bytes32("alice"), ref, ref, ref];
+        address by = uint160(caller) % 2 == 0 ? MINTER : someone(caller);
+        check_mint(by, someone(to), refs[uint256(ref) % 4], cohort % 4, budget % 3, amount);
+    }
+
+    function test_check_transfer(address caller, address from, address to, uint8 id, uint80 amount, uint80 withdrawn)
+        public
+    {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        id = uint8(bound(id, 1, 3));
+        address holder = factoryOwners()[id - 1];
+        if (uint160(from) % 4 != 0) from = holder;
+        if (uint160(caller) % 2 == 0) caller = holder;
+        check_transfer(caller, from, uint160(to) % 8 == 0 ? address(0) : someone(to), id, amount, withdrawn);
+    }
+
+    function factoryOwners() private pure returns (address[3] memory) {
+        return [ALICE, BOB, CAROL];
+    }
+
+    function test_check_stolenKey(bool isMinter, uint8 power, uint256 a, uint80 b, uint80 amount, uint80 withdrawn)
+        public
+    {
+        (amount, withdrawn) = amounts(amount, withdrawn);
+        check_stolenKey(power % 20 < 10 ? isMinter : false, power, a % 5, uint80(bound(b, 0, MOST)), amount, withdrawn);
+    }
+}
