@@ -1,7 +1,11 @@
-// Owns the contracts' commands: build, check, test. It must never compile with settings of its own: they live
+// Owns the contracts' commands: build, check, test, prove. It must never compile with settings of its own: they live
 // in contracts/foundry.toml.
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { forgePath } from '../contracts/tools/binaries.ts'
+import { CONTRACTS_DIR } from '../contracts/tools/compile.ts'
 import { forge, forgeBytecode } from '../contracts/tools/forge.ts'
 import { BUILD_COMMAND, buildContracts, staleContracts } from '../contracts/tools/generate.ts'
 import { factoryBytecode } from '../src/chain/factory.bytecode.ts'
@@ -22,7 +26,7 @@ export function checkContracts(): number {
   return stale.length === 0 ? 0 : 1
 }
 
-/** Runs forge's tests, makes sure that what they ran is what is committed, then the gas tests. Returns the exit code. */
+/** Runs forge's tests, makes sure that what they ran is what is committed, then gas and the record of proofs. Returns the exit code. */
 export async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
@@ -30,12 +34,35 @@ export async function testContracts(): Promise<number> {
     console.error(`forge tested other bytecode than src/chain/factory.bytecode.ts holds. Run: ${BUILD_COMMAND}`)
     return 1
   }
-  return runGasTest()
+  return runTests()
 }
 
-function runGasTest(): Promise<number> {
-  const args = ['--test', 'contracts/test/gas.test.ts']
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' })
+/**
+ * Proves the properties of contracts/proofs with halmos, those that hold `word`. Returns the exit code, 2 where halmos is not on the
+ * PATH: then they run as fuzz tests only, by `test`.
+ */
+export function proveContracts(word = ''): Promise<number> {
+  const { PATH = '' } = process.env
+  const halmos = PATH.split(delimiter)
+    .map((directory) => join(directory, 'halmos'))
+    .find((path) => existsSync(path))
+  if (!halmos) {
+    console.error('halmos is not on the PATH: nothing was proven. "test" runs the same properties as fuzz tests.')
+    return Promise.resolve(2)
+  }
+  // It builds with forge, which it looks for on the PATH.
+  const path = [dirname(forgePath()), dirname(process.execPath), PATH].join(delimiter)
+  const args = ['--root', CONTRACTS_DIR, '--contract', 'ProofsTest', '--function', `check_${word}`]
+  return run(halmos, args, { ...process.env, PATH: path })
+}
+
+function runTests(): Promise<number> {
+  const args = ['--test', 'contracts/test/gas.test.ts', 'contracts/test/proofs.test.ts']
+  return run(process.execPath, args, process.env)
+}
+
+function run(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: 'inherit' })
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code) => resolve(code ?? 1))
@@ -46,6 +73,7 @@ const COMMANDS: Record<string, () => number | Promise<number>> = {
   build: buildCommand,
   check: checkContracts,
   test: testContracts,
+  prove: proveContracts,
 }
 
 if (import.meta.main) {

@@ -1,0 +1,34 @@
+// Holds the record of proofs in docs/CONTRACT.md against the properties themselves: every one is listed there and runs as a
+// fuzz test, and what is recorded as proven is so for this bytecode.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { factoryRuntimeHash } from '../../src/chain/factory.bytecode.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]).sort()
+
+const stated = readdirSync(join(ROOT, 'contracts/proofs'))
+  .flatMap((file) => names(read(`contracts/proofs/${file}`), /function (check_\w+)\(/g))
+  .sort()
+const record =
+  read('docs/CONTRACT.md')
+    .split('\n## ')
+    .find((section) => section.startsWith('Proofs\n')) ?? ''
+
+it('every property runs as a fuzz test', () => {
+  assert.deepEqual(names(read('contracts/test/Proofs.t.sol'), /function test_(check_\w+)\(/g), stated)
+})
+
+it('every property is in the documents, and nothing else is', () => {
+  assert.deepEqual(names(record, /^\| `(check_\w+)` \|/gm), stated)
+})
+
+it('what is recorded as proven is proven for this bytecode', () => {
+  const proven = /Runtime code hash: `(0x[0-9a-f]{64}|none)`/.exec(record)?.[1]
+  assert.ok(proven, 'the record names the code it is of')
+  if (proven !== 'none') assert.equal(proven, factoryRuntimeHash, 'stale: prove again, or record none')
+})
