@@ -119,8 +119,8 @@ abstract contract Handler is Comparing {
         Schedule memory schedule = schedules[cohort];
         uint256 due;
         uint256 notOwed;
-        for (uint256 at = schedule.nextDue; schedule.open && at <= block.timestamp; at += schedule.interval) {
-            if (notOwed == due && isInAWindow(at)) ++notOwed;
+        for (uint256 time = schedule.nextDue; schedule.open && time <= block.timestamp; time += schedule.interval) {
+            if (notOwed == due && isInAWindow(time)) ++notOwed;
             ++due;
         }
         entry.cohort = cohort;
