@@ -199,7 +199,7 @@ abstract contract NodeAccounts is NodeLists {
         }
     }
 
-    /// @dev The books are right before the ether leaves, so that whoever is called finds nothing left to take.
+    /// @dev The books are right before the ether leaves, so that a recipient that calls back finds nothing left.
     function _payOut(address to, uint256 amount) private {
         _books = _books.afterWithdrawal(amount);
         _send(to, amount);

@@ -20,7 +20,7 @@ library NodeMetadata {
         string memory json = string.concat(
             '{"name":"Node ',
             _decimal(node.id),
-            '","description":"A node and the ether it holds. Whoever owns the node may withdraw its balance at any time.",',
+            '","description":"A node and the ether it holds. The owner of the node may withdraw its balance at any time.",',
             '"image":"data:image/svg+xml;base64,',
             Base64.encode(bytes(_picture(node, balance))),
             '","attributes":[',

@@ -43,14 +43,11 @@ abstract contract NotOwedWindows is TwoStepOwner {
         return (_windows[window - 1].from, _windows[window - 1].until);
     }
 
-    /// @dev Succeeds when one window holds both times. The newest that does not begin after `first` is the only one that
-    /// can; the loop passes the owner's later windows, of which there are few.
+    /// @dev Succeeds when one window holds both times. The newest come first: there are few that the owner has added since.
     function _requireNotOwed(uint256 first, uint256 last) internal view {
         for (uint256 i = _windows.length; i != 0; --i) {
             Window storage window = _windows[i - 1];
-            if (window.from > first) continue;
-            if (last < window.until) return;
-            break;
+            if (window.from <= first && last < window.until) return;
         }
         revert TurnOwed();
     }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 // Owns how a cohort and the books lie in one slot each, and the ways they may change. It must never check a rule: the
 // caller sees to it that a value fits its field, by the rule named beside the field. Packed by hand, because the
-// compiler writes a struct field by field, each with a read and a write of its own, and that is dear in a mint.
+// compiler writes a struct field by field, each with a read and a write of its own, and that is expensive in a mint.
 
 /// @dev 248 bits, from the lowest:
 ///

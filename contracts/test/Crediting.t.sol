@@ -105,7 +105,7 @@ contract CreditingTest is FactoryTest {
         refuseRound(INodeFactory.WrongRound.selector, DISTRIBUTOR, 1, DAILY, 0);
     }
 
-    function test_a_round_pays_somebody() public {
+    function test_a_round_names_a_cohort() public {
         refuseCredit(INodeFactory.EmptyRound.selector, new INodeFactory.CohortCredit[](0), 0);
     }
 

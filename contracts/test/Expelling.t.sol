@@ -117,7 +117,7 @@ contract ExpellingTest is FactoryTest {
     function test_the_wallet_cap_counts_expelled_nodes_too() public {
         mintMany(BOB, CAP - 2);
         expel("rogue", "another");
-        vm.assertEq(factory.balanceOf(BOB), CAP, "all of his");
+        vm.assertEq(factory.balanceOf(BOB), CAP, "all of them");
         mint(order(BOB, DAILY, "more"));
         vm.assertEq(factory.nodeOfRef("more"), 0, "full");
     }

@@ -225,7 +225,7 @@ contract GoverningTest is FactoryTest {
         factory.sweep(to, amount);
     }
 
-    function test_the_owner_sweeps_what_is_owed_to_nobody_and_not_a_wei_more() public {
+    function test_the_owner_sweeps_the_surplus_and_not_a_wei_more() public {
         mint(ALICE, DAILY);
         creditTurn(DAILY, 3 ether);
         refuseSweep(INodeFactory.SurplusExceeded.selector, OWNER, 1);

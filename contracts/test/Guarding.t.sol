@@ -15,6 +15,16 @@ contract Oracle {
     }
 }
 
+/// @dev Fails with what looks like a hash.
+contract Liar {
+    fallback() external {
+        assembly {
+            mstore(0x00, 1)
+            revert(0x00, 0x20)
+        }
+    }
+}
+
 /// @notice Owns the behaviour of the fork guard: by hash, within 256 blocks and beyond them.
 contract GuardingTest is FactoryTest {
     /// @dev EIP-2935's address and published runtime code.
@@ -126,6 +136,12 @@ contract GuardingTest is FactoryTest {
             // The answer's length is the block's number modulo 65, far behind the head.
             vm.assertEq(factory.hashOf(65 * 10 + length), expected, "hash");
         }
+    }
+
+    function test_a_failure_is_no_hash_whatever_it_says() public {
+        vm.etch(HISTORY, address(new Liar()).code);
+        vm.assertEq(factory.hashOf(650), 0, "no hash");
+        refuses(650, bytes32(uint256(1)));
     }
 
     function test_the_hash_of_a_block_is_the_chains_own() public {

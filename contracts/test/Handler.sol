@@ -225,7 +225,7 @@ abstract contract Handler is Comparing {
         address from = wallet(caller);
         address target = recipient(to);
         uint256[] memory ids = factory.nodesOf(from);
-        // One id in place of another: a duplicate, or somebody else's.
+        // One id in place of another: a duplicate, or one of another owner.
         if (ids.length > 0 && extra % 3 == 0) ids[(extra >> 8) % ids.length] = anId(extra);
         act(from, 0, abi.encodeCall(INodeFactory.withdrawAll, (ids, target)));
         (bytes4 refusal, uint256 total) = modelWithdrawAll(from, ids, target);

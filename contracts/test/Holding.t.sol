@@ -55,7 +55,7 @@ contract HoldingTest is FactoryTest {
 
     function test_a_wallet_without_nodes_has_an_empty_list() public view {
         vm.assertEq(factory.nodesOf(ALICE).length, 0, "empty");
-        vm.assertEq(factory.nodesOf(address(0)).length, 0, "nobody's too");
+        vm.assertEq(factory.nodesOf(address(0)).length, 0, "the zero address too");
     }
 
     function test_a_nodes_balance_goes_with_the_node() public {
@@ -172,7 +172,7 @@ contract HoldingTest is FactoryTest {
         transfer(BOB, CAROL, 2);
     }
 
-    function test_a_node_is_not_sent_to_the_factory_or_to_nobody() public {
+    function test_a_node_is_not_sent_to_the_factory_or_to_the_zero_address() public {
         mint(ALICE, DAILY);
         vm.expectRevert(INodeFactory.ImpossibleRecipient.selector);
         transfer(ALICE, address(factory), 1);

@@ -55,7 +55,7 @@ contract Reentrant {
     }
 }
 
-/// @dev Pushes ether where nobody asked for it.
+/// @dev Pushes ether to a contract that did not ask for it.
 contract Forcer {
     constructor(address payable target) payable {
         selfdestruct(target);
@@ -147,7 +147,7 @@ contract WithdrawingTest is FactoryTest {
         refuseAll(INodeFactory.NotNodeOwner.selector, BOB, ids(3, 1), BOB);
     }
 
-    function test_ether_never_goes_to_nobody_or_back_to_the_factory() public {
+    function test_ether_never_goes_to_the_zero_address_or_back_to_the_factory() public {
         refuse(INodeFactory.ImpossibleRecipient.selector, ALICE, 1, address(0), 1);
         refuse(INodeFactory.ImpossibleRecipient.selector, ALICE, 1, address(factory), 1);
         refuseAll(INodeFactory.ImpossibleRecipient.selector, ALICE, ids(1, 2), address(0));
@@ -202,7 +202,7 @@ contract WithdrawingTest is FactoryTest {
         vm.assertEq(VAULT.balance, 6 ether, "all of hers");
     }
 
-    function test_a_recipient_that_refuses_reverts_everything_and_harms_nobody_else() public {
+    function test_a_recipient_that_refuses_reverts_everything_and_harms_no_other_owner() public {
         address refuser = address(new Refuser());
         refuse(INodeFactory.SendFailed.selector, ALICE, 1, refuser, 1 ether);
         refuseAll(INodeFactory.SendFailed.selector, ALICE, ids(1, 2), refuser);

@@ -11,7 +11,7 @@ const ROOT = join(CONTRACTS_DIR, '..')
 export const BUILD_COMMAND = 'node bin/with-runtime.mjs scripts/contracts.ts build'
 
 /** What the service's keys may call. Everything else that writes is left out of its ABI. */
-const SERVICE_WRITES = ['openCohort', 'openCohorts', 'mint', 'credit']
+const SERVICE_WRITES = ['openCohorts', 'mint', 'credit']
 /** Calls by others that the service reads out of blocks. */
 const DECODED_CALLS = ['withdraw', 'withdrawAll']
 
@@ -75,7 +75,7 @@ function runtime(factory: Artifact): { hash: string; immutables: { start: number
 function bytecodeModule(factory: Artifact, token: Artifact): string {
   const { hash, immutables } = runtime(factory)
   return `${header(`// Owns the contracts as they are deployed. It must never hold anything that forge did not test.`)}
-/** Creation code of NodeFactory; its constructor takes (owner, minter, distributor, maxPerWallet). */
+/** Creation code of NodeFactory; its constructor takes one Setup (INodeFactory.sol). */
 export const factoryBytecode: \`0x\${string}\` = '0x${factory.evm.bytecode.object}'
 
 /** keccak256 of NodeFactory's runtime code with zeros at \`factoryImmutables\` (bytes), to know a factory as ours. */
