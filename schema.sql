@@ -78,7 +78,7 @@ CREATE OR REPLACE FUNCTION public.rounds_deleted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  UPDATE totals SET rounds = rounds - (SELECT count(*) FROM removed),
+  UPDATE totals SET rounds = rounds - (SELECT count(*) FROM removed WHERE node_count > 0),
     distributed_wei = distributed_wei - (SELECT coalesce(sum(total_wei), 0) FROM removed);
   RETURN NULL;
 END $function$;
@@ -88,7 +88,7 @@ CREATE OR REPLACE FUNCTION public.rounds_inserted()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  UPDATE totals SET rounds = rounds + (SELECT count(*) FROM added),
+  UPDATE totals SET rounds = rounds + (SELECT count(*) FROM added WHERE node_count > 0),
     distributed_wei = distributed_wei + (SELECT coalesce(sum(total_wei), 0) FROM added);
   RETURN NULL;
 END $function$;
@@ -282,7 +282,7 @@ CREATE TABLE cohorts (
   size integer NOT NULL DEFAULT 0,
   tier_no integer NOT NULL,
   turn_count integer NOT NULL DEFAULT 0,
-  CONSTRAINT cohorts_cohort_check CHECK (((cohort >= 0) AND (cohort <= 65535))),
+  CONSTRAINT cohorts_cohort_check CHECK (((cohort >= 1) AND (cohort <= 65535))),
   CONSTRAINT cohorts_interval_sec_check CHECK ((interval_sec > 0)),
   CONSTRAINT cohorts_pkey PRIMARY KEY (cohort),
   CONSTRAINT cohorts_size_check CHECK ((size >= 0))
@@ -311,6 +311,18 @@ CREATE TABLE cursors (
   name text NOT NULL,
   CONSTRAINT cursors_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE expulsions (
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  cohort integer NOT NULL,
+  node_id bigint NOT NULL,
+  tx_hash hash NOT NULL,
+  CONSTRAINT expulsions_cohort_fkey FOREIGN KEY (cohort) REFERENCES cohorts(cohort),
+  CONSTRAINT expulsions_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(node_id) ON DELETE CASCADE,
+  CONSTRAINT expulsions_pkey PRIMARY KEY (node_id)
+);
+CREATE INDEX expulsions_block ON public.expulsions USING btree (block_number);
 
 CREATE TABLE grants (
   granted_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -356,7 +368,7 @@ CREATE INDEX node_transfers_to ON public.node_transfers USING btree (to_address,
 CREATE TABLE nodes (
   block_hash hash NOT NULL,
   block_number bigint NOT NULL,
-  cohort integer NOT NULL,
+  cohort integer,
   id bigint GENERATED ALWAYS AS ((1000000000 + node_id)) STORED,
   mint_tx_hash hash NOT NULL,
   minted_at timestamp with time zone NOT NULL,
@@ -396,9 +408,11 @@ CREATE TABLE outbox (
   state text NOT NULL DEFAULT 'pending'::text,
   to_address address,
   tx_hash hash,
+  valid_until bigint,
   value_wei wei,
-  CONSTRAINT outbox_check CHECK (((state = 'pending'::text) = (block_number IS NULL))),
-  CONSTRAINT outbox_check1 CHECK ((((block_number IS NULL) = (block_hash IS NULL)) AND ((block_number IS NULL) = (tx_hash IS NULL)))),
+  CONSTRAINT outbox_check CHECK (((kind = 'foreign'::text) = (valid_until IS NULL))),
+  CONSTRAINT outbox_check1 CHECK (((state = 'pending'::text) = (block_number IS NULL))),
+  CONSTRAINT outbox_check2 CHECK ((((block_number IS NULL) = (block_hash IS NULL)) AND ((block_number IS NULL) = (tx_hash IS NULL)))),
   CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['openCohorts'::text, 'mint'::text, 'credit'::text, 'foreign'::text]))),
   CONSTRAINT outbox_nonce_check CHECK ((nonce >= 0)),
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
@@ -427,6 +441,17 @@ CREATE TABLE outbox_attempts (
   CONSTRAINT outbox_attempts_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
   CONSTRAINT outbox_attempts_pkey PRIMARY KEY (tx_hash),
   CONSTRAINT outbox_attempts_raw_check CHECK ((raw ~ '^0x[0-9a-f]+$'::text))
+);
+
+CREATE TABLE owner_acts (
+  at timestamp with time zone NOT NULL,
+  block_hash hash NOT NULL,
+  block_number bigint NOT NULL,
+  detail jsonb NOT NULL,
+  log_index integer NOT NULL,
+  name text NOT NULL,
+  tx_hash hash NOT NULL,
+  CONSTRAINT owner_acts_pkey PRIMARY KEY (block_number, log_index)
 );
 
 CREATE TABLE owners (
@@ -553,7 +578,7 @@ CREATE TABLE rounds (
   block_hash hash NOT NULL,
   block_number bigint NOT NULL,
   created_at timestamp with time zone NOT NULL,
-  mode text,
+  mode text NOT NULL,
   node_count bigint NOT NULL,
   round bigint NOT NULL,
   total_wei wei NOT NULL,
@@ -563,7 +588,7 @@ CREATE TABLE rounds (
   CONSTRAINT rounds_round_check CHECK ((round > 0))
 );
 CREATE INDEX rounds_block ON public.rounds USING btree (block_number);
-CREATE INDEX rounds_newest ON public.rounds USING btree (created_at DESC, round DESC);
+CREATE INDEX rounds_newest ON public.rounds USING btree (created_at DESC, round DESC) WHERE (node_count > 0);
 
 CREATE TABLE senders (
   added_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -581,6 +606,17 @@ CREATE TABLE settings (
   updated_by text NOT NULL,
   value jsonb NOT NULL,
   CONSTRAINT settings_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE skips (
+  cohort integer NOT NULL,
+  due bigint NOT NULL,
+  round bigint NOT NULL,
+  turns bigint NOT NULL,
+  CONSTRAINT skips_cohort_fkey FOREIGN KEY (cohort) REFERENCES cohorts(cohort),
+  CONSTRAINT skips_pkey PRIMARY KEY (round, cohort),
+  CONSTRAINT skips_round_fkey FOREIGN KEY (round) REFERENCES rounds(round) ON DELETE CASCADE,
+  CONSTRAINT skips_turns_check CHECK ((turns > 0))
 );
 
 CREATE TABLE tiers (
@@ -645,11 +681,13 @@ CREATE TABLE turns (
   seed_block bigint,
   tier_id text,
   turn_no integer NOT NULL,
+  turns integer NOT NULL,
   CONSTRAINT turns_cohort_due_key UNIQUE (cohort, due),
   CONSTRAINT turns_cohort_fkey FOREIGN KEY (cohort) REFERENCES cohorts(cohort),
   CONSTRAINT turns_pkey PRIMARY KEY (round, cohort),
   CONSTRAINT turns_round_fkey FOREIGN KEY (round) REFERENCES rounds(round) ON DELETE CASCADE,
-  CONSTRAINT turns_turn_no_check CHECK ((turn_no > 0))
+  CONSTRAINT turns_turn_no_check CHECK ((turn_no > 0)),
+  CONSTRAINT turns_turns_check CHECK ((turns > 0))
 );
 CREATE UNIQUE INDEX turns_cohort ON public.turns USING btree (cohort, turn_no DESC);
 
@@ -770,7 +808,7 @@ CREATE TRIGGER webhook_payment_inserted AFTER INSERT ON public.payments FOR EACH
 CREATE TRIGGER webhook_payment_updated AFTER UPDATE OF state, reason ON public.payments FOR EACH ROW WHEN (((new.state = ANY (ARRAY['held'::text, 'minted'::text])) AND ((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)))) EXECUTE FUNCTION webhook_payment();
 CREATE TRIGGER rounds_deleted AFTER DELETE ON public.rounds REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();
 CREATE TRIGGER rounds_inserted AFTER INSERT ON public.rounds REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION rounds_inserted();
-CREATE TRIGGER webhook_round AFTER INSERT ON public.rounds FOR EACH ROW EXECUTE FUNCTION webhook_round();
+CREATE TRIGGER webhook_round AFTER INSERT ON public.rounds FOR EACH ROW WHEN ((new.node_count > 0)) EXECUTE FUNCTION webhook_round();
 CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON public.settings FOR EACH ROW WHEN (((new.name = 'drift'::text) OR (new.name ~~ 'funds %'::text))) EXECUTE FUNCTION webhook_setting();
 CREATE TRIGGER wallet_debited AFTER INSERT ON public.wallet_outflows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
 CREATE TRIGGER wallet_undebited AFTER DELETE ON public.wallet_outflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();

@@ -40,6 +40,7 @@ export function ledgerContext(
       distEnabled: config.credit.enabled,
       distMode: config.credit.mode,
       feeCapWei: FEE_CAP_WEI,
+      validForSec: config.chain.validForSec,
       rewindsToShorterChain: part.demoToken !== null,
       reconcileEverySec: RECONCILE_EVERY_SEC,
       fundsWarnTransactions: config.schedule.fundsWarnTransactions,

@@ -114,9 +114,11 @@ export function readerOf(
  * Holds the settings against the chain.
  * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
  */
-export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
+export async function checkChain({ credit }: Config, { part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
   const { factory, paymentAddress, startBlock } = part
-  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...sendersOf(part) })
+  const { intervalSec } = credit
+  const named = { factory, paymentAddress, startBlock, intervalSec, ...sendersOf(part) }
+  const check = await checkDeployment({ rpc, chainId, ...named })
   if (check.problems.length > 0) {
     const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
     const retryable = check.problems.every((problem) => problem.transient)
@@ -154,7 +156,7 @@ export async function claimLedger(pool: Pool, { part, chainId, reader }: OpenedC
 export function chainPreflight(config: Config, pool: Pool, chain: OpenedChain): () => Promise<ChainFacts> {
   let preparing: Promise<ChainFacts> | null = null
   const prepare = async () => {
-    const facts = await checkChain(chain)
+    const facts = await checkChain(config, chain)
     await claimLedger(pool, chain)
     await enterTerms(config, pool, chain)
     return facts

@@ -25,6 +25,7 @@ export interface DeploymentProblem {
     | 'MINTER_PRIVATE_KEY'
     | 'DISTRIBUTOR_PRIVATE_KEY'
     | 'PAYMENT_ADDRESS'
+    | 'CREDIT_INTERVAL_SEC'
   problem: string
   remedy: string
   /** True when the chain could not be asked: it may answer later, and then there may be no problem. */
@@ -39,6 +40,7 @@ export interface DeploymentCheck {
   knownCode: boolean
   /** Null when it could not be read. */
   maxPerWallet: number | null
+  leastIntervalSec: number | null
 }
 
 export interface CheckDeploymentOptions {
@@ -49,6 +51,8 @@ export interface CheckDeploymentOptions {
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
+  /** Time between the turns of the cohorts that will be opened. Left out: none will be. */
+  intervalSec?: number
   /** Before this block there is no factory yet, for a provider that lags. Left out: it is there at every block. */
   startBlock?: number
   /** Between tries at the fork guard's check, for chains whose blocks come faster than usual. */
@@ -57,7 +61,10 @@ export interface CheckDeploymentOptions {
 
 /** Holds the settings against the chain at start-up. Never throws: a chain that cannot be asked is a problem, too. */
 export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
-  const check: DeploymentCheck = { problems: [], guardUsable: false, knownCode: false, maxPerWallet: null }
+  const check: DeploymentCheck = {
+    ...{ problems: [], guardUsable: false, knownCode: false },
+    ...{ maxPerWallet: null, leastIntervalSec: null },
+  }
   try {
     await fillCheck(options, check)
   } catch (error) {
@@ -138,16 +145,16 @@ function checkPaymentAddress({ paymentAddress, factory }: CheckDeploymentOptions
 /** False when what is there does not answer as a factory does. */
 async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
   const { rpc, factory } = options
-  const names = ['maxPerWallet', 'minter', 'distributor'] as const satisfies readonly ViewName[]
-  const [maxPerWallet, minter, distributor] = await rpc.batch(
+  const names = ['maxPerWallet', 'minter', 'distributor', 'leastInterval'] as const satisfies readonly ViewName[]
+  const [maxPerWallet, minter, distributor, leastInterval] = await rpc.batch(
     names.map((name) => viewCall(factory, 'latest', name, [])),
   )
-  for (const reply of [maxPerWallet, minter, distributor]) {
+  for (const reply of [maxPerWallet, minter, distributor, leastInterval]) {
     // Only the contract itself can say that it is none: a limit or an internal error is the provider's.
     if (reply?.ok === false && !isRevert(reply.error)) resultOf('eth_call', reply)
   }
-  const silent = [maxPerWallet, minter, distributor].some((reply) => reply?.ok && reply.result === '0x')
-  if (!maxPerWallet?.ok || !minter?.ok || !distributor?.ok || silent) {
+  const answers = (reply: typeof minter) => reply?.ok === true && reply.result !== '0x'
+  if (!maxPerWallet?.ok || !minter?.ok || !distributor?.ok || ![maxPerWallet, minter, distributor].every(answers)) {
     report(
       'FACTORY_ADDRESS',
       `the contract at ${factory} is not a node factory`,
@@ -155,7 +162,23 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
     )
     return false
   }
+  if (!leastInterval?.ok || !answers(leastInterval)) {
+    report(
+      'FACTORY_ADDRESS',
+      `the contract at ${factory} is a node factory of the first version, which this version does not know how to call`,
+      'Run it with the version it was deployed with, or deploy a new factory with "node-ledger deploy".',
+    )
+    return false
+  }
   check.maxPerWallet = safeNumber(readView('maxPerWallet', maxPerWallet.result), 'cap per wallet')
+  check.leastIntervalSec = safeNumber(readView('leastInterval', leastInterval.result), 'least interval')
+  if (options.intervalSec !== undefined && options.intervalSec < check.leastIntervalSec) {
+    report(
+      'CREDIT_INTERVAL_SEC',
+      `it is ${options.intervalSec}, and the factory at ${factory} opens no cohort below ${check.leastIntervalSec}`,
+      `Set CREDIT_INTERVAL_SEC to ${check.leastIntervalSec} or more.`,
+    )
+  }
   const roles = [
     ['MINTER_PRIVATE_KEY', 'minter', 'setMinter', options.minter, readView('minter', minter.result)],
     [
@@ -171,7 +194,7 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
     report(
       setting,
       `the key's address ${ours} is not the factory's ${role}, ${address(onChain)}`,
-      `Set ${setting} (or its key file or signer) to the ${role}'s key, or have the factory's owner call ${setter}(${ours}).`,
+      `Set ${setting} (or its key file or signer) to the ${role}'s key, or have the factory's owner call ${setter} with ${ours}.`,
     )
   }
   return true

@@ -13,6 +13,7 @@ const NODES_PER_CALL = 500
 /** Cohorts in one request. */
 const COHORTS_PER_REQUEST = 100
 const IN_FLIGHT = 4
+const GWEI = 10n ** 9n
 
 /** Builds the reader of one factory. */
 export function createContractReader(rpc: Rpc, factory: Address): ContractReader {
@@ -85,6 +86,24 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
 
     async maxPerWallet() {
       return safeNumber(await view('latest', 'maxPerWallet', []), 'cap per wallet')
+    },
+
+    async budget(atBlock) {
+      const [budget, lastCohort] = await rpc.requestAll([
+        viewCall(factory, atBlock, 'budget', []),
+        viewCall(factory, atBlock, 'lastCohort', []),
+      ])
+      const [nodes, cohorts] = readView('budget', budget)
+      return {
+        nodes: safeNumber(nodes, 'nodes left'),
+        cohorts: safeNumber(cohorts, 'cohorts left'),
+        lastCohort: safeNumber(readView('lastCohort', lastCohort), 'last cohort'),
+      }
+    },
+
+    async bounds(atBlock) {
+      const [floorGwei, ceilingGwei] = await view(atBlock, 'bounds', [])
+      return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
     },
 
     async balance(of, atBlock) {

@@ -37,12 +37,36 @@ interface SendingOptions {
   onProgress?: OnProgress
 }
 
-export interface DeployFactoryOptions extends SendingOptions {
-  owner: Address
-  minter: Address
-  distributor: Address
-  /** Nodes that one wallet may hold, 1 to 256. */
-  maxPerWallet: number
+/** What the factory's constructor is given. */
+export interface FactorySetup {
+  readonly owner: Address
+  readonly minter: Address
+  /** The minter's first budget: nodes it may mint and cohorts it may open, until the owner refills it. */
+  readonly nodes: number
+  readonly cohorts: number
+  readonly distributor: Address
+  /** What the distributor may credit a node for one turn. */
+  readonly floorGwei: bigint
+  readonly ceilingGwei: bigint
+  /** Nodes that one wallet may hold, 1 to 256; for ever. */
+  readonly maxPerWallet: number
+  /** The shortest time between turns that any cohort may have; for ever. */
+  readonly leastIntervalSec: number
+}
+
+export interface DeployFactoryOptions extends SendingOptions, FactorySetup {}
+
+/** The bytes that deploy a factory. */
+export function factoryDeployData({ nodes, cohorts, maxPerWallet, leastIntervalSec, ...setup }: FactorySetup): Hex {
+  const { owner, minter, distributor, floorGwei, ceilingGwei } = setup
+  const args = {
+    ...{ owner, minter, distributor, floorGwei, ceilingGwei },
+    nodes: BigInt(nodes),
+    cohorts: BigInt(cohorts),
+    maxPerWallet: BigInt(maxPerWallet),
+    leastInterval: BigInt(leastIntervalSec),
+  }
+  return encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args: [args] })
 }
 
 /**
@@ -50,13 +74,7 @@ export interface DeployFactoryOptions extends SendingOptions {
  * is not mined in five minutes (its message then names the transaction: look for it before deploying again).
  */
 export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
-  const { owner, minter, distributor, maxPerWallet } = options
-  const data = encodeDeployData({
-    abi: factoryAbi,
-    bytecode: factoryBytecode,
-    args: [owner, minter, distributor, BigInt(maxPerWallet)],
-  })
-  return await withHand(options, (hand) => deploy(hand, data, 'the node factory'))
+  return await withHand(options, (hand) => deploy(hand, factoryDeployData(options), 'the node factory'))
 }
 
 /** Deploys the demo token; its whole supply (1,000,000 tokens of 18 decimals) is the deployer's. */

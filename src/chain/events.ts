@@ -1,7 +1,7 @@
 // Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log it
 // was given: one that does not decode is a retryable fault, since a provider that garbles once may be right the next time.
 import { decodeEventLog, decodeFunctionData } from 'viem/utils'
-import type { FactoryEvent, Position } from '../domain/observed.ts'
+import { type FactoryEvent, OWNER_ACTS, type Position } from '../domain/observed.ts'
 import { type Address, address, type Hash, hash, type Wei, wei } from '../domain/units.ts'
 import { factoryDecodeAbi, factorySelectors, factoryTopics } from './factory.abi.ts'
 import { ChainFault } from './faults.ts'
@@ -10,15 +10,20 @@ import { safeNumber, type WireLog } from './wire.ts'
 /** Ids read from one reverted withdrawAll. No wallet holds more than 256 nodes, so more than this is nobody's mistake. */
 const FAILED_IDS_MAX = 1_024
 
-/** The events the ledger is made of. The factory's others (roles, pause, approvals) change nothing in it. */
+/** The events the ledger is made of. The factory's others (approvals, declined gifts) change nothing in it. */
 export const ledgerTopics: readonly Hash[] = [
   factoryTopics.NodeMinted,
   factoryTopics.MintSkipped,
+  factoryTopics.RefTaken,
+  factoryTopics.NodeExpelled,
   factoryTopics.Transfer,
   factoryTopics.CohortOpened,
   factoryTopics.IntervalSet,
   factoryTopics.Credited,
+  factoryTopics.TurnsSkipped,
+  factoryTopics.SurplusSpent,
   factoryTopics.Withdrawn,
+  ...OWNER_ACTS.map((name) => factoryTopics[name]),
 ]
 
 /**
@@ -46,17 +51,14 @@ function decode(log: WireLog) {
   }
 }
 
-/**
- * The ledger's event for a log with one of `ledgerTopics`. `txValueWei` is what the log's own transaction carried to the
- * factory, null where it was not called directly.
- */
-export function toEvent(log: WireLog, at: Position, txValueWei: Wei | null): FactoryEvent {
-  return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log), txValueWei) }
+/** The ledger's event for a log with one of `ledgerTopics`. */
+export function toEvent(log: WireLog, at: Position): FactoryEvent {
+  return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log)) }
 }
 
 type Words<Event = FactoryEvent> = Event extends unknown ? Omit<Event, keyof Position | 'logIndex'> : never
 
-function wordsOf(event: Decoded, txValueWei: Wei | null): Words {
+function wordsOf(event: Decoded): Words {
   switch (event.eventName) {
     case 'NodeMinted': {
       const { nodeId, owner, ref, cohort } = event.args
@@ -64,6 +66,14 @@ function wordsOf(event: Decoded, txValueWei: Wei | null): Words {
     }
     case 'MintSkipped':
       return { kind: 'mintSkipped', ref: hash(event.args.ref), reason: safeNumber(event.args.reason, 'skip reason') }
+    case 'RefTaken': {
+      const { ref, nodeId, to } = event.args
+      return { kind: 'refTaken', ref: hash(ref), nodeId, to: address(to) }
+    }
+    case 'NodeExpelled': {
+      const { nodeId, ref, cohort } = event.args
+      return { kind: 'nodeExpelled', nodeId, ref: hash(ref), cohort: safeNumber(cohort, 'cohort') }
+    }
     case 'Transfer': {
       const { from, to, id } = event.args
       return { kind: 'transfer', nodeId: id, from: address(from), to: address(to) }
@@ -87,15 +97,34 @@ function wordsOf(event: Decoded, txValueWei: Wei | null): Words {
       }
     }
     case 'Credited': {
-      const { round, cohort, due, amountPerNode, nodeCount } = event.args
+      const { round, cohort, due, turns, amountPerNode, nodeCount } = event.args
       return {
         kind: 'credited',
         round: safeNumber(round, 'round'),
         cohort: safeNumber(cohort, 'cohort'),
         due: safeNumber(due, 'due'),
+        turns: safeNumber(turns, 'turns'),
         amountPerNodeWei: wei(amountPerNode),
         nodeCount: safeNumber(nodeCount, 'node count'),
-        txValueWei,
+      }
+    }
+    case 'TurnsSkipped': {
+      const { round, cohort, due, turns } = event.args
+      return {
+        kind: 'turnsSkipped',
+        round: safeNumber(round, 'round'),
+        cohort: safeNumber(cohort, 'cohort'),
+        due: safeNumber(due, 'due'),
+        turns: safeNumber(turns, 'turns'),
+      }
+    }
+    case 'SurplusSpent': {
+      const { round, amount, allowance } = event.args
+      return {
+        kind: 'surplusSpent',
+        round: safeNumber(round, 'round'),
+        amountWei: wei(amount),
+        allowanceWei: wei(allowance),
       }
     }
     case 'Withdrawn': {
@@ -109,9 +138,18 @@ function wordsOf(event: Decoded, txValueWei: Wei | null): Words {
         withdrawnTotalWei: wei(withdrawnTotal),
       }
     }
-    default:
+    case 'Approval':
+    case 'ApprovalForAll':
+    case 'GiftsDeclined':
+    case undefined:
       throw new ChainFault(`the factory logged ${event.eventName}, which was not asked for`, { retryable: true })
+    default:
+      return { kind: 'ownerAct', name: event.eventName, detail: detailOf(event.args) }
   }
+}
+
+function detailOf(args: object | readonly unknown[] | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(args ?? {}).map(([name, value]) => [name, String(value).toLowerCase()]))
 }
 
 /** True for the calldata of a withdraw or withdrawAll. */

@@ -17,9 +17,9 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   return {
     async eventsOf(nodeId, from, to) {
       const id = `0x${nodeId.toString(16).padStart(64, '0')}` as Hash
-      // The id is the first indexed argument of two of the events, and the third of Transfer.
+      // The id is the first indexed argument of three of the events, and the third of Transfer.
       const filters = [
-        [[factoryTopics.NodeMinted, factoryTopics.Withdrawn], id],
+        [[factoryTopics.NodeMinted, factoryTopics.NodeExpelled, factoryTopics.Withdrawn], id],
         [factoryTopics.Transfer, null, null, id],
       ]
       const logs: WireLog[] = []
@@ -68,6 +68,6 @@ async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEve
     const { blockNumber, blockHash, txHash, txIndex } = entry
     const head = headers.get(blockHash)
     if (!head || head.number !== blockNumber) throw new ChainFault('a log names another block', { retryable: true })
-    return toEvent(entry, { blockNumber, blockHash, blockTime: head.time, txHash, txIndex }, null)
+    return toEvent(entry, { blockNumber, blockHash, blockTime: head.time, txHash, txIndex })
   })
 }

@@ -314,14 +314,12 @@ function assemble(
   }
   for (const { header: head, relevant } of blocks) {
     range.blocks.push(toBlock(head))
-    const toFactory = new Map(relevant.filter((tx) => tx.to === watched.factory).map((tx) => [tx.hash, tx.valueWei]))
     for (const tx of relevant) {
       const found = receipts.get(tx.hash)
       if (found) addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt: found })
     }
     for (const entry of logs.get(head.hash) ?? []) {
-      const at = positionOf(head, entry.txHash, entry.txIndex)
-      range.events.push(toEvent(entry, at, toFactory.get(entry.txHash) ?? null))
+      range.events.push(toEvent(entry, positionOf(head, entry.txHash, entry.txIndex)))
     }
   }
   return range

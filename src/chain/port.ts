@@ -112,6 +112,20 @@ export interface ChainCounters {
   paused: boolean
 }
 
+/** What the minter may still do, read at one block. */
+export interface MinterBudget {
+  nodes: number
+  cohorts: number
+  /** The highest cohort number; an opening begins with the next. */
+  lastCohort: number
+}
+
+/** The least and the most that a node may be credited for one turn. */
+export interface CreditBounds {
+  floorWei: Wei
+  ceilingWei: Wei
+}
+
 /** What is known of a chain once it has been reached. */
 export interface ChainFacts {
   /** Whether the factory's block hashes agree with the provider's; without, mints wait for finalized blocks and carry no guard. */
@@ -120,7 +134,7 @@ export interface ChainFacts {
 
 /** One node's events, for the reconciler. */
 export interface NodeHistory {
-  /** Its mint, transfers and withdrawals in blocks `from` to `to`, in chain order. */
+  /** Its mint, transfers, withdrawals and expulsion in blocks `from` to `to`, in chain order. */
   eventsOf(nodeId: bigint, from: number, to: number): Promise<FactoryEvent[]>
 }
 
@@ -133,6 +147,8 @@ export interface ContractReader {
   /** Node minted for this ref, or null. */
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>
+  budget(atBlock: number): Promise<MinterBudget>
+  bounds(atBlock: number): Promise<CreditBounds>
   balance(of: Address, atBlock?: number): Promise<Wei>
   /** Whether there is code at the factory's address after that block. Throws where that block's state is not to be had. */
   isDeployed(atBlock: number): Promise<boolean>
@@ -167,19 +183,31 @@ export interface MintOrder {
   ref: Hash
 }
 export interface CohortOpening {
-  cohort: number
   tierNo: number
   firstDue: number
   intervalSec: number
 }
+/** A cohort's part of a round, from its pending turn `firstDue` on: turns not owed, then turns paid. */
 export interface CohortCredit {
   cohort: number
+  firstDue: number
+  skipped: number
+  paid: number
+  /** For all of the turns that are paid. */
   amountPerNodeWei: Wei
 }
 
-/** A call to the factory before it is signed. `guard` is null only where a block hash cannot be checked on chain. */
-export type FactoryCall =
-  | { kind: 'openCohorts'; openings: CohortOpening[] }
+/**
+ * A call to the factory before it is signed. `validUntil` is the last block time, unix seconds, at which it can be carried out. `guard` is
+ * null only where a block hash cannot be checked on chain.
+ */
+export type FactoryCall = { validUntil: number } & (
+  | {
+      kind: 'openCohorts'
+      /** The number of the first of them, which must be the contract's next. */
+      first: number
+      openings: CohortOpening[]
+    }
   | { kind: 'mint'; orders: MintOrder[]; guard: { number: number; hash: Hash } | null }
   | {
       kind: 'credit'
@@ -188,6 +216,7 @@ export type FactoryCall =
       valueWei: Wei
       guard: { number: number; hash: Hash } | null
     }
+)
 
 /** Fees of one attempt, wei per gas. */
 export interface Fees {

@@ -16,8 +16,8 @@ import { count, header, quantity } from './wire.ts'
 
 /** EIP-7825: no transaction may ask for more, whatever the block holds. */
 export const TX_GAS_MAX = 2n ** 24n
-/** What the fork guard costs beyond the estimate, which is made without it: one BLOCKHASH and a comparison. */
-const GUARD_GAS = 2_000n
+/** What the fork guard costs beyond the estimate, which is made without it: at most a question to the chain's own history of hashes. */
+const GUARD_GAS = 7_000n
 /** The estimate holds for one block; by the time the call is mined a cohort may be colder or a wallet new to it. */
 const MARGIN_PERCENT = 10n
 /** Tip where the provider names none: what mainnet has taken at most times. */
@@ -132,35 +132,39 @@ export function encodeCall(
 } {
   switch (call.kind) {
     case 'openCohorts': {
-      const openings = call.openings.map(({ cohort, tierNo, firstDue, intervalSec }) => ({
-        cohort: BigInt(cohort),
+      const openings = call.openings.map(({ tierNo, firstDue, intervalSec }) => ({
         tier: BigInt(tierNo),
         firstDue: BigInt(firstDue),
         interval: BigInt(intervalSec),
       }))
-      return {
-        data: encodeFunctionData({ abi: factoryAbi, functionName: 'openCohorts', args: [openings] }),
-        valueWei: 0n,
-      }
+      const data = encodeFunctionData({
+        abi: factoryAbi,
+        functionName: 'openCohorts',
+        args: [BigInt(call.first), openings, BigInt(call.validUntil)],
+      })
+      return { data, valueWei: 0n }
     }
     case 'mint': {
       const orders = call.orders.map(({ to, cohort, ref }) => ({ to, cohort: BigInt(cohort), ref }))
       const data = encodeFunctionData({
         abi: factoryAbi,
         functionName: 'mint',
-        args: [orders, ...guardOf(call, guarded)],
+        args: [orders, ...guardOf(call, guarded), BigInt(call.validUntil)],
       })
       return { data, valueWei: 0n }
     }
     case 'credit': {
-      const credits = call.credits.map(({ cohort, amountPerNodeWei }) => ({
+      const credits = call.credits.map(({ cohort, firstDue, skipped, paid, amountPerNodeWei }) => ({
         cohort: BigInt(cohort),
+        firstDue: BigInt(firstDue),
+        skipped: BigInt(skipped),
+        paid: BigInt(paid),
         amountPerNode: amountPerNodeWei,
       }))
       const data = encodeFunctionData({
         abi: factoryAbi,
         functionName: 'credit',
-        args: [BigInt(call.round), ...guardOf(call, guarded), credits],
+        args: [BigInt(call.round), ...guardOf(call, guarded), BigInt(call.validUntil), credits],
       })
       return { data, valueWei: call.valueWei }
     }

@@ -63,11 +63,25 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
     options: {
       owner: {
         value: 'address',
-        help: 'may pause, set the two roles below, and sweep what is owed to nobody; best a cold wallet',
+        help: 'may pause, set the two roles below and what they may do, and sweep what is owed to no node; best a cold wallet',
       },
       minter: { value: 'address', help: 'the account of MINTER_PRIVATE_KEY' },
       distributor: { value: 'address', help: 'the account of DISTRIBUTOR_PRIVATE_KEY' },
+      nodes: { value: 'n', help: 'nodes the minter may mint before the owner refills it; 1000 where it is left out' },
+      cohorts: {
+        value: 'n',
+        help: 'cohorts the minter may open before the owner refills it; 1000 where it is left out',
+      },
+      'floor-gwei': { value: 'gwei', help: 'the least a node may be credited for a turn; 0 where it is left out' },
+      'ceiling-gwei': {
+        value: 'gwei',
+        help: 'the most a node may be credited for a turn; 1 ether where it is left out',
+      },
       'max-per-wallet': { value: 'n', help: 'nodes one wallet may hold, 1 to 256; 20 where it is left out' },
+      'least-interval': {
+        value: 'sec',
+        help: 'the shortest time between turns that any cohort may have; 3600 where it is left out',
+      },
       'rpc-url': { value: 'url', help: "the chain's JSON-RPC; RPC_URL where it is left out" },
       ...YES,
     },

@@ -1,22 +1,12 @@
 // What a deployment would do and cost, read from the chain before anything is signed. It must never send, and never see
 // a key.
-import { encodeDeployData } from 'viem/utils'
-import { factoryAbi } from '../chain/factory.abi.ts'
-import { factoryBytecode } from '../chain/factory.bytecode.ts'
+import { type FactorySetup, factoryDeployData } from '../chain/deploy.ts'
 import { createRpc, splitRpcUrls } from '../chain/rpc.ts'
 import { currentFees } from '../chain/sender.ts'
 import { count, quantity } from '../chain/wire.ts'
 import type { Address } from '../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../embed/accounts.ts'
 import { silentLog } from '../lib/log.ts'
-
-/** What the factory's constructor is given. */
-export interface Roles {
-  readonly owner: Address
-  readonly minter: Address
-  readonly distributor: Address
-  readonly maxPerWallet: number
-}
 
 export interface DeployPlan {
   readonly chainId: number
@@ -33,21 +23,17 @@ export const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337]
 const GAS_MARGIN_PERCENT = 20n
 
 /** Reads the chain. Throws a ChainFault when it cannot be asked, and where the deployment would revert. */
-export async function planDeployment(rpcUrl: string, deployer: Address, roles: Roles): Promise<DeployPlan> {
+export async function planDeployment(rpcUrl: string, deployer: Address, setup: FactorySetup): Promise<DeployPlan> {
   const rpc = createRpc({ urls: splitRpcUrls(rpcUrl), log: silentLog })
   try {
     const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
     const balanceWei = quantity(await rpc.request('eth_getBalance', [deployer, 'latest']), 'balance')
-    const data = encodeDeployData({
-      abi: factoryAbi,
-      bytecode: factoryBytecode,
-      args: [roles.owner, roles.minter, roles.distributor, BigInt(roles.maxPerWallet)],
-    })
+    const data = factoryDeployData(setup)
     const gas = quantity(await rpc.request('eth_estimateGas', [{ from: deployer, data }]), 'gas estimate')
     const { maxFeeWei } = await currentFees(rpc)
     const costMaxWei = ((gas * (100n + GAS_MARGIN_PERCENT)) / 100n) * maxFeeWei
     const figures = { chainId, balanceWei, costMaxWei }
-    return { ...figures, refusals: refusalsOf(figures, deployer, roles) }
+    return { ...figures, refusals: refusalsOf(figures, deployer, setup) }
   } finally {
     await rpc.close()
   }
@@ -56,7 +42,7 @@ export async function planDeployment(rpcUrl: string, deployer: Address, roles: R
 function refusalsOf(
   { chainId, balanceWei, costMaxWei }: Omit<DeployPlan, 'refusals'>,
   deployer: Address,
-  { owner, minter, distributor }: Roles,
+  { owner, minter, distributor }: FactorySetup,
 ): string[] {
   const refusals: string[] = []
   if (!DEVELOPMENT_CHAINS.includes(chainId)) {

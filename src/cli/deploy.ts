@@ -3,17 +3,29 @@
 // the environment or a file, never from an argument, which other users of the machine could see; it is never printed.
 import { readFileSync } from 'node:fs'
 import { formatEther } from 'viem/utils'
-import { type DeployedContract, deployFactory } from '../chain/deploy.ts'
+import { type DeployedContract, deployFactory, type FactorySetup } from '../chain/deploy.ts'
 import { ChainFault } from '../chain/faults.ts'
 import { addressOfKey } from '../chain/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../config/values.ts'
 import { type Address, ZERO_ADDRESS } from '../domain/units.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
-import { type DeployPlan, planDeployment, type Roles } from './deploy-plan.ts'
+import { type DeployPlan, planDeployment } from './deploy-plan.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import { agrees } from './output.ts'
 
-interface Request extends Roles {
+/** A wide ceiling: the range that is drawn from is a setting of the service. */
+const CEILING_GWEI = '1000000000'
+/** Figures of the deployment by their options: what holds where one is left out, and the most. */
+const FIGURES = {
+  'max-per-wallet': { usual: '20', min: 1n, max: 256n },
+  nodes: { usual: '1000', min: 0n, max: 2n ** 32n - 1n },
+  cohorts: { usual: '1000', min: 0n, max: 2n ** 16n - 1n },
+  'floor-gwei': { usual: '0', min: 0n, max: 2n ** 48n - 1n },
+  'ceiling-gwei': { usual: CEILING_GWEI, min: 0n, max: 2n ** 48n - 1n },
+  'least-interval': { usual: '3600', min: 1n, max: 2n ** 32n - 1n },
+} as const
+
+interface Request extends FactorySetup {
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
 }
@@ -61,12 +73,26 @@ function readRequest({ values, io: { env } }: Call): Request {
   if (roles.minter === roles.distributor && roles.minter !== ZERO_ADDRESS) {
     mistakes.push('--distributor: is the minter, too. Both send on their own, so use two accounts')
   }
-  const cap = values['max-per-wallet'] ?? '20'
-  const maxPerWallet = /^[1-9][0-9]{0,2}$/.test(cap) ? Number(cap) : 0
-  if (maxPerWallet < 1 || maxPerWallet > 256) mistakes.push('--max-per-wallet: a whole number from 1 to 256 is wanted')
+  const figure = (name: keyof typeof FIGURES): bigint => {
+    const { usual, min, max } = FIGURES[name]
+    const text = values[name] ?? usual
+    const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
+    if (found < min || found > max) mistakes.push(`--${name}: a whole number from ${min} to ${max} is wanted`)
+    return found
+  }
+  const setup = {
+    ...roles,
+    nodes: Number(figure('nodes')),
+    cohorts: Number(figure('cohorts')),
+    floorGwei: figure('floor-gwei'),
+    ceilingGwei: figure('ceiling-gwei'),
+    maxPerWallet: Number(figure('max-per-wallet')),
+    leastIntervalSec: Number(figure('least-interval')),
+  }
+  if (setup.floorGwei > setup.ceilingGwei) mistakes.push('--ceiling-gwei: is less than the floor')
   const privateKey = readDeployerKey(env, mistakes)
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-  return { rpcUrl, ...roles, maxPerWallet, privateKey }
+  return { rpcUrl, ...setup, privateKey }
 }
 
 function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${string}` {
@@ -88,16 +114,17 @@ function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${strin
   return key ?? '0x'
 }
 
-function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Address, roles: Roles): string {
+function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Address, setup: FactorySetup): string {
   return [
     'Deploying the node factory',
     `  chain            ${chainId}`,
     `  deployer         ${deployer}, has ${formatEther(balanceWei)} ether`,
     `  costs at most    ${formatEther(costMaxWei)} ether`,
-    `  owner            ${roles.owner}`,
-    `  minter           ${roles.minter}`,
-    `  distributor      ${roles.distributor}`,
-    `  nodes per wallet ${roles.maxPerWallet} at most, for ever`,
+    `  owner            ${setup.owner}`,
+    `  minter           ${setup.minter}, may mint ${setup.nodes} nodes and open ${setup.cohorts} cohorts until the owner refills that`,
+    `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,
+    `  nodes per wallet ${setup.maxPerWallet} at most, for ever`,
+    `  least interval   ${setup.leastIntervalSec} s between turns, for ever`,
   ].join('\n')
 }
 

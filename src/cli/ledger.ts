@@ -73,7 +73,7 @@ export async function withOperator<T>(io: Io, body: (deps: OperatorDeps, ledger:
 export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ledger) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain }) => {
     const { config, pool, database } = ledger
-    const facts = await checkChain(chain)
+    const facts = await checkChain(config, chain)
     await claimLedger(pool, chain)
     const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
     return await body(passContext(config, silentLog, opened), ledger)

@@ -7,6 +7,8 @@ import { PORTS, readAddress, readHttpUrls, readWhole } from './values.ts'
 /** Providers asked for the same thing; more only multiply the requests. */
 const RPC_URLS_MAX = 8
 const EMBEDDED_CHAIN_ID = 31_337
+/** Less is over before a busy chain has room; more is how long a refund may have to wait for. */
+const VALID_FOR = { min: 60, max: 3_600, why: 'what was signed must find a block before, and ends after it' }
 
 export function readChain(source: Source, embedded: boolean): ChainConfig {
   const chainId = readWhole(source, 'CHAIN_ID', { min: 1, max: Number.MAX_SAFE_INTEGER, why: 'EIP-155' }, null)
@@ -26,6 +28,7 @@ export function readChain(source: Source, embedded: boolean): ChainConfig {
     factoryAddress,
     startBlock: startBlock ?? (embedded ? null : 0),
     finality: readFinality(source),
+    validForSec: readWhole(source, 'VALID_FOR_SEC', VALID_FOR, 900),
     embeddedPort: readWhole(source, 'CHAIN_PORT', PORTS, 8545),
   }
 }

@@ -29,6 +29,7 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     FACTORY_ADDRESS: part(config.embedded.chain, chain.factoryAddress),
     START_BLOCK: part(config.embedded.chain, numberText(chain.startBlock)),
     FINALITY: String(chain.finality),
+    VALID_FOR_SEC: String(chain.validForSec),
     PAYMENT_ADDRESS: payments.address ?? part(config.embedded.chain, null),
     QUOTE_TIER: payments.quoteTier,
     PRICE_GRACE_SEC: String(payments.priceGraceSec),

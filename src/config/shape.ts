@@ -68,6 +68,8 @@ export interface ChainConfig {
   readonly startBlock: number | null
   /** `guarded`, `finalized`, or a number of confirmations. */
   readonly finality: 'guarded' | 'finalized' | number
+  /** Seconds of block time after which a transaction that was signed can no longer be carried out. */
+  readonly validForSec: number
   /** Port of the embedded chain; 0 takes any free one. */
   readonly embeddedPort: number
 }

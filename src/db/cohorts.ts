@@ -8,9 +8,9 @@ function columns(sql: Sql) {
     block_number AS "openedBlock", block_hash AS "openedHash"`
 }
 
-/** All cohorts, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
+/** All cohorts that were opened, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
 export async function readCohorts(sql: Sql): Promise<LedgerCohort[]> {
-  return await sql<LedgerCohort[]>`SELECT ${columns(sql)} FROM cohorts ORDER BY cohort`
+  return await sql<LedgerCohort[]>`SELECT ${columns(sql)} FROM cohorts WHERE cohort > 0 ORDER BY cohort`
 }
 
 /** Writes cohorts as a range of blocks left them, and their states after each block in which they changed. */
@@ -71,14 +71,21 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
   return new Map(rows.map((row) => [row.cohort, row.nodes]))
 }
 
-/** Counts a node that was never followed into its cohort's states from its mint on, so that taking blocks back keeps it. */
-export async function countIntoStates(sql: Sql, cohort: number, mintBlock: number): Promise<void> {
+/**
+ * Counts a node into its cohort's states from a block on (`by` is 1: its mint was never followed), or out of them (-1: its expulsion was
+ * not), so that taking blocks back keeps it so.
+ */
+export async function countIntoStates(
+  sql: Sql,
+  { cohort, fromBlock, by }: { cohort: number; fromBlock: number; by: 1 | -1 },
+): Promise<void> {
   await sql`
     INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at)
-    SELECT cohort, ${mintBlock}, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at
-    FROM cohort_states WHERE cohort = ${cohort} AND block_number <= ${mintBlock} ORDER BY block_number DESC LIMIT 1
+    SELECT cohort, ${fromBlock}, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at
+    FROM cohort_states WHERE cohort = ${cohort} AND block_number <= ${fromBlock} ORDER BY block_number DESC LIMIT 1
     ON CONFLICT (cohort, block_number) DO NOTHING`
-  await sql`UPDATE cohort_states SET size = size + 1 WHERE cohort = ${cohort} AND block_number >= ${mintBlock}`
+  await sql`
+    UPDATE cohort_states SET size = greatest(0, size + ${by}) WHERE cohort = ${cohort} AND block_number >= ${fromBlock}`
 }
 
 /** Sets a cohort's size to what the contract says, where the reconciler found nodes that were never followed. */

@@ -58,7 +58,7 @@ const payments: ExportForm = {
     WHERE p.block_number IS NOT NULL AND ${between(sql, 'p.block_number', blocks)} ORDER BY p.id`,
 }
 
-/** Every node, with what it has come to by now. */
+/** Every node, with what it has come to by now. One that was expelled is in cohort 0. */
 const nodes: ExportForm = {
   columns: [
     'nodeId',
@@ -78,11 +78,11 @@ const nodes: ExportForm = {
   ],
   totals: ['creditedWei', 'withdrawnWei', 'balanceWei'].map((name) => ({ name, column: name })),
   select: (sql, blocks) => sql`
-    SELECT n.node_id::text, n.owner, p.tier_id, c.tier_no::text, n.cohort::text, p.value_wei::text, p.tx_hash,
-      (c.per_node_wei - n.per_node_at_mint_wei)::text, n.withdrawn_wei::text,
-      (c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei)::text, n.mint_tx_hash, n.block_number::text,
+    SELECT n.node_id::text, n.owner, p.tier_id, c.tier_no::text, coalesce(n.cohort, 0)::text, p.value_wei::text, p.tx_hash,
+      coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text, n.withdrawn_wei::text,
+      coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text, n.mint_tx_hash, n.block_number::text,
       iso(n.minted_at), iso(to_timestamp(c.next_due))
-    FROM nodes n JOIN cohorts c USING (cohort) LEFT JOIN payments p ON p.id = n.payment_id
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN payments p ON p.id = n.payment_id
     WHERE ${between(sql, 'n.block_number', blocks)} ORDER BY n.node_id`,
 }
 

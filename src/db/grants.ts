@@ -2,19 +2,19 @@
 // credited.
 import type { Sql } from './sql.ts'
 
-/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out those that have one. */
+/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out those that have one, or were expelled. */
 export async function listUnpaidNodes(
   sql: Sql,
   { open, before, limit }: { open: boolean; before: number | null; limit: number },
 ): Promise<{ id: number }[]> {
   return await sql<{ id: number }[]>`
-    SELECT n.node_id AS id, n.node_id::text AS "nodeId", n.owner, n.cohort, c.tier_no AS "tierNo", n.ref,
+    SELECT n.node_id AS id, n.node_id::text AS "nodeId", n.owner, coalesce(n.cohort, 0) AS cohort, c.tier_no AS "tierNo", n.ref,
       n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
       (SELECT row_to_json(x) FROM (SELECT g.reason, g.granted_by AS "grantedBy", iso(g.granted_at) AS "grantedAt") x
         WHERE g.node_id IS NOT NULL) AS "grant"
-    FROM nodes n JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.node_id = n.node_id
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.node_id = n.node_id
     WHERE n.payment_id IS NULL ${before === null ? sql`` : sql`AND n.node_id < ${before}`}
-      ${open ? sql`AND g.node_id IS NULL` : sql``}
+      ${open ? sql`AND g.node_id IS NULL AND n.cohort IS NOT NULL` : sql``}
     ORDER BY n.node_id DESC LIMIT ${limit}`
 }
 

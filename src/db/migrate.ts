@@ -2,11 +2,26 @@
 // lock so that several instances may start at once. A file that was changed after it ran is refused.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { KnownError } from '../lib/errors.ts'
 import { connect, inTransaction, type Sql } from './sql.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
+/** The first migration of the first version, whose contract and ledger this one does not know. */
+const FIRST_VERSION = '0001_ledger.sql'
 /** Any constant will do, as long as nothing else in this database uses it. */
 const LOCK_KEY = 7_340_001
+
+/** The database holds a ledger of the first version. Nothing in it was changed. */
+export class FirstVersionError extends KnownError {
+  override readonly name = 'FirstVersionError'
+
+  constructor() {
+    super(
+      'fatal',
+      'This database holds a ledger of the first version of Node Ledger, which belongs to a contract of the first version. Nothing was changed. Set DATABASE_URL to an empty database, and leave this one to the version that wrote it.',
+    )
+  }
+}
 
 export interface Migration {
   name: string
@@ -30,13 +45,14 @@ export async function readMigrations(): Promise<Migration[]> {
 /**
  * Applies what is missing.
  * @returns the names of the migrations applied now; empty when the schema was current.
- * @throws when the database holds a migration this code does not know under that checksum.
+ * @throws when the database holds a migration this code does not know under that checksum; a FirstVersionError for one of the first version.
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'node-ledger migrate' })
   try {
     return await inTransaction(pool, async (sql) => {
       await sql`SELECT pg_advisory_xact_lock(${LOCK_KEY})`
+      if ((await compareMigrations(sql)).unknown.includes(FIRST_VERSION)) throw new FirstVersionError()
       return applyMissing(sql, await readMigrations())
     })
   } finally {

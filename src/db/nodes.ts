@@ -1,6 +1,6 @@
 // Nodes, whom they belonged to, and what their owners withdrew: all of it as the chain's events told.
 import type { FailedWithdrawal } from '../domain/observed.ts'
-import { lastOwners, type NewNode, type NewTransfer, type NewWithdrawal } from '../domain/replay.ts'
+import { lastOwners, type NewExpulsion, type NewNode, type NewTransfer, type NewWithdrawal } from '../domain/replay.ts'
 import type { Address, Wei } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -62,6 +62,20 @@ export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithd
     WHERE n.node_id = r."nodeId"`
 }
 
+/** Takes nodes out of their cohorts, and keeps which these were. Those that the ledger lacks are left out. */
+export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsion[]): Promise<void> {
+  if (expulsions.length === 0) return
+  await sql`
+    WITH expelled AS (
+      INSERT INTO expulsions (node_id, cohort, tx_hash, block_number, block_hash)
+      SELECT r."nodeId", r.cohort, r."txHash", r."blockNumber", r."blockHash"
+      FROM jsonb_to_recordset(${jsonRows(expulsions)}::text::jsonb) AS r("nodeId" bigint, cohort int, "txHash" text,
+        "blockNumber" bigint, "blockHash" text)
+      WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")
+      RETURNING node_id)
+    UPDATE nodes n SET cohort = NULL FROM expelled WHERE expelled.node_id = n.node_id`
+}
+
 /** The largest id that a row may have. A call may name any word of 256 bits: compared as one, it would be held against every node there is. */
 const NODE_ID_MAX = 2n ** 63n - 1n
 
@@ -103,6 +117,9 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
     WHERE node_id = ANY(${[...new Set(withdrawn.map((row) => row.node_id))]})`
   const moved = await sql<{ node_id: number }[]>`
     DELETE FROM node_transfers WHERE block_number > ${height} RETURNING node_id`
+  await sql`
+    WITH taken_back AS (DELETE FROM expulsions WHERE block_number > ${height} RETURNING *)
+    UPDATE nodes n SET cohort = t.cohort FROM taken_back t WHERE t.node_id = n.node_id`
   const removed = await sql`DELETE FROM nodes WHERE block_number > ${height}`
   await sql`
     UPDATE nodes n SET owner = (
@@ -111,12 +128,19 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
   return { nodes: removed.count, withdrawals: withdrawn.count }
 }
 
-/** How many transfers and withdrawals of a node the ledger followed. */
-export async function countEvents(sql: Sql, nodeId: bigint): Promise<{ transfers: number; withdrawals: number }> {
-  const [row] = await sql<{ transfers: number; withdrawals: number }[]>`
+/** How many events of a node the ledger followed, its mint left out. */
+export interface EventCounts {
+  transfers: number
+  withdrawals: number
+  expulsions: number
+}
+
+export async function countEvents(sql: Sql, nodeId: bigint): Promise<EventCounts> {
+  const [row] = await sql<EventCounts[]>`
     SELECT (SELECT count(*) FROM node_transfers WHERE node_id = ${nodeId.toString()}) AS transfers,
+      (SELECT count(*) FROM expulsions WHERE node_id = ${nodeId.toString()}) AS expulsions,
       (SELECT count(*) FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent') AS withdrawals`
-  return row ?? { transfers: 0, withdrawals: 0 }
+  return row ?? { transfers: 0, withdrawals: 0, expulsions: 0 }
 }
 
 /** Removes a node's transfers and withdrawals, to be stored anew from its events, all of them, in the same transaction. */
@@ -125,7 +149,7 @@ export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
   await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
 }
 
-/** A node as the ledger has it, for comparing with the contract. */
+/** A node as the ledger has it, for comparing with the contract. One that was expelled is in cohort 0 and was never credited. */
 export interface LedgerNode {
   nodeId: number
   owner: Address
@@ -137,9 +161,9 @@ export interface LedgerNode {
 /** Nodes firstId to firstId + count - 1. */
 export async function readNodes(sql: Sql, firstId: number, count: number): Promise<LedgerNode[]> {
   return await sql<LedgerNode[]>`
-    SELECT n.node_id AS "nodeId", n.owner, c.per_node_wei - n.per_node_at_mint_wei AS "creditedWei",
-      n.withdrawn_wei AS "withdrawnWei", n.cohort
-    FROM nodes n JOIN cohorts c USING (cohort)
+    SELECT n.node_id AS "nodeId", n.owner, coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0) AS "creditedWei",
+      n.withdrawn_wei AS "withdrawnWei", coalesce(n.cohort, 0) AS cohort
+    FROM nodes n LEFT JOIN cohorts c USING (cohort)
     WHERE n.node_id >= ${firstId} AND n.node_id < ${firstId + count} ORDER BY n.node_id`
 }
 
@@ -167,11 +191,17 @@ export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<numbe
   return row?.block ?? null
 }
 
-/** Turns of a cohort in blocks before `height`: what a node minted there has not been part of. */
-export async function countTurnsBefore(sql: Sql, cohort: number, height: number): Promise<number> {
-  const [row] = await sql<{ turns: number }[]>`
-    SELECT count(*) AS turns FROM turns JOIN rounds USING (round) WHERE cohort = ${cohort} AND block_number < ${height}`
-  return row?.turns ?? 0
+/** A cohort's credits in blocks before `height`, and what they came to for each node: what a node minted there has not been part of. */
+export async function sumCreditsBefore(
+  sql: Sql,
+  cohort: number,
+  height: number,
+): Promise<{ credits: number; perNodeWei: Wei }> {
+  const [row] = await sql<{ credits: number; perNodeWei: Wei }[]>`
+    SELECT count(*) AS credits, coalesce(sum(amount_wei), 0) AS "perNodeWei" FROM turns JOIN rounds USING (round)
+    WHERE cohort = ${cohort} AND block_number < ${height}`
+  if (!row) throw new Error('a statement of sums answered no row')
+  return row
 }
 
 /** Whom the mint of each of these nodes named, for those the ledger has. */

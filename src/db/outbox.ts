@@ -4,8 +4,8 @@ import type { SenderTransaction } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** How far back a contract sees block hashes: a guard beyond that reverts. */
-export const BLOCK_HASHES_REACH = 256
+/** How far back a contract sees block hashes on every chain. Some see further: a guard beyond that may revert. */
+const BLOCK_HASHES_REACH = 256
 
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
 
@@ -18,6 +18,8 @@ export interface PendingIntent {
   gasLimit: number
   /** Null where the call carries no guard. */
   guardBlock: number | null
+  /** The last block time at which it can be carried out. */
+  validUntil: number
   attempts: number
   txHash: Hash
   raw: `0x${string}`
@@ -44,13 +46,14 @@ export async function insertIntent(
     call: object
     gasLimit: bigint
     guardBlock: number | null
+    validUntil: number
   },
   attempt: Attempt,
 ): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
-    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, guard_block)
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, guard_block, valid_until)
     VALUES (${intent.kind}, ${intent.sender}, ${intent.nonce}, ${jsonRows([intent.call])}::text::jsonb -> 0,
-      ${Number(intent.gasLimit)}, ${intent.guardBlock})
+      ${Number(intent.gasLimit)}, ${intent.guardBlock}, ${intent.validUntil})
     RETURNING id`
   if (!row) throw new Error('the outbox row was not returned')
   await insertAttempt(sql, row.id, attempt)
@@ -86,18 +89,29 @@ export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<
 export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
   return await sql<PendingIntent[]>`
     SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", o.guard_block AS "guardBlock",
-      a.attempt AS attempts, a.tx_hash AS "txHash", a.raw, a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock"
+      o.valid_until AS "validUntil", a.attempt AS attempts, a.tx_hash AS "txHash", a.raw, a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock"
     FROM outbox o
     JOIN LATERAL (SELECT * FROM outbox_attempts WHERE outbox_id = o.id ORDER BY attempt DESC LIMIT 1) a ON true
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
 }
 
-/** Whether a mint that carries this ref is stored and may yet be mined: it is in no followed block, and its guard neither lapsed nor on another fork. */
+/** Whether sending an intent again is no use: its time is over, or a chain may no longer know the block of its guard. */
+export function isLapsed(
+  { guardBlock, validUntil }: Pick<PendingIntent, 'guardBlock' | 'validUntil'>,
+  at: { number: number; time: number },
+): boolean {
+  return at.time > validUntil || (guardBlock !== null && at.number >= guardBlock + BLOCK_HASHES_REACH)
+}
+
+/**
+ * Whether a mint that carries this ref is stored and may yet be carried out: it is in no followed block, its time is not over, and its
+ * guard is not on another fork. How old the guard is does not matter: some chains know all of their blocks.
+ */
 export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   const [row] = await sql<{ may: boolean }[]>`
     SELECT EXISTS (SELECT FROM outbox o JOIN cursors c ON c.name = 'follow'
       WHERE o.state = 'pending' AND o.kind = 'mint' AND o.call -> 'orders' @> ${jsonRows([{ ref }])}::text::jsonb
-        AND (o.guard_block IS NULL OR o.guard_block + ${BLOCK_HASHES_REACH} > c.block_number)
+        AND o.valid_until >= c.block_time
         AND NOT EXISTS (SELECT FROM blocks b WHERE b.number = o.guard_block AND b.hash <> o.call #>> '{guard,hash}')) AS may`
   return row?.may ?? false
 }
@@ -164,7 +178,7 @@ export async function settleIntents(
 
 /**
  * How often in a row a sender's last intents reverted, counted up to `look`, and the block time of the last one. One that reverted
- * on its fork guard does not count: its block was on another fork than the one it was mined on, or too far behind it.
+ * for its age does not count: its time was over, or the block of its guard on another fork than the one it was mined on, or too far behind.
  */
 export async function readReverts(
   sql: Sql,
@@ -175,8 +189,8 @@ export async function readReverts(
     SELECT o.state, at.time FROM outbox o
     LEFT JOIN blocks at ON at.number = o.block_number
     LEFT JOIN blocks guard ON guard.number = o.guard_block
-    WHERE o.sender = ${sender} AND (o.state = 'mined' OR o.state = 'reverted' AND (o.guard_block IS NULL
-      OR guard.hash = o.call -> 'guard' ->> 'hash' AND o.block_number - o.guard_block BETWEEN 1 AND ${BLOCK_HASHES_REACH}))
+    WHERE o.sender = ${sender} AND (o.state = 'mined' OR o.state = 'reverted' AND o.valid_until >= coalesce(at.time, 0)
+      AND (o.guard_block IS NULL OR guard.hash = o.call -> 'guard' ->> 'hash' AND o.block_number - o.guard_block BETWEEN 1 AND ${BLOCK_HASHES_REACH}))
     ORDER BY o.nonce DESC LIMIT ${look}`
   const mined = rows.findIndex((row) => row.state === 'mined')
   return { inARow: mined === -1 ? rows.length : mined, lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null }

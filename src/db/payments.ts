@@ -178,7 +178,8 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<void>
   if (refs.length === 0) return
   const nodes = await sql<{ ref: Hash; nodeId: number; tierNo: number }[]>`
     UPDATE nodes n SET payment_id = p.id FROM payments p, cohorts c
-    WHERE n.ref = ANY(${[...refs]}) AND p.ref = n.ref AND p.state <> 'minted' AND c.cohort = n.cohort
+    WHERE n.ref = ANY(${[...refs]}) AND p.ref = n.ref AND p.state <> 'minted'
+      AND c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
     RETURNING n.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo"`
   await markMinted(
     sql,

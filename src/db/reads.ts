@@ -14,7 +14,7 @@ export async function readStats(sql: Sql): Promise<string> {
         SELECT nodes AS "totalNodes", owners AS "totalOwners", rounds AS "totalDistributions",
           distributed_wei::text AS "totalDistributedWei", withdrawn_wei::text AS "totalWithdrawnWei",
           (distributed_wei - withdrawn_wei)::text AS "outstandingWei", sales_wei::text AS "totalSalesWei",
-          (SELECT iso(created_at) FROM rounds ORDER BY created_at DESC, round DESC LIMIT 1) AS "lastDistributionAt"
+          (SELECT iso(created_at) FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT 1) AS "lastDistributionAt"
         FROM totals) s`,
   )
 }
@@ -91,7 +91,7 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
   return row ?? null
 }
 
-/** GET /api/distributions: newest first by creation time, then id, each round with its turns. */
+/** GET /api/distributions: newest first by creation time, then id, each round that credited nodes with its turns. */
 export async function readDistributions(sql: Sql, limit: number): Promise<string> {
   return text(
     await sql`
@@ -103,7 +103,7 @@ export async function readDistributions(sql: Sql, limit: number): Promise<string
               min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps",
               amount_wei::text AS "amountWei", node_count AS "nodeCount"
             FROM turns WHERE round = r.round ORDER BY cohort) t)) AS turns
-        FROM (SELECT * FROM rounds ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) r
+        FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) r
         ORDER BY r.created_at DESC, r.round DESC LIMIT ${limit}) d))::text AS json`,
   )
 }
@@ -223,14 +223,14 @@ function entriesMax(sql: Sql) {
 }
 
 function nodeTables(sql: Sql) {
-  return sql`nodes n JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id`
+  return sql`nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id`
 }
 
-/** The fields of a node, in the order in which they are shown. */
+/** The fields of a node, in the order in which they are shown. One that was expelled is in no cohort: it was never credited, nor will be. */
 function nodeColumns(sql: Sql) {
   return sql`n.id, n.node_id::text AS "nodeId", n.owner, p.tier_id AS "tierId", p.value_wei::text AS "priceWei",
-    (c.per_node_wei - n.per_node_at_mint_wei)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",
-    (c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei)::text AS "balanceWei", p.tx_hash AS "paymentTxHash",
+    coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",
+    coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text AS "balanceWei", p.tx_hash AS "paymentTxHash",
     n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
     CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at) END AS "lastCreditedAt",
     iso(to_timestamp(c.next_due)) AS "nextCreditAt", iso(n.minted_at) AS "createdAt"`

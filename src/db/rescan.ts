@@ -19,13 +19,21 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
     SELECT block_number, concat_ws(' ', 'outflow', tx_hash, to_address, value_wei, fee_wei) FROM wallet_outflows
       WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL
     UNION ALL
-    SELECT block_number, concat_ws(' ', 'node', node_id, ref, cohort) FROM nodes WHERE block_number BETWEEN ${from} AND ${to}
+    SELECT n.block_number, concat_ws(' ', 'node', n.node_id, n.ref, coalesce(n.cohort, e.cohort))
+      FROM nodes n LEFT JOIN expulsions e USING (node_id) WHERE n.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'expulsion', node_id, cohort) FROM expulsions WHERE block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'ownerAct', log_index, name) FROM owner_acts WHERE block_number BETWEEN ${from} AND ${to}
     UNION ALL
     SELECT block_number, concat_ws(' ', 'transfer', log_index, node_id, from_address, to_address) FROM node_transfers
       WHERE block_number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT r.block_number, concat_ws(' ', 'turn', r.round, t.cohort, t.due, t.amount_wei, t.node_count)
+    SELECT r.block_number, concat_ws(' ', 'turn', r.round, t.cohort, t.due, t.turns, t.amount_wei, t.node_count)
       FROM rounds r JOIN turns t USING (round) WHERE r.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT r.block_number, concat_ws(' ', 'skip', r.round, s.cohort, s.due, s.turns)
+      FROM rounds r JOIN skips s USING (round) WHERE r.block_number BETWEEN ${from} AND ${to}
     UNION ALL
     SELECT block_number, concat_ws(' ', 'withdrawal', log_index, node_id, to_address, amount_wei) FROM withdrawals
       WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
@@ -50,9 +58,15 @@ export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRa
         case 'transfer':
           return [named(event.blockNumber, 'transfer', event.logIndex, event.nodeId, event.from, event.to)]
         case 'credited': {
-          const { round, cohort, due, amountPerNodeWei, nodeCount } = event
-          return [named(event.blockNumber, 'turn', round, cohort, due, amountPerNodeWei, nodeCount)]
+          const { round, cohort, due, turns, amountPerNodeWei, nodeCount } = event
+          return [named(event.blockNumber, 'turn', round, cohort, due, turns, amountPerNodeWei, nodeCount)]
         }
+        case 'turnsSkipped':
+          return [named(event.blockNumber, 'skip', event.round, event.cohort, event.due, event.turns)]
+        case 'nodeExpelled':
+          return [named(event.blockNumber, 'expulsion', event.nodeId, event.cohort)]
+        case 'ownerAct':
+          return [named(event.blockNumber, 'ownerAct', event.logIndex, event.name)]
         case 'withdrawn':
           return [named(event.blockNumber, 'withdrawal', event.logIndex, event.nodeId, event.to, event.amountWei)]
         default:

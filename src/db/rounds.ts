@@ -1,5 +1,5 @@
 // Rounds and their turns, as the contract's events told, each turn with the terms and the seed it can be recomputed from.
-import type { NewRound, NewTurn } from '../domain/replay.ts'
+import type { NewRound, NewSkip, NewTurn } from '../domain/replay.ts'
 import type { Hash, Wei } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -13,11 +13,14 @@ export interface TurnTerms {
   payoutBps: number | null
 }
 
-/** Stores rounds and their turns. */
+/** Stores rounds, what they credited, and the turns that they skipped. */
 export async function insertRounds(
   sql: Sql,
-  rounds: readonly NewRound[],
-  turns: readonly (NewTurn & TurnTerms)[],
+  {
+    rounds,
+    turns,
+    skips,
+  }: { rounds: readonly NewRound[]; turns: readonly (NewTurn & TurnTerms)[]; skips: readonly NewSkip[] },
 ): Promise<void> {
   if (rounds.length === 0) return
   await sql`
@@ -26,11 +29,18 @@ export async function insertRounds(
     FROM jsonb_to_recordset(${jsonRows(rounds)}::text::jsonb) AS r(round bigint, mode text, "totalWei" numeric,
       "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)`
   await sql`
-    INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei, payout_bps)
-    SELECT round, cohort, "turnNo", due, "amountWei", "nodeCount", "tierId", "seedBlock", seed, "minWei", "maxWei", "payoutBps"
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
+      payout_bps)
+    SELECT round, cohort, "turnNo", due, turns, "amountWei", "nodeCount", "tierId", "seedBlock", seed, "minWei", "maxWei",
+      "payoutBps"
     FROM jsonb_to_recordset(${jsonRows(turns)}::text::jsonb) AS r(round bigint, cohort int, "turnNo" int, due bigint,
-      "amountWei" numeric, "nodeCount" int, "tierId" text, "seedBlock" bigint, seed text, "minWei" numeric,
+      turns int, "amountWei" numeric, "nodeCount" int, "tierId" text, "seedBlock" bigint, seed text, "minWei" numeric,
       "maxWei" numeric, "payoutBps" int)`
+  if (skips.length === 0) return
+  await sql`
+    INSERT INTO skips (round, cohort, due, turns)
+    SELECT round, cohort, due, turns
+    FROM jsonb_to_recordset(${jsonRows(skips)}::text::jsonb) AS r(round bigint, cohort int, due bigint, turns bigint)`
 }
 
 /** Number of the last round the ledger followed; 0 before the first. */

@@ -51,7 +51,7 @@ export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<H
     SELECT n.*, r.*, w.*, f.* FROM
       (SELECT count(*) AS nodes, count(*) FILTER (WHERE payment_id IS NULL) AS "nodesUnpaid"
         FROM nodes WHERE block_number > ${after} AND block_number <= ${upTo}) n,
-      (SELECT count(*) AS rounds, coalesce(sum(node_count), 0)::bigint AS credits, coalesce(sum(total_wei), 0) AS "creditedWei",
+      (SELECT count(*) FILTER (WHERE node_count > 0) AS rounds, coalesce(sum(node_count), 0)::bigint AS credits, coalesce(sum(total_wei), 0) AS "creditedWei",
           coalesce(sum(total_wei) FILTER (WHERE mode = 'treasury'), 0) AS "treasuryWei"
         FROM rounds WHERE block_number > ${after} AND block_number <= ${upTo}) r,
       (SELECT count(*) FILTER (WHERE status = 'sent') AS withdrawals,
@@ -136,7 +136,7 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
 export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds
-    WHERE block_number > ${after} AND block_number <= ${upTo} AND mode = 'treasury' HAVING count(*) > 0
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND mode = 'treasury' AND node_count > 0 HAVING count(*) > 0
     UNION ALL
     SELECT 'withdrawals', count(*), -sum(amount_wei) FROM withdrawals
     WHERE block_number > ${after} AND block_number <= ${upTo} AND status = 'sent' HAVING count(*) > 0

@@ -38,54 +38,98 @@ export function turnAmountWei(digest: bigint, terms: { minWei: bigint; maxWei: b
   return wei((draw * BigInt(payoutBps)) / BPS_BASE)
 }
 
-/** A cohort whose turn is due, with all that its amount depends on. */
-export interface DueTurn {
-  cohort: number
+/** One turn and what it pays each node. */
+export interface Turn {
   due: number
-  size: number
-  /** Nodes in it that have neither a payment nor a grant. */
-  unbackedNodes: number
   /** Null where a fact is missing: no terms, no payout, or no seed block yet. */
   amountWei: Wei | null
 }
 
+/** A cohort whose turn is due, with all that its amount depends on. */
+export interface DueCohort {
+  cohort: number
+  size: number
+  /** Nodes in it that have neither a payment nor a grant. */
+  unbackedNodes: number
+  /** The turns that would be paid, the pending one first and without gaps. */
+  turns: readonly Turn[]
+}
+
+/** A cohort's part of a round. */
+export interface PlannedCredit {
+  cohort: number
+  turns: { due: number; amountWei: Wei }[]
+  /** What each node is credited for all of its turns. */
+  amountWei: Wei
+  nodeCount: number
+}
+
 export interface RoundPlan {
-  turns: { cohort: number; due: number; amountWei: Wei; nodeCount: number }[]
+  credits: PlannedCredit[]
   totalWei: Wei
   nodeCount: number
   /** Cohorts that must wait for the operator: they hold nodes nobody paid for. */
   unbacked: number[]
   /** Cohorts that cannot be computed yet. */
   unknown: number[]
+  /** Cohorts that must wait for the contract's owner: the distributor may not pay that little, or that much. */
+  outOfBounds: number[]
+}
+
+/** The least and the most that the contract lets a node be credited for one turn. */
+export interface TurnBounds {
+  floorWei: bigint
+  ceilingWei: bigint
 }
 
 /** Cohorts in one round at most: about 2 million gas, an eighth of what a transaction may carry. */
-export const TURNS_PER_ROUND_MAX = 200
+export const CREDITS_PER_ROUND_MAX = 200
 
-/** Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. */
-export function planRound(due: readonly DueTurn[]): RoundPlan {
-  const plan: RoundPlan = { turns: [], totalWei: wei(0n), nodeCount: 0, unbacked: [], unknown: [] }
-  for (const turn of [...due].sort((a, b) => a.due - b.due || a.cohort - b.cohort)) {
-    if (turn.unbackedNodes > 0) plan.unbacked.push(turn.cohort)
-    else if (turn.amountWei === null) plan.unknown.push(turn.cohort)
-    else if (plan.turns.length < TURNS_PER_ROUND_MAX) {
-      plan.turns.push({ cohort: turn.cohort, due: turn.due, amountWei: turn.amountWei, nodeCount: turn.size })
-      plan.totalWei = wei(plan.totalWei + turn.amountWei * BigInt(turn.size))
-      plan.nodeCount += turn.size
+/**
+ * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. `bounds` is null where
+ * they could not be read: then no cohort is held against them.
+ */
+export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
+  const plan: RoundPlan = {
+    ...{ credits: [], totalWei: wei(0n), nodeCount: 0 },
+    ...{ unbacked: [], unknown: [], outOfBounds: [] },
+  }
+  const firstDue = (cohort: DueCohort) => cohort.turns[0]?.due ?? 0
+  for (const cohort of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {
+    const turns = knownTurns(cohort.turns)
+    const amountWei = sumWei(turns.map((turn) => turn.amountWei))
+    if (cohort.unbackedNodes > 0) plan.unbacked.push(cohort.cohort)
+    else if (turns.length === 0) plan.unknown.push(cohort.cohort)
+    else if (bounds && isOutOfBounds(amountWei, turns.length, bounds)) plan.outOfBounds.push(cohort.cohort)
+    else if (plan.credits.length < CREDITS_PER_ROUND_MAX) {
+      plan.credits.push({ cohort: cohort.cohort, turns, amountWei, nodeCount: cohort.size })
+      plan.totalWei = wei(plan.totalWei + amountWei * BigInt(cohort.size))
+      plan.nodeCount += cohort.size
     }
   }
   return plan
 }
 
-/** The first half of a plan, for a chain whose transactions hold less; the other turns stay due. A plan of one turn has none: null. */
+/** The turns up to the first that cannot be computed yet: none is paid before an earlier one. */
+function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
+  const unknown = turns.findIndex((turn) => turn.amountWei === null)
+  return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
+}
+
+/** The contract's own rule: the bounds of one turn, times the turns. */
+function isOutOfBounds(amountWei: bigint, turns: number, { floorWei, ceilingWei }: TurnBounds): boolean {
+  return amountWei < floorWei * BigInt(turns) || amountWei > ceilingWei * BigInt(turns)
+}
+
+/** The first half of a plan, for a chain whose transactions hold less; the other cohorts stay due. A plan of one has none: null. */
 export function firstHalf(plan: RoundPlan): RoundPlan | null {
-  if (plan.turns.length < 2) return null
-  const turns = plan.turns.slice(0, Math.ceil(plan.turns.length / 2))
+  if (plan.credits.length < 2) return null
+  const credits = plan.credits.slice(0, Math.ceil(plan.credits.length / 2))
   return {
     ...plan,
-    turns,
-    totalWei: sumWei(turns.map((turn) => turn.amountWei * BigInt(turn.nodeCount))),
-    nodeCount: turns.reduce((nodes, turn) => nodes + turn.nodeCount, 0),
+    credits,
+    totalWei: sumWei(credits.map((credit) => credit.amountWei * BigInt(credit.nodeCount))),
+    nodeCount: credits.reduce((nodes, credit) => nodes + credit.nodeCount, 0),
   }
 }
 

@@ -62,6 +62,10 @@ export interface FailedWithdrawal extends Position {
 export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number }
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
+    /** An order for `to` was passed over: its ref already is node `nodeId`, which another wallet owns. */
+    | { kind: 'refTaken'; ref: Hash; nodeId: bigint; to: Address }
+    /** The node left cohort `cohort` for the closed one. */
+    | { kind: 'nodeExpelled'; nodeId: bigint; ref: Hash; cohort: number }
     | { kind: 'transfer'; nodeId: bigint; from: Address; to: Address }
     | { kind: 'cohortOpened'; cohort: number; tierNo: number; firstDue: number; intervalSec: number }
     | { kind: 'intervalSet'; cohort: number; intervalSec: number }
@@ -69,14 +73,37 @@ export type FactoryEvent = Position & { logIndex: number } & (
         kind: 'credited'
         round: number
         cohort: number
+        /** The first turn that was paid, and how many from it on. */
         due: number
+        turns: number
+        /** For all of these turns together. */
         amountPerNodeWei: Wei
         nodeCount: number
-        /** Ether the round's own transaction carried to the factory; null when it was called from another contract. */
-        txValueWei: Wei | null
       }
+    /** Turns that were not owed, from `due` on. */
+    | { kind: 'turnsSkipped'; round: number; cohort: number; due: number; turns: number }
+    /** The round was paid from surplus. Without this event the distributor sent its ether. */
+    | { kind: 'surplusSpent'; round: number; amountWei: Wei; allowanceWei: Wei }
     | { kind: 'withdrawn'; nodeId: bigint; owner: Address; to: Address; amountWei: Wei; withdrawnTotalWei: Wei }
+    /** What the contract's owner did: the event's own name and arguments, addresses in lower case, numbers in decimal. */
+    | { kind: 'ownerAct'; name: OwnerActName; detail: Readonly<Record<string, string>> }
   )
+
+/** Events that say who may do what: keys, budgets, bounds, allowance, windows of turns not owed, pause, ownership, sweeps. */
+export const OWNER_ACTS = [
+  'MinterSet',
+  'MinterRefilled',
+  'DistributorSet',
+  'BoundsSet',
+  'SwapsAllowanceSet',
+  'NotOwedSet',
+  'Paused',
+  'Unpaused',
+  'Swept',
+  'OwnershipTransferStarted',
+  'OwnershipTransferred',
+] as const
+export type OwnerActName = (typeof OWNER_ACTS)[number]
 
 /** Everything the ledger needs of a contiguous range of blocks, checked to hang together by parent hashes. */
 export interface ObservedRange {

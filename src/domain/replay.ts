@@ -1,6 +1,6 @@
 // Replays the factory's events onto the cohorts, the way the contract did it: what a range of blocks changes in the
 // ledger, computed without reading the chain's state. Pure; the same events give the same ledger after any restart.
-import type { FactoryEvent } from './observed.ts'
+import type { FactoryEvent, OwnerActName } from './observed.ts'
 import { effectiveDue } from './schedule.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_ADDRESS } from './units.ts'
 
@@ -13,6 +13,7 @@ export interface LedgerCohort {
   size: number
   /** Credited to one of its nodes that was there from the start. */
   perNodeWei: Wei
+  /** Credits so far; one may be for several turns. */
   turnCount: number
   lastTurnAt: number | null
   openedBlock: number
@@ -42,18 +43,40 @@ export interface NewTransfer extends Stamp {
 }
 export interface NewRound extends Stamp {
   round: number
-  mode: 'treasury' | 'swaps' | null
+  mode: 'treasury' | 'swaps'
   totalWei: Wei
+  /** Zero where the round only skipped turns. */
   nodeCount: number
 }
+/** What a round credited a cohort's nodes, for one turn or for several. */
 export interface NewTurn {
   round: number
   cohort: number
   tierNo: number
+  /** Counts the cohort's credits. */
   turnNo: number
+  /** The first of the turns, and how many they are. */
   due: number
+  turns: number
   amountWei: Wei
   nodeCount: number
+}
+/** Turns of a cohort that were not owed and lie behind it. */
+export interface NewSkip {
+  round: number
+  cohort: number
+  due: number
+  turns: number
+}
+/** A node that left its cohort for the closed one. */
+export interface NewExpulsion extends Stamp {
+  nodeId: bigint
+  cohort: number
+}
+export interface NewOwnerAct extends Stamp {
+  name: OwnerActName
+  detail: Readonly<Record<string, string>>
+  logIndex: number
 }
 export interface NewWithdrawal extends Stamp {
   nodeId: bigint
@@ -68,9 +91,14 @@ export interface LedgerChanges {
   transfers: NewTransfer[]
   rounds: NewRound[]
   turns: NewTurn[]
+  skips: NewSkip[]
   withdrawals: NewWithdrawal[]
+  expulsions: NewExpulsion[]
+  ownerActs: NewOwnerAct[]
   /** Orders that a mint skipped, with the contract's reason. */
   skipped: { ref: Hash; reason: number; txHash: Hash }[]
+  /** Orders for a wallet whose ref already was a node of another wallet. */
+  refsTaken: { ref: Hash; nodeId: bigint; to: Address; txHash: Hash }[]
   /** Cohorts as the range left them. */
   cohorts: Map<number, LedgerCohort>
   /** Each changed cohort after each block in which it changed. */
@@ -87,8 +115,12 @@ export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonl
     transfers: [],
     rounds: [],
     turns: [],
+    skips: [],
     withdrawals: [],
+    expulsions: [],
+    ownerActs: [],
     skipped: [],
+    refsTaken: [],
     cohorts: new Map(),
     cohortStates: new Map(),
   }
@@ -105,18 +137,7 @@ function apply(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>,
   }
   switch (event.kind) {
     case 'cohortOpened':
-      change(changes, event.blockNumber, {
-        cohort: event.cohort,
-        tierNo: event.tierNo,
-        intervalSec: event.intervalSec,
-        nextDue: event.firstDue,
-        size: 0,
-        perNodeWei: wei(0n),
-        turnCount: 0,
-        lastTurnAt: null,
-        openedBlock: event.blockNumber,
-        openedHash: event.blockHash,
-      })
+      change(changes, event.blockNumber, opened(event))
       break
     case 'intervalSet':
       change(changes, event.blockNumber, {
@@ -124,26 +145,22 @@ function apply(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>,
         intervalSec: event.intervalSec,
       })
       break
-    case 'nodeMinted': {
-      const cohort = cohortOf(changes, known, event.cohort)
-      changes.nodes.push({
-        ...stamp,
-        nodeId: event.nodeId,
-        owner: event.owner,
-        cohort: event.cohort,
-        tierNo: cohort.tierNo,
-        ref: event.ref,
-        perNodeAtMintWei: cohort.perNodeWei,
-        turnsAtMint: cohort.turnCount,
-      })
-      // An empty cohort whose time has passed owes nobody that turn: the contract moves it on when the first node joins.
-      const nextDue = effectiveDue(cohort, event.blockTime)
-      change(changes, event.blockNumber, { ...cohort, nextDue, size: cohort.size + 1 })
+    case 'nodeMinted':
+      applyMinted(changes, known, event, stamp)
       break
-    }
     case 'mintSkipped':
       changes.skipped.push({ ref: event.ref, reason: event.reason, txHash: event.txHash })
       break
+    case 'refTaken':
+      changes.refsTaken.push({ ref: event.ref, nodeId: event.nodeId, to: event.to, txHash: event.txHash })
+      break
+    case 'nodeExpelled': {
+      changes.expulsions.push({ ...stamp, nodeId: event.nodeId, cohort: event.cohort })
+      const cohort = cohortOf(changes, known, event.cohort)
+      // Never below zero: the node may be one that the ledger lacks, which the reconciler finds.
+      change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
+      break
+    }
     case 'transfer':
       changes.transfers.push({
         ...stamp,
@@ -155,6 +172,15 @@ function apply(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>,
       break
     case 'credited':
       applyCredited(changes, known, event, stamp)
+      break
+    case 'turnsSkipped':
+      applySkipped(changes, known, event, stamp)
+      break
+    case 'surplusSpent':
+      roundOf(changes, event.round, stamp).mode = 'swaps'
+      break
+    case 'ownerAct':
+      changes.ownerActs.push({ ...stamp, name: event.name, detail: event.detail, logIndex: event.logIndex })
       break
     case 'withdrawn':
       changes.withdrawals.push({
@@ -169,38 +195,94 @@ function apply(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>,
   }
 }
 
+type EventOf<Kind extends FactoryEvent['kind']> = Extract<FactoryEvent, { kind: Kind }>
+
+function opened(event: EventOf<'cohortOpened'>): LedgerCohort {
+  return {
+    cohort: event.cohort,
+    tierNo: event.tierNo,
+    intervalSec: event.intervalSec,
+    nextDue: event.firstDue,
+    size: 0,
+    perNodeWei: wei(0n),
+    turnCount: 0,
+    lastTurnAt: null,
+    openedBlock: event.blockNumber,
+    openedHash: event.blockHash,
+  }
+}
+
+function applyMinted(
+  changes: LedgerChanges,
+  known: ReadonlyMap<number, LedgerCohort>,
+  event: EventOf<'nodeMinted'>,
+  stamp: Stamp,
+): void {
+  const cohort = cohortOf(changes, known, event.cohort)
+  changes.nodes.push({
+    ...stamp,
+    nodeId: event.nodeId,
+    owner: event.owner,
+    cohort: event.cohort,
+    tierNo: cohort.tierNo,
+    ref: event.ref,
+    perNodeAtMintWei: cohort.perNodeWei,
+    turnsAtMint: cohort.turnCount,
+  })
+  // The turn of an empty cohort whose time has passed is owed to no node: the contract moves it on when the first one joins.
+  const nextDue = effectiveDue(cohort, event.blockTime)
+  change(changes, event.blockNumber, { ...cohort, nextDue, size: cohort.size + 1 })
+}
+
+function applySkipped(
+  changes: LedgerChanges,
+  known: ReadonlyMap<number, LedgerCohort>,
+  { round, cohort: number, due, turns, blockNumber }: EventOf<'turnsSkipped'>,
+  stamp: Stamp,
+): void {
+  const cohort = cohortOf(changes, known, number)
+  roundOf(changes, round, stamp)
+  changes.skips.push({ round, cohort: number, due, turns })
+  change(changes, blockNumber, { ...cohort, nextDue: due + turns * cohort.intervalSec })
+}
+
 function applyCredited(
   changes: LedgerChanges,
   known: ReadonlyMap<number, LedgerCohort>,
-  event: Extract<FactoryEvent, { kind: 'credited' }>,
+  event: EventOf<'credited'>,
   stamp: Stamp,
 ): void {
   const cohort = cohortOf(changes, known, event.cohort)
   const paidWei = event.amountPerNodeWei * BigInt(event.nodeCount)
-  let round = changes.rounds.at(-1)
-  if (round?.round !== event.round) {
-    round = { ...stamp, round: event.round, mode: null, totalWei: wei(0n), nodeCount: 0 }
-    changes.rounds.push(round)
-  }
+  const round = roundOf(changes, event.round, stamp)
   round.totalWei = wei(round.totalWei + paidWei)
   round.nodeCount += event.nodeCount
-  if (event.txValueWei !== null) round.mode = event.txValueWei === 0n && round.totalWei > 0n ? 'swaps' : 'treasury'
   changes.turns.push({
     round: event.round,
     cohort: event.cohort,
     tierNo: cohort.tierNo,
     turnNo: cohort.turnCount + 1,
     due: event.due,
+    turns: event.turns,
     amountWei: event.amountPerNodeWei,
     nodeCount: event.nodeCount,
   })
   change(changes, event.blockNumber, {
     ...cohort,
-    nextDue: event.due + cohort.intervalSec,
+    nextDue: event.due + event.turns * cohort.intervalSec,
     perNodeWei: wei(cohort.perNodeWei + event.amountPerNodeWei),
     turnCount: cohort.turnCount + 1,
     lastTurnAt: event.blockTime,
   })
+}
+
+/** The round that an event belongs to. The distributor's ether pays it, unless a later event says that surplus did. */
+function roundOf(changes: LedgerChanges, number: number, stamp: Stamp): NewRound {
+  const last = changes.rounds.at(-1)
+  if (last?.round === number) return last
+  const round: NewRound = { ...stamp, round: number, mode: 'treasury', totalWei: wei(0n), nodeCount: 0 }
+  changes.rounds.push(round)
+  return round
 }
 
 function cohortOf(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>, number: number): LedgerCohort {

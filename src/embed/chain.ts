@@ -15,7 +15,15 @@ export const EMBED_PARTS = { owner: 0, minter: 1, distributor: 2, payments: 3, t
 /** Accounts that are sent demo tokens at the first start, and how many (smallest units). */
 const TOKEN_RECEIVERS = [5, 6, 7, 8, 9]
 const TOKENS_EACH = 10_000n * 10n ** 18n
-const MAX_PER_WALLET = 20
+/** What is played with, as wide as it gets: nobody refills a budget here, and rounds come every few seconds. */
+const SETUP = {
+  nodes: 2 ** 32 - 1,
+  cohorts: 2 ** 16 - 1,
+  floorGwei: 0n,
+  ceilingGwei: 10n ** 9n,
+  maxPerWallet: 20,
+  leastIntervalSec: 1,
+} as const
 
 type Hex = `0x${string}`
 
@@ -77,7 +85,7 @@ async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: strin
     owner: addressOf(EMBED_PARTS.owner),
     minter: addressOf(EMBED_PARTS.minter),
     distributor: addressOf(EMBED_PARTS.distributor),
-    maxPerWallet: MAX_PER_WALLET,
+    ...SETUP,
   })
   onProgress('deploying the demo token')
   const holder = { rpcUrl: anvil.rpcUrl, privateKey: key('tokenHolder') }

@@ -19,9 +19,9 @@ import { type OperatorRefusal, refuseAct, type SenderAddresses } from './act.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SenderAddresses & RuledBy<CreditRules>
 
-/** Gas of a round of one turn and of each further one, as the contract's gas tests hold it, the guard's check included. */
-const FIRST_TURN_GAS = 43_800n
-const FURTHER_TURN_GAS = 9_450n
+/** Gas of a round of one cohort and of each further one, as the contract's gas tests hold it, the guard's check included. */
+const FIRST_COHORT_GAS = 44_900n
+const FURTHER_COHORT_GAS = 9_460n
 const DAY_SEC = 86_400
 
 /** GET credit/preview. Readings of the chain are null where it could not be asked. */
@@ -30,7 +30,8 @@ export async function previewRound(deps: PreviewContext): Promise<object | Opera
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
   const cohorts = await readCohorts(deps.pool)
   const due = cohorts.filter((cohort) => isDue(cohort, cursor.time))
-  const round = await planDueRound(deps, cursor, due)
+  const bounds = await orNull(deps.contract.bounds(cursor.number))
+  const round = await planDueRound(deps, { cursor, bounds }, due)
   const funds = await readFunds(deps, cursor, round.plan)
   return {
     blockNumber: cursor.number,
@@ -43,8 +44,9 @@ export async function previewRound(deps: PreviewContext): Promise<object | Opera
   }
 }
 
-function shownRound({ plan, turns }: DueRound) {
-  const inRound = new Set(plan.turns.map(({ cohort }) => cohort))
+function shownRound({ plan, cohorts }: DueRound) {
+  const inRound = new Set(plan.credits.map(({ cohort }) => cohort))
+  const turns = cohorts.flatMap((cohort) => cohort.turns.map((turn) => ({ ...cohort, ...turn })))
   return {
     totalWei: plan.totalWei,
     nodeCount: plan.nodeCount,
@@ -65,9 +67,10 @@ function shownRound({ plan, turns }: DueRound) {
         inRound: inRound.has(cohort),
       }),
     ),
-    /** Cohorts that wait: for a grant of nodes nobody paid for, and for terms or a seed block. */
+    /** Cohorts that wait: for a grant of nodes nobody paid for, for terms or a seed block, and for wider bounds on the contract. */
     unbackedCohorts: plan.unbacked,
     unknownCohorts: plan.unknown,
+    outOfBoundsCohorts: plan.outOfBounds,
   }
 }
 
@@ -95,7 +98,8 @@ async function readFunds(
     orNull(deps.contract.counters(cursor.number)),
     orNull(deps.contract.swapsAllowance()),
   ])
-  const gasEstimate = plan.turns.length === 0 ? 0n : FIRST_TURN_GAS + BigInt(plan.turns.length - 1) * FURTHER_TURN_GAS
+  const { length } = plan.credits
+  const gasEstimate = length === 0 ? 0n : FIRST_COHORT_GAS + BigInt(length - 1) * FURTHER_COHORT_GAS
   const gasPriceWei = distributor && (await readLastGasPrice(deps.pool, distributor))
   const gasCostWei = gasPriceWei === null ? null : gasEstimate * gasPriceWei
   const surplusWei = counters && counters.contractBalanceWei - counters.outstandingWei
@@ -129,8 +133,9 @@ async function whatStops(
     [funds.contractPaused === true, 'contractPaused'],
     [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
     [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],
-    [plan.turns.length === 0, 'nothingDue'],
-    [plan.turns.length > 0 && funds.sufficient === false, 'underfunded'],
+    [plan.outOfBounds.length > 0 && plan.credits.length === 0, 'outOfBounds'],
+    [plan.outOfBounds.length === 0 && plan.credits.length === 0, 'nothingDue'],
+    [plan.credits.length > 0 && funds.sufficient === false, 'underfunded'],
   ]
   return reasons.filter(([applies]) => applies).map(([, reason]) => reason)
 }

@@ -109,9 +109,11 @@ export interface CreditRules {
   readonly distMode: 'treasury' | 'swaps'
 }
 
-export interface FeeRules {
+export interface SendRules {
   /** Most that is ever offered per gas, wei. */
   readonly feeCapWei: bigint
+  /** Seconds of block time after which a call that was signed can no longer be carried out. */
+  readonly validForSec: number
 }
 
 /** What the payments pass looks after besides payments. */
@@ -123,7 +125,7 @@ export interface UpkeepRules {
 }
 
 /** All of them. */
-export interface Rules extends FollowRules, SaleRules, FinalityRules, CreditRules, FeeRules, UpkeepRules {}
+export interface Rules extends FollowRules, SaleRules, FinalityRules, CreditRules, SendRules, UpkeepRules {}
 
 /** Runs `body` if no other run holds the lock of that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>

@@ -14,7 +14,6 @@ import type {
   ChainRead,
   CreditRules,
   FactoryRead,
-  FeeRules,
   FinalityRules,
   FollowRules,
   LedgerDb,
@@ -23,6 +22,7 @@ import type {
   RuledBy,
   Run,
   RunLock,
+  SendRules,
   Signers,
 } from './context.ts'
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
@@ -30,10 +30,10 @@ import { passRunner } from './run.ts'
 import { follow } from './steps/follow.ts'
 import { settledHeight } from './steps/judge.ts'
 import { planDueRound } from './steps/plan.ts'
-import { reviveCall, type SenderRun, send, settleOutstanding } from './steps/send.ts'
+import { reviveCall, type SenderRun, send, settleOutstanding, validUntil } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
 
-type CreditPassRules = FollowRules & FinalityRules & CreditRules & FeeRules
+type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules
 type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<CreditPassRules> & Logging
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls answer `ran: false`. */
@@ -66,7 +66,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
 
 /** Looks after the round that is on its way; where there is none, plans and sends the next one. */
 async function settleAndPay(
-  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & FeeRules> & Logging,
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & SendRules> & Logging,
   sending: SenderRun,
   due: readonly LedgerCohort[],
 ): Promise<CreditOutcome> {
@@ -76,12 +76,18 @@ async function settleAndPay(
   const settledTime = await timeSettled(ctx, sending)
   const payable = due.filter(({ nextDue }) => nextDue <= settledTime)
   if (payable.length === 0) return outcome({ reason: 'pending' })
-  const { plan } = await planDueRound(ctx, cursor, payable)
+  const bounds = await ctx.contract.bounds(cursor.number)
+  const { plan } = await planDueRound(ctx, { cursor, bounds }, payable)
   if (plan.unbacked.length > 0)
     ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
   if (plan.unknown.length > 0)
     ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
-  if (plan.turns.length === 0) return outcome({ reason: 'nothingDue' })
+  if (plan.outOfBounds.length > 0)
+    ctx.log.error(
+      { cohorts: plan.outOfBounds, ...bounds },
+      'cohorts are owed what the distributor may not pay: not credited',
+    )
+  if (plan.credits.length === 0) return outcome({ reason: plan.outOfBounds.length > 0 ? 'pending' : 'nothingDue' })
   return sendRound(ctx, sending, plan)
 }
 
@@ -100,7 +106,7 @@ async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<bo
 }
 
 async function sendRound(
-  ctx: LedgerDb & FactoryRead & RuledBy<CreditRules & FeeRules> & Logging,
+  ctx: LedgerDb & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
   plan: RoundPlan,
 ): Promise<CreditOutcome> {
@@ -109,9 +115,13 @@ async function sendRound(
   const call: FactoryCall = {
     kind: 'credit',
     round,
-    credits: plan.turns.map((turn) => ({ cohort: turn.cohort, amountPerNodeWei: turn.amountWei })),
+    credits: plan.credits.map(({ cohort, turns, amountWei }) => ({
+      ...{ cohort, firstDue: turns[0]?.due ?? 0, skipped: 0, paid: turns.length },
+      amountPerNodeWei: amountWei,
+    })),
     valueWei: ctx.rules.distMode === 'treasury' ? plan.totalWei : wei(0n),
     guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+    validUntil: validUntil(ctx, sending),
   }
   if (ctx.rules.distMode === 'swaps' && !(await surplusSuffices(ctx, cursor, plan)))
     return outcome({ reason: 'underfunded' })
@@ -135,7 +145,7 @@ async function surplusSuffices(ctx: FactoryRead, cursor: Cursor, plan: RoundPlan
   return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 
-/** The round that is on its way, as it was planned: a due cohort does not grow, so its size is still that of the plan. */
+/** The round that is on its way, as it was planned: a due cohort takes no nodes. Should one be expelled, the round is refused. */
 async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<CreditOutcome> {
   const [pending] = await readPending(ctx.pool, sender.address)
   const call = pending ? reviveCall(pending.call) : null

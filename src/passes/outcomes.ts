@@ -8,6 +8,9 @@ import type { Address, Hash, Wei } from '../domain/units.ts'
  */
 export type SignerAnswer = 'signed' | 'notSigned' | null
 
+/** What the minter's budget had nothing left of, though something waits for it; null where it sufficed, or nothing was to be sent. */
+export type BudgetAnswer = 'nodes' | 'cohorts' | null
+
 /** GET|POST /api/cron/payments. `ran: false` means that another run held the lock. What a run did not count is null. */
 export interface PaymentsOutcome {
   ran: boolean
@@ -27,6 +30,7 @@ export interface PaymentsOutcome {
   reconciled: number | null
   /** Whether the minter signed. */
   signer: SignerAnswer
+  budgetSpent: BudgetAnswer
   durationMs: number | null
 }
 

@@ -5,7 +5,6 @@ import { countOpenPayments, releaseFromFormer } from '../db/payments.ts'
 import type {
   ChainRead,
   FactoryRead,
-  FeeRules,
   LedgerDb,
   Logging,
   NodeHistoryRead,
@@ -14,9 +13,10 @@ import type {
   Rules,
   Run,
   RunLock,
+  SendRules,
   Signers,
 } from './context.ts'
-import type { PaymentsOutcome, SignerAnswer } from './outcomes.ts'
+import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { auditWallet } from './steps/audit.ts'
 import { follow } from './steps/follow.ts'
@@ -44,6 +44,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   let held = 0
   let reconciled = 0
   let signer: SignerAnswer = null
+  let budgetSpent: BudgetAnswer = null
   // A provider that lags behind the ledger has nothing to say about it.
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
@@ -55,7 +56,9 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     await watchFunds(ctx)
     if (ctx.minter && cursor.number === followed.head.number) {
       const sendWith = (sender: Sender) => settleAndMint(ctx, { run, sender, cursor }, settled)
-      signer = (await withSigner(ctx, 'minter', ctx.minter, sendWith)).signer
+      const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)
+      signer = minted.signer
+      budgetSpent = minted.result
     }
   }
   return {
@@ -69,20 +72,22 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     pending: await countOpenPayments(ctx.pool),
     reconciled,
     signer,
+    budgetSpent,
     durationMs: Math.round(performance.now() - started),
   }
 }
 
 /** Nothing is sent before the ledger has followed to the head: what was already done must be known first. */
 async function settleAndMint(
-  ctx: LedgerDb & RuledBy<FeeRules> & Logging,
+  ctx: LedgerDb & FactoryRead & RuledBy<SendRules> & Logging,
   sending: SenderRun,
   settled: number,
-): Promise<void> {
+): Promise<BudgetAnswer> {
   await takeOver(ctx, sending.sender)
-  if (await settleOutstanding(ctx, sending)) return
-  const sent = await mint(ctx, sending, settled)
+  if (await settleOutstanding(ctx, sending)) return null
+  const { sent, budgetSpent } = await mint(ctx, sending, settled)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
+  return budgetSpent
 }
 
 /** Mints anew what a key that was replaced had signed. Should that be mined after all, the contract skips the second of the two. */
@@ -105,6 +110,7 @@ function notRun(): PaymentsOutcome {
     pending: null,
     reconciled: null,
     signer: null,
+    budgetSpent: null,
     durationMs: null,
   }
 }

@@ -49,10 +49,13 @@ const PROJECTIONS: readonly Projection[] = [
     columns: `node_id, owner, cohort, ref, payment_id IS NOT NULL AS paid, per_node_at_mint_wei, turns_at_mint, withdrawn_wei,
       mint_tx_hash, minted_at, block_number, block_hash`,
   },
+  { table: 'expulsions', key: 'node_id', columns: '*' },
   { table: 'node_transfers', key: 'block_number, log_index', columns: '*' },
   { table: 'owners', key: 'owner', columns: '*' },
   { table: 'rounds', key: 'round', columns: '*' },
   { table: 'turns', key: 'round, cohort', columns: '*' },
+  { table: 'skips', key: 'round, cohort', columns: '*' },
+  { table: 'owner_acts', key: 'block_number, log_index', columns: '*' },
   {
     table: 'withdrawals',
     key: `tx_hash, coalesce(log_index, -1), node_id`,

@@ -18,7 +18,7 @@ const ownersAbi = parseAbi([
   'function withdrawAll(uint256[] ids, address to)',
   'function transferFrom(address from, address to, uint256 id)',
   'function setInterval(uint256 cohort, uint256 interval)',
-  'function setDistributor(address distributor)',
+  'function setDistributor(address distributor, uint256 floorGwei, uint256 ceilingGwei)',
   'function pause()',
   'function unpause()',
 ])

@@ -187,7 +187,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await nodes.readNodes(sql, 7, 3)
     await nodes.countEvents(sql, 7n)
     await nodes.readMintedTo(sql, [7n, 8n])
-    await nodes.countTurnsBefore(sql, 7, 700)
+    await nodes.sumCreditsBefore(sql, 7, 700)
     await countUnbackedNodes(sql, [7])
     await countIntoStates(sql, 7, HEAD)
     await nodes.forgetEvents(sql, 7n)

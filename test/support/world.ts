@@ -1,9 +1,10 @@
 // A whole ledger on real parts for tests of the passes: a database, a chain that mines when told, the factory, the demo
 // token, three tiers, and the passes' context. Time stands still unless a test moves it.
-import { decodeFunctionResult, encodeDeployData, encodeFunctionData, parseAbi } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import { createContractReader } from '../../src/chain/contract.ts'
+import { factoryDeployData } from '../../src/chain/deploy.ts'
 import { factoryAbi } from '../../src/chain/factory.abi.ts'
-import { demoTokenBytecode, factoryBytecode } from '../../src/chain/factory.bytecode.ts'
+import { demoTokenBytecode } from '../../src/chain/factory.bytecode.ts'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createNodeHistory } from '../../src/chain/history.ts'
 import type { ChainFacts } from '../../src/chain/port.ts'
@@ -26,6 +27,14 @@ import { createDatabase } from './postgres.ts'
 export const ETHER = 10n ** 18n
 export const INTERVAL_SEC = 600
 export const SLOT_SEC = 60
+/** A factory whose budgets and bounds are no concern of the test. */
+export const ROOMY_SETUP = {
+  nodes: 2 ** 32 - 1,
+  cohorts: 2 ** 16 - 1,
+  floorGwei: 0n,
+  ceilingGwei: 2n ** 48n - 1n,
+  leastIntervalSec: 1,
+} as const
 /** Withdrawing and transferring are for owners' wallets: the service's own ABI cannot even encode them. */
 export const ownerAbi = parseAbi([
   'function withdraw(uint256 id, address to, uint256 amount)',
@@ -35,6 +44,12 @@ export const ownerAbi = parseAbi([
   'function unpause()',
   'function setSwapsAllowance(uint256 allowance)',
   'function setInterval(uint256 cohort, uint256 interval)',
+  'function expel(bytes32[] refs)',
+  'function setMinter(address newMinter, uint256 nodes, uint256 cohorts)',
+  'function refillMinter(address minter, uint256 nodes, uint256 nodesMost, uint256 cohorts, uint256 cohortsMost)',
+  'function setDistributor(address newDistributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function setBounds(address distributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function addNotOwed(uint256 window, uint256 from, uint256 until)',
 ])
 const tokenAbi = parseAbi(['function transfer(address to, uint256 amount) returns (bool)'])
 
@@ -141,8 +156,10 @@ export async function deployContracts(
   maxPerWallet: bigint,
 ): Promise<{ factory: Address; token: Address }> {
   const at = accountOf(chain)
-  const args = [at(0), at(1), at(2), maxPerWallet] as const
-  const data = encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args })
+  const data = factoryDeployData({
+    ...{ owner: at(0), minter: at(1), distributor: at(2), maxPerWallet: Number(maxPerWallet) },
+    ...ROOMY_SETUP,
+  })
   return { factory: await deploy(chain, at(0), data), token: await deploy(chain, at(4), demoTokenBytecode) }
 }
 
@@ -189,6 +206,7 @@ export function contextOf(
       distEnabled: true,
       distMode: 'treasury',
       feeCapWei: 500n * 10n ** 9n,
+      validForSec: 900,
       rewindsToShorterChain: false,
       reconcileEverySec: 0,
       fundsWarnTransactions: 0,

@@ -78,8 +78,8 @@ async function lookAtFactory(chain: ChainPart, rpc: Rpc, [first]: readonly Provi
   const { factory, paymentAddress, startBlock } = chain
   const chainId = chain.chainId ?? first?.chainId ?? 0
   const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...sendersOf(chain) })
-  const { problems, guardUsable, knownCode, maxPerWallet } = check
-  const reading = { factory, guardUsable, knownCode, maxPerWallet }
+  const { problems, guardUsable, knownCode, maxPerWallet, leastIntervalSec } = check
+  const reading = { factory, guardUsable, knownCode, maxPerWallet, leastIntervalSec }
   if (problems.length > 0) {
     return problems.map(({ setting, problem, remedy, transient }) =>
       transient ? unknown('chain.factory', problem) : fail('chain.factory', `${setting}: ${problem}`, remedy, reading),

@@ -1,46 +1,74 @@
 // Mints what was accepted: one transaction for all of it, each node into the cohort that its time belongs to. Opens
-// cohorts where a tier lacks them. Never mints without the fork guard, save on chains where the settled height replaces it.
-import type { CohortOpening, FactoryCall, MintOrder } from '../../chain/port.ts'
+// cohorts where a tier lacks them. Never mints without the fork guard, save on chains where the settled height replaces it,
+// and never signs what the minter's budget has no room for.
+import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
 import { readCohorts } from '../../db/cohorts.ts'
 import * as payments from '../../db/payments.ts'
 import { readCreditTerms, readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
-import { type CohortsAt, chooseCohort, type Opening, openingsNeeded } from '../../domain/schedule.ts'
+import { type CohortsAt, chooseCohort, openingsNeeded } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import type { FeeRules, LedgerDb, Logging, RuledBy } from '../context.ts'
-import { type SenderRun, type Sent, send, sendWhatFits } from './send.ts'
+import type { FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
+import type { BudgetAnswer } from '../outcomes.ts'
+import { type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
 
-type MintContext = LedgerDb & RuledBy<FeeRules> & Logging
+type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
 
 /** Cohorts opened in one transaction at most: about 50,000 gas each. */
 const OPENINGS_MAX = 100
+
+/** What came of minting. */
+export interface Minted {
+  /** The one transaction; null where there was nothing to send. */
+  sent: Sent | null
+  /** What the minter's budget had nothing left of, though something waits for it. */
+  budgetSpent: BudgetAnswer
+}
 
 /**
  * Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. What the operator released may be
  * of a block above `upToBlock`, the settled height: then it waits.
  */
-export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: number): Promise<Sent | null> {
-  const { cursor } = sending
+export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: number): Promise<Minted> {
+  const { cursor, run } = sending
   const schedule = termsAt(await readCreditTerms(ctx.pool), cursor.time)
-  if (!schedule) return null
+  if (!schedule) return { sent: null, budgetSpent: null }
   const cohorts = await readCohorts(ctx.pool)
+  // Without a guard, nothing voids a mint on a fork that gave a cohort's number to another one.
+  const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= upToBlock)
   const accepted = await payments.readPayments(ctx.pool, { states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX })
   const batch = accepted.flatMap((payment) => {
-    const cohort = payment.tierNo === null ? null : chooseCohort(cohorts, payment.tierNo, schedule, cursor.time)
+    const cohort = payment.tierNo === null ? null : chooseCohort(settled, payment.tierNo, schedule, cursor.time)
     return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []
   })
-  // Somebody who waits for a cohort goes first: the others' mint is one transaction later, his would be never.
-  if (batch.length === 0 || batch.length < accepted.length) {
-    const openings = await planOpenings(ctx, { cohorts, schedule, now: cursor.time }, accepted)
-    if (openings.length > 0) return sendOpenings(ctx, sending, openings)
-  }
-  return batch.length > 0 ? sendWhatFits(batch, (part) => sendMint(ctx, sending, part)) : null
+  const lacking = batch.length === 0 || batch.length < accepted.length
+  const openings = lacking ? await planOpenings(ctx, { cohorts, schedule, now: cursor.time }, accepted) : []
+  if (openings.length === 0 && batch.length === 0) return { sent: null, budgetSpent: null }
+  const budget = await ctx.contract.budget(cursor.number)
+  // A buyer who waits for a cohort goes first: the others' mint is one transaction later, theirs would be never.
+  if (openings.length > 0 && budget.cohorts > 0)
+    return { sent: await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget), budgetSpent: null }
+  const affordable = batch.slice(0, budget.nodes)
+  const budgetSpent = affordable.length < batch.length ? 'nodes' : openings.length > 0 ? 'cohorts' : null
+  if (budgetSpent !== null)
+    ctx.log.error({ ...budget, budgetSpent }, 'the minter’s budget is spent: the owner of the contract must refill it')
+  const sent = affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null
+  return { sent, budgetSpent }
 }
 
-function sendOpenings(ctx: MintContext, sending: SenderRun, openings: CohortOpening[]): Promise<Sent> {
-  return sendWhatFits(openings, (part) =>
-    send(ctx, sending, { kind: 'openCohorts', openings: [...part] }, async () => {}),
-  )
+/** Opens cohorts: all of them, or as many as a transaction may carry on this chain and the minter can pay for. */
+function sendOpenings(
+  ctx: MintContext,
+  sending: SenderRun,
+  openings: readonly CohortOpening[],
+  budget: MinterBudget,
+): Promise<Sent> {
+  const first = budget.lastCohort + 1
+  return sendWhatFits(openings, (part) => {
+    const call: FactoryCall = { kind: 'openCohorts', first, openings: [...part], validUntil: validUntil(ctx, sending) }
+    return send(ctx, sending, call, async () => {})
+  })
+}
 }
 
 interface Minting {
@@ -54,6 +82,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
     kind: 'mint',
     orders: batch.map(({ order }) => order),
     guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+    validUntil: validUntil(ctx, sending),
   }
   return await send(ctx, sending, call, async (sql, outboxId) => {
     const ids = batch.map(({ payment }) => payment.id)
@@ -77,6 +106,5 @@ async function planOpenings(
     const waiting = accepted.some((payment) => payment.tierNo === tier.tierNo)
     return tier.onSale || waiting ? openingsNeeded(at, tier.tierNo, waiting) : []
   })
-  const next = Math.max(0, ...at.cohorts.map((cohort) => cohort.cohort)) + 1
-  return needed.slice(0, OPENINGS_MAX).map((opening: Opening, i) => ({ cohort: next + i, ...opening }))
+  return needed.slice(0, OPENINGS_MAX)
 }

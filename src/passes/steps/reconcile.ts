@@ -1,6 +1,6 @@
 // Holds the ledger against the contract at the followed block: counters every time, nodes in a rolling window, and whatever is on
 // record as differing. Every difference is reported, and stays on record until the two agree on it. Then nodes that the ledger lacks are
-// inserted from their own events, and so is what it lacks of a node's transfers and withdrawals.
+// inserted from their own events, and so is what it lacks of a node's transfers, withdrawals and expulsion.
 import type { ChainNode } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks.ts'
 import { countIntoStates, readCohorts, resizeCohort } from '../../db/cohorts.ts'
@@ -36,6 +36,8 @@ const REPAIRS_MAX = 100
 const FAILURES_MAX = 3
 /** Nodes and cohorts on record as differing that are compared again in one run at most. */
 const NAMED_MAX = 100
+/** What differs about a node where an event of it was not followed. */
+const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
 export interface Reconciled {
   inserted: number
@@ -130,7 +132,7 @@ async function repair(ctx: RepairContext, cursor: Cursor, drifts: readonly Drift
   )
   const missing = lacksNodes ? await nodes.missingNodeIds(ctx.pool, lastId, REPAIRS_MAX) : []
   const incomplete = drifts.flatMap((drift) =>
-    drift.kind === 'node' && (drift.field === 'owner' || drift.field === 'withdrawnWei') ? [BigInt(drift.nodeId)] : [],
+    drift.kind === 'node' && EXPLAINED_BY_EVENTS.includes(drift.field) ? [BigInt(drift.nodeId)] : [],
   )
   const inserted = await repairEach(ctx, 'reconcileMissing', missing, (id) => insertMissingNode(ctx, cursor, id))
   const some = [...new Set(incomplete)].slice(0, REPAIRS_MAX)
@@ -181,15 +183,17 @@ async function insertNode(
   events: FactoryEvent[],
 ): Promise<boolean> {
   const mint = events.find((event) => event.kind === 'nodeMinted')
-  const [cohort] = await ctx.contract.cohorts([node.cohort], cursor.number)
+  const expulsions = events.filter((event) => event.kind === 'nodeExpelled')
+  const [cohort] = mint ? await ctx.contract.cohorts([mint.cohort], cursor.number) : []
   if (!mint || !cohort) return false
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
-    const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === node.cohort)
+    const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === mint.cohort)
     if (!known) return false
-    const perNodeAtMintWei = wei(known.perNodeWei - node.creditedWei)
-    const turnsAtMint = await nodes.countTurnsBefore(sql, node.cohort, mint.blockNumber)
-    const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint }
+    const before = await nodes.sumCreditsBefore(sql, mint.cohort, mint.blockNumber)
+    // What one that was expelled was credited says nothing about the cohort that it left.
+    const perNodeAtMintWei = expulsions.length > 0 ? before.perNodeWei : wei(known.perNodeWei - node.creditedWei)
+    const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint: before.credits }
     await nodes.insertNodes(sql, [row])
     await nodes.insertTransfers(
       sql,
@@ -199,7 +203,8 @@ async function insertNode(
       sql,
       events.filter((event) => event.kind === 'withdrawn'),
     )
-    await countIntoStates(sql, cohort.cohort, mint.blockNumber)
+    await nodes.insertExpulsions(sql, expulsions)
+    await countIntoStates(sql, { cohort: cohort.cohort, fromBlock: mint.blockNumber, by: 1 })
     await resizeCohort(sql, cohort.cohort, cohort.size)
     await markMinted(sql, [row])
     const detail = { owner: node.owner, cohort: node.cohort, ref: mint.ref }
@@ -213,28 +218,36 @@ async function insertNode(
   })
 }
 
-/** Replaces what the ledger has of a node's transfers and withdrawals by the node's own events, unless these are no more. */
-async function completeNode(
-  ctx: LedgerDb & NodeHistoryRead & RuledBy<FollowRules> & Logging,
-  cursor: Cursor,
-  nodeId: bigint,
-): Promise<boolean> {
+/** Replaces what the ledger has of a node's transfers, withdrawals and expulsion by the node's own events, unless these are no more. */
+async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
   const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
+  const expulsions = events.filter((event) => event.kind === 'nodeExpelled')
+  const left = expulsions.map(({ cohort }) => cohort)
+  const cohorts = left.length > 0 ? await ctx.contract.cohorts(left, cursor.number) : []
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     const known = await nodes.countEvents(sql, nodeId)
     // All that there is, or more, is known: then it is not for want of events that the two differ.
     if (transfers.length < known.transfers || withdrawals.length < known.withdrawals) return false
-    if (transfers.length + withdrawals.length === known.transfers + known.withdrawals) return false
+    const isExpelledNow = expulsions.length > known.expulsions
+    if (transfers.length + withdrawals.length === known.transfers + known.withdrawals && !isExpelledNow) return false
+    if (isExpelledNow) {
+      await nodes.insertExpulsions(sql, expulsions)
+      for (const { cohort, blockNumber } of expulsions) {
+        await countIntoStates(sql, { cohort, fromBlock: blockNumber, by: -1 })
+      }
+      for (const { cohort, size } of cohorts) await resizeCohort(sql, cohort, size)
+    }
     await nodes.forgetEvents(sql, nodeId)
     await nodes.insertTransfers(sql, transfers)
     await nodes.insertWithdrawals(sql, withdrawals)
     const detail = {
       transfers: transfers.length - known.transfers,
       withdrawals: withdrawals.length - known.withdrawals,
+      expulsions: expulsions.length - known.expulsions,
     }
     await writeAudit(sql, { actor: 'pass', action: 'nodeReconciled', subject: nodeId.toString(), detail })
     await notifyLedgerChanged(sql)

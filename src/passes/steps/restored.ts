@@ -10,7 +10,7 @@ import type { Hash } from '../../domain/units.ts'
 import type { Logging } from '../context.ts'
 
 /** What only the minter and the distributor bring about. */
-const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'cohortOpened', 'nodeMinted'])
+const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'turnsSkipped', 'cohortOpened', 'nodeMinted'])
 
 /** What a range of blocks shows of transactions on the factory. */
 interface FollowedWork {

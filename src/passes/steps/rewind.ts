@@ -5,6 +5,7 @@ import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor }
 import { rewindCohorts } from '../../db/cohorts.ts'
 import { rewindNodes } from '../../db/nodes.ts'
 import { rewindOutbox } from '../../db/outbox.ts'
+import { rewindOwnerActs } from '../../db/owner-acts.ts'
 import { rewindPayments } from '../../db/payments.ts'
 import { rewindRounds } from '../../db/rounds.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
@@ -34,6 +35,7 @@ export async function rewindTo(
     const { nodes, withdrawals } = await rewindNodes(sql, height)
     const rounds = await rewindRounds(sql, height)
     await rewindCohorts(sql, height)
+    await rewindOwnerActs(sql, height)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
     // The block that the books begin with, the one before the first, may be another one now.

@@ -22,8 +22,11 @@ export interface TermsReader {
    * ledger begun anew knows none from before it was: then the first it knows, or the turn, and all after it, could never be paid.
    */
   owed(tierNo: number, due: number): Promise<TurnTerms>
-  /** Terms by which a turn was paid: those in force at its time. From before any were known: the first, if they come to its amount. */
-  paid(turn: { cohort: number; tierNo: number; due: number; amountWei: bigint }): Promise<TurnTerms>
+  /**
+   * Terms by which a turn was paid: those in force at its time. From before any were known: the first, if they come to its amount. Several
+   * turns in one sum have terms and seeds of their own: null.
+   */
+  paid(credit: { cohort: number; tierNo: number; due: number; turns: number; amountWei: bigint }): Promise<TurnTerms>
 }
 
 /** `upTo` is the followed height; `fresh` are observed blocks that are not stored yet. */
@@ -58,13 +61,16 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
   }
   return {
     owed: async (tierNo, due) => (await look(tierNo, due)).first,
-    async paid({ cohort, tierNo, due, amountWei }) {
+    async paid({ cohort, tierNo, due, turns, amountWei }) {
       const { inForce, first } = await look(tierNo, due)
+      if (turns > 1) return { ...NO_TERMS, tierId: inForce.tierId }
       const known = inForce.minWei !== null && inForce.payoutBps !== null
       return known || amountBy(first, cohort, due) !== amountWei ? inForce : first
     },
   }
 }
+
+const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
 
 /** What terms come to for a cohort's turn; null where one of them is missing. */
 export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort: number, due: number): Wei | null {

@@ -9,9 +9,9 @@ import { inTransaction, type Sql } from '../../db/sql.ts'
 import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
-import type { FeeRules, LedgerDb, Logging, RuledBy, Run } from '../context.ts'
+import type { LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
 
-type SendContext = LedgerDb & RuledBy<FeeRules> & Logging
+type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
 /** Reverts in a row, of calls that a simulation had let through, after which a sender rests: something is wrong that costs gas. */
 const REVERTS_MAX = 3
@@ -23,6 +23,11 @@ export interface SenderRun {
   readonly run: Run
   readonly sender: Sender
   readonly cursor: Cursor
+}
+
+/** Until when a call that is signed now can be carried out, in block time: what was signed ends by itself. */
+export function validUntil({ rules }: RuledBy<SendRules>, { cursor }: SenderRun): number {
+  return cursor.time + rules.validForSec
 }
 
 export type Sent =
@@ -77,7 +82,8 @@ export async function send(
   failpoint(`${call.kind}.signed`)
   await inTransaction(ctx.pool, async (sql) => {
     const guardBlock = call.kind === 'openCohorts' ? null : (call.guard?.number ?? null)
-    const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: estimate.gas, guardBlock }
+    const ends = { guardBlock, validUntil: call.validUntil }
+    const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: estimate.gas, ...ends }
     const outboxId = await outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor))
     await claim(sql, outboxId)
     await holdToGuard(sql, call)
@@ -173,23 +179,20 @@ export async function settleOutstanding(ctx: SendContext, sending: SenderRun): P
 
 /** Gas for a call that does nothing, or reverts at once. */
 const FILL_GAS = 100_000n
-/** Uses up a nonce: a mint of nothing, which only reverts from another than the minter. */
-const NOTHING: FactoryCall = { kind: 'mint', orders: [], guard: null }
+/** Uses up a nonce: a mint of nothing, which at worst reverts. */
+function nothing(ctx: RuledBy<SendRules>, sending: SenderRun): FactoryCall {
+  return { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
+}
 
 /** Uses up a nonce that keeps ours from being mined. */
 async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return
-  const signed = await signedOrNot(ctx, sender.sign(NOTHING, { nonce, gasLimit: FILL_GAS, fees }))
+  const call = nothing(ctx, sending)
+  const signed = await signedOrNot(ctx, sender.sign(call, { nonce, gasLimit: FILL_GAS, fees }))
   if (signed instanceof SignerFault) return
-  const intent = {
-    kind: NOTHING.kind,
-    sender: sender.address,
-    nonce,
-    call: NOTHING,
-    gasLimit: FILL_GAS,
-    guardBlock: null,
-  }
+  const ends = { guardBlock: null, validUntil: call.validUntil }
+  const intent = { kind: call.kind, sender: sender.address, nonce, call, gasLimit: FILL_GAS, ...ends }
   await inTransaction(ctx.pool, (sql) =>
     outbox.insertIntent(sql, intent, attemptOf(signed.txHash, signed.raw, fees, cursor)),
   )
@@ -198,24 +201,19 @@ async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fe
 }
 
 /**
- * The same call, same nonce, same guard, at a higher fee: a further attempt of the same intent. Where the guard has lapsed that could
- * only revert: then a call that does nothing takes its nonce, for less gas, and what it was for is sent anew under another guard.
+ * The same call, same nonce, same guard, at a higher fee: a further attempt of the same intent. Where its time is over, or the guard has
+ * lapsed, that could only revert: then a call that does nothing takes its nonce, for less gas, and what it was for is sent again.
  */
-async function bump(
-  ctx: LedgerDb & Logging,
-  sending: SenderRun,
-  intent: outbox.PendingIntent,
-  fees: Fees,
-): Promise<void> {
+async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.PendingIntent, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
-  const lapsed = intent.guardBlock !== null && cursor.number >= intent.guardBlock + outbox.BLOCK_HASHES_REACH
-  const call = lapsed ? NOTHING : reviveCall(intent.call)
+  const lapsed = outbox.isLapsed(intent, cursor)
+  const call = lapsed ? nothing(ctx, sending) : reviveCall(intent.call)
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
   // What is signed already may yet be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
-  const said = lapsed ? 'fee raised, for a call that does nothing: the guard has lapsed' : 'fee raised'
+  const said = lapsed ? 'fee raised, for a call that does nothing: the former one has lapsed' : 'fee raised'
   ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, said)
   failpoint('bump.stored')
   await handOver(ctx, sending, signed, 'resend.sent')

@@ -11,8 +11,8 @@ import type { SignerAnswer } from '../outcomes.ts'
 
 /** What each account signs in earnest, without content: a signer with rules of its own lets it pass. */
 const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
-  minter: { kind: 'mint', orders: [], guard: null },
-  distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null },
+  minter: { kind: 'mint', orders: [], guard: null, validUntil: 0 },
+  distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null, validUntil: 0 },
 }
 /** No block takes a transaction that asks for less gas than 21,000: what is signed with this can never be mined. */
 const TRIAL_GAS = 1n

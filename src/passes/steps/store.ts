@@ -4,12 +4,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { beginCursor, type Cursor, insertBlocks, pruneBlocks, readCursor, writeCursor } from '../../db/blocks.ts'
 import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
 import {
+  insertExpulsions,
   insertFailedWithdrawals,
   insertNodes,
   insertTransfers as insertNodeTransfers,
   insertWithdrawals,
+  readMintedTo,
 } from '../../db/nodes.ts'
 import { type Settled, settleIntents } from '../../db/outbox.ts'
+import { insertOwnerActs } from '../../db/owner-acts.ts'
 import * as payments from '../../db/payments.ts'
 import { insertRounds } from '../../db/rounds.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
@@ -25,9 +28,12 @@ import { termsReader } from './seeds.ts'
 /** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
 const HEADERS_KEPT = 8_192
 
-/** The contract's reason for passing over an order: the wallet is at its cap, or the cohort takes no nodes just now. */
+/** The contract's reasons for passing over an order: the wallet is at its cap, the cohort takes no nodes just now, the budget is spent. */
 const SKIPPED_WALLET_FULL = 1
 const SKIPPED_COHORT = 2
+const SKIPPED_BUDGET = 4
+/** After these the payment simply waits for the next mint. */
+const PASSING = [SKIPPED_COHORT, SKIPPED_BUDGET]
 
 export interface Stored {
   cursor: Cursor
@@ -73,9 +79,11 @@ export async function storeRange(
     await writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()])
     await insertNodes(sql, changes.nodes)
     await insertNodeTransfers(sql, changes.transfers)
-    await insertRounds(sql, changes.rounds, turns)
+    await insertExpulsions(sql, changes.expulsions)
+    await insertRounds(sql, { rounds: changes.rounds, turns, skips: changes.skips })
     await insertWithdrawals(sql, changes.withdrawals)
     await insertFailedWithdrawals(sql, range.failedWithdrawals)
+    await insertOwnerActs(sql, changes.ownerActs)
     await settlePayments(ctx, sql, { range, changes, headBlock })
     failpoint('follow.storing')
     await writeCursor(sql, cursor)
@@ -103,11 +111,12 @@ async function settlePayments(
   for (const ref of surprises) await alarm(ctx, sql, { action: 'mintedThoughNotAccepted', subject: ref })
 
   const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
-  const impossible = changes.skipped.filter((skip) => skip.reason > SKIPPED_COHORT)
+  const impossible = changes.skipped.filter(({ reason }) => reason !== SKIPPED_WALLET_FULL && !PASSING.includes(reason))
   await payments.holdSkipped(sql, refsOf(full), 'walletLimit')
   await payments.holdSkipped(sql, refsOf(impossible), 'mintReverted')
   for (const { ref, reason } of impossible)
     await alarm(ctx, sql, { action: 'mintSkipped', subject: ref, detail: { reason } })
+  await alarmRefsTaken(ctx, sql, changes.refsTaken)
 
   await payments.releaseUnminted(
     sql,
@@ -116,6 +125,19 @@ async function settlePayments(
   for (const intent of settled) await noteSettled(ctx, sql, intent)
   // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
   if (!restored) for (const txHash of foreign) await alarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
+}
+
+/** Tells of refs whose node was minted to another wallet. One that the wallet has given away since is no news. */
+async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: LedgerChanges['refsTaken']): Promise<void> {
+  if (taken.length === 0) return
+  const mintedTo = await readMintedTo(
+    sql,
+    taken.map(({ nodeId }) => nodeId),
+  )
+  for (const { ref, nodeId, to } of taken) {
+    if (mintedTo.get(nodeId) === to) continue
+    await alarm(ctx, sql, { action: 'refTaken', subject: ref, detail: { nodeId: nodeId.toString(), to } })
+  }
 }
 
 const refsOf = (skipped: LedgerChanges['skipped']) => skipped.map((skip) => skip.ref)
