@@ -5,11 +5,13 @@ import { createContractReader } from '../../src/chain/contract.ts'
 import { ChainFault } from '../../src/chain/faults.ts'
 import type { ContractReader } from '../../src/chain/port.ts'
 import { type Hash, wei, ZERO_HASH } from '../../src/domain/units.ts'
+import { FOREVER, oneTurn, ROOMY_SETUP } from '../support/factory.ts'
 import { type Stage, startStage } from './stage.ts'
 
 const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
 let stage: Stage
 let contract: ContractReader
+let opened: number
 let minted: number
 let credited: number
 before(async () => {
@@ -19,18 +21,28 @@ before(async () => {
   const due = (await stage.head()).time + 100
   await stage.send(minter, {
     kind: 'openCohorts',
-    openings: [{ cohort: 4, tierNo: 2, firstDue: due, intervalSec: 60 }],
+    first: 1,
+    openings: [{ tierNo: 2, firstDue: due, intervalSec: 60 }],
+    validUntil: FOREVER,
   })
+  opened = (await stage.head()).number
   const orders = [
-    { to: at(5), cohort: 4, ref: ref('a') },
-    { to: at(6), cohort: 4, ref: ref('b') },
+    { to: at(5), cohort: 1, ref: ref('a') },
+    { to: at(6), cohort: 1, ref: ref('b') },
   ]
-  await stage.send(minter, { kind: 'mint', orders, guard: null })
+  await stage.send(minter, { kind: 'mint', orders, guard: null, validUntil: FOREVER })
   minted = (await stage.head()).number
   await stage.chain.setNextTime(due)
   await stage.chain.mine()
-  const credits = [{ cohort: 4, amountPerNodeWei: wei(30n) }]
-  await stage.send(distributor, { kind: 'credit', round: 1, credits, valueWei: wei(60n), guard: null })
+  const credits = [oneTurn(1, due, wei(30n))]
+  await stage.send(distributor, {
+    kind: 'credit',
+    round: 1,
+    credits,
+    valueWei: wei(60n),
+    guard: null,
+    validUntil: FOREVER,
+  })
   await stage.act(5, 'withdraw', [1n, at(9), 10n])
   await stage.chain.mine()
   credited = (await stage.head()).number
@@ -59,8 +71,8 @@ test('the counters are those of the block asked for, not of the head', async () 
 })
 
 test('nodes are read in windows, shortened at the last one', async () => {
-  const one = { nodeId: 1n, owner: stage.at(5), balanceWei: 20n, creditedWei: 30n, withdrawnWei: 10n, cohort: 4 }
-  const two = { nodeId: 2n, owner: stage.at(6), balanceWei: 30n, creditedWei: 30n, withdrawnWei: 0n, cohort: 4 }
+  const one = { nodeId: 1n, owner: stage.at(5), balanceWei: 20n, creditedWei: 30n, withdrawnWei: 10n, cohort: 1 }
+  const two = { nodeId: 2n, owner: stage.at(6), balanceWei: 30n, creditedWei: 30n, withdrawnWei: 0n, cohort: 1 }
   assert.deepEqual(await contract.nodes(1n, 1_200, credited), [one, two])
   assert.deepEqual(await contract.nodes(2n, 1, credited), [two])
   assert.deepEqual(await contract.nodes(3n, 10, credited), [])
@@ -71,12 +83,19 @@ test('nodes are read in windows, shortened at the last one', async () => {
 })
 
 test('cohorts, refs, balances and limits are read as they are', async () => {
-  const [four, nine] = await contract.cohorts([4, 9], credited)
-  assert.deepEqual([four?.cohort, four?.tierNo, four?.perNodeWei, four?.size, four?.intervalSec], [4, 2, 30n, 2, 60])
+  const [one, nine] = await contract.cohorts([1, 9], credited)
+  assert.deepEqual([one?.cohort, one?.tierNo, one?.perNodeWei, one?.size, one?.intervalSec], [1, 2, 30n, 2, 60])
   assert.deepEqual([nine?.cohort, nine?.size, nine?.intervalSec], [9, 0, 0])
   assert.deepEqual([await contract.nodeOfRef(ref('b')), await contract.nodeOfRef(ZERO_HASH)], [2n, null])
   assert.deepEqual([await contract.maxPerWallet(), await contract.swapsAllowance()], [3, 0n])
   assert.deepEqual([await contract.balance(stage.factory), await contract.balance(stage.factory, minted)], [50n, 0n])
+})
+
+test('what the minter may still do and what the distributor may pay are those of the block asked for', async () => {
+  const { nodes, cohorts, ceilingGwei } = ROOMY_SETUP
+  assert.deepEqual(await contract.budget(opened), { nodes, cohorts: cohorts - 1, lastCohort: 1 })
+  assert.deepEqual(await contract.budget(credited), { nodes: nodes - 2, cohorts: cohorts - 1, lastCohort: 1 })
+  assert.deepEqual(await contract.bounds(credited), { floorWei: 0n, ceilingWei: ceilingGwei * 10n ** 9n })
 })
 
 test('an address without the contract is a fault, never a number', async () => {

@@ -10,6 +10,7 @@ import type { ChainReader } from '../../src/chain/port.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { type Hash, ZERO_HASH } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { FOREVER } from '../support/factory.ts'
 import { type Stage, startStage } from './stage.ts'
 
 let stage: Stage
@@ -152,14 +153,16 @@ test('the history of one node holds its events and nobody else’s, also from a 
   const { time } = await stage.head()
   await stage.send(minter, {
     kind: 'openCohorts',
-    openings: [{ cohort: 1, tierNo: 1, firstDue: time + 9_999, intervalSec: 60 }],
+    first: 1,
+    openings: [{ tierNo: 1, firstDue: time + 9_999, intervalSec: 60 }],
+    validUntil: FOREVER,
   })
   const orders = [5, 6, 7].map((account) => ({
     to: at(account),
     cohort: 1,
     ref: `0x${String(account).repeat(64)}` as Hash,
   }))
-  await stage.send(minter, { kind: 'mint', orders, guard: null })
+  await stage.send(minter, { kind: 'mint', orders, guard: null, validUntil: FOREVER })
   await stage.act(6, 'transferFrom', [at(6), at(8), 2n])
   await stage.act(7, 'transferFrom', [at(7), at(8), 3n])
   await stage.chain.mine(20)

@@ -11,6 +11,7 @@ import { createChainReader } from '../../src/chain/follow.ts'
 import type { ChainReader } from '../../src/chain/port.ts'
 import type { FactoryEvent, ObservedRange } from '../../src/domain/observed.ts'
 import { type Hash, wei, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
+import { FOREVER, oneTurn } from '../support/factory.ts'
 import type { Rule } from './false-provider.ts'
 import { type Stage, startStage } from './stage.ts'
 
@@ -142,6 +143,8 @@ test('what the payments wallet sends is seen with its fee, a creation and a paym
 })
 
 const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
+const ownerActOf = ([event]: readonly FactoryEvent[]) =>
+  event?.kind === 'ownerAct' ? event : assert.fail('no act of the owner')
 const bare = (event: FactoryEvent) => {
   const { blockNumber, blockHash, blockTime, txHash, txIndex, logIndex, ...words } = event
   return words
@@ -154,34 +157,43 @@ test('every event of the ledger is seen in its own words, in chain order', async
   const range = await observed(async () => {
     await stage.send(minter, {
       kind: 'openCohorts',
-      openings: [{ cohort: 7, tierNo: 2, firstDue: due, intervalSec: 600 }],
+      first: 1,
+      openings: [{ tierNo: 2, firstDue: due, intervalSec: 600 }],
+      validUntil: FOREVER,
     })
     const { number, hash } = await stage.head()
     const orders = [
-      { to: at(5), cohort: 7, ref: ref('a') },
+      { to: at(5), cohort: 1, ref: ref('a') },
       { to: at(6), cohort: 8, ref: ref('b') },
-      { to: at(6), cohort: 7, ref: ref('c') },
+      { to: at(6), cohort: 1, ref: ref('c') },
     ]
-    await stage.send(minter, { kind: 'mint', orders, guard: { number, hash } })
+    await stage.send(minter, { kind: 'mint', orders, guard: { number, hash }, validUntil: FOREVER })
     await stage.act(6, 'transferFrom', [at(6), at(7), 2n])
-    await stage.act(0, 'setInterval', [7n, 300n])
+    await stage.act(0, 'setInterval', [1n, 300n])
     await stage.chain.setNextTime(due)
     await stage.chain.mine()
-    const credits = [{ cohort: 7, amountPerNodeWei: wei(50n) }]
-    await stage.send(distributor, { kind: 'credit', round: 1, credits, valueWei: wei(100n), guard: null })
+    const credits = [oneTurn(1, due, wei(50n))]
+    await stage.send(distributor, {
+      kind: 'credit',
+      round: 1,
+      credits,
+      valueWei: wei(100n),
+      guard: null,
+      validUntil: FOREVER,
+    })
     await stage.act(7, 'withdraw', [2n, at(9), 20n])
     await stage.chain.mine()
   })
   assert.deepEqual(range.events.map(bare), [
-    { kind: 'cohortOpened', cohort: 7, tierNo: 2, firstDue: due, intervalSec: 600 },
+    { kind: 'cohortOpened', cohort: 1, tierNo: 2, firstDue: due, intervalSec: 600 },
     { kind: 'transfer', nodeId: 1n, from: ZERO_ADDRESS, to: at(5) },
-    { kind: 'nodeMinted', nodeId: 1n, owner: at(5), ref: ref('a'), cohort: 7 },
+    { kind: 'nodeMinted', nodeId: 1n, owner: at(5), ref: ref('a'), cohort: 1 },
     { kind: 'mintSkipped', ref: ref('b'), reason: 2 },
     { kind: 'transfer', nodeId: 2n, from: ZERO_ADDRESS, to: at(6) },
-    { kind: 'nodeMinted', nodeId: 2n, owner: at(6), ref: ref('c'), cohort: 7 },
+    { kind: 'nodeMinted', nodeId: 2n, owner: at(6), ref: ref('c'), cohort: 1 },
     { kind: 'transfer', nodeId: 2n, from: at(6), to: at(7) },
-    { kind: 'intervalSet', cohort: 7, intervalSec: 300 },
-    { kind: 'credited', round: 1, cohort: 7, due, amountPerNodeWei: 50n, nodeCount: 2, txValueWei: 100n },
+    { kind: 'intervalSet', cohort: 1, intervalSec: 300 },
+    { kind: 'credited', round: 1, cohort: 1, due, turns: 1, amountPerNodeWei: 50n, nodeCount: 2 },
     { kind: 'withdrawn', nodeId: 2n, owner: at(7), to: at(9), amountWei: 20n, withdrawnTotalWei: 20n },
   ])
   for (const event of range.events) {
@@ -204,25 +216,76 @@ test('every event of the ledger is seen in its own words, in chain order', async
   assert.equal(factory, stage.watched.factory)
 })
 
-test('a round that another contract called carries no value of its own', async () => {
+test('a round that another contract called is seen like any other', async () => {
   const { factory, at } = stage
   const forwarder = '0x00000000000000000000000000000000000f0f0f'
   // CALL(gas, factory, callvalue, 0, calldatasize, 0, 0) with the calldata it was given.
   await stage.chain.rpc('anvil_setCode', [forwarder, `0x366000600037600060003660003473${factory.slice(2)}5af100`])
-  const [cohort] = await createContractReader(stage.rpc, factory).cohorts([7], (await stage.head()).number)
+  const [cohort] = await createContractReader(stage.rpc, factory).cohorts([1], (await stage.head()).number)
   const due = cohort?.nextDue ?? 0
-  const round = [2n, 0n, ZERO_HASH, [{ cohort: 7n, amountPerNode: 10n }]] as const
+  const entry = { cohort: 1n, firstDue: BigInt(due), skipped: 0n, paid: 1n, amountPerNode: 10n }
+  const round = [2n, 0n, ZERO_HASH, BigInt(FOREVER), [entry]] as const
   const data = encodeFunctionData({ abi: factoryAbi, functionName: 'credit', args: round })
   const range = await observed(async () => {
-    await stage.act(0, 'setDistributor', [forwarder])
+    await stage.act(0, 'setDistributor', [forwarder, 0n, 10n ** 9n])
     await stage.chain.setNextTime(due)
     await stage.chain.mine()
     await stage.chain.send({ from: at(8), to: forwarder, data, value: '0x14', gas: '0x80000' })
   })
-  assert.deepEqual(range.events.map(bare), [
-    { kind: 'credited', round: 2, cohort: 7, due, amountPerNodeWei: 10n, nodeCount: 2, txValueWei: null },
+  const { detail } = ownerActOf(range.events)
+  assert.deepEqual([detail.distributor, detail.former], [forwarder, at(2)])
+  assert.deepEqual(range.events.map(bare).slice(1), [
+    { kind: 'credited', round: 2, cohort: 1, due, turns: 1, amountPerNodeWei: 10n, nodeCount: 2 },
   ])
-  await observed(() => stage.act(0, 'setDistributor', [at(2)]))
+  await observed(() => stage.act(0, 'setDistributor', [at(2), 0n, 10n ** 9n]))
+})
+
+test('what budgets, catching up and the owner bring about is seen in its own words', async () => {
+  const { minter, distributor, at } = stage
+  const { number } = await stage.head()
+  const [cohort] = await createContractReader(stage.rpc, stage.factory).cohorts([1], number)
+  const { nextDue, intervalSec } = cohort ?? assert.fail()
+  const window = [1n, BigInt(nextDue), BigInt(nextDue + 1)]
+  const range = await observed(async () => {
+    await stage.act(0, 'setMinter', [at(1), 1n, 0n])
+    await stage.act(0, 'setSwapsAllowance', [100n])
+    await stage.act(0, 'addNotOwed', window)
+    await stage.chain.send({ from: at(8), to: stage.factory, value: '0x64' })
+    await stage.chain.mine()
+    const orders = [
+      { to: at(8), cohort: 1, ref: ref('a') },
+      { to: at(8), cohort: 1, ref: ref('5') },
+      { to: at(8), cohort: 1, ref: ref('6') },
+    ]
+    await stage.send(minter, { kind: 'mint', orders, guard: null, validUntil: FOREVER })
+    await stage.act(0, 'expel', [[ref('5')]])
+    await stage.act(0, 'setMinter', [at(1), 10n ** 6n, 0n])
+    await stage.chain.setNextTime(nextDue + 2 * intervalSec)
+    await stage.chain.mine()
+    const credits = [{ cohort: 1, firstDue: nextDue, skipped: 1, paid: 2, amountPerNodeWei: wei(30n) }]
+    await stage.send(distributor, {
+      ...{ kind: 'credit', round: 3, credits, valueWei: wei(0n) },
+      ...{ guard: null, validUntil: FOREVER },
+    })
+  })
+  const due = nextDue + intervalSec
+  assert.deepEqual(
+    range.events.map(bare).map((event) => (event.kind === 'ownerAct' ? { kind: event.kind, name: event.name } : event)),
+    [
+      ...['MinterSet', 'SwapsAllowanceSet', 'NotOwedSet'].map((name) => ({ kind: 'ownerAct', name })),
+      { kind: 'refTaken', ref: ref('a'), nodeId: 1n, to: at(8) },
+      { kind: 'transfer', nodeId: 3n, from: ZERO_ADDRESS, to: at(8) },
+      { kind: 'nodeMinted', nodeId: 3n, owner: at(8), ref: ref('5'), cohort: 1 },
+      { kind: 'mintSkipped', ref: ref('6'), reason: 4 },
+      { kind: 'nodeExpelled', nodeId: 3n, ref: ref('5'), cohort: 1 },
+      { kind: 'ownerAct', name: 'MinterSet' },
+      { kind: 'turnsSkipped', round: 3, cohort: 1, due: nextDue, turns: 1 },
+      { kind: 'credited', round: 3, cohort: 1, due, turns: 2, amountPerNodeWei: 30n, nodeCount: 2 },
+      { kind: 'surplusSpent', round: 3, amountWei: 60n, allowanceWei: 40n },
+    ],
+  )
+  const windowSet = range.events.find((event) => event.kind === 'ownerAct' && event.name === 'NotOwedSet')
+  assert.deepEqual(windowSet?.kind === 'ownerAct' && Object.values(windowSet.detail), window.map(String))
 })
 
 test('withdraw calls that reverted are seen with what they asked for, those that succeeded are not', async () => {
@@ -309,8 +372,8 @@ test('logs that a lagging node left out are asked for again by block hash', asyn
 test('logs that a receipt names and the provider keeps back are a retryable fault', async () => {
   const from = (await stage.head()).number
   const { number, hash } = await stage.head()
-  const orders = [{ to: stage.at(9), cohort: 7, ref: ref('d') }]
-  await stage.send(stage.minter, { kind: 'mint', orders, guard: { number, hash } })
+  const orders = [{ to: stage.at(9), cohort: 1, ref: ref('d') }]
+  await stage.send(stage.minter, { kind: 'mint', orders, guard: { number, hash }, validUntil: FOREVER })
   for (const keep of [0, 1]) {
     const answer = observedBehind(from, from + 1, async ({ method }, forward) => {
       if (method !== 'eth_getLogs') return undefined
@@ -329,8 +392,8 @@ test('logs that a receipt names and the provider keeps back are a retryable faul
 
 test('a receipt that calls a mint failed is a retryable fault: what failed leaves no logs', async () => {
   const { number, hash } = await stage.head()
-  const orders = [{ to: stage.at(9), cohort: 7, ref: ref('9') }]
-  await stage.send(stage.minter, { kind: 'mint', orders, guard: { number, hash } })
+  const orders = [{ to: stage.at(9), cohort: 1, ref: ref('9') }]
+  await stage.send(stage.minter, { kind: 'mint', orders, guard: { number, hash }, validUntil: FOREVER })
   const lie = forging('eth_getTransactionReceipt', (found) => ({ ...found, status: '0x0' }))
   await assert.rejects(
     observedBehind(number, number + 1, lie),

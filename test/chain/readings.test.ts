@@ -5,6 +5,7 @@ import { createReadings } from '../../src/chain/readings.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { FOREVER, oneTurn } from '../support/factory.ts'
 import { type Stage, startStage } from './stage.ts'
 
 const ref = (digit: string) => `0x${digit.repeat(64)}` as Hash
@@ -16,14 +17,23 @@ before(async () => {
   const due = (await stage.head()).time + 100
   await stage.send(minter, {
     kind: 'openCohorts',
-    openings: [{ cohort: 4, tierNo: 2, firstDue: due, intervalSec: 60 }],
+    first: 1,
+    openings: [{ tierNo: 2, firstDue: due, intervalSec: 60 }],
+    validUntil: FOREVER,
   })
-  const orders = [5, 5, 6].map((account, index) => ({ to: at(account), cohort: 4, ref: ref(String(index + 1)) }))
-  await stage.send(minter, { kind: 'mint', orders, guard: null })
+  const orders = [5, 5, 6].map((account, index) => ({ to: at(account), cohort: 1, ref: ref(String(index + 1)) }))
+  await stage.send(minter, { kind: 'mint', orders, guard: null, validUntil: FOREVER })
   await stage.chain.setNextTime(due)
   await stage.chain.mine()
-  const credits = [{ cohort: 4, amountPerNodeWei: wei(30n) }]
-  await stage.send(distributor, { kind: 'credit', round: 1, credits, valueWei: wei(90n), guard: null })
+  const credits = [oneTurn(1, due, wei(30n))]
+  await stage.send(distributor, {
+    kind: 'credit',
+    round: 1,
+    credits,
+    valueWei: wei(90n),
+    guard: null,
+    validUntil: FOREVER,
+  })
   block = (await stage.head()).number
 })
 after(() => stage.close())

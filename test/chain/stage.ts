@@ -10,6 +10,7 @@ import { localSigner } from '../../src/chain/signer.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
+import { ROOMY_SETUP } from '../support/factory.ts'
 import { type FalseProvider, startFalseProvider } from './false-provider.ts'
 
 /** What the factory's and the nodes' owners do; the service's own ABI has none of it. */
@@ -19,6 +20,10 @@ const ownersAbi = parseAbi([
   'function transferFrom(address from, address to, uint256 id)',
   'function setInterval(uint256 cohort, uint256 interval)',
   'function setDistributor(address distributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function expel(bytes32[] refs)',
+  'function setMinter(address newMinter, uint256 nodes, uint256 cohorts)',
+  'function addNotOwed(uint256 window, uint256 from, uint256 until)',
+  'function setSwapsAllowance(uint256 allowance)',
   'function pause()',
   'function unpause()',
 ])
@@ -55,7 +60,8 @@ export async function startStage(): Promise<Stage> {
 
   // Deployments wait for their block; meanwhile this mines it.
   const mining = setInterval(() => void chain.mine(), 50)
-  const options = { rpcUrl: chain.rpcUrl, owner: at(0), minter: at(1), distributor: at(2), maxPerWallet: 3 }
+  const roles = { owner: at(0), minter: at(1), distributor: at(2), maxPerWallet: 3 }
+  const options = { rpcUrl: chain.rpcUrl, ...roles, ...ROOMY_SETUP }
   const [{ address: factory }, { address: token }] = await Promise.all([
     deployFactory({ ...options, privateKey: keyOf(0) }),
     deployDemoToken({ rpcUrl: chain.rpcUrl, privateKey: keyOf(4) }),

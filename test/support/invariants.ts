@@ -7,7 +7,10 @@ import type { World } from './world.ts'
 
 const eventsAbi = parseAbi([
   'event NodeMinted(uint256 indexed nodeId, address indexed owner, bytes32 indexed ref, uint256 cohort)',
-  'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 amountPerNode, uint256 nodeCount)',
+  'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns, uint256 amountPerNode, uint256 nodeCount)',
+  'event TurnsSkipped(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns)',
+  'event SurplusSpent(uint256 indexed round, uint256 amount, uint256 allowance)',
+  'event NodeExpelled(uint256 indexed nodeId, bytes32 indexed ref, uint256 indexed cohort)',
   'event Withdrawn(uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal)',
 ])
 
@@ -34,6 +37,7 @@ interface Turn {
   round: number
   cohort: number
   due: number
+  turns: number
   amount_wei: bigint
   node_count: number
   seed: Hash
@@ -42,10 +46,13 @@ interface Turn {
   max_wei: bigint
   payout_bps: number
 }
-interface Credited {
+interface Skipped {
   round: bigint
   cohort: bigint
   due: bigint
+  turns: bigint
+}
+interface Credited extends Skipped {
   amountPerNode: bigint
   nodeCount: bigint
 }
@@ -62,10 +69,10 @@ export interface OnPurpose {
 export async function checkInvariants(world: World, onPurpose: OnPurpose = {}): Promise<void> {
   await world.rest()
   const blocks = await readBlocks(world)
-  const { minted, credited } = await readEvents(world)
+  const { minted, ...events } = await readEvents(world)
   await checkPayments(world, blocks, minted, onPurpose)
   await checkNodes(world, minted)
-  await checkRounds(world, blocks, credited)
+  await checkRounds(world, blocks, events)
   await checkBooks(world)
   await checkVerdicts(world)
   await checkSent(world, blocks, onPurpose)
@@ -81,7 +88,15 @@ async function readBlocks(world: World): Promise<WireBlock[]> {
   return blocks
 }
 
-async function readEvents(world: World): Promise<{ minted: Minted[]; credited: Credited[] }> {
+/** What the contract's events tell of rounds. */
+interface RoundEvents {
+  credited: Credited[]
+  skipped: Skipped[]
+  /** Rounds that were paid from surplus. */
+  fromSurplus: bigint[]
+}
+
+async function readEvents(world: World): Promise<{ minted: Minted[] } & RoundEvents> {
   const logs = await world.chain.rpc<{ topics: [Hash]; data: Hash }[]>('eth_getLogs', [
     { address: world.factory, fromBlock: '0x0', toBlock: 'latest' },
   ])
@@ -92,6 +107,8 @@ async function readEvents(world: World): Promise<{ minted: Minted[]; credited: C
   return {
     minted: events.flatMap((event) => (event.eventName === 'NodeMinted' ? [event.args as Minted] : [])),
     credited: events.flatMap((event) => (event.eventName === 'Credited' ? [event.args as Credited] : [])),
+    skipped: events.flatMap((event) => (event.eventName === 'TurnsSkipped' ? [event.args as Skipped] : [])),
+    fromSurplus: events.flatMap((event) => (event.eventName === 'SurplusSpent' ? [event.args.round] : [])),
   }
 }
 
@@ -165,8 +182,9 @@ async function checkNodes(world: World, minted: Minted[]): Promise<void> {
   const rows = await world.pool<
     { id: number; owner: string; credited: bigint; withdrawn: bigint; cohort: number; ref: Hash }[]
   >`
-    SELECT n.node_id AS id, n.owner, c.per_node_wei - n.per_node_at_mint_wei AS credited, n.withdrawn_wei AS withdrawn,
-      n.cohort, n.ref FROM nodes n JOIN cohorts c USING (cohort) ORDER BY n.node_id`
+    SELECT n.node_id AS id, n.owner, coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0) AS credited,
+      n.withdrawn_wei AS withdrawn, coalesce(n.cohort, 0) AS cohort, n.ref
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) ORDER BY n.node_id`
   assert.equal(await world.read<bigint>('lastId'), BigInt(rows.length), 'I4: as many nodes as the contract counts')
   assert.deepEqual(
     rows.map((row) => [BigInt(row.id), row.ref]),
@@ -197,18 +215,29 @@ async function checkNodes(world: World, minted: Minted[]): Promise<void> {
 }
 
 /** I5: rounds add up, are numbered without gap, pay each turn once, and every published turn can be recomputed. */
-async function checkRounds(world: World, blocks: WireBlock[], credited: Credited[]): Promise<void> {
-  const rounds = await world.pool<{ round: number; total: bigint; nodes: number }[]>`
-    SELECT round, total_wei AS total, node_count AS nodes FROM rounds ORDER BY round`
+async function checkRounds(
+  world: World,
+  blocks: WireBlock[],
+  { credited, skipped, fromSurplus }: RoundEvents,
+): Promise<void> {
+  const rounds = await world.pool<{ round: number; total: bigint; nodes: number; mode: string }[]>`
+    SELECT round, total_wei AS total, node_count AS nodes, mode FROM rounds ORDER BY round`
   const turns = await world.pool<Turn[]>`
-    SELECT round, cohort, due, amount_wei, node_count, seed, seed_block, min_wei, max_wei, payout_bps FROM turns
+    SELECT round, cohort, due, turns, amount_wei, node_count, seed, seed_block, min_wei, max_wei, payout_bps FROM turns
     ORDER BY round, cohort`
   assert.deepEqual(
-    turns.map((t) => [t.round, t.cohort, t.due, t.amount_wei, t.node_count]),
+    turns.map((t) => [t.round, t.cohort, t.due, t.turns, t.amount_wei, t.node_count]),
     credited
-      .map((c) => [Number(c.round), Number(c.cohort), Number(c.due), c.amountPerNode, Number(c.nodeCount)] as const)
+      .map((c) => [...turnsOf(c), c.amountPerNode, Number(c.nodeCount)] as const)
       .sort((a, b) => a[0] - b[0] || a[1] - b[1]),
     'I5: turns are the Credited events',
+  )
+  const skips = await world.pool<{ round: number; cohort: number; due: number; turns: number }[]>`
+    SELECT round, cohort, due, turns FROM skips ORDER BY round, cohort`
+  assert.deepEqual(
+    skips.map((row) => [row.round, row.cohort, row.due, row.turns]),
+    skipped.map(turnsOf).sort((a, b) => a[0] - b[0] || a[1] - b[1]),
+    'I5: skips are the TurnsSkipped events',
   )
   assert.deepEqual(
     rounds.map((row) => row.round),
@@ -219,11 +248,13 @@ async function checkRounds(world: World, blocks: WireBlock[], credited: Credited
     const own = credited.filter((event) => event.round === BigInt(round.round))
     const total = own.reduce((sum, event) => sum + event.amountPerNode * event.nodeCount, 0n)
     const nodes = own.reduce((sum, event) => sum + event.nodeCount, 0n)
-    assert.deepEqual([round.total, BigInt(round.nodes)], [total, nodes], `I5: round ${round.round} adds up`)
+    const mode = fromSurplus.includes(BigInt(round.round)) ? 'swaps' : 'treasury'
+    const found = [round.total, BigInt(round.nodes), round.mode]
+    assert.deepEqual(found, [total, nodes, mode], `I5: round ${round.round} adds up`)
   }
   const paid = credited.map((event) => `${event.cohort} ${event.due}`)
   assert.equal(new Set(paid).size, paid.length, 'I5: no cohort is paid a turn twice')
-  for (const t of turns) {
+  for (const t of turns.filter(({ turns: count }) => count === 1)) {
     const at = blocks.findIndex((block) => Number(block.timestamp) >= t.due)
     const block = blocks[at] ?? assert.fail('no seed block')
     assert.equal(t.seed_block, at, 'I5: the seed is of the first block not before the turn')
@@ -238,6 +269,9 @@ async function checkRounds(world: World, blocks: WireBlock[], credited: Credited
   }
 }
 
+const turnsOf = ({ round, cohort, due, turns }: Skipped) =>
+  [Number(round), Number(cohort), Number(due), Number(turns)] as const
+
 /** I6, and the kept totals against a recount. */
 async function checkBooks(world: World): Promise<void> {
   const outstanding = await world.read<bigint>('outstanding')
@@ -250,7 +284,7 @@ async function checkBooks(world: World): Promise<void> {
   const [kept] = await world.pool`SELECT nodes, owners, rounds, distributed_wei, withdrawn_wei, sales_wei FROM totals`
   const [counted] = await world.pool`
     SELECT (SELECT count(*) FROM nodes) AS nodes, (SELECT count(DISTINCT owner) FROM nodes) AS owners,
-      (SELECT count(*) FROM rounds) AS rounds, (SELECT coalesce(sum(total_wei), 0) FROM rounds) AS distributed_wei,
+      (SELECT count(*) FROM rounds WHERE node_count > 0) AS rounds, (SELECT coalesce(sum(total_wei), 0) FROM rounds) AS distributed_wei,
       (SELECT coalesce(sum(withdrawn_wei), 0) FROM nodes) AS withdrawn_wei,
       (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE state = 'minted') AS sales_wei`
   assert.deepEqual(kept, counted, 'the kept totals equal a recount')
@@ -320,9 +354,12 @@ const TABLES = [
   'wallet_outflows',
   'cohorts',
   'nodes',
+  'expulsions',
   'node_transfers',
   'rounds',
   'turns',
+  'skips',
+  'owner_acts',
   'withdrawals',
   'totals',
   'audit',

@@ -22,19 +22,12 @@ import type { CreditOutcome, PaymentsOutcome } from '../../src/passes/outcomes.t
 import { paymentsPass } from '../../src/passes/payments.ts'
 import { seedTiers } from '../../src/seed.ts'
 import { startTestChain, type TestChain, type TestChainOptions } from './anvil.ts'
+import { ROOMY_SETUP } from './factory.ts'
 import { createDatabase } from './postgres.ts'
 
 export const ETHER = 10n ** 18n
 export const INTERVAL_SEC = 600
 export const SLOT_SEC = 60
-/** A factory whose budgets and bounds are no concern of the test. */
-export const ROOMY_SETUP = {
-  nodes: 2 ** 32 - 1,
-  cohorts: 2 ** 16 - 1,
-  floorGwei: 0n,
-  ceilingGwei: 2n ** 48n - 1n,
-  leastIntervalSec: 1,
-} as const
 /** Withdrawing and transferring are for owners' wallets: the service's own ABI cannot even encode them. */
 export const ownerAbi = parseAbi([
   'function withdraw(uint256 id, address to, uint256 amount)',
