@@ -143,8 +143,8 @@ async function plan(pool: Pool): Promise<void> {
   const due = (await readCohorts(pool)).filter((cohort) => isDue(cohort, cursor.time))
   await lastRound(pool)
   // Planning asks the chain only for seeds older than the stored headers: there are none here.
-  const { plan: planned } = await planDueRound({ pool } as PassContext, cursor, due)
-  if (planned.turns.length !== COHORTS) throw new Error('not every cohort was planned')
+  const { plan: planned } = await planDueRound({ pool } as PassContext, { cursor, bounds: null }, due)
+  if (planned.credits.length !== COHORTS) throw new Error('not every cohort was planned')
 }
 
 function bytesRow({ what, count, bytes, tables }: Growth): Row {

@@ -72,18 +72,19 @@ async function fillTerms(sql: Sql): Promise<void> {
 async function fillRounds(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void> {
   await sql`
     INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at, block_number, block_hash)
-    SELECT c, 1, ${INTERVAL_SEC}, ${HEAD_TIME - DUE_BEFORE_SEC}::bigint + c, ${Math.floor(nodes / COHORTS)}::int
-        + CASE WHEN c < ${nodes % COHORTS}::int THEN 1 ELSE 0 END,
+    SELECT c, 1, ${INTERVAL_SEC}, ${HEAD_TIME - DUE_BEFORE_SEC}::bigint + c - 1, ${Math.floor(nodes / COHORTS)}::int
+        + CASE WHEN c <= ${nodes % COHORTS}::int THEN 1 ELSE 0 END,
       ${rounds}::numeric * ${TURN_WEI}::numeric, ${rounds}, to_timestamp(${HEAD_TIME - INTERVAL_SEC}), 1, pg_temp.hash_of('block', 1)
-    FROM generate_series(0, ${COHORTS - 1}::int) c`
+    FROM generate_series(1, ${COHORTS}::int) c`
   await sql`
     INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
     SELECT r, 'treasury', ${nodes}::numeric * ${TURN_WEI}::numeric, ${nodes}, pg_temp.hash_of('round', r),
       to_timestamp(${HEAD_TIME}::bigint - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint), 1, pg_temp.hash_of('block', 1)
     FROM generate_series(1::bigint, ${rounds}::bigint) r`
   await sql`
-    INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei, payout_bps)
-    SELECT r, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, ${TURN_WEI}::numeric, c.size, 'basic', 1,
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
+      payout_bps)
+    SELECT r, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, 1, ${TURN_WEI}::numeric, c.size, 'basic', 1,
       pg_temp.hash_of('seed', r), ${TURN_WEI}::numeric, ${TURN_WEI}::numeric, 10000
     FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c`
 }
@@ -101,7 +102,7 @@ async function fillNodes(sql: Sql, { nodes, withdrawingEvery, withdrawals }: Led
   await sql`
     INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, withdrawn_wei, mint_tx_hash,
       minted_at, block_number, block_hash)
-    SELECT n, ${owner}, (n - 1) % ${COHORTS}::int, pg_temp.hash_of('ref', n), n, 0, 0,
+    SELECT n, ${owner}, (n - 1) % ${COHORTS}::int + 1, pg_temp.hash_of('ref', n), n, 0, 0,
       CASE WHEN ${withdraws} THEN ${withdrawals}::numeric * ${WITHDRAWN_WEI}::numeric ELSE 0 END, pg_temp.hash_of('mint', n / 50),
       to_timestamp(0), 1, pg_temp.hash_of('block', 1) FROM ${everyNode}`
   await sql`

@@ -8,6 +8,7 @@ import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
 import { allowSender, denySender } from '../../src/db/senders.ts'
 import { connect, jsonRows, type Pool } from '../../src/db/sql.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { FOREVER } from '../support/factory.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -147,7 +148,7 @@ test('a node that nobody paid for, minted with the minter’s key, does not make
     const ref = `0x${'ab'.repeat(32)}` as Hash
     const order = { to: world.at(9), cohort, ref }
     const fees = await minter.fees()
-    const call: FactoryCall = { kind: 'mint', orders: [order], guard: null }
+    const call: FactoryCall = { kind: 'mint', orders: [order], guard: null, validUntil: FOREVER }
     const { raw } = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 500_000n, fees })
     await minter.broadcast(raw)
     await world.chain.mine()

@@ -1,6 +1,7 @@
 // Deploying on a real chain, and what start-up says of settings that do not fit it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { toFunctionSelector } from 'viem'
 import { type CheckDeploymentOptions, checkDeployment } from '../../src/chain/check-deployment.ts'
 import { createContractReader } from '../../src/chain/contract.ts'
 import { deployDemoToken, deployFactory, transferToken } from '../../src/chain/deploy.ts'
@@ -8,6 +9,7 @@ import { createChainReader } from '../../src/chain/follow.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { ZERO_ADDRESS } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { ROOMY_SETUP } from '../support/factory.ts'
 import { type Stage, startStage } from './stage.ts'
 
 let stage: Stage
@@ -45,7 +47,7 @@ test('a factory is deployed with its roles, where and when it says', async () =>
       owner: at(11),
       minter: at(12),
       distributor: at(13),
-      maxPerWallet: 7,
+      ...{ ...ROOMY_SETUP, maxPerWallet: 7, leastIntervalSec: 60 },
       onProgress: (step) => steps.push(step),
     }),
   )
@@ -56,7 +58,7 @@ test('a factory is deployed with its roles, where and when it says', async () =>
   assert.equal(deployed.blockNumber, Number(receipt.blockNumber))
   assert.equal(await createContractReader(stage.rpc, deployed.address).maxPerWallet(), 7)
   const check = await checkDeployment({ ...settings, factory: deployed.address, minter: at(12), distributor: at(13) })
-  assert.deepEqual(check, { problems: [], guardUsable: true, knownCode: true, maxPerWallet: 7 })
+  assert.deepEqual(check, { problems: [], guardUsable: true, knownCode: true, maxPerWallet: 7, leastIntervalSec: 60 })
   assert.ok(steps.length >= 3 && steps.every((step) => !step.includes(keyOf(10).slice(2))))
 })
 
@@ -69,7 +71,7 @@ test('a deployment that the contract refuses is a fault', async () => {
     minter: at(1),
     distributor: at(2),
   }
-  await assert.rejects(deployFactory({ ...options, maxPerWallet: 7 }), /revert/i)
+  await assert.rejects(deployFactory({ ...options, ...ROOMY_SETUP, maxPerWallet: 7 }), /revert/i)
 })
 
 test('the demo token is deployed and handed out', async () => {
@@ -91,6 +93,7 @@ test('settings that fit give no problem, and the fork guard is usable', async ()
     guardUsable: true,
     knownCode: true,
     maxPerWallet: 3,
+    leastIntervalSec: 1,
   })
   const readOnly = await checkDeployment({ ...settings, minter: null, distributor: null, paymentAddress: null })
   assert.deepEqual(readOnly.problems, [])
@@ -102,6 +105,7 @@ const misfits: [sentence: string, change: () => Partial<CheckDeploymentOptions>,
   ['another contract at the factory', () => ({ factory: stage.token }), 'FACTORY_ADDRESS', /FACTORY_ADDRESS/],
   ['a minter without the role', () => ({ minter: stage.at(9) }), 'MINTER_PRIVATE_KEY', /setMinter/],
   ['a distributor without the role', () => ({ distributor: stage.at(9) }), 'DISTRIBUTOR_PRIVATE_KEY', /setDistributor/],
+  ['turns closer than the factory takes', () => ({ intervalSec: 0 }), 'CREDIT_INTERVAL_SEC', /to 1 or more/],
   ['payments to the factory', () => ({ paymentAddress: stage.factory }), 'PAYMENT_ADDRESS', /PAYMENT_ADDRESS/],
   ['payments to nobody', () => ({ paymentAddress: ZERO_ADDRESS }), 'PAYMENT_ADDRESS', /PAYMENT_ADDRESS/],
 ]
@@ -115,6 +119,22 @@ for (const [sentence, change, setting, remedy] of misfits) {
     assert.match(problems[0]?.remedy ?? '', remedy)
   })
 }
+
+test('a factory of the first version is told apart from other contracts', async () => {
+  const { rpc, provider } = await stage.behind()
+  const leastInterval = toFunctionSelector('leastInterval()')
+  provider.rule = ({ method, params }) => {
+    const [call] = params as [{ data?: string }]
+    const asked = method === 'eth_call' && call.data?.startsWith(leastInterval)
+    return asked ? { error: { code: 3, message: 'execution reverted', data: '0x' } } : undefined
+  }
+  const { problems } = await checkDeployment({ ...settings, rpc })
+  assert.deepEqual(
+    problems.map(({ setting, transient }) => [setting, transient]),
+    [['FACTORY_ADDRESS', false]],
+  )
+  assert.match(problems[0]?.problem ?? '', /of the first version/)
+})
 
 test('a chain that cannot be asked is a passing problem of RPC_URL', async () => {
   const rpc = createRpc({ urls: ['http://127.0.0.1:9/secretkey1'], log: silentLog })

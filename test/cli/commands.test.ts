@@ -6,8 +6,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { encodeFunctionData } from 'viem'
-import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import { hash } from '../../src/domain/units.ts'
 import { decryptKeystore } from '../../src/chain/keystore.ts'
 import { addressOfKey } from '../../src/chain/wallets.ts'
 import type { Command } from '../../src/cli/command.ts'
@@ -15,6 +14,7 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks.ts'
 import { registerEndpoints } from '../../src/db/webhooks.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
+import { mintData } from '../support/factory.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -153,24 +153,12 @@ async function unpaidNode(): Promise<string> {
   if (unpaid) return unpaid
   const [open] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts WHERE next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
-  const order = {
-    to: world.at(15),
-    cohort: BigInt(open?.cohort ?? assert.fail('no cohort takes nodes')),
-    ref: `0x${'77'.repeat(32)}`,
-  }
-  const data = encodeFunctionData({ abi: factoryAbi, functionName: 'mint', args: mintArgs(order) } as never)
+  const cohort = open?.cohort ?? assert.fail('no cohort takes nodes')
+  const data = mintData({ to: world.at(15), cohort, ref: hash(`0x${'77'.repeat(32)}`) })
   await world.call(1, world.factory, data)
   await world.settle()
   unpaid = JSON.parse((await run('nodes', 'unpaid', '--json')).out).nodes[0].nodeId
   return unpaid ?? assert.fail('no node was minted')
-}
-
-function mintArgs(order: { to: string; cohort: bigint; ref: string }): unknown[] {
-  const mint = factoryAbi.find((item) => item.type === 'function' && item.name === 'mint') ?? assert.fail('no mint')
-  return mint.inputs.map((input) => {
-    if (input.type.startsWith('tuple')) return [order]
-    return input.type === 'bytes32' ? `0x${'0'.repeat(64)}` : 0n
-  })
 }
 
 /** Called in a way that gets past the checks of arguments, without a question. */

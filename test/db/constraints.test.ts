@@ -20,7 +20,7 @@ before(async () => {
     INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec) VALUES (1, 1, 2, 100, 10);
     INSERT INTO blocks VALUES (5, '${h(5)}', '${h(4)}', 50, '${h(55)}');
     INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, block_number, block_hash) VALUES (1, 1, 100, 200, 5, '${h(5)}');
-    INSERT INTO outbox (kind, sender, nonce, call, gas_limit) VALUES ('mint', '${A}', 7, '{}', 1);
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('mint', '${A}', 7, '{}', 1, 900);
     INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
       VALUES ('${h(70)}', 1, 1, '0x00', 1, 1, 5);
     INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
@@ -29,7 +29,7 @@ before(async () => {
       VALUES (1, '${B}', 1, '${h(10)}', 1, 0, 0, '${h(70)}', now(), 5, '${h(5)}');
     UPDATE payments SET state = 'minted', node_id = 1, tier_id = 'basic', tier_version = 1 WHERE id = 1;
     INSERT INTO rounds VALUES (1, 'treasury', 10, 1, '${h(80)}', now(), 5, '${h(5)}');
-    INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count) VALUES (1, 1, 1, 200, 10, 1);
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (1, 1, 1, 200, 1, 10, 1);
     INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, block_number, block_hash)
       VALUES (1, 4, 4, '${B}', '${h(90)}', 0, 'sent', now(), 5, '${h(5)}');`)
 })
@@ -62,12 +62,12 @@ const node = (id: number, ref: string, payment: string) =>
 const refused: [string, string, RegExp][] = [
   [
     'one intent per sender and nonce',
-    `INSERT INTO outbox (kind, sender, nonce, call, gas_limit) VALUES ('credit', '${A}', 7, '{}', 1)`,
+    `INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('credit', '${A}', 7, '{}', 1, 900)`,
     /outbox_nonce/,
   ],
   [
     'no intent of an unknown kind',
-    `INSERT INTO outbox (kind, sender, nonce, call, gas_limit) VALUES ('withdraw', '${A}', 8, '{}', 1)`,
+    `INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('withdraw', '${A}', 8, '{}', 1, 900)`,
     /outbox_kind_check/,
   ],
   ['settled if and only if in a block', `UPDATE outbox SET state = 'mined'`, /outbox_check/],
@@ -184,17 +184,17 @@ const refused: [string, string, RegExp][] = [
   ],
   [
     'a cohort is paid a turn once',
-    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}'); INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count) VALUES (2, 1, 2, 200, 10, 1)`,
+    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}'); INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (2, 1, 2, 200, 1, 10, 1)`,
     /turns_cohort_due_key/,
   ],
   [
     'a cohort is paid once in a round',
-    `INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count) VALUES (1, 1, 2, 300, 10, 1)`,
+    `INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (1, 1, 2, 300, 1, 10, 1)`,
     /turns_pkey/,
   ],
   [
     'turns of a cohort are numbered once',
-    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}'); INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count) VALUES (2, 1, 1, 300, 10, 1)`,
+    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}'); INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (2, 1, 1, 300, 1, 10, 1)`,
     /turns_cohort/,
   ],
   [
@@ -257,7 +257,7 @@ const allowed: [string, string][] = [
   ],
   [
     'another sender may have the same nonce',
-    `INSERT INTO outbox (kind, sender, nonce, call, gas_limit) VALUES ('credit', '${B}', 7, '{}', 1)`,
+    `INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('credit', '${B}', 7, '{}', 1, 900)`,
   ],
   [
     'a payment with its node',

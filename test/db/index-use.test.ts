@@ -65,8 +65,8 @@ async function fill(sql: Pool): Promise<void> {
     await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, confirmed_at, log_index, node_id, status,
         to_address, tx_hash, withdrawn_total_wei)
       SELECT 5, ${hash('n + 100')}, n + 100, to_timestamp(1), to_timestamp(1), 2, n, 'sent', ${address('n')}, ${hash('n')}, 5 ${each}`
-    await sql`INSERT INTO outbox (id, kind, sender, nonce, call, gas_limit, guard_block, state, block_number, block_hash, tx_hash)
-      OVERRIDING SYSTEM VALUE SELECT n, 'mint', ${addressOf(1)}, n, '{}', 1, n + 99, 'mined', n + 100, ${hash('n + 100')},
+    await sql`INSERT INTO outbox (id, kind, sender, nonce, call, gas_limit, guard_block, valid_until, state, block_number, block_hash, tx_hash)
+      OVERRIDING SYSTEM VALUE SELECT n, 'mint', ${addressOf(1)}, n, '{}', 1, n + 99, n + 999, 'mined', n + 100, ${hash('n + 100')},
         ${hash('n')} ${each}`
     await sql`INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
       SELECT ${hash('n')}, n, 1, '0x00', 1, 1, n + 99 ${each}`
@@ -189,7 +189,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await nodes.readMintedTo(sql, [7n, 8n])
     await nodes.sumCreditsBefore(sql, 7, 700)
     await countUnbackedNodes(sql, [7])
-    await countIntoStates(sql, 7, HEAD)
+    await countIntoStates(sql, { cohort: 7, fromBlock: HEAD, by: 1 })
     await nodes.forgetEvents(sql, 7n)
   },
 }

@@ -31,7 +31,7 @@ before(async () => {
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
       VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 1, 1, 'test');
     INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, block_number, block_hash) VALUES (1, 1, 100, 200, 5, '${h(5)}');
-    INSERT INTO outbox (kind, sender, nonce, call, gas_limit) VALUES ('mint', '${BUYER}', 7, '{}', 1);
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('mint', '${BUYER}', 7, '{}', 1, 900);
     INSERT INTO nodes (node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, block_hash)
       VALUES (1, '${BUYER}', 1, '${h(10)}', 0, 0, '${h(70)}', now(), 5, '${h(5)}')`)
 })

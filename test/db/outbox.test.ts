@@ -1,7 +1,7 @@
 // The outbox: whose intent a transaction settles.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertIntent, readPending, settleIntents } from '../../src/db/outbox.ts'
+import { insertIntent, isLapsed, readPending, settleIntents } from '../../src/db/outbox.ts'
 import { connect } from '../../src/db/sql.ts'
 import { address, hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -18,7 +18,7 @@ test('a transaction settles the intent of its sender, and none of another one th
       [MINTER, word(1)],
       [DISTRIBUTOR, word(2)],
     ] as const) {
-      const intent = { kind: 'mint' as const, sender, nonce: 7, call: {}, gasLimit: 1n, guardBlock: null }
+      const intent = { kind: 'mint' as const, sender, nonce: 7, call: {}, gasLimit: 1n, guardBlock: null, validUntil: 900 }
       const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
       await insertIntent(pool, intent, { txHash, raw: '0x00', ...fees, signedAtBlock: 1 })
     }
@@ -34,4 +34,12 @@ test('a transaction settles the intent of its sender, and none of another one th
     await pool.end({ timeout: 1 })
     await database.drop()
   }
+})
+
+test('an intent is no use any more once its time is over, or its guard may be out of a chain’s sight', () => {
+  const intent = { guardBlock: 100, validUntil: 5_000 }
+  assert.equal(isLapsed(intent, { number: 355, time: 5_000 }), false)
+  assert.equal(isLapsed(intent, { number: 101, time: 5_001 }), true)
+  assert.equal(isLapsed(intent, { number: 356, time: 4_000 }), true)
+  assert.equal(isLapsed({ ...intent, guardBlock: null }, { number: 9_999, time: 5_000 }), false)
 })

@@ -122,22 +122,12 @@ class Ledger {
     const round = ++this.now.rounds
     const totalWei = wei(BigInt(amount) * BigInt(size))
     const none = { tierId: null, seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
-    await insertRounds(
-      sql,
-      [{ ...this.stamp(), round, mode: 'treasury', totalWei, nodeCount: size }],
-      [
-        {
-          ...none,
-          round,
-          cohort: 1,
-          tierNo: 1,
-          turnNo: turnCount + 1,
-          due: nextDue,
-          amountWei: wei(BigInt(amount)),
-          nodeCount: size,
-        },
-      ],
-    )
+    const turn = { round, cohort: 1, tierNo: 1, turnNo: turnCount + 1, due: nextDue, turns: 1, nodeCount: size }
+    await insertRounds(sql, {
+      rounds: [{ ...this.stamp(), round, mode: 'treasury', totalWei, nodeCount: size }],
+      turns: [{ ...none, ...turn, amountWei: wei(BigInt(amount)) }],
+      skips: [],
+    })
     await this.saveCohort(sql, {
       perNodeWei: wei(perNodeWei + BigInt(amount)),
       turnCount: turnCount + 1,

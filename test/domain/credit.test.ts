@@ -3,13 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  CREDITS_PER_ROUND_MAX,
   type CreditTerms,
   creditMaxWei,
-  type DueTurn,
+  type DueCohort,
   firstHalf,
   planRound,
+  type RoundPlan,
   seedOf,
-  TURNS_PER_ROUND_MAX,
+  type Turn,
   termsAt,
   turnAmountWei,
 } from '../../src/domain/credit.ts'
@@ -78,44 +80,77 @@ test('a range of one value pays that value; a payout of zero pays nothing', () =
   assert.equal(turnAmountWei(0n, { minWei: 9_999n, maxWei: 9_999n }, 1), 0n)
 })
 
-const turn = (cohort: number, fields: Partial<DueTurn> = {}): DueTurn => ({
+type Fields = Partial<Omit<DueCohort, 'turns'> & Turn>
+
+/** A cohort with one turn to pay. */
+const cohortDue = (cohort: number, { due = 1000 + cohort, amountWei = wei(10n), ...fields }: Fields = {}): DueCohort => ({
   cohort,
-  due: 1000 + cohort,
   size: 2,
   unbackedNodes: 0,
-  amountWei: wei(10n),
+  turns: [{ due, amountWei }],
   ...fields,
 })
+const numbersOf = (plan: RoundPlan) => plan.credits.map(({ cohort }) => cohort)
 
 test('a round holds what is due, oldest turn first, with its exact total', () => {
-  const plan = planRound([turn(3), turn(1, { size: 5 }), turn(2, { due: 1001, amountWei: wei(0n) })])
-  assert.deepEqual(plan, {
-    turns: [
-      { cohort: 1, due: 1001, amountWei: 10n, nodeCount: 5 },
-      { cohort: 2, due: 1001, amountWei: 0n, nodeCount: 2 },
-      { cohort: 3, due: 1003, amountWei: 10n, nodeCount: 2 },
+  const due = [cohortDue(3), cohortDue(1, { size: 5 }), cohortDue(2, { due: 1001, amountWei: wei(0n) })]
+  assert.deepEqual(planRound(due, null), {
+    credits: [
+      { cohort: 1, turns: [{ due: 1001, amountWei: 10n }], amountWei: 10n, nodeCount: 5 },
+      { cohort: 2, turns: [{ due: 1001, amountWei: 0n }], amountWei: 0n, nodeCount: 2 },
+      { cohort: 3, turns: [{ due: 1003, amountWei: 10n }], amountWei: 10n, nodeCount: 2 },
     ],
     totalWei: 70n,
     nodeCount: 9,
     unbacked: [],
     unknown: [],
+    outOfBounds: [],
   })
 })
 
+test('several turns of a cohort are one credit of their sum, up to the first that cannot be computed', () => {
+  const turns = [5n, 7n, null, 9n].map((wanted, i) => ({ due: 1000 + i, amountWei: wanted === null ? null : wei(wanted) }))
+  const plan = planRound([{ ...cohortDue(1), turns }], null)
+  assert.deepEqual(plan.credits, [{ cohort: 1, turns: turns.slice(0, 2), amountWei: 12n, nodeCount: 2 }])
+  assert.equal(plan.totalWei, 24n)
+})
+
 test('a cohort that nobody paid for and one that cannot be computed wait alone', () => {
-  const plan = planRound([turn(1, { unbackedNodes: 1 }), turn(2, { amountWei: null }), turn(3)])
+  const plan = planRound([cohortDue(1, { unbackedNodes: 1 }), cohortDue(2, { amountWei: null }), cohortDue(3)], null)
   assert.deepEqual(
-    [plan.turns.map((t) => t.cohort), plan.unbacked, plan.unknown, plan.totalWei, plan.nodeCount],
+    [numbersOf(plan), plan.unbacked, plan.unknown, plan.totalWei, plan.nodeCount],
     [[3], [1], [2], 20n, 2],
   )
 })
 
+test('a cohort whose turns come to less or more than the distributor may pay waits alone', () => {
+  const bounds = { floorWei: 5n, ceilingWei: 10n }
+  const amounts = [4n, 5n, 10n, 11n]
+  const ofOne = planRound(
+    amounts.map((wanted, i) => cohortDue(i + 1, { amountWei: wei(wanted) })),
+    bounds,
+  )
+  assert.deepEqual([numbersOf(ofOne), ofOne.outOfBounds, ofOne.totalWei], [[2, 3], [1, 4], 30n])
+  // The bounds are those of one turn, times the turns: one alone may lie outside.
+  const pairs = [
+    [4n, 6n],
+    [4n, 5n],
+    [11n, 9n],
+    [11n, 10n],
+  ].map((pair, i) => ({
+    ...cohortDue(i + 1),
+    turns: pair.map((wanted, at) => ({ due: 1000 + at, amountWei: wei(wanted) })),
+  }))
+  const ofTwo = planRound(pairs, bounds)
+  assert.deepEqual([numbersOf(ofTwo), ofTwo.outOfBounds], [[1, 3], [2, 4]])
+})
+
 test('a round is never longer than its maximum; the oldest turns are in it, the others in the next', () => {
-  const due = Array.from({ length: TURNS_PER_ROUND_MAX + 5 }, (_, i) => turn(i, { due: 5000 - i }))
-  const plan = planRound(due)
-  assert.equal(plan.turns.length, TURNS_PER_ROUND_MAX)
-  assert.equal(plan.totalWei, 20n * BigInt(TURNS_PER_ROUND_MAX))
-  assert.ok(plan.turns.every((t) => t.due <= 5000 - 5))
+  const due = Array.from({ length: CREDITS_PER_ROUND_MAX + 5 }, (_, i) => cohortDue(i, { due: 5000 - i }))
+  const plan = planRound(due, null)
+  assert.equal(plan.credits.length, CREDITS_PER_ROUND_MAX)
+  assert.equal(plan.totalWei, 20n * BigInt(CREDITS_PER_ROUND_MAX))
+  assert.ok(plan.credits.every(({ turns }) => (turns[0]?.due ?? 0) <= 5000 - 5))
 })
 
 test('nothing is lost in planning: each due cohort is paid, waits for the operator, or cannot be computed', () => {
@@ -127,18 +162,16 @@ test('nothing is lost in planning: each due cohort is paid, waits for the operat
     amountWei: fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n }).map(wei)),
   })
   fc.assert(
-    fc.property(fc.uniqueArray(anyTurn, { selector: (t) => t.cohort, maxLength: 40, size: 'max' }), (due) => {
-      const before = due.map((t) => ({ ...t }))
-      const plan = planRound(due)
-      assert.deepEqual(
-        due.map((t) => ({ ...t })),
-        before,
-      )
-      const placed = [...plan.turns.map((t) => t.cohort), ...plan.unbacked, ...plan.unknown]
+    fc.property(fc.uniqueArray(anyTurn, { selector: (t) => t.cohort, maxLength: 40, size: 'max' }), (drawn) => {
+      const due = drawn.map(({ cohort, ...fields }) => cohortDue(cohort, fields))
+      const before = structuredClone(due)
+      const plan = planRound(due, { floorWei: 10n ** 16n, ceilingWei: 10n ** 17n })
+      assert.deepEqual(structuredClone(due), before)
+      const placed = [...numbersOf(plan), ...plan.unbacked, ...plan.unknown, ...plan.outOfBounds]
       assert.deepEqual(placed.toSorted(), due.map((t) => t.cohort).toSorted())
       assert.equal(
         plan.totalWei,
-        plan.turns.reduce((sum, t) => sum + t.amountWei * BigInt(t.nodeCount), 0n),
+        plan.credits.reduce((sum, t) => sum + t.amountWei * BigInt(t.nodeCount), 0n),
       )
     }),
   )
@@ -147,11 +180,8 @@ test('nothing is lost in planning: each due cohort is paid, waits for the operat
 test('turns due at one time are paid in the order of their cohorts, however they were read', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5, 6], { minLength: 6 }), (order) => {
-      const plan = planRound(order.map((cohort) => turn(cohort, { due: 1000 })))
-      assert.deepEqual(
-        plan.turns.map((t) => t.cohort),
-        [1, 2, 3, 4, 5, 6],
-      )
+      const due = order.map((cohort) => cohortDue(cohort, { due: 1000 }))
+      assert.deepEqual(numbersOf(planRound(due, null)), [1, 2, 3, 4, 5, 6])
     }),
   )
 })
@@ -166,20 +196,19 @@ test('the most that a turn may pay is what 80 bits hold for a hundred years of s
   assert.equal(creditMaxWei(Number(100n * 31_557_600n), 10_000), (2n ** 80n - 1n) / 2n)
 })
 
-test('a plan is halved down to one turn, oldest first, with the sums of its own turns', () => {
+test('a plan is halved down to one cohort, oldest first, with the sums of its own credits', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: TURNS_PER_ROUND_MAX }), (count) => {
-      const plan = planRound(
-        Array.from({ length: count }, (_, i) => turn(i, { size: i + 1, amountWei: wei(BigInt(i * i)) })),
-      )
+    fc.property(fc.integer({ min: 0, max: CREDITS_PER_ROUND_MAX }), (count) => {
+      const due = Array.from({ length: count }, (_, i) => cohortDue(i, { size: i + 1, amountWei: wei(BigInt(i * i)) }))
+      const plan = planRound(due, null)
       const half = firstHalf(plan)
       if (count < 2) return assert.equal(half, null)
-      const turns = plan.turns.slice(0, Math.ceil(count / 2))
+      const credits = plan.credits.slice(0, Math.ceil(count / 2))
       assert.deepEqual(half, {
         ...plan,
-        turns,
-        totalWei: turns.reduce((sum, t) => sum + t.amountWei * BigInt(t.nodeCount), 0n),
-        nodeCount: turns.reduce((sum, t) => sum + t.nodeCount, 0),
+        credits,
+        totalWei: credits.reduce((sum, t) => sum + t.amountWei * BigInt(t.nodeCount), 0n),
+        nodeCount: credits.reduce((sum, t) => sum + t.nodeCount, 0),
       })
     }),
   )

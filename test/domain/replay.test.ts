@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FactoryEvent } from '../../src/domain/observed.ts'
 import { type LedgerChanges, type LedgerCohort, lastOwners, MissingHistory, replay } from '../../src/domain/replay.ts'
-import { type Address, address, hash, type Wei, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
+import { type Address, address, type Hash, hash, type Wei, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
 const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
@@ -13,7 +13,9 @@ const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
 
 interface NaiveNode {
   id: bigint
+  /** 0 once it was expelled. */
   cohort: number
+  ref: Hash
   owner: Address
   creditedWei: bigint
   withdrawnWei: bigint
@@ -35,6 +37,7 @@ class Naive {
   block = 1
   now = 1_000
   round = 0
+  fromSurplus: number[] = []
   distributedWei = 0n
   private logIndex = 0
 
@@ -82,12 +85,18 @@ class Naive {
       return
     }
     while (this.of(cohort).length === 0 && cohort.nextDue <= this.now) cohort.nextDue += cohort.intervalSec
-    this.nodes.push({ id, cohort: cohort.cohort, owner, creditedWei: 0n, withdrawnWei: 0n })
+    this.nodes.push({ id, cohort: cohort.cohort, ref, owner, creditedWei: 0n, withdrawnWei: 0n })
     this.emit({ kind: 'transfer', nodeId: id, from: ZERO_ADDRESS, to: owner })
     this.emit({ kind: 'nodeMinted', nodeId: id, owner, ref, cohort: cohort.cohort })
   }
 
-  credit(amounts: number[], paysValue: boolean): void {
+  /** Turns of a cohort that have come. */
+  passed({ nextDue, intervalSec }: NaiveCohort): number {
+    return nextDue > this.now ? 0 : Math.floor((this.now - nextDue) / intervalSec) + 1
+  }
+
+  /** Skips a turn here and there, then pays one or two. */
+  credit(amounts: number[], fromSurplus: boolean): void {
     const due = this.cohorts.filter((c) => this.of(c).length > 0 && c.nextDue <= this.now)
     const paid = due.slice(0, amounts.length)
     if (paid.length === 0) return
@@ -96,19 +105,42 @@ class Naive {
     this.distributedWei += totalWei
     for (const [i, cohort] of paid.entries()) {
       const amount = BigInt(amounts[i] ?? 0)
+      const { round } = this
+      if (amount % 5n === 0n && this.passed(cohort) > 1) this.skip(cohort, 1)
+      const turns = Math.min(1 + Number(amount % 2n), this.passed(cohort))
       for (const node of this.of(cohort)) node.creditedWei += amount
       this.emit({
-        kind: 'credited',
-        round: this.round,
-        cohort: cohort.cohort,
-        due: cohort.nextDue,
+        ...{ kind: 'credited', round, cohort: cohort.cohort, due: cohort.nextDue, turns },
         amountPerNodeWei: wei(amount),
         nodeCount: this.of(cohort).length,
-        txValueWei: wei(paysValue ? totalWei : 0n),
       })
-      cohort.nextDue += cohort.intervalSec
+      cohort.nextDue += turns * cohort.intervalSec
       cohort.turns++
     }
+    if (fromSurplus) {
+      this.fromSurplus.push(this.round)
+      this.emit({ kind: 'surplusSpent', round: this.round, amountWei: wei(totalWei), allowanceWei: wei(0n) })
+    }
+  }
+
+  skip(cohort: NaiveCohort, turns: number): void {
+    this.emit({ kind: 'turnsSkipped', round: this.round, cohort: cohort.cohort, due: cohort.nextDue, turns })
+    cohort.nextDue += turns * cohort.intervalSec
+  }
+
+  /** A round that pays nothing. */
+  onlySkip(pick: number): void {
+    const cohort = this.cohorts[pick % Math.max(1, this.cohorts.length)]
+    if (!cohort || this.of(cohort).length === 0 || this.passed(cohort) === 0) return
+    this.round++
+    this.skip(cohort, this.passed(cohort))
+  }
+
+  expel(pick: number): void {
+    const node = this.nodes[pick % Math.max(1, this.nodes.length)]
+    if (!node || node.cohort === 0 || node.creditedWei > 0n) return
+    this.emit({ kind: 'nodeExpelled', nodeId: node.id, ref: node.ref, cohort: node.cohort })
+    node.cohort = 0
   }
 
   move(pick: number, to: Address): void {
@@ -154,6 +186,8 @@ const act = fc.oneof(
       fc.boolean(),
     ),
   },
+  fc.tuple(fc.constant('onlySkip' as const), pick, pick),
+  fc.tuple(fc.constant('expel' as const), pick, pick),
   fc.tuple(fc.constant('move' as const), pick, owner),
   fc.tuple(fc.constant('withdraw' as const), pick, fc.integer({ min: 1, max: 100 })),
   { weight: 4, arbitrary: fc.tuple(fc.constant('nextBlock' as const), fc.integer({ min: 1, max: 60 }), pick) },
@@ -203,10 +237,13 @@ test('any history gives each node, cohort and round what a loop over all nodes g
         for (const [id, to] of lastOwners(changes.transfers)) owners.set(id, to)
         for (const w of changes.withdrawals) withdrawn.set(w.nodeId, w.withdrawnTotalWei)
       }
+      const expelled = new Map(all.flatMap((changes) => changes.expulsions).map((row) => [row.nodeId, row.cohort]))
       for (const node of naive.nodes) {
         const row = minted.get(node.id)
         const cohort = cohorts.get(node.cohort)
-        assert.equal((cohort?.perNodeWei ?? -1n) - (row?.perNodeAtMintWei ?? 0n), node.creditedWei)
+        assert.equal(expelled.get(node.id), node.cohort === 0 ? row?.cohort : undefined)
+        if (node.cohort === 0) assert.equal(node.creditedWei, 0n)
+        else assert.equal((cohort?.perNodeWei ?? -1n) - (row?.perNodeAtMintWei ?? 0n), node.creditedWei)
         assert.equal(withdrawn.get(node.id) ?? 0n, node.withdrawnWei)
         assert.equal(owners.get(node.id), node.owner)
       }
@@ -226,6 +263,10 @@ test('any history gives each node, cohort and round what a loop over all nodes g
       assert.deepEqual(
         rounds.map((round) => round.round),
         Array.from({ length: naive.round }, (_, i) => i + 1),
+      )
+      assert.deepEqual(
+        rounds.filter((round) => round.mode === 'swaps').map((round) => round.round),
+        naive.fromSurplus,
       )
       assert.equal(
         rounds.reduce((sum, round) => sum + round.totalWei, 0n),
@@ -261,29 +302,33 @@ test('the cohorts a replay starts from are not changed by it', () => {
   const before = structuredClone(cohorts)
   naive.nextBlock(60)
   naive.events = []
-  naive.credit([5], true)
-  assert.equal(replay(cohorts, naive.events).cohorts.get(1)?.perNodeWei, 5n)
+  naive.credit([7], false)
+  assert.equal(replay(cohorts, naive.events).cohorts.get(1)?.perNodeWei, 7n)
   assert.deepEqual(cohorts, before)
 })
 
-test('a round says how it was paid: with value, from the surplus, or nobody can tell', () => {
-  const modeOf = (amounts: number[], txValueWei: bigint | null) => {
+test('a round was paid from the surplus where the contract says so, else with the value that it brought', () => {
+  const modesOf = (fromSurplus: boolean[]) => {
     const naive = play([
       ['open', 50, 1_050],
       ['open', 50, 1_050],
       ['mint', 0, account(1)],
       ['mint', 1, account(1)],
-      ['nextBlock', 60, 0],
-      ['credit', amounts, true],
+      ...fromSurplus.flatMap((is) => [['nextBlock', 60, 0] as const, ['credit', [7, 8], is] as const]),
     ])
-    const events = naive.events.map((event) => (event.kind === 'credited' ? { ...event, txValueWei } : event))
-    return replay(new Map(), events as FactoryEvent[]).rounds.map((round) => round.mode)
+    return replay(new Map(), naive.events).rounds.map((round) => round.mode)
   }
-  assert.deepEqual(modeOf([5, 5], 10n), ['treasury'])
-  assert.deepEqual(modeOf([5, 5], 0n), ['swaps'])
-  assert.deepEqual(modeOf([0, 5], 0n), ['swaps'])
-  assert.deepEqual(modeOf([0, 0], 0n), ['treasury'])
-  assert.deepEqual(modeOf([5, 5], null), [null])
+  assert.deepEqual(modesOf([false, true, false]), ['treasury', 'swaps', 'treasury'])
+})
+
+test('a node whose mint was kept from the ledger leaves its cohort without making it smaller than empty', () => {
+  const naive = play([
+    ['open', 50, 1_050],
+    ['mint', 0, account(1)],
+    ['expel', 0, 0],
+  ])
+  const events = naive.events.filter((event) => event.kind !== 'nodeMinted')
+  assert.equal(replay(new Map(), events).cohorts.get(1)?.size, 0)
 })
 
 test('an event of a cohort that was never seen opened stops the follower with the reason', () => {
@@ -315,8 +360,12 @@ test('each kind of event becomes its rows, with where it stands', () => {
     transfers: [],
     rounds: [],
     turns: [],
+    skips: [],
     withdrawals: [],
+    expulsions: [],
+    ownerActs: [],
     skipped: [],
+    refsTaken: [],
     cohorts: new Map(),
     cohortStates: new Map(),
   }
@@ -330,6 +379,15 @@ test('each kind of event becomes its rows, with where it stands', () => {
   assert.deepEqual(one({ kind: 'mintSkipped', ref: word(5), reason: 2 }), {
     ...none,
     skipped: [{ ref: word(5), reason: 2, txHash: word(99) }],
+  })
+  const taken = { ref: word(5), nodeId: 6n, to: account(2) }
+  assert.deepEqual(one({ kind: 'refTaken', ...taken }), { ...none, refsTaken: [{ ...taken, txHash: word(99) }] })
+  const acted = { name: 'Swept', detail: { to: account(3), amount: '5' } }
+  assert.deepEqual(one({ kind: 'ownerAct', ...acted }), { ...none, ownerActs: [{ ...at, ...acted, logIndex: 4 }] })
+  assert.deepEqual(one({ kind: 'nodeExpelled', nodeId: 6n, ref: word(5), cohort: 1 }), {
+    ...none,
+    expulsions: [{ ...at, nodeId: 6n, cohort: 1 }],
+    ...changed({ ...cohort, size: 2 }),
   })
   const moved = { nodeId: 6n, from: account(1), to: account(2) }
   assert.deepEqual(one({ kind: 'transfer', ...moved }), { ...none, transfers: [{ ...at, ...moved, logIndex: 4 }] })
@@ -369,11 +427,11 @@ test('each kind of event becomes its rows, with where it stands', () => {
     round: 8,
     cohort: 1,
     due: 1_090,
+    turns: 1,
     amountPerNodeWei: wei(10n),
     nodeCount: 3,
-    txValueWei: wei(60n),
   }
-  const turn = { round: 8, cohort: 1, tierNo: 2, due: 1_090, amountWei: 10n, nodeCount: 3 }
+  const turn = { round: 8, cohort: 1, tierNo: 2, due: 1_090, turns: 1, amountWei: 10n, nodeCount: 3 }
   const after = { ...cohort, nextDue: 1_140, perNodeWei: wei(17n), turnCount: 5, lastTurnAt: 1_100 }
   assert.deepEqual(one(credited), {
     ...none,
@@ -381,6 +439,21 @@ test('each kind of event becomes its rows, with where it stands', () => {
     turns: [{ ...turn, turnNo: 5 }],
     ...changed(after),
   })
+  const skipped = { round: 8, cohort: 1, due: 1_090, turns: 3 }
+  const round = { ...at, round: 8, mode: 'treasury', totalWei: 0n, nodeCount: 0 }
+  assert.deepEqual(one({ kind: 'turnsSkipped', ...skipped }), {
+    ...none,
+    rounds: [round],
+    skips: [skipped],
+    ...changed({ ...cohort, nextDue: 1_240 }),
+  })
+  const both = replay(known, [
+    event({ kind: 'turnsSkipped', ...skipped }),
+    event({ ...credited, due: 1_240, turns: 2 }),
+    event({ kind: 'surplusSpent', round: 8, amountWei: 30n, allowanceWei: 1n }),
+  ])
+  assert.deepEqual(both.rounds, [{ ...round, mode: 'swaps', totalWei: 30n, nodeCount: 3 }])
+  assert.deepEqual(both.cohorts.get(1), { ...after, nextDue: 1_340 })
   const twice = replay(known, [event(credited), event({ ...credited, due: 1_140 })])
   assert.deepEqual(twice.rounds, [{ ...at, round: 8, mode: 'treasury', totalWei: 60n, nodeCount: 6 }])
   assert.deepEqual(twice.turns, [

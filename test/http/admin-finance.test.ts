@@ -126,7 +126,7 @@ describe('transactions', () => {
     const { pool } = desk.world
     await pool
       .begin(async (sql) => {
-        await sql`INSERT INTO outbox (kind, sender, nonce, call, gas_limit) SELECT 'mint', ${`0x${'7'.repeat(40)}`}, n, '{}', 1 FROM generate_series(1, 50000) n`
+        await sql`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) SELECT 'mint', ${`0x${'7'.repeat(40)}`}, n, '{}', 1, 900 FROM generate_series(1, 50000) n`
         await sql`ANALYZE outbox`
         for (const where of [sql`true`, sql`sender = ${desk.world.at(1)}`, sql`state = 'mined'`]) {
           const plan = await sql`EXPLAIN SELECT * FROM outbox WHERE ${where} AND id < 100000 ORDER BY id DESC LIMIT 51`

@@ -392,17 +392,17 @@ const nodeOne = async (blockNumber: number) => ({
   blockNumber,
 })
 
-it('shows a round funded by swaps as such, and a mode nobody knows as null', async () => {
+it('shows a round funded by swaps as such', async () => {
   const service = await startService()
   await insertTiers(service.sql)
   await insertCohort(service.sql, { cohort: 1, tierNo: 1, nextDue: 1_750_000_020 })
   await insertNode(service.sql, { nodeId: 1, owner: walletOf(1), cohort: 1 })
   await insertRound(service.sql, { round: 1, block: 20, turns: [{ cohort: 1, amountWei: 1n }], mode: 'swaps' })
-  await insertRound(service.sql, { round: 2, block: 21, turns: [{ cohort: 1, amountWei: 1n }], mode: null })
+  await insertRound(service.sql, { round: 2, block: 21, turns: [{ cohort: 1, amountWei: 1n }] })
   const rounds = (await service.get('/api/distributions')).json
   assert.deepEqual(
     rounds.map((round: { mode: string | null }) => round.mode),
-    [null, 'swaps'],
+    ['treasury', 'swaps'],
   )
   await service.close()
 })

@@ -29,8 +29,8 @@ before(async () => {
     SELECT ${hash('n')}, ${hash('n')}, '0x' || repeat('a1', 20), 5, true, 'ignored', 'operator', n, ${hash('n')}, 0, to_timestamp(100)
     FROM generate_series(1, ${PAYMENTS}::int) n`
   await pool`UPDATE payments SET state = 'held', reason = 'wrongAmount' WHERE id % 2000 = 0`
-  await pool`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei)
-    SELECT 'mint', '0x' || repeat('b2', 20), n, '{}', 1, 'mined', n, ${hash('n')}, ${hash('n')}, 1, 1 FROM generate_series(1, 10000) n`
+  await pool`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until, state, block_number, block_hash, tx_hash, gas_used, fee_wei)
+    SELECT 'mint', '0x' || repeat('b2', 20), n, '{}', 1, 900, 'mined', n, ${hash('n')}, ${hash('n')}, 1, 1 FROM generate_series(1, 10000) n`
   await pool`INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
     SELECT ${hash('id')}, id, 1, '0x00', 1, 1, 1 FROM outbox`
   await pool`INSERT INTO webhook_endpoints (endpoint, active) VALUES ('x', true)`

@@ -1,15 +1,14 @@
 // The operator's other acts on a real chain: the pause as passes and health see it, grants, the deny list, and the rescan.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { encodeFunctionData } from 'viem'
 import { operatorDeps } from '../../src/app.ts'
-import { factoryAbi } from '../../src/chain/factory.abi.ts'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
-import type { Hash } from '../../src/domain/units.ts'
+import { type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { rescan } from '../../src/operator/rescan.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { mintData } from '../support/factory.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
@@ -56,8 +55,7 @@ describe('a grant', () => {
     const [open] = await world.pool<{ cohort: number }[]>`
       SELECT cohort FROM cohorts WHERE tier_no = 1 AND next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
     const cohort = open?.cohort ?? assert.fail('no cohort of the tier takes nodes')
-    const order = { to: world.at(7), cohort: BigInt(cohort), ref: `0x${'77'.repeat(32)}` }
-    const data = encodeFunctionData({ abi: factoryAbi, functionName: 'mint', args: mintArgs(order) } as never)
+    const data = mintData({ to: world.at(7), cohort, ref: hash(`0x${'77'.repeat(32)}`) })
     await world.call(1, world.factory, data)
     await world.settle()
     const { nodes } = (await desk.get('nodes/unpaid?open=true')).json
@@ -239,9 +237,9 @@ describe('a rescan', () => {
     await world.chain.mine()
     await world.payments()
     assert.equal(await told(paid), 'minting')
-    const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
-      SELECT tx_hash AS hash FROM outbox_attempts ORDER BY outbox_id DESC LIMIT 1`
-    await world.chain.rpc('anvil_dropTransaction', [hash])
+    const [{ txHash } = assert.fail()] = await world.pool<{ txHash: Hash }[]>`
+      SELECT tx_hash AS "txHash" FROM outbox_attempts ORDER BY outbox_id DESC LIMIT 1`
+    await world.chain.rpc('anvil_dropTransaction', [txHash])
     const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
     const [fork, cursor] = [await readBlock(world.pool, blockNumber - 1), await readCursor(world.pool)]
     assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
@@ -305,12 +303,3 @@ describe('a rescan', () => {
     assert.equal((await desk.post('rescan', { fromBlock: 10 })).status, 409)
   })
 })
-
-/** The arguments of `mint` for one order and no guard, in the order in which the contract has them. */
-function mintArgs(order: { to: string; cohort: bigint; ref: string }): unknown[] {
-  const mint = factoryAbi.find((item) => item.type === 'function' && item.name === 'mint') ?? assert.fail('no mint')
-  return mint.inputs.map((input) => {
-    if (input.type.startsWith('tuple')) return [order]
-    return input.type === 'bytes32' ? `0x${'0'.repeat(64)}` : 0n
-  })
-}

@@ -54,8 +54,8 @@ async function fillLedger(sql: Pool): Promise<void> {
   await sql`INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
     SELECT n, 'treasury', ${(AMOUNT * BigInt(NODES)).toString()}::numeric, ${NODES}, ${word('n')}, to_timestamp(1000 + n), 10 + n,
       ${word('n')} FROM generate_series(1, ${ROUNDS}::int) n`
-  await sql`INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count, tier_id)
-    SELECT n, 1, n, 1000 + n, ${AMOUNT.toString()}::numeric, ${NODES}, 'basic' FROM generate_series(1, ${ROUNDS}::int) n`
+  await sql`INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id)
+    SELECT n, 1, n, 1000 + n, 1, ${AMOUNT.toString()}::numeric, ${NODES}, 'basic' FROM generate_series(1, ${ROUNDS}::int) n`
   await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, confirmed_at, log_index, node_id, status,
       to_address, tx_hash, withdrawn_total_wei)
     SELECT 5, ${word('9')}, 2000, to_timestamp(5000), to_timestamp(5000), n, n, 'sent', ${OWNER}, ${word('n')}, 5

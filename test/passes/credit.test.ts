@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { inTransaction } from '../../src/db/sql.ts'
 import { enterCreditTerms } from '../../src/db/tiers.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
+import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, INTERVAL_SEC, paymentOf, SLOT_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -244,7 +245,7 @@ async function mintUnpaid(account: number): Promise<{ ref: Hash; txHash: Hash }>
   const ref = hash(`0x${'5a'.repeat(32)}`)
   const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts WHERE tier_no = 2 AND size = 0 LIMIT 1`
-  const call = { kind: 'mint' as const, orders: [{ to: world.at(account), cohort, ref }], guard: null }
+  const call = { kind: 'mint' as const, orders: [{ to: world.at(account), cohort, ref }], guard: null, validUntil: FOREVER }
   const signed = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() })
   await world.chain.rpc('eth_sendRawTransaction', [signed.raw])
   await world.chain.mine()

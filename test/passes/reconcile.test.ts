@@ -8,6 +8,7 @@ import { hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { verifyLedger } from '../../src/operator/verify.ts'
 import { reconcileWindow } from '../../src/passes/steps/reconcile.ts'
+import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -332,7 +333,7 @@ test('nodes beyond those that one call reads have their turn', async () => {
         ref: hash(`0x${(1_000 * (batch + 1) + i).toString(16).padStart(64, '0')}`),
       }))
       const options = { nonce: await minter.nonce(), gasLimit: 16_000_000n, fees: await minter.fees() }
-      const { raw } = await minter.sign({ kind: 'mint', orders, guard: null }, options)
+      const { raw } = await minter.sign({ kind: 'mint', orders, guard: null, validUntil: FOREVER }, options)
       await minter.broadcast(raw)
       await large.chain.mine()
     }

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
 import { readRecheck } from '../../src/db/recheck.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { FOREVER } from '../support/factory.ts'
 import { FORWARD, payInside } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
@@ -208,7 +209,7 @@ test('a node minted with the minter’s key for a payment that was refunded is t
   const [{ cohort } = { cohort: 0 }] = await world.pool<
     { cohort: number }[]
   >`SELECT cohort FROM nodes WHERE ref = ${paid}`
-  const call: FactoryCall = { kind: 'mint', orders: [{ to: world.at(9), cohort, ref: payment }], guard: null }
+  const call: FactoryCall = { kind: 'mint', orders: [{ to: world.at(9), cohort, ref: payment }], guard: null, validUntil: FOREVER }
   const options = { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() }
   const { raw, txHash } = await minter.sign(call, options)
   await minter.broadcast(raw)

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -441,7 +442,7 @@ async function mintElsewhere(world: World, ref: Hash): Promise<Hash> {
   const minter = world.ctx.minter ?? assert.fail()
   const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts WHERE tier_no = 1 ORDER BY next_due DESC LIMIT 1`
-  const call = { kind: 'mint' as const, orders: [{ to: world.at(5), cohort, ref }], guard: null }
+  const call = { kind: 'mint' as const, orders: [{ to: world.at(5), cohort, ref }], guard: null, validUntil: FOREVER }
   const signed = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() })
   await world.chain.rpc('eth_sendRawTransaction', [signed.raw])
   await world.chain.mine()

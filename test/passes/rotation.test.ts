@@ -2,7 +2,6 @@
 // where an instance without it followed the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { encodeFunctionData, parseAbi } from 'viem'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createSender } from '../../src/chain/sender.ts'
 import { localSigner } from '../../src/chain/signer.ts'
@@ -12,7 +11,6 @@ import { ETHER, type Instance, paymentOf, startWorld, type World } from '../supp
 
 const BASIC = ETHER / 100n
 const NEW_MINTER = 9
-const roleAbi = parseAbi(['function setMinter(address minter)'])
 
 let world: World
 let renewed: Instance
@@ -22,8 +20,7 @@ before(async () => {
 })
 after(() => world.close())
 
-const setMinter = (account: number) =>
-  world.call(0, world.factory, encodeFunctionData({ abi: roleAbi, args: [world.at(account)] }))
+const setMinter = (account: number) => world.act(0, 'setMinter', [world.at(account), 1_000n, 1_000n])
 const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
 
 /** The service as it is started with the key of another account. */

@@ -6,6 +6,7 @@ import { demoTokenAbi } from '../../src/chain/factory.abi.ts'
 import { type Address, address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
 import type { TestChain } from '../support/anvil.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
+import { FOREVER } from '../support/factory.ts'
 import { deployContracts, ETHER } from '../support/world.ts'
 import { deployForwarder } from './stage.ts'
 
@@ -59,12 +60,9 @@ export async function playHistory(chain: TestChain, seed: number, blocks: number
     refs: [],
   }
   await factoryAct(1, 'openCohorts', () => [
-    [1n, 2n].map((cohort) => ({
-      cohort,
-      tier: cohort,
-      firstDue: BigInt(BEGIN + 240 * Number(cohort)),
-      interval: 300n,
-    })),
+    1n,
+    [1n, 2n].map((tier) => ({ tier, firstDue: BigInt(BEGIN + 240 * Number(tier)), interval: 300n })),
+    BigInt(FOREVER),
   ])(play)
   const seen: unknown[] = []
   for (let block = 0; block < blocks; block++) {
@@ -141,12 +139,25 @@ function orders(play: Play): { to: Address; cohort: bigint; ref: Hash }[] {
   })
 }
 
+/** The end of a call's time: far ahead, or over. */
+const validUntil = ({ dice }: Play) => (dice.roll('expired') < 0.05 ? BigInt(BEGIN - 1) : BigInt(FOREVER))
+
+/** A number that the contract keeps, as of its head. */
+async function numberOf({ chain, factory }: Play, name: string): Promise<bigint> {
+  return BigInt(await chain.rpc<Hex>('eth_call', [{ to: factory, data: callOf(name, []) }, 'latest']))
+}
+
 /** What the contract's cohorts are now: a round that can succeed has to know. */
 async function cohortOf({ chain, factory }: Play, id: bigint): Promise<{ size: bigint; nextDue: bigint }> {
   const words = await chain.rpc<Hex>('eth_call', [{ to: factory, data: callOf('cohort', [id]) }, 'latest'])
   const word = (index: number) => BigInt(`0x${words.slice(2 + 64 * index, 66 + 64 * index)}`)
   return { size: word(1), nextDue: word(2) }
 }
+
+const nodesLeft = (play: Play) => play.dice.pick('nodes left', [0n, 2n, 1_000n, 1_000n, 1_000n, 2n ** 32n])
+const cohortsLeft = (play: Play) => play.dice.pick('cohorts left', [0n, 1n, 100n, 100n, 100n, 2n ** 16n])
+/** Floor and ceiling, mostly far apart. */
+const boundsOf = (play: Play) => play.dice.pick('bounds', [[0n, 10n ** 12n], [0n, 10n ** 12n], [10n ** 6n, 10n ** 6n], [2n, 1n]])
 
 const ACTS: readonly Act[] = [
   async (play) => send(play, wallet(play), play.at(3), '0x', amount(play)),
@@ -155,14 +166,16 @@ const ACTS: readonly Act[] = [
   async (play) =>
     send(play, wallet(play), play.forwarder, `0x${recipient(play).slice(2).padStart(64, '0')}`, amount(play)),
   async (play) => send(play, wallet(play), play.factory, '0x', ETHER),
-  factoryAct(1, 'openCohorts', (play) => [
-    Array.from({ length: play.dice.between('openings', 0, 2) }, () => ({
-      cohort: play.dice.pick('cohort', COHORTS),
-      tier: play.dice.pick('tier', TIERS),
+  async (play) => {
+    const next = (await numberOf(play, 'lastCohort')) + 1n
+    const openings = Array.from({ length: play.dice.between('openings', 0, 2) }, () => ({
+      tier: play.dice.pick('tier', [...TIERS, ...TIERS, 2n ** 16n]),
       firstDue: play.dice.pick('due', [0n, BigInt(play.time - 1000), BigInt(play.time + 170)]),
       interval: play.dice.pick('interval', [0n, 120n, 300n]),
-    })),
-  ]),
+    }))
+    const first = play.dice.pick('first', [next, next, next, next, next + 1n, next - 1n])
+    await factoryAct(1, 'openCohorts', () => [first, openings, validUntil(play)])(play)
+  },
   ...[1, 2, 3, 4, 5, 6].map(
     (): Act => async (play) => {
       const [number, hash] = await guardOf(play)
@@ -170,21 +183,20 @@ const ACTS: readonly Act[] = [
         play,
         play.dice.roll('stranger') < 0.05 ? 2 : 1,
         play.factory,
-        callOf('mint', [orders(play), number, hash]),
+        callOf('mint', [orders(play), number, hash, validUntil(play)]),
       )
     },
   ),
   ...[1, 2, 3, 4, 5, 6].map(
     (): Act => async (play) => {
-      const { chain, dice, factory } = play
+      const { dice, factory } = play
       const [number, hash] = await guardOf(play)
-      const round =
-        BigInt(await chain.rpc<Hex>('eth_call', [{ to: factory, data: callOf('round', []) }, 'latest'])) + 1n
+      const round = (await numberOf(play, 'round')) + 1n
       const cohorts =
         dice.roll('all') < 0.7
           ? [1n, 2n]
           : Array.from({ length: dice.between('turns', 0, 3) }, () => dice.pick('cohort', COHORTS))
-      const credits: { cohort: bigint; amountPerNode: bigint }[] = []
+      const credits: Record<'cohort' | 'firstDue' | 'skipped' | 'paid' | 'amountPerNode', bigint>[] = []
       let total = 0n
       for (const cohort of cohorts) {
         const amountPerNode =
@@ -192,7 +204,10 @@ const ACTS: readonly Act[] = [
         const { size, nextDue } = await cohortOf(play, cohort)
         // Mostly only what can be paid.
         if (dice.roll('careless') > 0.15 && (size === 0n || nextDue > BigInt(play.time + STEP_SEC))) continue
-        credits.push({ cohort, amountPerNode })
+        const skipped = BigInt(dice.pick('skipped', [0, 0, 0, 0, 0, 0, 1, 2]))
+        const paid = BigInt(dice.pick('paid', [1, 1, 1, 1, 1, 1, 2, 0]))
+        const firstDue = dice.roll('turn') < 0.05 ? nextDue + 1n : nextDue
+        credits.push({ cohort, firstDue, skipped, paid, amountPerNode })
         total += size * amountPerNode
       }
       const value = dice.pick('value', [total, total, total, 0n, total + 1n])
@@ -201,7 +216,7 @@ const ACTS: readonly Act[] = [
         play,
         2,
         factory,
-        callOf('credit', [round + wrong, number, hash, credits]),
+        callOf('credit', [round + wrong, number, hash, validUntil(play), credits]),
         value > 100n * ETHER ? 0n : value,
       )
     },
@@ -246,10 +261,33 @@ const ACTS: readonly Act[] = [
       await factoryAct(10, 'transferOwnership', () => [play.at(0)])(play)
       await factoryAct(0, 'acceptOwnership', () => [])(play)
     } else {
-      await factoryAct(0, 'setMinter', () => [play.at(1)])(play)
-      await factoryAct(0, 'setDistributor', () => [play.at(2)])(play)
+      await factoryAct(0, 'setMinter', () => [play.at(1), nodesLeft(play), cohortsLeft(play)])(play)
+      await factoryAct(0, 'setDistributor', () => [play.at(2), ...boundsOf(play)])(play)
     }
   },
+  factoryAct(0, 'refillMinter', (play) => [
+    ...[play.at(play.dice.pick('key', [1, 1, 1, 2]))],
+    ...[nodesLeft(play), nodesLeft(play), cohortsLeft(play), cohortsLeft(play)],
+  ]),
+  factoryAct(0, 'setBounds', (play) => [play.at(play.dice.pick('key', [2, 2, 2, 1])), ...boundsOf(play)]),
+  ...[1, 2].map(
+    (): Act => async (play) => {
+      const next = (await numberOf(play, 'notOwedCount')) + BigInt(play.dice.pick('window', [1, 1, 1, 0]))
+      const from = BigInt(play.time - 600 * play.dice.between('from', 0, 2))
+      const until = play.dice.pick('until', [from + 1_200n, from + 1n, from, BigInt(FOREVER)])
+      await factoryAct(0, 'addNotOwed', () => [next, from, until])(play)
+    },
+  ),
+  async (play) => {
+    const last = await numberOf(play, 'notOwedCount')
+    await factoryAct(0, 'endNotOwed', () => [last, BigInt(play.time + play.dice.pick('end', [-900, 0, 900]))])(play)
+  },
+  factoryAct(0, 'expel', (play) => [
+    Array.from({ length: play.dice.between('refs', 0, 2) }, () =>
+      play.refs.length > 0 ? play.dice.pick('ref', play.refs) : ZERO_HASH,
+    ),
+  ]),
+  factoryAct(wallet, 'declineGifts', (play) => [play.dice.roll('declined') < 0.5]),
   async (play) => {
     const from = play.dice.roll('holder') < 0.6 ? 4 : wallet(play)
     const args = [someone(play), play.dice.pick('tokens', [0n, ETHER, 600n * ETHER])]
@@ -417,7 +455,8 @@ async function views(play: Play, tag: unknown): Promise<unknown> {
   const ask = (name: string, args: readonly unknown[] = []) => tried(play, callOf(name, args), tag)
   const plain = ['lastId', 'round', 'creditedTotal', 'withdrawnTotal', 'outstanding', 'isSolvent', 'swapsAllowance']
   const roles = ['maxPerWallet', 'paused', 'owner', 'pendingOwner', 'minter', 'distributor']
-  const named = await Promise.all([...plain, ...roles].map(async (name) => [name, await ask(name)]))
+  const limits = ['lastCohort', 'budget', 'bounds', 'notOwedCount', 'leastInterval']
+  const named = await Promise.all([...plain, ...roles, ...limits].map(async (name) => [name, await ask(name)]))
   const ids = Array.from({ length: 9 }, (_, id) => BigInt(id))
   const token = (of: number) =>
     encodeFunctionData({ abi: demoTokenAbi, functionName: 'balanceOf', args: [play.at(of)] } as never)
@@ -427,6 +466,8 @@ async function views(play: Play, tag: unknown): Promise<unknown> {
     approved: await Promise.all(ids.map((id) => ask('getApproved', [id]))),
     windows: await Promise.all([ask('nodesInfo', [0n, 5n]), ask('nodesInfo', [3n, 4n]), ask('nodesInfo', [50n, 3n])]),
     cohorts: await Promise.all(COHORTS.map((cohort) => ask('cohort', [cohort]))),
+    notOwed: await Promise.all([0n, 1n, 2n, 9n].map((window) => ask('notOwed', [window]))),
+    declining: await Promise.all(WALLETS.map((at) => ask('declinesGifts', [play.at(at)]))),
     lists: await Promise.all(WALLETS.map((at) => ask('nodesOf', [play.at(at)]))),
     counts: await Promise.all(WALLETS.map((at) => ask('balanceOf', [play.at(at)]))),
     refs: await Promise.all(play.refs.slice(-5).map((ref) => ask('nodeOfRef', [ref]))),
@@ -438,7 +479,8 @@ async function views(play: Play, tag: unknown): Promise<unknown> {
 async function refusals(play: Play): Promise<unknown> {
   const { chain, at, factory } = play
   const head = await chain.block()
-  const mint = (number: bigint, hash: Hash) => callOf('mint', [[], number, hash])
+  const mint = (number: bigint, hash: Hash) => callOf('mint', [[], number, hash, BigInt(FOREVER)])
+  const credit = callOf('credit', [99n, 0n, ZERO_HASH, BigInt(FOREVER), []])
   const estimate = (from: number, data: Hex, value = 0n) =>
     chain.rpc('eth_estimateGas', [{ from: at(from), to: factory, data, value: toHex(value) }]).then(
       () => 'ok',
@@ -448,7 +490,7 @@ async function refusals(play: Play): Promise<unknown> {
     tried(play, callOf('withdraw', [1n, at(5), 1n]), 'latest', { from: at(5) }),
     tried(play, mint(BigInt(head.number), head.hash), 'latest', { from: at(1) }),
     tried(play, mint(BigInt(head.number) - 1n, head.parentHash), 'latest', { from: at(1) }),
-    tried(play, callOf('credit', [99n, 0n, ZERO_HASH, []]), 'latest', { from: at(2) }),
+    tried(play, credit, 'latest', { from: at(2) }),
     tried(play, '0x12345678', 'latest'),
     tried(play, callOf('lastId', []), { blockHash: head.hash, requireCanonical: true }),
     tried(play, callOf('lastId', []), { blockHash: keccak256(head.hash), requireCanonical: true }),
@@ -456,7 +498,7 @@ async function refusals(play: Play): Promise<unknown> {
     tried(play, callOf('lastId', []), 'latest', {}, at(12)),
     estimate(1, mint(0n, ZERO_HASH)),
     estimate(6, mint(0n, ZERO_HASH)),
-    estimate(2, callOf('credit', [99n, 0n, ZERO_HASH, []]), 10n ** 30n),
+    estimate(2, credit, 10n ** 30n),
   ]
   return Promise.all(answers)
 }

@@ -117,7 +117,7 @@ export async function insertRound(
     round: number
     block: number
     turns: { cohort: number; amountWei: bigint }[]
-    mode?: 'treasury' | 'swaps' | null
+    mode?: 'treasury' | 'swaps'
   },
 ): Promise<void> {
   const { round: number, block, turns, mode = 'treasury' } = round
@@ -133,8 +133,9 @@ export async function insertRound(
         ${hashOf(`block ${block}`)}
       FROM ${paid}`
     await tx`
-      INSERT INTO turns (round, cohort, turn_no, due, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei, payout_bps)
-      SELECT ${number}, cohort, turn_count + 1, next_due, amount, size, tier_id, ${block}, ${hashOf('seed')}, amount, amount, payout_bps
+      INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
+        payout_bps)
+      SELECT ${number}, cohort, turn_count + 1, next_due, 1, amount, size, tier_id, ${block}, ${hashOf('seed')}, amount, amount, payout_bps
       FROM ${paid}`
     await tx`
       UPDATE cohorts c SET turn_count = c.turn_count + 1, per_node_wei = c.per_node_wei + paid.amount,

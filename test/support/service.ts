@@ -7,6 +7,7 @@ import { createPublicClient, createWalletClient, type Hash, http, parseAbi, zero
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { FOREVER } from './factory.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { until } from './until.ts'
 
@@ -20,7 +21,7 @@ export const walletAbi = parseAbi([
   'function nodesOf(address wallet) view returns (uint256[])',
   'function withdraw(uint256 id, address to, uint256 amount)',
   'function transferFrom(address from, address to, uint256 id)',
-  'function mint((address to, uint256 cohort, bytes32 ref)[] orders, uint256 guardBlock, bytes32 guardHash)',
+  'function mint((address to, uint256 cohort, bytes32 ref)[] orders, uint256 guardBlock, bytes32 guardHash, uint256 validUntil)',
 ])
 
 export interface Service {
@@ -152,7 +153,8 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
       return until('a node that nobody paid for', async () => {
         const [, , , , cohort] = await reader.readContract({ ...factory, functionName: 'nodeInfo', args: [beside] })
         const order = { to, cohort, ref: `0x${randomBytes(32).toString('hex')}` as const }
-        await mined(await sender.writeContract({ ...factory, functionName: 'mint', args: [[order], 0n, zeroHash] }))
+        const args = [[order], 0n, zeroHash, BigInt(FOREVER)] as const
+        await mined(await sender.writeContract({ ...factory, functionName: 'mint', args }))
         // A group whose turn is due took none.
         return (await nodes()).find((id) => !before.includes(id)) ?? null
       })

@@ -35,8 +35,8 @@ export const GAS_LIMIT = 30_000_000n
 /** EIP-1559. */
 const ELASTICITY = 2n
 const CHANGE_DENOMINATOR = 8n
-/** How far back a contract sees hashes. */
-const HASHES_REACH = 256n
+/** How far back the factory sees hashes: what the chain's own history of them holds (EIP-2935). */
+const HASHES_REACH = 8_191n
 
 /** A refusal of a transaction by the pool. */
 export class Refused extends Error {}

@@ -28,24 +28,36 @@ export interface Node {
   approved: Address
 }
 
-/** Storage. Entries are replaced, never changed, so that a copy is a copy of the maps alone. */
-export interface FactoryState {
+/** What the constructor is given. */
+export interface Setup {
   owner: Address
-  pendingOwner: Address
   minter: Address
+  nodes: bigint
+  cohorts: bigint
   distributor: Address
+  floorGwei: bigint
+  ceilingGwei: bigint
   maxPerWallet: bigint
+  leastInterval: bigint
+}
+
+/** Storage. Entries are replaced, never changed, so that a copy is a copy of the maps alone. */
+export interface FactoryState extends Setup {
+  pendingOwner: Address
   paused: boolean
   round: bigint
   credited: bigint
   withdrawn: bigint
   swapsAllowance: bigint
-  nodes: Map<bigint, Node>
+  books: Map<bigint, Node>
   /** Ids of each wallet, in the contract's order: the last takes the place of one that leaves. */
   lists: Map<Address, readonly bigint[]>
-  cohorts: Map<bigint, Cohort>
+  opened: Map<bigint, Cohort>
   nodeOfRef: Map<Hash, bigint>
   operators: Set<string>
+  /** Times whose turns are not owed, in their order. */
+  windows: readonly { from: bigint; until: bigint }[]
+  decliners: Set<Address>
 }
 
 export interface Event {
@@ -71,6 +83,9 @@ export interface Frame {
 const UINT16 = 2n ** 16n - 1n
 const UINT32 = 2n ** 32n - 1n
 const UINT40 = 2n ** 40n - 1n
+const UINT48 = 2n ** 48n - 1n
+const GWEI = 10n ** 9n
+const TURNS_MAX = 2_000n
 const UINT80 = 2n ** 80n - 1n
 const UINT96 = 2n ** 96n - 1n
 const NO_HASH = 0n
@@ -78,31 +93,57 @@ const NO_HASH = 0n
 const WALLET_FULL = 1n
 const COHORT_CLOSED = 2n
 const RECIPIENT_IMPOSSIBLE = 3n
+const BUDGET_SPENT = 4n
 
-export function newFactory(
-  [owner, minter, distributor, maxPerWallet]: [Address, Address, Address, bigint],
-  frame: Frame,
-): FactoryState {
+export function newFactory(setup: Setup, frame: Frame): FactoryState {
+  const { owner, minter, nodes, cohorts, distributor, floorGwei, ceilingGwei, maxPerWallet, leastInterval } = setup
   need(maxPerWallet >= 1n && maxPerWallet <= 256n, 'CapOutOfRange')
   need(owner !== ZERO_ADDRESS, 'ZeroOwner')
-  frame.emit({ name: 'OwnershipTransferred', args: { previousOwner: ZERO_ADDRESS, owner } })
-  frame.emit({ name: 'MinterSet', args: { minter } })
-  frame.emit({ name: 'DistributorSet', args: { distributor } })
-  return {
-    ...{ owner, pendingOwner: ZERO_ADDRESS, minter, distributor, maxPerWallet },
+  const state: FactoryState = {
+    ...setup,
+    ...{ minter: ZERO_ADDRESS, distributor: ZERO_ADDRESS, pendingOwner: ZERO_ADDRESS },
     ...{ paused: false, round: 0n, credited: 0n, withdrawn: 0n, swapsAllowance: 0n },
-    ...{ nodes: new Map(), lists: new Map(), cohorts: new Map(), nodeOfRef: new Map(), operators: new Set() },
+    ...{ books: new Map(), lists: new Map(), opened: new Map(), nodeOfRef: new Map(), operators: new Set() },
+    ...{ windows: [], decliners: new Set() },
   }
+  frame.emit({ name: 'OwnershipTransferred', args: { previousOwner: ZERO_ADDRESS, newOwner: owner } })
+  setMinter(state, frame, { minter, nodes, cohorts })
+  setDistributor(state, frame, { distributor, floorGwei, ceilingGwei })
+  need(leastInterval >= 1n && leastInterval <= UINT32, 'ScheduleOutOfRange')
+  return state
+}
+
+function requireBudget(nodes: bigint, cohorts: bigint): void {
+  need(nodes <= UINT32 && cohorts <= UINT16, 'BudgetOutOfRange')
+}
+
+function requireBounds(floorGwei: bigint, ceilingGwei: bigint): void {
+  need(floorGwei <= ceilingGwei && ceilingGwei <= UINT48, 'BoundsOutOfRange')
+}
+
+function setMinter(state: FactoryState, frame: Frame, budget: Pick<Setup, 'minter' | 'nodes' | 'cohorts'>): void {
+  requireBudget(budget.nodes, budget.cohorts)
+  frame.emit({ name: 'MinterSet', args: { ...budget, former: state.minter } })
+  Object.assign(state, budget)
+}
+
+type DistributorBounds = Pick<Setup, 'distributor' | 'floorGwei' | 'ceilingGwei'>
+
+function setDistributor(state: FactoryState, frame: Frame, bounds: DistributorBounds): void {
+  requireBounds(bounds.floorGwei, bounds.ceilingGwei)
+  frame.emit({ name: 'DistributorSet', args: { ...bounds, former: state.distributor } })
+  Object.assign(state, bounds)
 }
 
 export function copyFactory(state: FactoryState): FactoryState {
   return {
     ...state,
-    nodes: new Map(state.nodes),
+    books: new Map(state.books),
     lists: new Map(state.lists),
-    cohorts: new Map(state.cohorts),
+    opened: new Map(state.opened),
     nodeOfRef: new Map(state.nodeOfRef),
     operators: new Set(state.operators),
+    decliners: new Set(state.decliners),
   }
 }
 
@@ -119,41 +160,59 @@ interface Order {
   ref: Hash
 }
 interface Opening {
-  cohort: bigint
   tier: bigint
   firstDue: bigint
   interval: bigint
 }
 
+interface Credit {
+  cohort: bigint
+  firstDue: bigint
+  skipped: bigint
+  paid: bigint
+  amountPerNode: bigint
+}
+
 /** As the ABI has them, which has been held to them by the decoding. */
-type Args = readonly [never, never, never, never]
+type Args = readonly [never, never, never, never, never]
 
 /** Every function of the contract, by name; arguments and results as the ABI has them. */
 export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args: Args) => unknown> = {
-  openCohort(state, frame, [cohort, tier, firstDue, interval]) {
-    need(frame.sender === state.minter, 'NotMinter')
-    openCohort(state, frame, { cohort, tier, firstDue, interval } as never)
-  },
-  openCohorts(state, frame, [openings]) {
-    need(frame.sender === state.minter, 'NotMinter')
-    for (const opening of openings as Opening[]) openCohort(state, frame, opening)
-  },
-  mint(state, frame, [orders, guardBlock, guardHash]) {
+  openCohorts(state, frame, [first, openings, validUntil]) {
     need(frame.sender === state.minter, 'NotMinter')
     need(!state.paused, 'IsPaused')
+    requireInTime(frame, validUntil)
+    need(first === lastCohort(state) + 1n, 'WrongCohort')
+    const count = BigInt((openings as Opening[]).length)
+    need(count <= UINT16 - lastCohort(state), 'CohortNumbersExhausted')
+    need(count <= state.cohorts, 'CohortBudgetExceeded')
+    for (const opening of openings as Opening[]) openCohort(state, frame, opening)
+    state.cohorts -= count
+  },
+  mint(state, frame, [orders, guardBlock, guardHash, validUntil]) {
+    need(frame.sender === state.minter, 'NotMinter')
+    need(!state.paused, 'IsPaused')
+    requireInTime(frame, validUntil)
     requireFork(frame, guardBlock, guardHash)
+    need(BigInt((orders as Order[]).length) <= UINT32 - lastId(state), 'NodeIdsExhausted')
     for (const order of orders as Order[]) mintOrder(state, frame, order)
   },
-  credit(state, frame, [round, guardBlock, guardHash, credits]) {
+  credit(state, frame, [round, guardBlock, guardHash, validUntil, credits]) {
     need(frame.sender === state.distributor, 'NotDistributor')
     need(!state.paused, 'IsPaused')
+    requireInTime(frame, validUntil)
     requireFork(frame, guardBlock, guardHash)
     need(round === state.round + 1n, 'WrongRound')
-    const wanted = credits as { cohort: bigint; amountPerNode: bigint }[]
+    const wanted = credits as Credit[]
     need(wanted.length > 0, 'EmptyRound')
     let total = 0n
-    for (const { cohort, amountPerNode } of wanted) total += creditCohort(state, frame, round, cohort, amountPerNode)
-    if (frame.value !== total) spendSurplus(state, frame, total)
+    let room = TURNS_MAX
+    for (const entry of wanted) {
+      need(entry.paid <= room, 'TooManyTurns')
+      room -= entry.paid
+      total += creditCohort(state, frame, round, entry)
+    }
+    if (frame.value !== total) spendSurplus(state, frame, round, total)
     need(total <= UINT96 - state.credited, 'AmountTooLarge')
     state.credited += total
     state.round += 1n
@@ -182,28 +241,71 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
   },
   setInterval(state, frame, [id, interval]) {
     onlyOwner(state, frame)
-    const cohort = state.cohorts.get(id)
+    const cohort = state.opened.get(id)
     need(cohort !== undefined, 'CohortNotOpen')
-    need(interval !== 0n && interval <= UINT32, 'ScheduleOutOfRange')
+    requireInterval(state, interval)
     const shorter = interval < cohort.interval ? interval : cohort.interval
     need(cohort.size === 0n || cohort.nextDue + shorter > frame.time, 'TurnsOverdue')
-    state.cohorts.set(id, { ...cohort, interval })
-    frame.emit({ name: 'IntervalSet', args: { cohort: id, interval } })
+    state.opened.set(id, { ...cohort, interval })
+    frame.emit({ name: 'IntervalSet', args: { cohort: id, interval, former: cohort.interval } })
   },
-  setMinter(state, frame, [minter]) {
+  expel(state, frame, [refs]) {
     onlyOwner(state, frame)
-    state.minter = address(minter)
-    frame.emit({ name: 'MinterSet', args: { minter } })
+    for (const ref of refs as Hash[]) expel(state, frame, ref)
   },
-  setDistributor(state, frame, [distributor]) {
+  setMinter(state, frame, [minter, nodes, cohorts]) {
     onlyOwner(state, frame)
-    state.distributor = address(distributor)
-    frame.emit({ name: 'DistributorSet', args: { distributor } })
+    setMinter(state, frame, { minter: address(minter), nodes, cohorts })
+  },
+  refillMinter(state, frame, [minter, nodes, nodesMost, cohorts, cohortsMost]) {
+    onlyOwner(state, frame)
+    need(address(minter) === state.minter, 'WrongKey')
+    requireBudget(nodesMost, cohortsMost)
+    const [formerNodes, formerCohorts] = [state.nodes, state.cohorts]
+    state.nodes = refilled(formerNodes, nodes, nodesMost)
+    state.cohorts = refilled(formerCohorts, cohorts, cohortsMost)
+    const now = { nodes: state.nodes, cohorts: state.cohorts }
+    frame.emit({ name: 'MinterRefilled', args: { minter, ...now, formerNodes, formerCohorts } })
+  },
+  setDistributor(state, frame, [distributor, floorGwei, ceilingGwei]) {
+    onlyOwner(state, frame)
+    setDistributor(state, frame, { distributor: address(distributor), floorGwei, ceilingGwei })
+  },
+  setBounds(state, frame, [distributor, floorGwei, ceilingGwei]) {
+    onlyOwner(state, frame)
+    need(address(distributor) === state.distributor, 'WrongKey')
+    requireBounds(floorGwei, ceilingGwei)
+    const former = { formerFloorGwei: state.floorGwei, formerCeilingGwei: state.ceilingGwei }
+    frame.emit({ name: 'BoundsSet', args: { distributor, floorGwei, ceilingGwei, ...former } })
+    Object.assign(state, { floorGwei, ceilingGwei })
   },
   setSwapsAllowance(state, frame, [allowance]) {
     onlyOwner(state, frame)
+    frame.emit({ name: 'SwapsAllowanceSet', args: { allowance, former: state.swapsAllowance } })
     state.swapsAllowance = allowance
-    frame.emit({ name: 'SwapsAllowanceSet', args: { allowance } })
+  },
+  addNotOwed(state, frame, [window, from, until]) {
+    onlyOwner(state, frame)
+    const last = state.windows.at(-1)
+    need(window === BigInt(state.windows.length) + 1n, 'WrongWindow')
+    need(from < until && until <= UINT40, 'WindowOutOfRange')
+    need(!last || from >= last.until, 'WindowOutOfRange')
+    state.windows = [...state.windows, { from, until }]
+    frame.emit({ name: 'NotOwedSet', args: { window, from, until } })
+  },
+  endNotOwed(state, frame, [window, wanted]) {
+    onlyOwner(state, frame)
+    const last = state.windows.at(-1)
+    need(last !== undefined && window === BigInt(state.windows.length), 'WrongWindow')
+    const until = [wanted, frame.time, last.from].reduce((a, b) => (a > b ? a : b))
+    need(until < last.until, 'WindowOutOfRange')
+    state.windows = state.windows.with(-1, { from: last.from, until })
+    frame.emit({ name: 'NotOwedSet', args: { window, from: last.from, until } })
+  },
+  declineGifts(state, frame, [declined]) {
+    if (declined) state.decliners.add(frame.sender)
+    else state.decliners.delete(frame.sender)
+    frame.emit({ name: 'GiftsDeclined', args: { wallet: frame.sender, declined } })
   },
   sweep(state, frame, [to, amount]) {
     onlyOwner(state, frame)
@@ -226,11 +328,11 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
   transferOwnership(state, frame, [pendingOwner]) {
     onlyOwner(state, frame)
     state.pendingOwner = address(pendingOwner)
-    frame.emit({ name: 'OwnershipTransferStarted', args: { owner: frame.sender, pendingOwner } })
+    frame.emit({ name: 'OwnershipTransferStarted', args: { previousOwner: frame.sender, newOwner: pendingOwner } })
   },
   acceptOwnership(state, frame) {
     need(frame.sender === state.pendingOwner, 'NotPendingOwner')
-    frame.emit({ name: 'OwnershipTransferred', args: { previousOwner: state.owner, owner: frame.sender } })
+    frame.emit({ name: 'OwnershipTransferred', args: { previousOwner: state.owner, newOwner: frame.sender } })
     state.owner = frame.sender
     state.pendingOwner = ZERO_ADDRESS
   },
@@ -238,9 +340,10 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
     transfer(state, frame, address(from), address(to), id)
   },
   approve(state, frame, [account, id]) {
+    need(frame.value === 0n, 'EtherRefused')
     const node = requireNode(state, id)
     need(frame.sender === node.owner || state.operators.has(`${node.owner} ${frame.sender}`), 'NotOwnerNorApproved')
-    state.nodes.set(id, { ...node, approved: address(account) })
+    state.books.set(id, { ...node, approved: address(account) })
     frame.emit({ name: 'Approval', args: { owner: node.owner, account, id } })
   },
   setApprovalForAll(state, frame, [operator, isApproved]) {
@@ -270,7 +373,7 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
     return nodes
   },
   cohort(state, _frame, [id]) {
-    const { perNode, size, nextDue, interval, tier } = state.cohorts.get(id) ?? NO_COHORT
+    const { perNode, size, nextDue, interval, tier } = state.opened.get(id) ?? NO_COHORT
     return [perNode, size, nextDue, interval, tier]
   },
   nodesOf: (state, _frame, [wallet]) => idsOf(state, address(wallet)),
@@ -283,6 +386,16 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
   isApprovedForAll: (state, _frame, [owner, operator]) => state.operators.has(`${address(owner)} ${address(operator)}`),
   nodeOfRef: (state, _frame, [ref]) => state.nodeOfRef.get(ref) ?? 0n,
   lastId: (state) => lastId(state),
+  lastCohort: (state) => lastCohort(state),
+  budget: (state) => [state.nodes, state.cohorts],
+  bounds: (state) => [state.floorGwei, state.ceilingGwei],
+  notOwedCount: (state) => BigInt(state.windows.length),
+  notOwed(state, _frame, [window]) {
+    const { from, until } = state.windows[Number(window) - 1] ?? { from: 0n, until: 0n }
+    return [from, until]
+  },
+  declinesGifts: (state, _frame, [wallet]) => state.decliners.has(address(wallet)),
+  leastInterval: (state) => state.leastInterval,
   round: (state) => state.round,
   creditedTotal: (state) => state.credited,
   withdrawnTotal: (state) => state.withdrawn,
@@ -300,7 +413,8 @@ export const FUNCTIONS: Record<string, (state: FactoryState, frame: Frame, args:
 
 const NO_COHORT: Cohort = { perNode: 0n, size: 0n, nextDue: 0n, interval: 0n, tier: 0n, lastRound: 0n }
 
-const lastId = (state: FactoryState): bigint => BigInt(state.nodes.size)
+const lastId = (state: FactoryState): bigint => BigInt(state.books.size)
+const lastCohort = (state: FactoryState): bigint => BigInt(state.opened.size)
 const outstanding = (state: FactoryState): bigint => state.credited - state.withdrawn
 const isImpossible = (frame: Frame, to: Address): boolean => to === ZERO_ADDRESS || to === frame.self
 
@@ -310,7 +424,7 @@ function surplus(state: FactoryState, frame: Frame): bigint {
 }
 
 function creditedOf(state: FactoryState, node: Node): bigint {
-  return (state.cohorts.get(node.cohort) ?? NO_COHORT).perNode - node.perNodeAtMint
+  return (state.opened.get(node.cohort) ?? NO_COHORT).perNode - node.perNodeAtMint
 }
 
 function balanceOf(state: FactoryState, node: Node): bigint {
@@ -318,7 +432,7 @@ function balanceOf(state: FactoryState, node: Node): bigint {
 }
 
 function requireNode(state: FactoryState, id: bigint): Node {
-  const node = state.nodes.get(id)
+  const node = state.books.get(id)
   need(node !== undefined, 'TokenDoesNotExist')
   return node
 }
@@ -337,27 +451,47 @@ function requireFork(frame: Frame, guardBlock: bigint, guardHash: Hash): void {
   if (BigInt(guardHash) !== NO_HASH) need(frame.blockHash(guardBlock) === guardHash, 'StaleFork')
 }
 
-function openCohort(state: FactoryState, frame: Frame, { cohort, tier, firstDue, interval }: Opening): void {
-  need(cohort <= UINT16 && tier <= UINT16, 'ScheduleOutOfRange')
-  need(firstDue !== 0n && firstDue <= UINT40, 'ScheduleOutOfRange')
-  need(interval !== 0n && interval <= UINT32, 'ScheduleOutOfRange')
-  need(!state.cohorts.has(cohort), 'CohortAlreadyOpen')
-  state.cohorts.set(cohort, { ...NO_COHORT, tier, nextDue: firstDue, interval })
+function requireInTime(frame: Frame, validUntil: bigint): void {
+  need(frame.time <= validUntil, 'Expired')
+}
+
+function requireInterval(state: FactoryState, interval: bigint): void {
+  need(interval >= state.leastInterval && interval <= UINT32, 'ScheduleOutOfRange')
+}
+
+/** `left` and `more`, no further than up to `most`; never less than `left`. */
+function refilled(left: bigint, more: bigint, most: bigint): bigint {
+  const room = most > left ? most - left : 0n
+  return left + (more < room ? more : room)
+}
+
+function openCohort(state: FactoryState, frame: Frame, { tier, firstDue, interval }: Opening): void {
+  need(tier <= UINT16 && firstDue !== 0n && firstDue <= UINT40, 'ScheduleOutOfRange')
+  requireInterval(state, interval)
+  const cohort = lastCohort(state) + 1n
+  state.opened.set(cohort, { ...NO_COHORT, tier, nextDue: firstDue, interval })
   frame.emit({ name: 'CohortOpened', args: { cohort, tier, firstDue, interval } })
 }
 
 function mintOrder(state: FactoryState, frame: Frame, { to, cohort, ref }: Order): void {
   const owner = address(to)
-  if (state.nodeOfRef.has(ref)) return
-  const skipped = whyNot(state, frame, owner)
-  const joined = skipped === null ? join(state, frame, cohort) : null
-  if (!joined) {
-    frame.emit({ name: 'MintSkipped', args: { ref, reason: skipped ?? COHORT_CLOSED } })
+  const taken = state.nodeOfRef.get(ref)
+  if (taken !== undefined) {
+    if (requireNode(state, taken).owner !== owner)
+      frame.emit({ name: 'RefTaken', args: { ref, nodeId: taken, to: owner } })
     return
   }
+  const reason = whyNot(state, frame, owner) ?? (taking(state, frame, cohort) ? null : COHORT_CLOSED)
+  const skipped = reason ?? (state.nodes === 0n ? BUDGET_SPENT : null)
+  if (skipped !== null) {
+    frame.emit({ name: 'MintSkipped', args: { ref, reason: skipped } })
+    return
+  }
+  const joined = join(state, frame, cohort)
   const id = lastId(state) + 1n
+  state.nodes -= 1n
   state.nodeOfRef.set(ref, id)
-  state.nodes.set(id, { owner, cohort, perNodeAtMint: joined.perNode, withdrawn: 0n, approved: ZERO_ADDRESS })
+  state.books.set(id, { owner, cohort, perNodeAtMint: joined.perNode, withdrawn: 0n, approved: ZERO_ADDRESS })
   state.lists.set(owner, [...idsOf(state, owner), id])
   frame.emit({ name: 'Transfer', args: { from: ZERO_ADDRESS, to: owner, id } })
   frame.emit({ name: 'NodeMinted', args: { nodeId: id, owner, ref, cohort } })
@@ -369,48 +503,78 @@ function whyNot(state: FactoryState, frame: Frame, owner: Address): bigint | nul
   return BigInt(idsOf(state, owner).length) >= state.maxPerWallet ? WALLET_FULL : null
 }
 
-/** The cohort with one node more; null where it takes none. */
-function join(state: FactoryState, frame: Frame, id: bigint): Cohort | null {
-  let cohort = state.cohorts.get(id)
+/** The cohort as a node would join it now; null where it takes none. */
+function taking(state: FactoryState, frame: Frame, id: bigint): Cohort | null {
+  const cohort = state.opened.get(id)
   if (!cohort) return null
-  if (cohort.nextDue <= frame.time) {
-    if (cohort.size !== 0n) return null
-    const missed = (frame.time - cohort.nextDue) / cohort.interval + 1n
-    cohort = { ...cohort, nextDue: cohort.nextDue + missed * cohort.interval }
-  }
+  if (cohort.nextDue > frame.time) return cohort
+  if (cohort.size !== 0n) return null
+  const missed = (frame.time - cohort.nextDue) / cohort.interval + 1n
+  return { ...cohort, nextDue: cohort.nextDue + missed * cohort.interval }
+}
+
+/** The cohort with one node more. */
+function join(state: FactoryState, frame: Frame, id: bigint): Cohort {
+  const cohort = taking(state, frame, id)
+  if (!cohort) throw new Error(`cohort ${id} takes no node`)
   const joined = { ...cohort, size: cohort.size + 1n }
-  state.cohorts.set(id, joined)
+  state.opened.set(id, joined)
   return joined
 }
 
-function creditCohort(state: FactoryState, frame: Frame, round: bigint, id: bigint, amountPerNode: bigint): bigint {
-  const cohort = state.cohorts.get(id) ?? NO_COHORT
-  need(cohort.size !== 0n, 'EmptyCohort')
-  need(cohort.lastRound !== round, 'CohortTwiceInRound')
-  need(cohort.nextDue <= frame.time, 'TurnNotDue')
-  need(amountPerNode <= UINT80 - cohort.perNode, 'AmountTooLarge')
-  state.cohorts.set(id, {
-    ...cohort,
-    perNode: cohort.perNode + amountPerNode,
-    nextDue: cohort.nextDue + cohort.interval,
-    lastRound: round,
-  })
-  const { nextDue: due, size: nodeCount } = cohort
-  frame.emit({ name: 'Credited', args: { round, cohort: id, due, amountPerNode, nodeCount } })
-  return amountPerNode * nodeCount
+function expel(state: FactoryState, frame: Frame, ref: Hash): void {
+  const nodeId = state.nodeOfRef.get(ref)
+  if (nodeId === undefined) return
+  const node = requireNode(state, nodeId)
+  const cohort = state.opened.get(node.cohort)
+  if (!cohort || cohort.perNode !== node.perNodeAtMint) return
+  state.opened.set(node.cohort, { ...cohort, size: cohort.size - 1n })
+  state.books.set(nodeId, { ...node, cohort: 0n, perNodeAtMint: 0n })
+  frame.emit({ name: 'NodeExpelled', args: { nodeId, ref, cohort: node.cohort } })
 }
 
-function spendSurplus(state: FactoryState, frame: Frame, total: bigint): void {
+function creditCohort(state: FactoryState, frame: Frame, round: bigint, entry: Credit): bigint {
+  const { cohort: id, firstDue, skipped, paid, amountPerNode } = entry
+  const cohort = state.opened.get(id) ?? NO_COHORT
+  const { size, nextDue, interval } = cohort
+  need(size !== 0n, 'EmptyCohort')
+  need(cohort.lastRound !== round, 'CohortTwiceInRound')
+  need(firstDue === nextDue, 'WrongTurn')
+  need(skipped <= UINT40, 'TurnNotDue')
+  const turns = skipped + paid
+  need(turns !== 0n, 'NoTurns')
+  need(nextDue + (turns - 1n) * interval <= frame.time, 'TurnNotDue')
+  need(amountPerNode >= state.floorGwei * GWEI * paid, 'AmountOutOfBounds')
+  need(amountPerNode <= state.ceilingGwei * GWEI * paid, 'AmountOutOfBounds')
+  need(amountPerNode <= UINT80 - cohort.perNode, 'AmountTooLarge')
+  const moved = { perNode: cohort.perNode + amountPerNode, nextDue: nextDue + turns * interval, lastRound: round }
+  state.opened.set(id, { ...cohort, ...moved })
+  if (skipped !== 0n) {
+    const last = nextDue + (skipped - 1n) * interval
+    need(
+      state.windows.some(({ from, until }) => from <= nextDue && last < until),
+      'TurnOwed',
+    )
+    frame.emit({ name: 'TurnsSkipped', args: { round, cohort: id, due: nextDue, turns: skipped } })
+  }
+  const due = nextDue + skipped * interval
+  if (paid !== 0n)
+    frame.emit({ name: 'Credited', args: { round, cohort: id, due, turns: paid, amountPerNode, nodeCount: size } })
+  return amountPerNode * size
+}
+
+function spendSurplus(state: FactoryState, frame: Frame, round: bigint, total: bigint): void {
   need(frame.value === 0n, 'WrongValue')
   need(total <= state.swapsAllowance, 'AllowanceExceeded')
   need(total <= surplus(state, frame), 'SurplusExceeded')
   state.swapsAllowance -= total
+  frame.emit({ name: 'SurplusSpent', args: { round, amount: total, allowance: state.swapsAllowance } })
 }
 
 function book(state: FactoryState, frame: Frame, id: bigint, to: Address, amount: bigint): void {
   const node = requireNode(state, id)
   const withdrawn = node.withdrawn + amount
-  state.nodes.set(id, { ...node, withdrawn })
+  state.books.set(id, { ...node, withdrawn })
   frame.emit({
     name: 'Withdrawn',
     args: { nodeId: id, owner: frame.sender, to, amount, withdrawnTotal: withdrawn },
@@ -423,16 +587,18 @@ function payOut(state: FactoryState, frame: Frame, to: Address, amount: bigint):
 }
 
 function transfer(state: FactoryState, frame: Frame, from: Address, to: Address, id: bigint): void {
+  need(frame.value === 0n, 'EtherRefused')
   const node = requireNode(state, id)
   need(node.owner === from, 'TransferFromIncorrectOwner')
   const { sender } = frame
   const may = sender === from || sender === node.approved || state.operators.has(`${from} ${sender}`)
   need(may, 'NotOwnerNorApproved')
   need(to !== ZERO_ADDRESS, 'TransferToZeroAddress')
-  state.nodes.set(id, { ...node, owner: to, approved: ZERO_ADDRESS })
+  state.books.set(id, { ...node, owner: to, approved: ZERO_ADDRESS })
   frame.emit({ name: 'Transfer', args: { from, to, id } })
   if (from === to) return
   need(to !== frame.self, 'ImpossibleRecipient')
+  need(!state.decliners.has(to) || sender === to, 'GiftDeclined')
   const received = [...idsOf(state, to), id]
   need(BigInt(received.length) <= state.maxPerWallet, 'WalletFull')
   state.lists.set(to, received)

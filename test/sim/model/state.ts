@@ -15,7 +15,16 @@ import { factoryFullAbi } from '../../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../../src/chain/factory.abi.ts'
 import { demoTokenBytecode, factoryBytecode } from '../../../src/chain/factory.bytecode.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
-import { copyFactory, type Event, type FactoryState, type Frame, FUNCTIONS, newFactory, Reverted } from './factory.ts'
+import {
+  copyFactory,
+  type Event,
+  type FactoryState,
+  type Frame,
+  FUNCTIONS,
+  newFactory,
+  Reverted,
+  type Setup,
+} from './factory.ts'
 
 export interface State {
   balances: Map<Address, bigint>
@@ -127,10 +136,10 @@ function gasOf(state: State, { to, data }: Message): bigint {
   if (data === '0x') return hasCode(state, to) ? GAS.plainToCode : GAS.plain
   const call = decode(FACTORY_CALLS, data)
   if (!call) return GAS.call
-  const [first, , , fourth] = call.args
+  const [first, second, , , fifth] = call.args
   if (call.item.name === 'mint') return GAS.call + GAS.mintEach * BigInt((first as unknown[]).length)
-  if (call.item.name === 'openCohorts') return GAS.call + GAS.openEach * BigInt((first as unknown[]).length)
-  if (call.item.name === 'credit') return GAS.call + GAS.creditEach * BigInt((fourth as unknown[]).length)
+  if (call.item.name === 'openCohorts') return GAS.call + GAS.openEach * BigInt((second as unknown[]).length)
+  if (call.item.name === 'credit') return GAS.call + GAS.creditEach * BigInt((fifth as unknown[]).length)
   return GAS.call
 }
 
@@ -173,13 +182,12 @@ function create(state: State, environment: Environment, message: Message, logs: 
   const self = getContractAddress({ from, nonce: BigInt(nonce) }).toLowerCase() as Address
   if (data.startsWith(factoryBytecode)) {
     const words = `0x${data.slice(factoryBytecode.length)}` as Hex
-    const [owner, minter, distributor, cap] = decodeAbiParameters(
-      [{ type: 'address' }, { type: 'address' }, { type: 'address' }, { type: 'uint256' }],
-      words,
-    )
+    const [setup] = decodeAbiParameters(CONSTRUCTOR_INPUTS, words) as unknown as [Setup]
     const lower = (text: string) => text.toLowerCase() as Address
+    const { owner, minter, distributor } = setup
+    const roles = { owner: lower(owner), minter: lower(minter), distributor: lower(distributor) }
     const frame = frameOf(state, environment, { ...message, to: self }, self, logs)
-    state.factories.set(self, newFactory([lower(owner), lower(minter), lower(distributor), cap], frame))
+    state.factories.set(self, newFactory({ ...setup, ...roles }, frame))
     return self
   }
   if (data === FORWARDER_BYTECODE) {
@@ -219,6 +227,7 @@ function bySelector(abi: readonly { type: string }[]): Map<string, AbiFunction> 
   return new Map(functions.map((item) => [toFunctionSelector(item as never), item]))
 }
 const FACTORY_CALLS = bySelector(factoryFullAbi)
+const CONSTRUCTOR_INPUTS = factoryFullAbi.find((item) => item.type === 'constructor')?.inputs ?? []
 const TOKEN_CALLS = bySelector(demoTokenAbi)
 
 /** What calldata asks for; null where it is none of these functions, or not well formed. */
