@@ -26,7 +26,14 @@ import { paymentsPass } from './passes/payments.ts'
 import { startPriceHistory } from './passes/price.ts'
 import { startScheduler } from './passes/scheduler.ts'
 import { createSyncer } from './passes/sync.ts'
-import { chainPreflight, migrateWhenUp, openLedgerChain, refusePooler, StartError } from './settle.ts'
+import {
+  chainPreflight,
+  checkBeforeMigrating,
+  migrateWhenUp,
+  openLedgerChain,
+  refusePooler,
+  StartError,
+} from './settle.ts'
 import { startWebhooks } from './webhooks/worker.ts'
 
 export { operatorDeps } from './pass-context.ts'
@@ -86,8 +93,15 @@ async function build(
 ): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
   const { config, log, onProgress, stack } = start
   const metrics = createMetrics(log)
+  const openRpc = (): Rpc => {
+    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: metrics.meters.rpc })
+    stack.defer(() => rpc.close())
+    return rpc
+  }
+  const rpc = openRpc()
   onProgress('migrating the database')
-  await migrateWhenUp(database.directUrl, onProgress)
+  const before = () => checkBeforeMigrating(database.directUrl, chain, rpc)
+  await migrateWhenUp(database.directUrl, onProgress, { before })
   if (!config.embedded.database) await refusePooler(database, config.database.prepare, onProgress)
   const open = (url: string, name: string): Pool => {
     const options = { max: POOL_MAX, prepare: config.database.prepare, applicationName: name, hearMs: HEAR_MS }
@@ -97,12 +111,6 @@ async function build(
   }
   const pool = open(database.url, 'node-ledger')
   const readPool = database.readUrl === database.url ? pool : open(database.readUrl, 'node-ledger reads')
-  const openRpc = (): Rpc => {
-    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: metrics.meters.rpc })
-    stack.defer(() => rpc.close())
-    return rpc
-  }
-  const rpc = openRpc()
 
   onProgress('checking chain and factory')
   const opened = await openLedgerChain(pool, chain, rpc)

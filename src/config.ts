@@ -3,6 +3,7 @@
 // by itself, and never put a secret into a message.
 import { readChain } from './config/chain.ts'
 import { readCredit, readSchedule } from './config/credit.ts'
+import { readDataDir } from './config/data-dir.ts'
 import { readHttp } from './config/http.ts'
 import { readKeys } from './config/keys.ts'
 import { isSecret, type SettingName } from './config/names.ts'
@@ -73,10 +74,11 @@ export function inspectConfig(
   if (production) requireParts(source)
   const chain = readChain(source, embedded.chain)
   const schedule = readSchedule(source, embedded.chain)
+  const { dataDir, hints } = readDataDir(source, readFile, embedded.chain)
   const config: Config = {
     production,
     embedded,
-    dataDir: source.get('DATA_DIR') ?? '.node-ledger',
+    dataDir,
     http: readHttp(source),
     database: readDatabase(source),
     chain,
@@ -88,7 +90,7 @@ export function inspectConfig(
     webhooks: readWebhooks(source),
     price: readPrice(source),
     log: { level: readChoice(source, 'LOG_LEVEL', LOG_LEVELS, 'info') },
-    hints: source.hints,
+    hints: [...source.hints, ...hints],
   }
   checkPorts(source, config)
   return { config: freeze(config), problems: source.problems }

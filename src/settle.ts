@@ -2,20 +2,21 @@
 // to do; whoever merely does not answer is waited for: a database for a minute, a chain for as long as it takes, while the
 // ledger is served without it. It never decides anything about money.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkDeployment } from './chain/check-deployment.ts'
-import { ChainFault } from './chain/faults.ts'
+import { checkDeployment, FIRST_VERSION, isFirstVersion } from './chain/check-deployment.ts'
+import { ChainFault, orNull } from './chain/faults.ts'
 import { createChainReader } from './chain/follow.ts'
 import type { ChainFacts, ChainReader } from './chain/port.ts'
 import type { Rpc } from './chain/rpc.ts'
 import type { Config } from './config.ts'
 import { readCursor } from './db/blocks.ts'
-import { migrate } from './db/migrate.ts'
+import { isLedger, migrate } from './db/migrate.ts'
 import { isPooled } from './db/pooler.ts'
 import { claimIdentity, type Identity, readSetting } from './db/settings.ts'
-import { inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
+import { connect, inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
 import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
 import { creditMaxWei } from './domain/credit.ts'
 import { wei } from './domain/units.ts'
+import { inTimeOrNull } from './lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from './lib/errors.ts'
 import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
@@ -23,6 +24,8 @@ import { seedTiers } from './seed.ts'
 /** How long a start waits for its database: a server that replays its log after a crash takes about that long. */
 const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
+/** How long a start waits for a word on the factory before it migrates. */
+const FACTORY_LOOK_MS = 5_000
 /** The database answers, and will not let us in: invalid authorization, no such database, no right to do this. */
 const LOCKED_OUT = /^(28|3D|42501)/
 
@@ -36,18 +39,39 @@ export class StartError extends KnownError {
 }
 
 /**
- * Brings a database to the current schema, once it is there.
+ * Holds the settings against database and factory before a migration changes anything.
+ * @throws StartError where the database holds the ledger of another factory or chain, or the factory is one of the first version. What
+ * the chain cannot be asked now is asked again before the first run.
+ */
+export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: Rpc): Promise<void> {
+  const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger check' })
+  try {
+    const { factory, chainId } = chain
+    if (await isLedger(pool)) {
+      const stored = await readIdentity(pool)
+      if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), ...(chainId !== null && { chainId }) })
+    }
+    if (await inTimeOrNull(FACTORY_LOOK_MS, () => orNull(isFirstVersion(rpc, factory))))
+      throw new StartError(`FACTORY_ADDRESS: ${FIRST_VERSION.problem(factory)}. ${FIRST_VERSION.remedy}`)
+  } finally {
+    await pool.end({ timeout: 5 })
+  }
+}
+
+/**
+ * Brings a database to the current schema, once it is there, and `before` has found nothing against it.
  * @returns the names of the migrations applied now. Throws a StartError when nobody answers within `waitMs`, or somebody refuses us.
  */
 export async function migrateWhenUp(
   url: string,
   onProgress: (step: string) => void,
-  waitMs = DATABASE_WAIT_MS,
+  { before = async () => {}, waitMs = DATABASE_WAIT_MS }: { before?: () => Promise<void>; waitMs?: number } = {},
 ): Promise<string[]> {
   const { host } = new URL(url)
   const deadline = performance.now() + waitMs
   for (let told = false; ; told = true) {
     try {
+      await before()
       return await migrate(url)
     } catch (error) {
       const code = codeOf(error)

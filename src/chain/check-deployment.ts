@@ -142,19 +142,43 @@ function checkPaymentAddress({ paymentAddress, factory }: CheckDeploymentOptions
   )
 }
 
+/** What a factory of the first version answered as well, and what only one of this version does. */
+const FORMER_VIEWS = ['maxPerWallet', 'minter', 'distributor'] as const satisfies readonly ViewName[]
+const NEW_VIEW = 'leastInterval' satisfies ViewName
+
+/** What a factory of the first version is called, and what is to be done about it. */
+export const FIRST_VERSION = {
+  problem: (factory: Address) =>
+    `the contract at ${factory} is a node factory of the first version, which this version does not know how to call`,
+  remedy: 'Run it with the version it was deployed with, or deploy a new factory with "node-ledger deploy".',
+} as const
+
+type RoleAnswers = Record<(typeof FORMER_VIEWS)[number] | typeof NEW_VIEW, unknown>
+
+/** What the contract answers as a factory; `former` for one of the first version, null for another contract. */
+async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | 'former' | null> {
+  const names = [...FORMER_VIEWS, NEW_VIEW] as const
+  const replies = await rpc.batch(names.map((name) => viewCall(factory, 'latest', name, [])))
+  const answers = replies.map((reply) => {
+    if (reply.ok) return reply.result === '0x' ? null : reply.result
+    // Only the contract itself can say that it is none: a limit or an internal error is the provider's.
+    return isRevert(reply.error) ? null : resultOf('eth_call', reply)
+  })
+  if (FORMER_VIEWS.some((_, index) => answers[index] === null)) return null
+  if (answers.at(-1) === null) return 'former'
+  return Object.fromEntries(names.map((name, index) => [name, answers[index]])) as RoleAnswers
+}
+
+/** Whether there is a factory of the first version. False where there is another contract, or none. */
+export async function isFirstVersion(rpc: Rpc, factory: Address): Promise<boolean> {
+  return (await askRoles(rpc, factory)) === 'former'
+}
+
 /** False when what is there does not answer as a factory does. */
 async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
   const { rpc, factory } = options
-  const names = ['maxPerWallet', 'minter', 'distributor', 'leastInterval'] as const satisfies readonly ViewName[]
-  const [maxPerWallet, minter, distributor, leastInterval] = await rpc.batch(
-    names.map((name) => viewCall(factory, 'latest', name, [])),
-  )
-  for (const reply of [maxPerWallet, minter, distributor, leastInterval]) {
-    // Only the contract itself can say that it is none: a limit or an internal error is the provider's.
-    if (reply?.ok === false && !isRevert(reply.error)) resultOf('eth_call', reply)
-  }
-  const answers = (reply: typeof minter) => reply?.ok === true && reply.result !== '0x'
-  if (!maxPerWallet?.ok || !minter?.ok || !distributor?.ok || ![maxPerWallet, minter, distributor].every(answers)) {
+  const answers = await askRoles(rpc, factory)
+  if (answers === null) {
     report(
       'FACTORY_ADDRESS',
       `the contract at ${factory} is not a node factory`,
@@ -162,16 +186,12 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
     )
     return false
   }
-  if (!leastInterval?.ok || !answers(leastInterval)) {
-    report(
-      'FACTORY_ADDRESS',
-      `the contract at ${factory} is a node factory of the first version, which this version does not know how to call`,
-      'Run it with the version it was deployed with, or deploy a new factory with "node-ledger deploy".',
-    )
+  if (answers === 'former') {
+    report('FACTORY_ADDRESS', FIRST_VERSION.problem(factory), FIRST_VERSION.remedy)
     return false
   }
-  check.maxPerWallet = safeNumber(readView('maxPerWallet', maxPerWallet.result), 'cap per wallet')
-  check.leastIntervalSec = safeNumber(readView('leastInterval', leastInterval.result), 'least interval')
+  check.maxPerWallet = safeNumber(readView('maxPerWallet', answers.maxPerWallet), 'cap per wallet')
+  check.leastIntervalSec = safeNumber(readView('leastInterval', answers.leastInterval), 'least interval')
   if (options.intervalSec !== undefined && options.intervalSec < check.leastIntervalSec) {
     report(
       'CREDIT_INTERVAL_SEC',
@@ -180,13 +200,13 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
     )
   }
   const roles = [
-    ['MINTER_PRIVATE_KEY', 'minter', 'setMinter', options.minter, readView('minter', minter.result)],
+    ['MINTER_PRIVATE_KEY', 'minter', 'setMinter', options.minter, readView('minter', answers.minter)],
     [
       'DISTRIBUTOR_PRIVATE_KEY',
       'distributor',
       'setDistributor',
       options.distributor,
-      readView('distributor', distributor.result),
+      readView('distributor', answers.distributor),
     ],
   ] as const
   for (const [setting, role, setter, ours, onChain] of roles) {

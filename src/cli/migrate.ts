@@ -1,8 +1,10 @@
 // The command `node-ledger migrate`: brings the database to the current schema, or says what that would take.
+import { createRpc } from '../chain/rpc.ts'
 import { compareMigrations } from '../db/migrate.ts'
 import { connect } from '../db/sql.ts'
-import { attachDatabase } from '../parts.ts'
-import { migrateWhenUp } from '../settle.ts'
+import { silentLog } from '../lib/log.ts'
+import { attachChain, attachDatabase } from '../parts.ts'
+import { checkBeforeMigrating, migrateWhenUp } from '../settle.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { noService, readSettings } from './ledger.ts'
 
@@ -27,7 +29,16 @@ export async function migrate({ io, out, flags }: Call): Promise<ExitCode> {
       await pool.end({ timeout: 5 })
     }
   }
-  const applied = await migrateWhenUp(database.directUrl, (step) => out.say(`  ${step}`))
+  await using stack = new AsyncDisposableStack()
+  // No key is needed to look at a factory. Without a chain there is none to look at.
+  const chain = await attachChain(config, async () => ({ minter: null, distributor: null }))
+  const before = async () => {
+    if (!chain) return
+    const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })
+    stack.defer(() => rpc.close())
+    await checkBeforeMigrating(database.directUrl, chain, rpc)
+  }
+  const applied = await migrateWhenUp(database.directUrl, (step) => out.say(`  ${step}`), { before })
   await out.result({ applied }, applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The schema is current.')
   return EXIT.done
 }

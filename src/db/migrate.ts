@@ -18,7 +18,7 @@ export class FirstVersionError extends KnownError {
   constructor() {
     super(
       'fatal',
-      'This database holds a ledger of the first version of Node Ledger, which belongs to a contract of the first version. Nothing was changed. Set DATABASE_URL to an empty database, and leave this one to the version that wrote it.',
+      'This database holds a ledger of the first version of Node Ledger, which belongs to a contract of the first version. Nothing was changed. Set DATABASE_URL (or DATA_DIR, where the database is embedded) to an empty one, and leave this one to the version that wrote it.',
     )
   }
 }
@@ -80,6 +80,11 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
     applied.push(name)
   }
   return applied
+}
+
+/** Whether there is a ledger of this version, be it of an older schema. */
+export async function isLedger(sql: Sql): Promise<boolean> {
+  return (await compareMigrations(sql)).applied.length > 0
 }
 
 /** What of this code's migrations a database has, what it lacks, and what it has from newer code. */

@@ -35,6 +35,9 @@ export interface EmbeddedChain {
   startBlock: number
 }
 
+/** Says in the record of a deployment which contract it is; the first version's says nothing. */
+const CONTRACT_VERSION = 2
+
 /** What was deployed at the chain's first start. */
 export interface Deployment {
   factory: Hex
@@ -45,7 +48,9 @@ export interface Deployment {
 /** What `dataDir` says was deployed on its chain; null before the first start was through. */
 export function readDeployment(dataDir: string): Deployment | null {
   const stored = readIfExists(recordPath(dataDir))
-  return stored === null ? null : (JSON.parse(stored) as Deployment)
+  if (stored === null) return null
+  const { factory, token, startBlock } = JSON.parse(stored) as Deployment
+  return { factory, token, startBlock }
 }
 
 /** Starts the chain in `dataDir`; deploys factory and token at its first start. Throws an EmbedError with what to do. */
@@ -93,7 +98,8 @@ async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: strin
   await transferToken({ ...holder, token: token.address, to: TOKEN_RECEIVERS.map(addressOf), amount: TOKENS_EACH })
   const deployment = { factory: factory.address, token: token.address, startBlock: factory.blockNumber }
   await saveState(anvil.rpcUrl, stateFiles(resolve(dataDir, 'chain')).saved)
-  writeFileAtomic(recordPath(dataDir), `${JSON.stringify(deployment, null, 2)}\n`)
+  const record = { version: CONTRACT_VERSION, ...deployment }
+  writeFileAtomic(recordPath(dataDir), `${JSON.stringify(record, null, 2)}\n`)
   return deployment
 }
 

@@ -147,7 +147,7 @@ test('started before its database: it says so, and serves once that is there', a
 })
 
 test('a database that stays away, or refuses, ends the start with what to do', async () => {
-  const silence = migrateWhenUp('postgres://nobody:secret-word@127.0.0.1:9/ledger', () => {}, 100)
+  const silence = migrateWhenUp('postgres://nobody:secret-word@127.0.0.1:9/ledger', () => {}, { waitMs: 100 })
   await assert.rejects(silence, (error: Error) => {
     assert.ok(error instanceof StartError)
     assert.ok(error.retryable, 'it could not be looked at: exit code 3')
