@@ -3,7 +3,7 @@
 // ledger is served without it. It never decides anything about money.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment, FIRST_VERSION, isFirstVersion } from './chain/check-deployment.ts'
-import { ChainFault, orNull } from './chain/faults.ts'
+import { ChainFault } from './chain/faults.ts'
 import { createChainReader } from './chain/follow.ts'
 import type { ChainFacts, ChainReader } from './chain/port.ts'
 import type { Rpc } from './chain/rpc.ts'
@@ -51,7 +51,7 @@ export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: R
       const stored = await readIdentity(pool)
       if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), ...(chainId !== null && { chainId }) })
     }
-    if (await inTimeOrNull(FACTORY_LOOK_MS, () => orNull(isFirstVersion(rpc, factory))))
+    if (await inTimeOrNull(FACTORY_LOOK_MS, () => isFirstVersion(rpc, factory)))
       throw new StartError(`FACTORY_ADDRESS: ${FIRST_VERSION.problem(factory)}. ${FIRST_VERSION.remedy}`)
   } finally {
     await pool.end({ timeout: 5 })

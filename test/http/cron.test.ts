@@ -22,6 +22,7 @@ const passes: Passes = {
       pending: 0,
       reconciled: 0,
       signer: 'signed',
+      budgetSpent: null,
       durationMs: 12,
     }
   },

@@ -9,7 +9,7 @@ export const factoryAbi = parseAbi([
   'function isSolvent() view returns (bool)',
   'function withdraw(uint256 id, address to, uint256 amount)',
   'function withdrawAll(uint256[] ids, address to)',
-  'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 amountPerNode, uint256 nodeCount)',
+  'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns, uint256 amountPerNode, uint256 nodeCount)',
   'error BalanceExceeded()',
   'error ImpossibleRecipient()',
   'error NotNodeOwner()',

@@ -46,13 +46,13 @@ ponder.on('NodeFactory:Transfer', async ({ event, context }) => {
 })
 
 ponder.on('NodeFactory:Credited', async ({ event, context }) => {
-  const { round, due, amountPerNode, nodeCount } = event.args
+  const { round, due, turns, amountPerNode, nodeCount } = event.args
   const id = Number(event.args.cohort)
   const at = event.block.timestamp
   const credited = await context.db.update(cohort, { id }).set((row) => ({
     perNodeWei: row.perNodeWei + amountPerNode,
     turnCount: row.turnCount + 1,
-    nextDue: due + row.intervalSec,
+    nextDue: due + turns * row.intervalSec,
     lastTurnAt: at,
   }))
   await context.db.insert(turn).values({
