@@ -1,0 +1,164 @@
+// What the contract's owner allows the service's keys, and what becomes of payments and turns where that is not enough: the minter's
+// budget, the distributor's bounds, the end of a call's time. Each test has a world of its own.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Sender } from '../../src/chain/port.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const PLUS = ETHER / 40n
+const SILVER = ETHER / 50n
+
+function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
+  test(sentence, async () => {
+    const world = await startWorld()
+    try {
+      await world.settle()
+      await body(world)
+      await checkInvariants(world)
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+const setBudget = (world: World, nodes: number, cohorts: number) =>
+  world.act(0, 'setMinter', [world.at(1), nodes, cohorts])
+const refill = (world: World) => world.act(0, 'refillMinter', [world.at(1), 1_000n, 1_000n, 1_000n, 1_000n])
+const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
+const statesOf = (world: World, paid: readonly Hash[]) => Promise.all(paid.map((txHash) => stateOf(world, txHash)))
+const intents = async (world: World) => (await world.pool`SELECT FROM outbox`).length
+const swallow = (sender: Sender): Sender => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
+const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
+
+inWorld('a batch is cut to the nodes left, what is left over waits unsigned, and a refill lets it be minted', async (world) => {
+  await setBudget(world, 2, 0)
+  const paid = [await world.pay(5, BASIC), await world.pay(6, BASIC), await world.pay(7, BASIC)]
+  await world.chain.mine()
+  assert.equal((await world.payments()).budgetSpent, 'nodes')
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'accepted'])
+  const before = await intents(world)
+  await world.chain.mine()
+  assert.equal((await world.payments()).budgetSpent, 'nodes')
+  assert.equal(await intents(world), before, 'nothing is signed at nothing left')
+  await refill(world)
+  await world.settle()
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted', 'minted'])
+  assert.equal((await world.payments()).budgetSpent, null)
+})
+
+inWorld('where no cohort may be opened, what has a cohort is minted, and the rest waits for a refill', async (world) => {
+  await setBudget(world, 1_000, 0)
+  await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
+  await world.chain.mine()
+  const paid = [await world.pay(5, SILVER), await world.pay(6, BASIC)]
+  await world.chain.mine()
+  assert.equal((await world.payments()).budgetSpent, 'cohorts')
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await statesOf(world, paid), ['accepted', 'minted'])
+  await refill(world)
+  await world.settle()
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
+})
+
+inWorld('no more cohorts are opened than may be, numbered after the contract’s last', async (world) => {
+  const before = await world.read<bigint>('lastCohort')
+  await setBudget(world, 1_000, 3)
+  await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.mine()
+  await world.payments()
+  assert.equal(await world.read<bigint>('lastCohort'), before + 3n)
+  const numbers = await world.pool<{ cohort: number }[]>`SELECT cohort FROM cohorts WHERE tier_no = 7 ORDER BY cohort`
+  assert.deepEqual(
+    numbers.map(({ cohort }) => BigInt(cohort)),
+    [before + 1n, before + 2n, before + 3n],
+  )
+  await refill(world)
+})
+
+inWorld('an order that the contract passes over for want of budget goes back and is minted after the refill', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: swallow(minterOf(world)) }).payments()
+  assert.equal(await stateOf(world, paid), 'minting')
+  await setBudget(world, 0, 0)
+  await world.payments()
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual([await stateOf(world, paid), await world.read('lastId')], ['accepted', 0n])
+  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'mintSkipped'`).length, 0)
+  await refill(world)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+})
+
+inWorld('a cohort that is owed what the distributor may not pay waits alone, until the bounds have room', async (world) => {
+  const paid = [await world.pay(5, BASIC), await world.pay(6, PLUS)]
+  await world.settle()
+  const cohorts = await world.pool<{ cohort: number; bps: number }[]>`
+    SELECT n.cohort, t.payout_bps AS bps FROM nodes n JOIN payments p ON p.id = n.payment_id
+      JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version`
+  assert.equal(cohorts.length, paid.length)
+  // Three halves of the range's upper end for the one tier, at least of its lower end for both: one of them fits for sure.
+  const terms = { floorGwei: 0n, ceilingGwei: 0n }
+  await world.act(0, 'setBounds', [world.at(2), terms.floorGwei, terms.ceilingGwei])
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  const refused = await world.credit()
+  assert.deepEqual([refused.reason, refused.txHash, refused.dueNodes], ['pending', null, 2])
+  const { plan } = await planOf(world)
+  const [low, high] = plan.credits.map(({ amountWei }) => amountWei).sort((a, b) => (a < b ? -1 : 1))
+  assert.ok(low !== undefined && high !== undefined && low < high)
+  await world.act(0, 'setBounds', [world.at(2), 0n, low / 10n ** 9n + 1n])
+  const first = await world.credit()
+  assert.deepEqual([first.reason, first.nodeCount, first.totalWei], [null, 1, low])
+  await world.chain.mine()
+  await world.act(0, 'setBounds', [world.at(2), 0n, 10n ** 9n])
+  const second = await world.credit()
+  assert.deepEqual([second.reason, second.nodeCount, second.totalWei], [null, 1, high])
+})
+
+inWorld('a mint whose time is over makes way for a call that does nothing, and the payment is minted anew', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: swallow(minterOf(world)) }).payments()
+  const [intent] = await world.pool<{ id: number; until: number; raw: Hash }[]>`
+    SELECT o.id, o.valid_until AS until, a.raw FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id
+    WHERE o.kind = 'mint'`
+  assert.ok(intent)
+  await world.chain.increaseTime(1_000)
+  await world.chain.mine(12)
+  assert.ok(Number((await world.chain.block()).timestamp) > intent.until)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  const attempts = await world.pool`SELECT FROM outbox_attempts WHERE outbox_id = ${intent.id}`
+  assert.equal(attempts.length, 2, 'the same nonce, for a call that does nothing')
+  const rows = await world.pool`SELECT state FROM outbox WHERE kind = 'mint' ORDER BY id`
+  assert.deepEqual(
+    rows.map(({ state }) => state),
+    ['mined', 'mined'],
+  )
+})
+
+inWorld('a mint that is mined after its time reverts, does not tire the minter, and is made anew', async (world) => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  for (let i = 0; i < 4; i++) {
+    await world.payments()
+    await world.chain.increaseTime(1_000)
+    await world.chain.mine()
+    await world.payments()
+    assert.equal(await stateOf(world, paid), i < 3 ? 'minting' : 'minting')
+  }
+  assert.equal((await world.pool`SELECT FROM outbox WHERE state = 'reverted'`).length, 4)
+  await world.settle()
+  assert.equal(await stateOf(world, paid), 'minted')
+  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'senderRests'`).length, 0)
+})
