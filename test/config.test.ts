@@ -75,6 +75,7 @@ describe('with nothing set', () => {
       factoryAddress: null,
       startBlock: null,
       finality: 'guarded',
+      validForSec: 900,
       embeddedPort: 8545,
     })
     assert.deepEqual(config.credit, {
@@ -117,6 +118,31 @@ describe('with nothing set', () => {
   })
 })
 
+describe('a data directory of the first version', () => {
+  const former = { '.node-ledger/deployment.json': '{"factory":"0x1","token":"0x2","startBlock":1}' }
+
+  test('is left as it is: the one beside it is used, and that is told', () => {
+    const { dataDir, hints } = load({}, former)
+    assert.equal(dataDir, '.node-ledger-2')
+    assert.match(hints[0]?.message ?? '', /first version.*\.node-ledger-2 is used/)
+    assert.deepEqual(
+      hints.map(({ setting }) => setting),
+      ['DATA_DIR'],
+    )
+  })
+
+  test('one of this version, and one without a deployment, are used', () => {
+    for (const files of [{ '.node-ledger/deployment.json': '{"version":2,"factory":"0x1"}' }, {}]) {
+      const { dataDir, hints } = load({}, files)
+      assert.deepEqual([dataDir, hints.length], ['.node-ledger', 0])
+    }
+  })
+
+  test('does not matter where the chain is the operator’s own', () => {
+    assert.equal(load(EXTERNAL, former).dataDir, '.node-ledger')
+  })
+})
+
 test('each missing URL is embedded by itself', () => {
   assert.deepEqual(load({ DATABASE_URL: 'postgres://localhost/x' }).embedded, { database: false, chain: true })
   assert.deepEqual(load({ RPC_URL: 'http://127.0.0.1:9999', FACTORY_ADDRESS: LOWER }).embedded, {
@@ -150,6 +176,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       RPC_URL: 'https://one.example.org, https://two.example.org/key',
       PUBLIC_RPC_URL: 'https://public.example.org',
       FINALITY: '12',
+      VALID_FOR_SEC: '3600',
       PAYMENT_ADDRESS: '0xFB6916095CA1DF60BB79CE92CE3EA74C37C5D359',
       QUOTE_TIER: 'basic',
       PRICE_GRACE_SEC: '120',
@@ -206,6 +233,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       factoryAddress: LOWER,
       startBlock: 19_000_000,
       finality: 12,
+      validForSec: 3600,
       embeddedPort: 8545,
     },
     payments: {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { toFunctionSelector } from 'viem'
 import { embedAccount } from '../../src/embed/accounts.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 import { runHere } from '../support/cli.ts'
@@ -37,7 +38,7 @@ async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
   return outcome
 }
 
-const view = (name: string) => ({ owner: '0x8da5cb5b', minter: '0x07546172', maxPerWallet: '0x453c2310' })[name]
+const view = (name: string) => toFunctionSelector(`${name}()`)
 const call = async (to: string, name: string) => chain.rpc<string>('eth_call', [{ to, data: view(name) }, 'latest'])
 
 describe('on a chain of its own', () => {
@@ -78,12 +79,15 @@ describe('on a chain of its own', () => {
     const file = join(temporaryDirectory(), 'key')
     writeFileSync(file, `${KNOWN_KEY.slice(2)}\n`)
     const env = { DEPLOYER_PRIVATE_KEY_FILE: file, RPC_URL: chain.rpcUrl }
-    const { code, out } = await run([...ROLES, '--max-per-wallet', '256', '--yes', '--json'], env)
+    const figures = ['--max-per-wallet', '256', '--nodes', '7', '--cohorts', '9', '--least-interval', '60']
+    const { code, out } = await run([...ROLES, ...figures, '--yes', '--json'], env)
     assert.equal(code, 0)
     const { chainId, factoryAddress, startBlock, txHash } = JSON.parse(out)
     assert.equal(chainId, 31337)
     assert.equal(BigInt(await call(factoryAddress, 'maxPerWallet')), 256n)
     assert.equal(BigInt(await call(factoryAddress, 'minter')), BigInt(MINTER))
+    assert.equal(BigInt(await call(factoryAddress, 'leastInterval')), 60n)
+    assert.match(await call(factoryAddress, 'budget'), /^0x0{63}70{63}9$/)
     const { blockNumber } = await chain.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [txHash])
     assert.equal(Number(blockNumber), startBlock)
   })
@@ -122,7 +126,10 @@ test('a chain that does not answer is an error of one line, without the key in t
 
 test('every mistake of the call is told at once, and no key repeated', async () => {
   const { code, err } = await run(
-    ['--owner', OWNER.replace('aA', 'aa'), '--max-per-wallet', '257', '--rpc-url', 'ws://x'],
+    [
+      ...['--owner', OWNER.replace('aA', 'aa'), '--max-per-wallet', '257', '--rpc-url', 'ws://x'],
+      ...['--nodes', '4294967296', '--cohorts', '1.5', '--floor-gwei', '2.5', '--ceiling-gwei', 'x', '--least-interval', '0'],
+    ],
     {
       DEPLOYER_PRIVATE_KEY: `${OWN_KEY}0`,
     },
@@ -133,6 +140,11 @@ test('every mistake of the call is told at once, and no key repeated', async () 
     '--minter',
     '--distributor',
     '--max-per-wallet',
+    '--nodes',
+    '--cohorts',
+    '--floor-gwei',
+    '--ceiling-gwei',
+    '--least-interval',
     '--rpc-url',
     'DEPLOYER_PRIVATE_KEY',
   ]) {
@@ -156,6 +168,7 @@ describe('refused before anything is asked of the chain', () => {
     ['no key', [...ROLES, ...rpc], {}, /DEPLOYER_PRIVATE_KEY: set it/],
     ['two keys', [...ROLES, ...rpc], { ...good, DEPLOYER_PRIVATE_KEY_FILE: '/x' }, /both set/],
     ['a key file that is missing', [...ROLES, ...rpc], { DEPLOYER_PRIVATE_KEY_FILE: '/nowhere' }, /ENOENT/],
+    ['a floor above the ceiling', [...ROLES, ...rpc, '--floor-gwei', '2', '--ceiling-gwei', '1'], good, /less than the floor/],
     ['a cap of none', [...ROLES, ...rpc, '--max-per-wallet', '0'], good, /1 to 256/],
   ]
   for (const [what, argv, env, words] of rows) {

@@ -1,7 +1,7 @@
 // Migrations: each once, whoever starts and how many at once; never one that was changed; never in the way of a newer schema.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { isMigrated, migrate, readMigrations } from '../../src/db/migrate.ts'
+import { FirstVersionError, isMigrated, migrate, readMigrations } from '../../src/db/migrate.ts'
 import { connect, type Pool } from '../../src/db/sql.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 
@@ -58,4 +58,24 @@ test('a migration that fails leaves nothing behind', async () => {
   assert.deepEqual({ ...found }, { blocks: null, migrations: null })
   await sql.end({ timeout: 1 })
   await broken.drop()
+})
+
+test('a database of the first version is refused with the remedy, and nothing in it is changed', async () => {
+  const former = await createEmptyDatabase()
+  const sql = connect(former.url, { max: 1, prepare: false, applicationName: 'test' })
+  await sql`CREATE TABLE migrations (name text PRIMARY KEY, checksum text NOT NULL)`
+  await sql`INSERT INTO migrations VALUES ('0001_ledger.sql', 'of the first version')`
+  await assert.rejects(migrate(former.url), (error) => {
+    assert.ok(error instanceof FirstVersionError)
+    assert.match(error.message, /Nothing was changed\. Set DATABASE_URL/)
+    return true
+  })
+  const tables = await sql<{ name: string }[]>`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`
+  assert.deepEqual(
+    tables.map(({ name }) => name),
+    ['migrations'],
+  )
+  assert.equal((await sql`SELECT FROM migrations`).length, 1)
+  await sql.end({ timeout: 1 })
+  await former.drop()
 })

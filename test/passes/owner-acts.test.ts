@@ -2,21 +2,27 @@
 // back with its block. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encodeFunctionData } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { readNode } from '../../src/db/reads.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
-import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { ETHER, INTERVAL_SEC, ownerAbi, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const ROGUE = hash(`0x${'5a'.repeat(32)}`)
 
-function inWorld(sentence: string, body: (world: World, purpose: Required<OnPurpose>) => Promise<void>): void {
+interface Purpose {
+  unpaidRefs: Hash[]
+  foreign: Hash[]
+}
+
+function inWorld(sentence: string, body: (world: World, purpose: Purpose) => Promise<void>): void {
   test(sentence, async () => {
     const world = await startWorld()
-    const purpose = { unpaidRefs: [] as Hash[], foreign: [] as Hash[] }
+    const purpose: Purpose = { unpaidRefs: [], foreign: [] }
     try {
       await world.settle()
       await body(world, purpose)
@@ -28,7 +34,7 @@ function inWorld(sentence: string, body: (world: World, purpose: Required<OnPurp
 }
 
 /** A node in the cohort of a paid one, minted with the minter's key and without a payment. */
-async function mintRogue(world: World, purpose: { unpaidRefs: Hash[]; foreign: Hash[] }): Promise<number> {
+async function mintRogue(world: World, purpose: Purpose): Promise<number> {
   await world.pay(5, BASIC)
   await world.settle()
   const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`SELECT cohort FROM nodes`
@@ -46,7 +52,7 @@ const ofRogue = async (world: World) => {
 }
 
 inWorld('a node that was expelled leaves its cohort, which is credited again, and comes back with a reorganisation', async (world, purpose) => {
-  const cohort = await mintRogue(world, purpose as never)
+  const cohort = await mintRogue(world, purpose)
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine()
   assert.equal((await world.credit()).reason, 'nothingDue', 'its cohort waits for the operator')
@@ -67,7 +73,7 @@ inWorld('a node that was expelled leaves its cohort, which is credited again, an
 })
 
 inWorld('a round in flight that counted a node which is expelled meanwhile is planned again', async (world, purpose) => {
-  await mintRogue(world, purpose as never)
+  await mintRogue(world, purpose)
   await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (2, 'by mistake', 'test')`
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine()
@@ -75,7 +81,7 @@ inWorld('a round in flight that counted a node which is expelled meanwhile is pl
   assert.equal(sent.nodeCount, 2)
   const price = `0x${(10n ** 12n).toString(16)}`
   await world.chain.rpc('eth_sendTransaction', [
-    { from: world.at(0), to: world.factory, data: expelData(ROGUE), maxFeePerGas: price, maxPriorityFeePerGas: price },
+    { from: world.at(0), to: world.factory, data: encodeFunctionData({ abi: ownerAbi, functionName: 'expel', args: [[ROGUE]] }), maxFeePerGas: price, maxPriorityFeePerGas: price },
   ])
   await world.chain.mine()
   assert.equal(await world.succeeded(sent.txHash ?? assert.fail()), false)
@@ -108,7 +114,7 @@ inWorld('the service pays turns that another with the distributor’s key has no
     await world.chain.rpc('eth_sendRawTransaction', [signed.raw])
     await world.chain.mine()
     assert.equal(await world.succeeded(signed.txHash), true)
-    ;(purpose.foreign as Hash[]).push(signed.txHash)
+    purpose.foreign.push(signed.txHash)
   }
   await world.payments()
   const [turn] = await world.pool`SELECT round, due, turns, amount_wei, seed, min_wei FROM turns`
@@ -132,7 +138,7 @@ inWorld('a payment’s ref that another wallet’s node has taken is told once, 
     { to: world.at(5), cohort, ref: first },
     { to: world.at(8), cohort, ref: second },
   ])
-    (purpose.foreign as Hash[]).push(await world.call(1, world.factory, mintData(order)))
+    purpose.foreign.push(await world.call(1, world.factory, mintData(order)))
   await world.payments()
   const told = await world.pool<{ subject: Hash }[]>`SELECT subject FROM audit WHERE action = 'refTaken'`
   assert.deepEqual(
