@@ -59,7 +59,7 @@ export async function hasPending(sql: Sql, sender: Address): Promise<boolean> {
   return rows.length > 0
 }
 
-/** One page of rounds, newest first, each with its turns and what it cost. `id` is the round's number. */
+/** One page of rounds, newest first, each with what it credited, what it skipped, and what it cost. `id` is the round's number. */
 export async function readRounds(
   sql: Sql,
   { before, limit }: { before: number | null; limit: number },
@@ -67,9 +67,12 @@ export async function readRounds(
   return await sql<{ id: number }[]>`
     SELECT r.round AS id, r.mode, r.total_wei::text AS "totalWei", r.node_count AS "nodeCount", iso(r.created_at) AS "createdAt",
       r.tx_hash AS "txHash", r.block_number AS "blockNumber", o.gas_used AS "gasUsed", o.fee_wei::text AS "feeWei",
-      (SELECT jsonb_agg(jsonb_build_object('cohort', t.cohort, 'tierId', t.tier_id, 'due', iso(to_timestamp(t.due)),
-          'seedBlock', t.seed_block, 'amountWei', t.amount_wei::text, 'nodeCount', t.node_count) ORDER BY t.cohort)
-        FROM turns t WHERE t.round = r.round) AS turns
+      coalesce((SELECT jsonb_agg(jsonb_build_object('cohort', t.cohort, 'tierId', t.tier_id, 'due', iso(to_timestamp(t.due)),
+          'turns', t.turns, 'seedBlock', t.seed_block, 'amountWei', t.amount_wei::text, 'nodeCount', t.node_count) ORDER BY t.cohort)
+        FROM turns t WHERE t.round = r.round), '[]') AS turns,
+      coalesce((SELECT jsonb_agg(jsonb_build_object('cohort', s.cohort, 'due', iso(to_timestamp(s.due)), 'turns', s.turns)
+          ORDER BY s.cohort)
+        FROM skips s WHERE s.round = r.round), '[]') AS skips
     FROM rounds r LEFT JOIN LATERAL (SELECT gas_used, fee_wei FROM outbox
       WHERE block_number = r.block_number AND tx_hash = r.tx_hash LIMIT 1) o ON true
     WHERE ${before === null ? sql`true` : sql`r.round < ${before}`} ORDER BY r.round DESC LIMIT ${limit}`
