@@ -128,7 +128,18 @@ test('every mistake of the call is told at once, and no key repeated', async () 
   const { code, err } = await run(
     [
       ...['--owner', OWNER.replace('aA', 'aa'), '--max-per-wallet', '257', '--rpc-url', 'ws://x'],
-      ...['--nodes', '4294967296', '--cohorts', '1.5', '--floor-gwei', '2.5', '--ceiling-gwei', 'x', '--least-interval', '0'],
+      ...[
+        '--nodes',
+        '4294967296',
+        '--cohorts',
+        '1.5',
+        '--floor-gwei',
+        '2.5',
+        '--ceiling-gwei',
+        'x',
+        '--least-interval',
+        '0',
+      ],
     ],
     {
       DEPLOYER_PRIVATE_KEY: `${OWN_KEY}0`,
@@ -168,7 +179,12 @@ describe('refused before anything is asked of the chain', () => {
     ['no key', [...ROLES, ...rpc], {}, /DEPLOYER_PRIVATE_KEY: set it/],
     ['two keys', [...ROLES, ...rpc], { ...good, DEPLOYER_PRIVATE_KEY_FILE: '/x' }, /both set/],
     ['a key file that is missing', [...ROLES, ...rpc], { DEPLOYER_PRIVATE_KEY_FILE: '/nowhere' }, /ENOENT/],
-    ['a floor above the ceiling', [...ROLES, ...rpc, '--floor-gwei', '2', '--ceiling-gwei', '1'], good, /less than the floor/],
+    [
+      'a floor above the ceiling',
+      [...ROLES, ...rpc, '--floor-gwei', '2', '--ceiling-gwei', '1'],
+      good,
+      /less than the floor/,
+    ],
     ['a cap of none', [...ROLES, ...rpc, '--max-per-wallet', '0'], good, /1 to 256/],
   ]
   for (const [what, argv, env, words] of rows) {

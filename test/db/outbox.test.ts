@@ -18,7 +18,15 @@ test('a transaction settles the intent of its sender, and none of another one th
       [MINTER, word(1)],
       [DISTRIBUTOR, word(2)],
     ] as const) {
-      const intent = { kind: 'mint' as const, sender, nonce: 7, call: {}, gasLimit: 1n, guardBlock: null, validUntil: 900 }
+      const intent = {
+        kind: 'mint' as const,
+        sender,
+        nonce: 7,
+        call: {},
+        gasLimit: 1n,
+        guardBlock: null,
+        validUntil: 900,
+      }
       const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
       await insertIntent(pool, intent, { txHash, raw: '0x00', ...fees, signedAtBlock: 1 })
     }

@@ -83,7 +83,10 @@ test('a range of one value pays that value; a payout of zero pays nothing', () =
 type Fields = Partial<Omit<DueCohort, 'turns'> & Turn>
 
 /** A cohort with one turn to pay. */
-const cohortDue = (cohort: number, { due = 1000 + cohort, amountWei = wei(10n), ...fields }: Fields = {}): DueCohort => ({
+const cohortDue = (
+  cohort: number,
+  { due = 1000 + cohort, amountWei = wei(10n), ...fields }: Fields = {},
+): DueCohort => ({
   cohort,
   size: 2,
   unbackedNodes: 0,
@@ -109,7 +112,10 @@ test('a round holds what is due, oldest turn first, with its exact total', () =>
 })
 
 test('several turns of a cohort are one credit of their sum, up to the first that cannot be computed', () => {
-  const turns = [5n, 7n, null, 9n].map((wanted, i) => ({ due: 1000 + i, amountWei: wanted === null ? null : wei(wanted) }))
+  const turns = [5n, 7n, null, 9n].map((wanted, i) => ({
+    due: 1000 + i,
+    amountWei: wanted === null ? null : wei(wanted),
+  }))
   const plan = planRound([{ ...cohortDue(1), turns }], null)
   assert.deepEqual(plan.credits, [{ cohort: 1, turns: turns.slice(0, 2), amountWei: 12n, nodeCount: 2 }])
   assert.equal(plan.totalWei, 24n)
@@ -142,7 +148,13 @@ test('a cohort whose turns come to less or more than the distributor may pay wai
     turns: pair.map((wanted, at) => ({ due: 1000 + at, amountWei: wei(wanted) })),
   }))
   const ofTwo = planRound(pairs, bounds)
-  assert.deepEqual([numbersOf(ofTwo), ofTwo.outOfBounds], [[1, 3], [2, 4]])
+  assert.deepEqual(
+    [numbersOf(ofTwo), ofTwo.outOfBounds],
+    [
+      [1, 3],
+      [2, 4],
+    ],
+  )
 })
 
 test('a round is never longer than its maximum; the oldest turns are in it, the others in the next', () => {

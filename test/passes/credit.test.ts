@@ -245,7 +245,12 @@ async function mintUnpaid(account: number): Promise<{ ref: Hash; txHash: Hash }>
   const ref = hash(`0x${'5a'.repeat(32)}`)
   const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts WHERE tier_no = 2 AND size = 0 LIMIT 1`
-  const call = { kind: 'mint' as const, orders: [{ to: world.at(account), cohort, ref }], guard: null, validUntil: FOREVER }
+  const call = {
+    kind: 'mint' as const,
+    orders: [{ to: world.at(account), cohort, ref }],
+    guard: null,
+    validUntil: FOREVER,
+  }
   const signed = await minter.sign(call, { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() })
   await world.chain.rpc('eth_sendRawTransaction', [signed.raw])
   await world.chain.mine()

@@ -51,101 +51,121 @@ const ofRogue = async (world: World) => {
   return row ?? assert.fail('no node')
 }
 
-inWorld('a node that was expelled leaves its cohort, which is credited again, and comes back with a reorganisation', async (world, purpose) => {
-  const cohort = await mintRogue(world, purpose)
-  await world.chain.increaseTime(INTERVAL_SEC)
-  await world.chain.mine()
-  assert.equal((await world.credit()).reason, 'nothingDue', 'its cohort waits for the operator')
-  const before = await readCursor(world.pool)
-  await world.act(0, 'expel', [[ROGUE]])
-  await world.payments()
-  assert.deepEqual(await ofRogue(world), { id: 2, cohort: null, size: 1, left: 1 })
-  const [fork, cursor] = [await readBlock(world.pool, before?.number ?? 0), await readCursor(world.pool)]
-  assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
-  assert.deepEqual(await ofRogue(world), { id: 2, cohort, size: 2, left: 0 })
-  await world.payments()
-  assert.deepEqual(await ofRogue(world), { id: 2, cohort: null, size: 1, left: 1 })
-  const round = await world.credit()
-  assert.deepEqual([round.reason, round.nodeCount], [null, 1])
-  await world.rest()
-  const node = JSON.parse((await readNode(world.pool, 2n, 10))?.node ?? '{}')
-  assert.deepEqual([node.creditedWei, node.balanceWei, node.nextCreditAt], ['0', '0', null])
-})
-
-inWorld('a round in flight that counted a node which is expelled meanwhile is planned again', async (world, purpose) => {
-  await mintRogue(world, purpose)
-  await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (2, 'by mistake', 'test')`
-  await world.chain.increaseTime(INTERVAL_SEC)
-  await world.chain.mine()
-  const sent = await world.credit()
-  assert.equal(sent.nodeCount, 2)
-  const price = `0x${(10n ** 12n).toString(16)}`
-  await world.chain.rpc('eth_sendTransaction', [
-    { from: world.at(0), to: world.factory, data: encodeFunctionData({ abi: ownerAbi, functionName: 'expel', args: [[ROGUE]] }), maxFeePerGas: price, maxPriorityFeePerGas: price },
-  ])
-  await world.chain.mine()
-  assert.equal(await world.succeeded(sent.txHash ?? assert.fail()), false)
-  await world.rest()
-  const rounds = await world.pool`SELECT node_count FROM rounds`
-  assert.deepEqual([...rounds], [{ node_count: 1 }])
-})
-
-inWorld('the service pays turns that another with the distributor’s key has not: several paid at once and skipped ones are followed', async (world, purpose) => {
-  const paid = await world.pay(5, BASIC)
-  await world.settle()
-  const [{ cohort, due } = assert.fail()] = await world.pool<{ cohort: number; due: number }[]>`
-    SELECT cohort, next_due AS due FROM cohorts WHERE size = 1`
-  const { distributor } = world.ctx
-  assert.ok(distributor)
-  await world.act(0, 'addNotOwed', [1n, BigInt(due), BigInt(due + INTERVAL_SEC + 1)])
-  await world.chain.increaseTime(4 * INTERVAL_SEC)
-  await world.chain.mine()
-  const rounds = [
-    { credits: [{ cohort, firstDue: due, skipped: 1, paid: 0, amountPerNodeWei: wei(0n) }], valueWei: wei(0n) },
-    {
-      credits: [{ cohort, firstDue: due + INTERVAL_SEC, skipped: 1, paid: 2, amountPerNodeWei: wei(70n) }],
-      valueWei: wei(70n),
-    },
-  ]
-  for (const [index, round] of rounds.entries()) {
-    const options = { nonce: await distributor.nonce(), gasLimit: 500_000n, fees: await distributor.fees() }
-    const ends = { guard: null, validUntil: FOREVER }
-    const signed = await distributor.sign({ kind: 'credit', round: index + 1, ...round, ...ends }, options)
-    await world.chain.rpc('eth_sendRawTransaction', [signed.raw])
+inWorld(
+  'a node that was expelled leaves its cohort, which is credited again, and comes back with a reorganisation',
+  async (world, purpose) => {
+    const cohort = await mintRogue(world, purpose)
+    await world.chain.increaseTime(INTERVAL_SEC)
     await world.chain.mine()
-    assert.equal(await world.succeeded(signed.txHash), true)
-    purpose.foreign.push(signed.txHash)
-  }
-  await world.payments()
-  const [turn] = await world.pool`SELECT round, due, turns, amount_wei, seed, min_wei FROM turns`
-  const following = { round: 2, due: due + 2 * INTERVAL_SEC, turns: 2, amount_wei: 70n, seed: null, min_wei: null }
-  assert.deepEqual({ ...turn }, following)
-  const [kept] = await world.pool`SELECT rounds, distributed_wei FROM totals`
-  assert.deepEqual({ ...kept }, { rounds: 1, distributed_wei: 70n })
-  const sent = await world.credit()
-  assert.equal(sent.distributionId, 3)
-  await world.rest()
-  assert.equal((await paymentOf(world, paid))?.state, 'minted')
-})
+    assert.equal((await world.credit()).reason, 'nothingDue', 'its cohort waits for the operator')
+    const before = await readCursor(world.pool)
+    await world.act(0, 'expel', [[ROGUE]])
+    await world.payments()
+    assert.deepEqual(await ofRogue(world), { id: 2, cohort: null, size: 1, left: 1 })
+    const [fork, cursor] = [await readBlock(world.pool, before?.number ?? 0), await readCursor(world.pool)]
+    assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
+    assert.deepEqual(await ofRogue(world), { id: 2, cohort, size: 2, left: 0 })
+    await world.payments()
+    assert.deepEqual(await ofRogue(world), { id: 2, cohort: null, size: 1, left: 1 })
+    const round = await world.credit()
+    assert.deepEqual([round.reason, round.nodeCount], [null, 1])
+    await world.rest()
+    const node = JSON.parse((await readNode(world.pool, 2n, 10))?.node ?? '{}')
+    assert.deepEqual([node.creditedWei, node.balanceWei, node.nextCreditAt], ['0', '0', null])
+  },
+)
 
-inWorld('a payment’s ref that another wallet’s node has taken is told once, and a node that was given away since is not', async (world, purpose) => {
-  const [first, second] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
-  await world.settle()
-  const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`SELECT cohort FROM nodes WHERE ref = ${first}`
-  await world.act(5, 'transferFrom', [world.at(5), world.at(7), await world.read('nodeOfRef', [first])])
-  // The same order again, though its node was given away; and one for a wallet that never had the node of its ref.
-  for (const order of [
-    { to: world.at(5), cohort, ref: first },
-    { to: world.at(8), cohort, ref: second },
-  ])
-    purpose.foreign.push(await world.call(1, world.factory, mintData(order)))
-  await world.payments()
-  const told = await world.pool<{ subject: Hash }[]>`SELECT subject FROM audit WHERE action = 'refTaken'`
-  assert.deepEqual(
-    told.map(({ subject }) => subject),
-    [second],
-  )
-})
+inWorld(
+  'a round in flight that counted a node which is expelled meanwhile is planned again',
+  async (world, purpose) => {
+    await mintRogue(world, purpose)
+    await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (2, 'by mistake', 'test')`
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    const sent = await world.credit()
+    assert.equal(sent.nodeCount, 2)
+    const price = `0x${(10n ** 12n).toString(16)}`
+    await world.chain.rpc('eth_sendTransaction', [
+      {
+        from: world.at(0),
+        to: world.factory,
+        data: encodeFunctionData({ abi: ownerAbi, functionName: 'expel', args: [[ROGUE]] }),
+        maxFeePerGas: price,
+        maxPriorityFeePerGas: price,
+      },
+    ])
+    await world.chain.mine()
+    assert.equal(await world.succeeded(sent.txHash ?? assert.fail()), false)
+    await world.rest()
+    const rounds = await world.pool`SELECT node_count FROM rounds`
+    assert.deepEqual([...rounds], [{ node_count: 1 }])
+  },
+)
+
+inWorld(
+  'the service pays turns that another with the distributor’s key has not: several paid at once and skipped ones are followed',
+  async (world, purpose) => {
+    const paid = await world.pay(5, BASIC)
+    await world.settle()
+    const [{ cohort, due } = assert.fail()] = await world.pool<{ cohort: number; due: number }[]>`
+    SELECT cohort, next_due AS due FROM cohorts WHERE size = 1`
+    const { distributor } = world.ctx
+    assert.ok(distributor)
+    await world.act(0, 'addNotOwed', [1n, BigInt(due), BigInt(due + INTERVAL_SEC + 1)])
+    await world.chain.increaseTime(4 * INTERVAL_SEC)
+    await world.chain.mine()
+    const rounds = [
+      { credits: [{ cohort, firstDue: due, skipped: 1, paid: 0, amountPerNodeWei: wei(0n) }], valueWei: wei(0n) },
+      {
+        credits: [{ cohort, firstDue: due + INTERVAL_SEC, skipped: 1, paid: 2, amountPerNodeWei: wei(70n) }],
+        valueWei: wei(70n),
+      },
+    ]
+    for (const [index, round] of rounds.entries()) {
+      const options = { nonce: await distributor.nonce(), gasLimit: 500_000n, fees: await distributor.fees() }
+      const ends = { guard: null, validUntil: FOREVER }
+      const signed = await distributor.sign({ kind: 'credit', round: index + 1, ...round, ...ends }, options)
+      await world.chain.rpc('eth_sendRawTransaction', [signed.raw])
+      await world.chain.mine()
+      assert.equal(await world.succeeded(signed.txHash), true)
+      purpose.foreign.push(signed.txHash)
+    }
+    await world.payments()
+    const [turn] = await world.pool`SELECT round, due, turns, amount_wei, seed, min_wei FROM turns`
+    const following = { round: 2, due: due + 2 * INTERVAL_SEC, turns: 2, amount_wei: 70n, seed: null, min_wei: null }
+    assert.deepEqual({ ...turn }, following)
+    const [kept] = await world.pool`SELECT rounds, distributed_wei FROM totals`
+    assert.deepEqual({ ...kept }, { rounds: 1, distributed_wei: 70n })
+    const sent = await world.credit()
+    assert.equal(sent.distributionId, 3)
+    await world.rest()
+    assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  },
+)
+
+inWorld(
+  'a payment’s ref that another wallet’s node has taken is told once, and a node that was given away since is not',
+  async (world, purpose) => {
+    const [first, second] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
+    await world.settle()
+    const [{ cohort } = assert.fail()] = await world.pool<
+      { cohort: number }[]
+    >`SELECT cohort FROM nodes WHERE ref = ${first}`
+    await world.act(5, 'transferFrom', [world.at(5), world.at(7), await world.read('nodeOfRef', [first])])
+    // The same order again, though its node was given away; and one for a wallet that never had the node of its ref.
+    for (const order of [
+      { to: world.at(5), cohort, ref: first },
+      { to: world.at(8), cohort, ref: second },
+    ])
+      purpose.foreign.push(await world.call(1, world.factory, mintData(order)))
+    await world.payments()
+    const told = await world.pool<{ subject: Hash }[]>`SELECT subject FROM audit WHERE action = 'refTaken'`
+    assert.deepEqual(
+      told.map(({ subject }) => subject),
+      [second],
+    )
+  },
+)
 
 inWorld('what the owner of the contract does is on record, and goes with its block', async (world) => {
   const names = () => world.pool<{ name: string }[]>`SELECT name FROM owner_acts ORDER BY block_number, log_index`

@@ -209,7 +209,12 @@ test('a node minted with the minter’s key for a payment that was refunded is t
   const [{ cohort } = { cohort: 0 }] = await world.pool<
     { cohort: number }[]
   >`SELECT cohort FROM nodes WHERE ref = ${paid}`
-  const call: FactoryCall = { kind: 'mint', orders: [{ to: world.at(9), cohort, ref: payment }], guard: null, validUntil: FOREVER }
+  const call: FactoryCall = {
+    kind: 'mint',
+    orders: [{ to: world.at(9), cohort, ref: payment }],
+    guard: null,
+    validUntil: FOREVER,
+  }
   const options = { nonce: await minter.nonce(), gasLimit: 500_000n, fees: await minter.fees() }
   const { raw, txHash } = await minter.sign(call, options)
   await minter.broadcast(raw)

@@ -5,8 +5,8 @@ import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../src/chain/factory.abi.ts'
 import { type Address, address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
 import type { TestChain } from '../support/anvil.ts'
-import { createDice, type Dice } from '../support/faults/dice.ts'
 import { FOREVER } from '../support/factory.ts'
+import { createDice, type Dice } from '../support/faults/dice.ts'
 import { deployContracts, ETHER } from '../support/world.ts'
 import { deployForwarder } from './stage.ts'
 
@@ -157,7 +157,13 @@ async function cohortOf({ chain, factory }: Play, id: bigint): Promise<{ size: b
 const nodesLeft = (play: Play) => play.dice.pick('nodes left', [0n, 2n, 1_000n, 1_000n, 1_000n, 2n ** 32n])
 const cohortsLeft = (play: Play) => play.dice.pick('cohorts left', [0n, 1n, 100n, 100n, 100n, 2n ** 16n])
 /** Floor and ceiling, mostly far apart. */
-const boundsOf = (play: Play) => play.dice.pick('bounds', [[0n, 10n ** 12n], [0n, 10n ** 12n], [10n ** 6n, 10n ** 6n], [2n, 1n]])
+const boundsOf = (play: Play) =>
+  play.dice.pick('bounds', [
+    [0n, 10n ** 12n],
+    [0n, 10n ** 12n],
+    [10n ** 6n, 10n ** 6n],
+    [2n, 1n],
+  ])
 
 const ACTS: readonly Act[] = [
   async (play) => send(play, wallet(play), play.at(3), '0x', amount(play)),

@@ -108,7 +108,9 @@ async function readEvents(world: World): Promise<{ minted: Minted[] } & RoundEve
     minted: events.flatMap((event) => (event.eventName === 'NodeMinted' ? [event.args as Minted] : [])),
     credited: events.flatMap((event) => (event.eventName === 'Credited' ? [event.args as Credited] : [])),
     skipped: events.flatMap((event) => (event.eventName === 'TurnsSkipped' ? [event.args as Skipped] : [])),
-    fromSurplus: events.flatMap((event) => (event.eventName === 'SurplusSpent' ? [event.args.round] : [])),
+    fromSurplus: events.flatMap((event) =>
+      event.eventName === 'SurplusSpent' ? [(event.args as { round: bigint }).round] : [],
+    ),
   }
 }
 
