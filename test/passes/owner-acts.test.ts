@@ -136,8 +136,10 @@ inWorld(
     assert.deepEqual({ ...turn }, following)
     const [kept] = await world.pool`SELECT rounds, distributed_wei FROM totals`
     assert.deepEqual({ ...kept }, { rounds: 1, distributed_wei: 70n })
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
     const sent = await world.credit()
-    assert.equal(sent.distributionId, 3)
+    assert.deepEqual([sent.distributionId, sent.nodeCount], [3, 1])
     await world.rest()
     assert.equal((await paymentOf(world, paid))?.state, 'minted')
   },
