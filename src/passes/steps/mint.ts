@@ -69,7 +69,6 @@ function sendOpenings(
     return send(ctx, sending, call, async () => {})
   })
 }
-}
 
 interface Minting {
   payment: payments.Payment
