@@ -186,6 +186,13 @@ CREATE TABLE payment_verdicts (
 );
 CREATE INDEX payment_verdicts_payment ON payment_verdicts (payment_id, id DESC);
 
+-- Payments whose facts could not be read, and the block time from which they are asked for again. The later payments of the same wallet
+-- wait with them. Rows of payments that were decided since are removed by the judge.
+CREATE TABLE payment_retries (
+  payment_id bigint PRIMARY KEY REFERENCES payments ON DELETE CASCADE,
+  retry_time bigint NOT NULL
+);
+
 -- What left the payments wallet by its own transactions: the other side of its balance. The hash is null only for what
 -- the balance audit found missing and no transaction explains.
 CREATE TABLE wallet_outflows (
