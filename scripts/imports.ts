@@ -47,6 +47,7 @@ export const LAYERS: readonly Layer[] = [
     may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/signer.ts'],
     packages: ['viem'],
   },
+  { of: ['src/chain/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
   {
     of: ['src/chain/deploy.ts'],
     may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/sender.ts', 'src/lib'],
@@ -71,7 +72,7 @@ export const LAYERS: readonly Layer[] = [
 
   {
     of: ['src/operator'],
-    may: [...STEP, 'src/passes/steps', 'src/chain/wallets.ts'],
+    may: [...STEP, 'src/passes/steps', 'src/chain/wallets.ts', 'src/chain/owner-calls.ts'],
     packages: ['node'],
   },
   {
