@@ -126,6 +126,28 @@ export interface CreditBounds {
   ceilingWei: Wei
 }
 
+/** What the contract's owner has decided, all read at one block. */
+export interface OwnersPowers {
+  blockNumber: number
+  owner: Address
+  /** The zero address where ownership is offered to no account. */
+  pendingOwner: Address
+  minter: Address
+  budget: MinterBudget
+  distributor: Address
+  bounds: CreditBounds
+  swapsAllowanceWei: Wei
+  paused: boolean
+}
+
+/** Reads for previews of what the contract's owner may sign; it cannot send. Throws where the chain cannot answer. */
+export interface GovernanceReader {
+  readonly factory: Address
+  powers(): Promise<OwnersPowers>
+  /** The contract's refusal of a call made now from that account, or null where it would go through. */
+  refusalOf(call: { to: Address; data: `0x${string}` }, from: Address): Promise<string | null>
+}
+
 /** What is known of a chain once it has been reached. */
 export interface ChainFacts {
   /** Whether the factory's block hashes agree with the provider's; without, mints wait for finalized blocks and carry no guard. */

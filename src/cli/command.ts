@@ -57,6 +57,7 @@ export const GROUPS = {
   run: 'Running it',
   look: 'Looking whether all is well',
   decide: "The operator's decisions",
+  owner: "What the contract's owner signs",
   books: 'The books',
   tools: 'Tools',
 } as const

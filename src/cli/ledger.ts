@@ -2,12 +2,14 @@
 // service that runs in this directory; a command never starts any of its own.
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { createGovernanceReader } from '../chain/governance.ts'
 import { createRpc } from '../chain/rpc.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { isMigrated } from '../db/migrate.ts'
 import { connect, type Pool } from '../db/sql.ts'
 import { silentLog } from '../lib/log.ts'
 import type { Actor, OperatorDeps } from '../operator/act.ts'
+import type { OwnerDeps } from '../operator/owner.ts'
 import { attachChain, attachDatabase, type DatabasePart, type OpenedChain } from '../parts.ts'
 import { ledgerContext, operatorDeps, passContext } from '../pass-context.ts'
 import type { PassContext } from '../passes/context.ts'
@@ -67,6 +69,13 @@ export async function withOperator<T>(io: Io, body: (deps: OperatorDeps, ledger:
     const ctx = ledgerContext(config, silentLog, { pool, chain })
     return await body(operatorDeps({ ...ctx, minter, distributor }, readPool), ledger)
   })
+}
+
+/** The same for previews of what the contract's owner may sign. */
+export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Promise<T>): Promise<T> {
+  return await withChain(io, async ({ ledger: { pool }, chain: { rpc, part } }) =>
+    body({ pool, governance: createGovernanceReader(rpc, part.factory) }),
+  )
 }
 
 /** The same for a pass, with the keys; settings, database and chain are held against each other first. */

@@ -1,5 +1,6 @@
 // Nodes without a payment: those that the operator says are meant to be, and those nobody has spoken for, whose cohorts are not
 // credited.
+import type { Address, Hash } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
 /** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out those that have one, or were expelled. */
@@ -37,4 +38,26 @@ export async function deleteGrant(sql: Sql, nodeId: number): Promise<{ reason: s
   const [row] = await sql<{ reason: string; grantedBy: string }[]>`
     DELETE FROM grants WHERE node_id = ${nodeId} RETURNING reason, granted_by AS "grantedBy"`
   return row ?? null
+}
+
+/** What the ledger holds against expelling the node of a ref, or against its being of use. */
+export interface NodeOfRef {
+  ref: Hash
+  nodeId: number
+  owner: Address
+  /** Null once it was expelled. */
+  cohort: number | null
+  paid: boolean
+  granted: boolean
+  /** Whether its cohort was credited since its mint: then it can never be expelled. */
+  credited: boolean
+}
+
+/** The nodes of these refs, in the order of their ids; a ref without a node is left out. */
+export async function readNodesOfRefs(sql: Sql, refs: readonly Hash[]): Promise<NodeOfRef[]> {
+  return await sql<NodeOfRef[]>`
+    SELECT n.ref, n.node_id AS "nodeId", n.owner, n.cohort, n.payment_id IS NOT NULL AS paid, g.node_id IS NOT NULL AS granted,
+      coalesce(c.per_node_wei > n.per_node_at_mint_wei, false) AS credited
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.node_id = n.node_id
+    WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
 }

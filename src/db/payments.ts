@@ -247,3 +247,9 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
   await sql`DELETE FROM wallet_outflows WHERE block_number > ${height}`
   return orphaned
 }
+
+/** Those of the refs that are payments. */
+export async function readPaymentRefs(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
+  const rows = await sql<{ ref: Hash }[]>`SELECT ref FROM payments WHERE ref = ANY(${[...refs]})`
+  return rows.map(({ ref }) => ref)
+}

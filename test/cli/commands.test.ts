@@ -97,6 +97,10 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
     },
     inner: () => inner,
     node: async () => await unpaidNode(),
+    ref: async () => {
+      await unpaidNode()
+      return UNPAID_REF
+    },
     url: () => empty.url,
     block: async () => String((await readCursor(world.pool))?.number ?? 0),
     month: async () => new Date(Number((await world.chain.block()).timestamp) * 1000).toISOString().slice(0, 7),
@@ -147,6 +151,7 @@ async function refundOf(words: readonly string[]): Promise<string> {
   return hash
 }
 
+const UNPAID_REF = hash(`0x${'77'.repeat(32)}`)
 let unpaid: string | null = null
 /** A node that the minter's key minted without a payment. */
 async function unpaidNode(): Promise<string> {
@@ -154,7 +159,7 @@ async function unpaidNode(): Promise<string> {
   const [open] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts WHERE next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
   const cohort = open?.cohort ?? assert.fail('no cohort takes nodes')
-  const data = mintData({ to: world.at(15), cohort, ref: hash(`0x${'77'.repeat(32)}`) })
+  const data = mintData({ to: world.at(15), cohort, ref: UNPAID_REF })
   await world.call(1, world.factory, data)
   await world.settle()
   unpaid = JSON.parse((await run('nodes', 'unpaid', '--json')).out).nodes[0].nodeId
@@ -164,7 +169,11 @@ async function unpaidNode(): Promise<string> {
 /** Called in a way that gets past the checks of arguments, without a question. */
 function plausibleCall({ name, args = [], options = {} }: Command): string[] {
   const fill = (option: string) =>
-    /wei|block|up-to|wallet/.test(option) ? '1' : option.endsWith('tx-hash') ? `0x${'ab'.repeat(32)}` : 'x'
+    /wei|block|up-to|wallet|nodes|cohorts/.test(option)
+      ? '1'
+      : option.endsWith('tx-hash')
+        ? `0x${'ab'.repeat(32)}`
+        : 'x'
   const required = Object.entries(options).flatMap(([option, spec]) =>
     spec.required ? [`--${option}`, fill(option)] : [],
   )

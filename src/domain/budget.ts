@@ -1,0 +1,32 @@
+// Whether what the contract's owner allows the service's keys still suffices: the minter's budget for a week, the distributor's bounds
+// for what turns cost. Pure.
+import { BPS_BASE } from './units.ts'
+
+/** What is left of the minter's budget, and what a week as the last one takes of it. */
+export interface BudgetUse {
+  nodes: number
+  cohorts: number
+  /** Nodes minted in a week. */
+  nodesPerWeek: number
+  /** Cohorts that one more tier takes. */
+  cohortsPerTier: number
+}
+
+/** What the budget has too little of: nodes for a week, cohorts for one more tier. Nothing left is always too little. */
+export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: BudgetUse): ('nodes' | 'cohorts')[] {
+  const short: ('nodes' | 'cohorts')[] = []
+  if (nodes === 0 || nodes < nodesPerWeek) short.push('nodes')
+  if (cohorts === 0 || cohorts < cohortsPerTier) short.push('cohorts')
+  return short
+}
+
+/** The least and the most that a node of these rates is credited for a turn: the ends of the range, at the lowest and highest rate. */
+export function turnRange(
+  { minWei, maxWei }: { minWei: bigint; maxWei: bigint },
+  payoutBps: readonly number[],
+): { lowWei: bigint; highWei: bigint } {
+  const rates = payoutBps.map(BigInt)
+  const low = rates.reduce((least, rate) => (rate < least ? rate : least), rates[0] ?? 0n)
+  const high = rates.reduce((most, rate) => (rate > most ? rate : most), 0n)
+  return { lowWei: (minWei * low) / BPS_BASE, highWei: (maxWei * high) / BPS_BASE }
+}

@@ -1,0 +1,161 @@
+// Previews of the owner's transactions, each carried out as it is printed: what stands afterwards is what the preview said.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createGovernanceReader } from '../../src/chain/governance.ts'
+import type { OwnersPowers } from '../../src/chain/port.ts'
+import { type Address, type Hash, hash } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import {
+  type OwnerDeps,
+  type OwnerPreview,
+  previewBounds,
+  previewDistributor,
+  previewExpel,
+  previewMinter,
+  previewPause,
+  previewRefill,
+} from '../../src/operator/owner.ts'
+import { mintData } from '../support/factory.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const ROGUE = hash(`0x${'5a'.repeat(32)}`)
+const SECOND = hash(`0x${'5b'.repeat(32)}`)
+
+interface Desk extends OwnerDeps {
+  powers(): Promise<OwnersPowers>
+}
+
+function inWorld(sentence: string, body: (world: World, desk: Desk) => Promise<void>): void {
+  test(sentence, async () => {
+    const world = await startWorld()
+    try {
+      await world.settle()
+      const governance = createGovernanceReader(world.rpc, world.factory)
+      await body(world, { pool: world.pool, governance, powers: () => governance.powers() })
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+/** The preview, which was not refused. */
+function given(found: OwnerPreview | object): OwnerPreview {
+  if (isOperatorRefusal(found)) assert.fail(found.message)
+  return found as OwnerPreview
+}
+
+/** Carries the transaction out as it was printed. */
+async function carryOut(world: World, { owner, transaction }: OwnerPreview): Promise<void> {
+  assert.equal(owner, world.at(0))
+  const txHash = await world.call(0, transaction.to, transaction.data, transaction.valueWei)
+  assert.equal(await world.succeeded(txHash), true)
+}
+
+async function mintRogue(world: World, ref: Hash, to: Address): Promise<void> {
+  const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`SELECT cohort FROM nodes`
+  await world.call(1, world.factory, mintData({ to, cohort, ref }))
+  await world.payments()
+}
+
+inWorld('a refill leaves what its preview said, and a second time no more than its most', async (world, desk) => {
+  await world.act(0, 'setMinter', [world.at(1), 2n, 3n])
+  const found = given(await previewRefill(desk, { nodes: '10', cohorts: '4' }))
+  assert.deepEqual(found.before, { 'nodes left': '2', 'cohorts left': '3' })
+  assert.deepEqual(found.after, { 'nodes left': '12', 'cohorts left': '7' })
+  assert.equal(found.refusal, null)
+  for (const _ of [1, 2]) {
+    await carryOut(world, found)
+    const { budget } = await desk.powers()
+    assert.deepEqual([budget.nodes, budget.cohorts], [12, 7])
+  }
+  const capped = given(await previewRefill(desk, { nodes: '10', nodesMost: '15' }))
+  assert.equal(capped.after['nodes left'], '15')
+  await carryOut(world, capped)
+  assert.equal((await desk.powers()).budget.nodes, 15)
+})
+
+inWorld('a refill of a minter that was replaced meanwhile is told as refused', async (world, desk) => {
+  const found = given(await previewRefill(desk, { nodes: '10' }))
+  await world.act(0, 'setMinter', [world.at(9), 2n, 3n])
+  assert.equal(await desk.governance.refusalOf(found.transaction, found.owner), 'WrongKey')
+  assert.equal(await desk.governance.refusalOf(found.transaction, world.at(5)), 'NotOwner')
+})
+
+inWorld('another key has the budget or bounds of its preview, and never both roles', async (world, desk) => {
+  await carryOut(world, given(await previewMinter(desk, { address: world.at(9), nodes: '7', cohorts: '8' })))
+  await carryOut(
+    world,
+    given(await previewDistributor(desk, { address: world.at(8), floorGwei: '1', ceilingGwei: '2' })),
+  )
+  const { minter, budget, distributor, bounds } = await desk.powers()
+  assert.deepEqual([minter, budget.nodes, budget.cohorts], [world.at(9), 7, 8])
+  assert.deepEqual([distributor, bounds.floorWei, bounds.ceilingWei], [world.at(8), 10n ** 9n, 2n * 10n ** 9n])
+  const both = [
+    await previewMinter(desk, { address: world.at(8), nodes: '7', cohorts: '8' }),
+    await previewDistributor(desk, { address: world.at(9), floorGwei: '1', ceilingGwei: '2' }),
+  ]
+  for (const refused of both) assert.ok(isOperatorRefusal(refused) && refused.because === 'conflict')
+})
+
+inWorld('bounds that the terms in force do not fit are told as that', async (world, desk) => {
+  const wide = given(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '1000000000' }))
+  assert.deepEqual(wide.notes, [])
+  const narrow = given(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '1' }))
+  assert.match(narrow.notes.join(), /would wait/)
+  await carryOut(world, narrow)
+  assert.equal((await desk.powers()).bounds.ceilingWei, 10n ** 9n)
+  assert.ok(isOperatorRefusal(await previewBounds(desk, { floorGwei: '2', ceilingGwei: '1' })))
+})
+
+inWorld('the pause and its end are previewed', async (world, desk) => {
+  await carryOut(world, given(await previewPause(desk, { paused: true })))
+  assert.equal((await desk.powers()).paused, true)
+  await carryOut(world, given(await previewPause(desk, { paused: false })))
+  assert.equal((await desk.powers()).paused, false)
+})
+
+inWorld('a ref with a payment or a grant is expelled only when it is named twice', async (world, desk) => {
+  const paid = await world.pay(5, BASIC)
+  await world.settle()
+  await mintRogue(world, ROGUE, world.at(9))
+  await mintRogue(world, SECOND, world.at(9))
+  await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (3, 'a gift', 'test')`
+  const rogue = given(await previewExpel(desk, { refs: ROGUE }))
+  assert.equal(rogue.refusal, null)
+  for (const ref of [paid, SECOND, `${ROGUE},${paid}`]) {
+    const refused = await previewExpel(desk, { refs: ref })
+    assert.ok(isOperatorRefusal(refused) && refused.because === 'conflict')
+    assert.match(refused.message, /a second time/)
+  }
+  const named = given(await previewExpel(desk, { refs: `${ROGUE}, ${SECOND}`, again: SECOND }))
+  assert.deepEqual(Object.keys(named.after), [`node 2 of ${world.at(9)}`, `node 3 of ${world.at(9)}`])
+  await carryOut(world, named)
+  await world.payments()
+  const rows = await world.pool<
+    { id: number; cohort: number | null }[]
+  >`SELECT node_id AS id, cohort FROM nodes ORDER BY 1`
+  assert.deepEqual(
+    rows.map(({ id, cohort }) => [id, cohort === null]),
+    [
+      [1, false],
+      [2, true],
+      [3, true],
+    ],
+  )
+  const gone = await previewExpel(desk, { refs: ROGUE })
+  assert.ok(isOperatorRefusal(gone) && /expelled already/.test(gone.message))
+  assert.ok(given(await previewExpel(desk, { refs: paid, again: paid })).refusal === null)
+})
+
+inWorld('a node that was credited, and a ref without a node, are refused', async (world, desk) => {
+  const paid = await world.pay(5, BASIC)
+  await world.settle()
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  const credited = await previewExpel(desk, { refs: paid, again: paid })
+  assert.ok(isOperatorRefusal(credited) && /never be expelled/.test(credited.message))
+  const none = await previewExpel(desk, { refs: ROGUE })
+  assert.ok(isOperatorRefusal(none) && /no node/.test(none.message))
+  assert.ok(isOperatorRefusal(await previewExpel(desk, { refs: 'abc' })))
+})
