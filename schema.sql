@@ -291,14 +291,17 @@ CREATE INDEX cohorts_tier ON public.cohorts USING btree (tier_no);
 
 CREATE TABLE credit_terms (
   entered_at timestamp with time zone NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
   from_time bigint NOT NULL,
   id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
   interval_sec bigint NOT NULL,
   max_wei wei NOT NULL,
   min_wei wei NOT NULL,
+  payouts boolean NOT NULL,
   slot_sec bigint NOT NULL,
   CONSTRAINT credit_terms_check CHECK (((slot_sec > 0) AND ((interval_sec % slot_sec) = 0))),
   CONSTRAINT credit_terms_check1 CHECK (((min_wei)::numeric <= (max_wei)::numeric)),
+  CONSTRAINT credit_terms_from_time_check CHECK ((from_time >= 0)),
   CONSTRAINT credit_terms_from_time_key UNIQUE (from_time),
   CONSTRAINT credit_terms_interval_sec_check CHECK ((interval_sec > 0)),
   CONSTRAINT credit_terms_pkey PRIMARY KEY (id)

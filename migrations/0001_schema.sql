@@ -61,15 +61,18 @@ CREATE UNIQUE INDEX tiers_live_no ON tiers (tier_no) WHERE live;
 CREATE UNIQUE INDEX tiers_price_on_sale ON tiers (price_wei) WHERE live AND on_sale;
 CREATE INDEX tiers_no ON tiers (tier_no, from_time);
 
--- The range a turn's draw falls in, and the schedule new nodes join, from a time on. Rows are never changed.
+-- Whether turns are owed, the range a turn's draw falls in, and the schedule new nodes join, from a time on. The first row holds from time 0.
+-- Rows are never changed; one that does not hold yet may be taken back.
 CREATE TABLE credit_terms (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  from_time bigint NOT NULL UNIQUE, -- unix seconds of block time
+  from_time bigint NOT NULL UNIQUE CHECK (from_time >= 0), -- unix seconds of block time
+  payouts boolean NOT NULL, -- false: turns due from then on are not owed, once the contract's owner has said so on chain
   min_wei wei NOT NULL,
   max_wei wei NOT NULL,
   interval_sec bigint NOT NULL CHECK (interval_sec > 0),
   slot_sec bigint NOT NULL CHECK (slot_sec > 0 AND interval_sec % slot_sec = 0),
   entered_at timestamptz NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
   CHECK (min_wei <= max_wei)
 );
 

@@ -78,7 +78,10 @@ async function setScene(url: string, screen: Screen): Promise<Scene> {
   if (open.length === 0) throw new Trouble('No tier is on sale for everybody.')
   if (paymentAddress === null) throw new Trouble('The service has no payments address, so nothing can be bought.')
   const { distEnabled, paused, tickSec } = await api.get<Health>('/api/cron/health')
-  if (!distEnabled) throw new Trouble('Rounds are switched off on this service: start it with DIST_ENABLED=true.')
+  if (!distEnabled)
+    throw new Trouble(
+      'Payouts are switched off in this ledger: "node-ledger terms set --payouts true" switches them on.',
+    )
   if (paused) throw new Trouble('The service, or its contract, is paused.')
   return { api, chain, paymentAddress, tiers: open, followMs: tickSec * 1000 + FOLLOW_SLACK_MS, screen }
 }

@@ -116,7 +116,10 @@ async function build(
   const opened = await openLedgerChain(pool, chain, rpc)
   const { reader, chainId } = opened
   // Each run of a pass begins with it: until it has succeeded once, no run does anything.
-  const preflight = chainPreflight(config, pool, opened)
+  const preflight = chainPreflight(config, pool, opened, (line) => {
+    log.warn(line)
+    onProgress(line)
+  })
   const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: opened, preflight })
   await preflightOrServe(preflight, onProgress)
 
@@ -246,7 +249,6 @@ function httpDeps(
       production: config.production,
       staleAfterSec: config.schedule.staleAfterSec,
       tickSec: config.schedule.tickSec,
-      distEnabled: config.credit.enabled,
       distMode: config.credit.mode,
       described: describeConfig(config),
     },

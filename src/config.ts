@@ -83,7 +83,7 @@ export function inspectConfig(
     database: readDatabase(source),
     chain,
     payments: readPayments(source, chain),
-    credit: readCredit(source, embedded.chain, schedule),
+    credit: readCredit(source, embedded.chain),
     schedule,
     secrets: readSecrets(source, generated),
     keys: readKeys(source),

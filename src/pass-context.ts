@@ -37,7 +37,6 @@ export function ledgerContext(
       finality: config.chain.finality,
       priceGraceSec: config.payments.priceGraceSec,
       holdingRetrySec: config.payments.holdingRetrySec,
-      distEnabled: config.credit.enabled,
       distMode: config.credit.mode,
       feeCapWei: FEE_CAP_WEI,
       validForSec: config.chain.validForSec,

@@ -3,19 +3,20 @@
 // ledger is served without it. It never decides anything about money.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment, FIRST_VERSION, isFirstVersion } from './chain/check-deployment.ts'
+import { createContractReader } from './chain/contract.ts'
 import { ChainFault } from './chain/faults.ts'
 import { createChainReader } from './chain/follow.ts'
-import type { ChainFacts, ChainReader } from './chain/port.ts'
+import type { ChainFacts, ChainReader, ContractReader } from './chain/port.ts'
 import type { Rpc } from './chain/rpc.ts'
 import type { Config } from './config.ts'
-import { readCursor } from './db/blocks.ts'
 import { isLedger, migrate } from './db/migrate.ts'
 import { isPooled } from './db/pooler.ts'
-import { claimIdentity, type Identity, readSetting } from './db/settings.ts'
+import { claimIdentity, type Identity, notifyLedgerChanged, readSetting, writeAudit } from './db/settings.ts'
 import { connect, inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
-import { enterCreditTerms, readTierVersions } from './db/tiers.ts'
-import { creditMaxWei } from './domain/credit.ts'
-import { wei } from './domain/units.ts'
+import { hasTerms, insertFirstTerms, readCreditTerms } from './db/terms.ts'
+import { readTierVersions } from './db/tiers.ts'
+import type { CreditTerms } from './domain/credit.ts'
+import { boundsNeeded, refuseTerms, sameTerms, type TermsContent } from './domain/terms.ts'
 import { inTimeOrNull } from './lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from './lib/errors.ts'
 import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
@@ -138,10 +139,9 @@ export function readerOf(
  * Holds the settings against the chain.
  * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
  */
-export async function checkChain({ credit }: Config, { part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
+export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
   const { factory, paymentAddress, startBlock } = part
-  const { intervalSec } = credit
-  const named = { factory, paymentAddress, startBlock, intervalSec, ...sendersOf(part) }
+  const named = { factory, paymentAddress, startBlock, ...sendersOf(part) }
   const check = await checkDeployment({ rpc, chainId, ...named })
   if (check.problems.length > 0) {
     const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
@@ -176,13 +176,21 @@ export async function claimLedger(pool: Pool, { part, chainId, reader }: OpenedC
   refuseDifference(await claimIdentity(pool, wanted), wanted)
 }
 
-/** Prepares the chain before the first run, on every instance. Once that has succeeded it resolves to the same facts, at once. */
-export function chainPreflight(config: Config, pool: Pool, chain: OpenedChain): () => Promise<ChainFacts> {
+/**
+ * Prepares the chain before the first run, on every instance. Once that has succeeded it resolves to the same facts, at once. `tell` is told
+ * what of the settings the ledger does not go by.
+ */
+export function chainPreflight(
+  config: Config,
+  pool: Pool,
+  chain: OpenedChain,
+  tell: (line: string) => void,
+): () => Promise<ChainFacts> {
   let preparing: Promise<ChainFacts> | null = null
   const prepare = async () => {
-    const facts = await checkChain(config, chain)
+    const facts = await checkChain(chain)
     await claimLedger(pool, chain)
-    await enterTerms(config, pool, chain)
+    await enterTerms(config, pool, chain, tell)
     return facts
   }
   return () => {
@@ -194,26 +202,63 @@ export function chainPreflight(config: Config, pool: Pool, chain: OpenedChain): 
   }
 }
 
-/** Puts the demo tiers of a demo chain on sale, and enters the credit terms the settings ask for. */
-async function enterTerms(config: Config, pool: Pool, { part, reader }: OpenedChain): Promise<void> {
+/**
+ * Puts the demo tiers of a demo chain on sale. Enters the terms that the environment names for a ledger that has none, as long as the
+ * factory was never used; what a ledger has is never changed here.
+ */
+async function enterTerms(
+  { credit: { named } }: Config,
+  pool: Pool,
+  { part, rpc, reader }: OpenedChain,
+  tell: (line: string) => void,
+): Promise<void> {
   const head = await reader.head()
-  const { range, intervalSec, slotSec } = config.credit
-  const zero = { minWei: wei(0n), maxWei: wei(0n) }
   if (part.demoToken) await seedTiers(pool, part.demoToken, { block: head.number, time: head.time })
-  const payoutBps = Math.max(0, ...(await readTierVersions(pool)).map((tier) => tier.payoutBps))
-  const mostWei = creditMaxWei(intervalSec, payoutBps)
-  if (range && range.maxWei > mostWei) {
-    throw new StartError(
-      `CREDIT_MAX_WEI is ${range.maxWei}: at ${payoutBps} basis points, the highest of your tiers, a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most.`,
-    )
+  const holdsKey = part.minter !== null || part.distributor !== null
+  if (named && holdsKey && !(await hasTerms(pool))) {
+    const contract = createContractReader(rpc, part.factory)
+    const { lastNodeId, round } = await contract.counters(head.number)
+    if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
   }
+  for (const line of termsToTell(await readCreditTerms(pool), named)) tell(line)
+}
+
+async function refuseRange(
+  contract: ContractReader,
+  named: TermsContent,
+  atBlock: number,
+  payoutBps: readonly number[],
+): Promise<string | null> {
+  if (!named.payouts || (await contract.distributor(atBlock)) === null) return null
+  const needed = boundsNeeded(named, payoutBps, await contract.bounds(atBlock))
+  if (needed === null) return null
+  return `the contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
+}
+
+async function enterFirst(pool: Pool, contract: ContractReader, named: TermsContent, atBlock: number): Promise<void> {
+  const payoutBps = (await readTierVersions(pool)).map((tier) => tier.payoutBps)
+  const limits = { leastIntervalSec: await contract.leastIntervalSec(), payoutBps, zeroAllowed: false }
+  const objection = refuseTerms(named, limits) ?? (await refuseRange(contract, named, atBlock, payoutBps))
+  if (objection)
+    throw new StartError(`The terms that DIST_ENABLED and CREDIT_… name cannot be this ledger's: ${objection}`)
   await inTransaction(pool, async (sql) => {
-    // Whatever has fallen due keeps the terms of its time, though it may not be followed yet. And nobody follows beyond this before
-    // the new ones stand, so no other instance credits by the old ones what falls under these.
-    const cursor = await readCursor(sql, { lock: true })
-    const fromTime = cursor ? Math.max(cursor.time, head.time) + 1 : head.time
-    await enterCreditTerms(sql, { fromTime, ...(range ?? zero), intervalSec, slotSec })
+    if (!(await insertFirstTerms(sql, named, 'start'))) return
+    await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [named] } })
+    await notifyLedgerChanged(sql)
   })
+}
+
+/** What is to be said of the terms at start: that there are none, or that the environment names others than the ledger has. */
+export function termsToTell(entered: readonly CreditTerms[], named: TermsContent | null): string[] {
+  const last = entered.at(-1)
+  if (!last)
+    return [
+      'this ledger has no credit terms: nothing is judged, minted or paid until "node-ledger terms set" enters them',
+    ]
+  if (!named || sameTerms(last, named)) return []
+  return [
+    'DIST_ENABLED and CREDIT_… name other terms than the ledger has, and are ignored: "node-ledger terms list" shows the ledger\'s',
+  ]
 }
 
 const readIdentity = async (pool: Pool) => (await readSetting(pool, 'identity')) as Identity | null

@@ -27,6 +27,10 @@ const PRODUCTION = {
 }
 /** The same chain and database from a development machine. */
 const EXTERNAL = { RPC_URL: 'http://127.0.0.1:9999', FACTORY_ADDRESS: ADDRESS, DATABASE_URL: 'postgres://localhost/x' }
+const NAMED = {
+  ...{ DIST_ENABLED: 'true', CREDIT_MIN_WEI: '1', CREDIT_MAX_WEI: '2' },
+  ...{ CREDIT_INTERVAL_SEC: '86400', CREDIT_SLOT_SEC: '3600' },
+}
 
 type Env = Record<string, string>
 type Files = Record<string, string>
@@ -79,11 +83,11 @@ describe('with nothing set', () => {
       embeddedPort: 8545,
     })
     assert.deepEqual(config.credit, {
-      enabled: true,
       mode: 'treasury',
-      range: { minWei: 500_000_000_000_000n, maxWei: 1_500_000_000_000_000n },
-      intervalSec: 60,
-      slotSec: 10,
+      named: {
+        ...{ payouts: true, minWei: 500_000_000_000_000n, maxWei: 1_500_000_000_000_000n },
+        ...{ intervalSec: 60, slotSec: 10 },
+      },
     })
     assert.deepEqual(config.schedule, { tickSec: 3, staleAfterSec: 300, fundsWarnTransactions: 50, timer: true })
     assert.deepEqual(config.payments, { address: null, quoteTier: null, priceGraceSec: 900, holdingRetrySec: 3600 })
@@ -153,7 +157,7 @@ test('each missing URL is embedded by itself', () => {
 
 test('a chain that is not embedded has the careful defaults', () => {
   const { credit, schedule, chain } = load(EXTERNAL)
-  assert.deepEqual(credit, { enabled: false, mode: 'treasury', range: null, intervalSec: 86_400, slotSec: 3_600 })
+  assert.deepEqual(credit, { mode: 'treasury', named: null })
   assert.deepEqual(schedule, { tickSec: 60, staleAfterSec: 300, fundsWarnTransactions: 50, timer: false })
   assert.deepEqual([chain.startBlock, chain.chainId], [0, null])
 })
@@ -183,7 +187,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       HOLDING_RETRY_SEC: '0',
       DIST_ENABLED: 'true',
       DIST_MODE: 'swaps',
-      CREDIT_MIN_WEI: '0',
+      CREDIT_MIN_WEI: '1',
       CREDIT_MAX_WEI: '200000000000000000',
       CREDIT_INTERVAL_SEC: '7200',
       CREDIT_SLOT_SEC: '600',
@@ -243,11 +247,11 @@ test('in production nothing is embedded, nothing generated is used, and every se
       holdingRetrySec: 0,
     },
     credit: {
-      enabled: true,
       mode: 'swaps',
-      range: { minWei: 0n, maxWei: 200_000_000_000_000_000n },
-      intervalSec: 7200,
-      slotSec: 600,
+      named: {
+        ...{ payouts: true, minWei: 1n, maxWei: 200_000_000_000_000_000n },
+        ...{ intervalSec: 7200, slotSec: 600 },
+      },
     },
     schedule: { tickSec: 30, staleAfterSec: 31, fundsWarnTransactions: 0, timer: true },
     secrets: {
@@ -429,13 +433,14 @@ describe('refused wherever it is set', () => {
     ['an endless retry', { HOLDING_RETRY_SEC: '604801' }, 'HOLDING_RETRY_SEC', /604800/],
     ['an unknown way to pay', { DIST_MODE: 'donations' }, 'DIST_MODE', /treasury, swaps/],
     [
-      'rounds without a range',
+      'a switch without terms',
       { ...EXTERNAL, DIST_ENABLED: 'true' },
-      ['CREDIT_MIN_WEI', 'CREDIT_MAX_WEI'],
-      /required when/,
+      ['CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'],
+      /set all, or none/,
     ],
-    ['half a range', { ...EXTERNAL, CREDIT_MIN_WEI: '1' }, 'CREDIT_MAX_WEI', /both ends/],
-    ['the other half', { ...EXTERNAL, CREDIT_MAX_WEI: '1' }, 'CREDIT_MIN_WEI', /both ends/],
+    ['terms without a switch', { ...EXTERNAL, ...NAMED, DIST_ENABLED: '' }, 'DIST_ENABLED', /set all, or none/],
+    ['terms without a schedule', { ...EXTERNAL, ...NAMED, CREDIT_SLOT_SEC: '' }, 'CREDIT_SLOT_SEC', /set all, or none/],
+    ['turns that pay nothing', { CREDIT_MIN_WEI: '0' }, 'CREDIT_MIN_WEI', /terms set --zero/],
     ['an amount in ether', { CREDIT_MIN_WEI: '0.0005' }, 'CREDIT_MIN_WEI', /in decimal digits/],
     ['a range upside down', { CREDIT_MIN_WEI: '2', CREDIT_MAX_WEI: '1' }, 'CREDIT_MAX_WEI', /less than CREDIT_MIN_WEI/],
     ['a slot that does not divide', { CREDIT_SLOT_SEC: '7' }, 'CREDIT_SLOT_SEC', /does not divide/],
@@ -447,7 +452,6 @@ describe('refused wherever it is set', () => {
       /256 cohorts.*3 or more/,
     ],
     ['an interval of nothing', { CREDIT_INTERVAL_SEC: '0' }, 'CREDIT_INTERVAL_SEC', /from 1/],
-    ['turns faster than ticks', { TICK_SEC: '61' }, 'CREDIT_INTERVAL_SEC', /fall behind/],
     ['staleness within a tick', { STALE_AFTER_SEC: '3' }, 'STALE_AFTER_SEC', /not more than TICK_SEC/],
     ['a key that is none', { MINTER_PRIVATE_KEY: '0x1234' }, 'MINTER_PRIVATE_KEY', /64 hex/],
     ['a key of zero', { MINTER_PRIVATE_KEY: '0'.repeat(64) }, 'MINTER_PRIVATE_KEY', /64 hex/],
@@ -492,7 +496,10 @@ describe('refused wherever it is set', () => {
   test('a range with which a node could outgrow its place on the contract within a century', () => {
     const turns = (100n * 31_557_600n) / 3600n + 1n
     const mostWei = (2n ** 80n - 1n) / turns
-    const env = { ...EXTERNAL, CREDIT_MIN_WEI: '0', CREDIT_INTERVAL_SEC: '3600', CREDIT_MAX_WEI: mostWei.toString() }
+    const env = {
+      ...{ ...EXTERNAL, ...NAMED, CREDIT_MIN_WEI: '1' },
+      ...{ CREDIT_INTERVAL_SEC: '3600', CREDIT_MAX_WEI: mostWei.toString() },
+    }
     load(env)
     refused(
       { ...env, CREDIT_MAX_WEI: (mostWei + 1n).toString() },

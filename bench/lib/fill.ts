@@ -65,8 +65,8 @@ async function fillTerms(sql: Sql): Promise<void> {
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
     VALUES ('basic', 1, 1, 'Basic', ${PRICE_WEI}, 10, 10000, true, 0, 0, 'bench')`
   await sql`
-    INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec)
-    VALUES (0, ${TURN_WEI}, ${TURN_WEI}, ${INTERVAL_SEC}, ${INTERVAL_SEC / COHORTS})`
+    INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
+    VALUES (0, true, ${TURN_WEI}, ${TURN_WEI}, ${INTERVAL_SEC}, ${INTERVAL_SEC / COHORTS}, 'bench')`
 }
 
 async function fillRounds(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void> {

@@ -43,7 +43,6 @@ const app = createServer({
     production: true,
     staleAfterSec: 300,
     tickSec: 60,
-    distEnabled: true,
     distMode: 'treasury',
     described: {},
   },

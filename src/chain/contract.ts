@@ -27,6 +27,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
   }
 
   return {
+    factory,
+
     async counters(atBlock) {
       const at = toQuantity(atBlock)
       const calls: RpcCall[] = [
@@ -104,6 +106,15 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     async bounds(atBlock) {
       const [floorGwei, ceilingGwei] = await view(atBlock, 'bounds', [])
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
+    },
+
+    async distributor(atBlock) {
+      const named = address(await view(atBlock, 'distributor', []))
+      return BigInt(named) === 0n ? null : named
+    },
+
+    async leastIntervalSec() {
+      return safeNumber(await view('latest', 'leastInterval', []), 'least interval')
     },
 
     async balance(of, atBlock) {

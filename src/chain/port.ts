@@ -162,6 +162,8 @@ export interface NodeHistory {
 
 /** Contract state for the passes; throws where the chain cannot answer. */
 export interface ContractReader {
+  /** The contract's address. */
+  readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>
   /** Nodes firstId .. firstId + count - 1, shortened at the last one minted. */
   nodes(firstId: bigint, count: number, atBlock: number): Promise<ChainNode[]>
@@ -171,6 +173,10 @@ export interface ContractReader {
   maxPerWallet(): Promise<number>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
+  /** Who may credit rounds; null where the owner has named nobody, so that no turn is paid or skipped. */
+  distributor(atBlock: number): Promise<Address | null>
+  /** The least interval a cohort may be opened with. */
+  leastIntervalSec(): Promise<number>
   balance(of: Address, atBlock?: number): Promise<Wei>
   /** Whether there is code at the factory's address after that block. Throws where that block's state is not to be had. */
   isDeployed(atBlock: number): Promise<boolean>

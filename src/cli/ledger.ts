@@ -82,7 +82,7 @@ export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Pr
 export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ledger) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain }) => {
     const { config, pool, database } = ledger
-    const facts = await checkChain(config, chain)
+    const facts = await checkChain(chain)
     await claimLedger(pool, chain)
     const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
     return await body(passContext(config, silentLog, opened), ledger)

@@ -50,7 +50,7 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   const senders = await sendersOnRecord(chain, rpc)
   const reader = readerOf(chain, rpc, senders)
   const opened = { part: chain, rpc, reader, chainId: await settleChainId(pool, chain, reader) }
-  const facts = await checkChain(config, opened)
+  const facts = await checkChain(opened)
   await claimLedger(pool, opened)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {

@@ -1,8 +1,8 @@
-// How much is credited and when, and how often the passes run. Owns the rules that keep a node's total within what the
-// contract can hold, and the passes from falling behind.
-
+// The credit terms that the environment names for a ledger that has none, and how often the passes run. A ledger that has terms goes by
+// those alone.
 import { creditMaxWei } from '../domain/credit.ts'
-import { type Wei, wei } from '../domain/units.ts'
+import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
+import { wei } from '../domain/units.ts'
 import type { CreditConfig, ScheduleConfig } from './shape.ts'
 import type { Source } from './source.ts'
 import { DAY_SEC, readChoice, readSwitch, readWei, readWhole } from './values.ts'
@@ -12,76 +12,68 @@ const YEAR_SEC = 365 * DAY_SEC
 /** What the embedded chain shows: a round every minute or so, of amounts that one can see grow. */
 const EMBEDDED_CREDIT = { minWei: wei(5n * 10n ** 14n), maxWei: wei(15n * 10n ** 14n), intervalSec: 60, slotSec: 10 }
 
-export function readCredit(source: Source, embedded: boolean, schedule: ScheduleConfig): CreditConfig {
-  const minWei = readWei(source, 'CREDIT_MIN_WEI', embedded ? EMBEDDED_CREDIT.minWei : null)
-  const maxWei = readWei(source, 'CREDIT_MAX_WEI', embedded ? EMBEDDED_CREDIT.maxWei : null)
-  const times = { min: 1, max: YEAR_SEC, why: 'a year' }
-  const credit: CreditConfig = {
-    enabled: readSwitch(source, 'DIST_ENABLED', embedded),
+/** What names the credit terms of a ledger that has none: all of these, or none. */
+const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
+const TIMES = { min: 1, max: YEAR_SEC, why: 'a year' }
+
+export function readCredit(source: Source, embedded: boolean): CreditConfig {
+  return {
     mode: readChoice(source, 'DIST_MODE', ['treasury', 'swaps'], 'treasury'),
-    range: minWei === null || maxWei === null ? null : { minWei, maxWei },
-    intervalSec: readWhole(source, 'CREDIT_INTERVAL_SEC', times, embedded ? EMBEDDED_CREDIT.intervalSec : DAY_SEC),
-    slotSec: readWhole(source, 'CREDIT_SLOT_SEC', times, embedded ? EMBEDDED_CREDIT.slotSec : 3600),
+    named: readTerms(source, embedded),
   }
-  requireRange(source, credit, { CREDIT_MIN_WEI: minWei, CREDIT_MAX_WEI: maxWei })
-  checkRange(source, credit)
-  checkTurns(source, credit, schedule)
-  return credit
 }
 
-function requireRange(
-  source: Source,
-  credit: CreditConfig,
-  range: Record<'CREDIT_MIN_WEI' | 'CREDIT_MAX_WEI', Wei | null>,
-): void {
-  for (const name of ['CREDIT_MIN_WEI', 'CREDIT_MAX_WEI'] as const) {
-    if (range[name] !== null || source.isSet(name)) continue
-    if (credit.enabled)
-      source.refuse(name, 'is required when DIST_ENABLED is true: set it to an amount of wei per node and turn')
-    else if (source.isSet('CREDIT_MIN_WEI') || source.isSet('CREDIT_MAX_WEI')) {
-      source.refuse(name, 'is missing: set both ends of the range, or neither')
-    }
+/** Reads the terms that are named. Where the chain is embedded, what is not set is that chain's own. */
+function readTerms(source: Source, embedded: boolean): CreditConfig['named'] {
+  const missing = TERMS.filter((name) => !source.isSet(name))
+  const isNamed = embedded || missing.length === 0
+  if (!isNamed && missing.length < TERMS.length)
+    for (const name of missing)
+      source.refuse(name, `is missing: ${TERMS.join(', ')} name the terms of a new ledger together; set all, or none`)
+  const terms = {
+    payouts: readSwitch(source, 'DIST_ENABLED', embedded),
+    minWei: readWei(source, 'CREDIT_MIN_WEI', EMBEDDED_CREDIT.minWei),
+    maxWei: readWei(source, 'CREDIT_MAX_WEI', EMBEDDED_CREDIT.maxWei),
+    intervalSec: readWhole(source, 'CREDIT_INTERVAL_SEC', TIMES, EMBEDDED_CREDIT.intervalSec),
+    slotSec: readWhole(source, 'CREDIT_SLOT_SEC', TIMES, EMBEDDED_CREDIT.slotSec),
   }
+  if (!isNamed) return null
+  checkRange(source, terms)
+  checkSlots(source, terms)
+  return terms
 }
 
 /** Tiers are not known yet; a start that finds one with a higher rate refuses it by the same rule. */
 const BASE_BPS = 10_000
 
-function checkRange(source: Source, { range, intervalSec }: CreditConfig): void {
-  if (range === null || !source.isFine('CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC')) return
-  if (range.minWei > range.maxWei) {
-    source.refuse(
-      'CREDIT_MAX_WEI',
-      `is ${range.maxWei}, less than CREDIT_MIN_WEI, ${range.minWei}: set it to that or more`,
-    )
+function checkRange(source: Source, { minWei, maxWei, intervalSec }: TermsContent): void {
+  if (!source.isFine('CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC')) return
+  if (minWei > maxWei) {
+    source.refuse('CREDIT_MAX_WEI', `is ${maxWei}, less than CREDIT_MIN_WEI, ${minWei}: set it to that or more`)
     return
   }
+  if (minWei === 0n)
+    source.refuse(
+      'CREDIT_MIN_WEI',
+      'is 0, so that turns may pay nothing and are used up all the same: set it to 1 or more, or enter such terms with "node-ledger terms set --zero"',
+    )
   const mostWei = creditMaxWei(intervalSec, BASE_BPS)
-  if (range.maxWei > mostWei) {
+  if (maxWei > mostWei) {
     source.refuse(
       'CREDIT_MAX_WEI',
-      `is ${range.maxWei}: a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most`,
+      `is ${maxWei}: a node's total could outgrow the contract's 80 bits within 100 years. With CREDIT_INTERVAL_SEC=${intervalSec}, ${mostWei} is the most`,
     )
   }
 }
 
-/** Cohort numbers have 16 bits: with 255 to a tier, a schedule can change many times before they run out. */
-const COHORTS_PER_TIER_MAX = 255
-
-function checkTurns(source: Source, { intervalSec, slotSec }: CreditConfig, { tickSec }: ScheduleConfig): void {
-  if (!source.isFine('CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC', 'TICK_SEC')) return
+function checkSlots(source: Source, { intervalSec, slotSec }: TermsContent): void {
+  if (!source.isFine('CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC')) return
   if (intervalSec % slotSec !== 0) {
     source.refuse('CREDIT_SLOT_SEC', `is ${slotSec}, which does not divide CREDIT_INTERVAL_SEC, ${intervalSec}`)
   } else if (intervalSec / slotSec > COHORTS_PER_TIER_MAX) {
     source.refuse(
       'CREDIT_SLOT_SEC',
       `is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, ${COHORTS_PER_TIER_MAX} are the most. With CREDIT_INTERVAL_SEC=${intervalSec}, set it to ${Math.ceil(intervalSec / COHORTS_PER_TIER_MAX)} or more`,
-    )
-  }
-  if (intervalSec < tickSec) {
-    source.refuse(
-      'CREDIT_INTERVAL_SEC',
-      `is ${intervalSec}, less than TICK_SEC, ${tickSec}: a pass pays each cohort one turn, so it would fall behind for ever`,
     )
   }
 }

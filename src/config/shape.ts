@@ -84,12 +84,15 @@ export interface PaymentsConfig {
 }
 
 export interface CreditConfig {
-  readonly enabled: boolean
   readonly mode: 'treasury' | 'swaps'
-  /** Null only when crediting is off and no range is set. */
-  readonly range: { readonly minWei: Wei; readonly maxWei: Wei } | null
-  readonly intervalSec: number
-  readonly slotSec: number
+  /** Terms for a ledger that has none; null: the environment names none. */
+  readonly named: {
+    readonly payouts: boolean
+    readonly minWei: Wei
+    readonly maxWei: Wei
+    readonly intervalSec: number
+    readonly slotSec: number
+  } | null
 }
 
 export interface ScheduleConfig {

@@ -23,7 +23,7 @@ export async function readWaitingMintGas(sql: Sql): Promise<bigint> {
 
 /**
  * The most that the next round hands out: every cohort that is due, or else those that are due next, at the highest draw of the
- * terms in force and its tier's present rate.
+ * latest terms and its tier's present rate. Nothing while these switch payouts off.
  */
 export async function readNextRoundWei(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`
@@ -32,7 +32,7 @@ export async function readNextRoundWei(sql: Sql): Promise<bigint> {
     SELECT coalesce(ceil(sum(c.size * terms.max_wei * t.payout_bps / 10000)), 0) AS wei
     FROM cohorts c CROSS JOIN next
     JOIN tiers t ON t.tier_no = c.tier_no AND t.live
-    CROSS JOIN (SELECT max_wei FROM credit_terms ORDER BY from_time DESC LIMIT 1) terms
-    WHERE c.size > 0 AND c.next_due <= next.due`
+    CROSS JOIN (SELECT max_wei, payouts FROM credit_terms ORDER BY from_time DESC LIMIT 1) terms
+    WHERE terms.payouts AND c.size > 0 AND c.next_due <= next.due`
   return row?.wei ?? 0n
 }

@@ -1,4 +1,5 @@
 // What the contract's owner has done, as its events told: keys, budgets, bounds, windows of turns not owed, pause, ownership, sweeps.
+import type { NotOwedWindow } from '../domain/payouts.ts'
 import type { NewOwnerAct } from '../domain/replay.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -15,4 +16,15 @@ export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): P
 /** Takes acts back to a height. */
 export async function rewindOwnerActs(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM owner_acts WHERE block_number > ${height}`
+}
+
+/** The windows of turns not owed, by number, as the owner has left each. */
+export async function readWindows(sql: Sql): Promise<NotOwedWindow[]> {
+  return await sql<NotOwedWindow[]>`
+    SELECT "window", "from", until FROM (
+      SELECT DISTINCT ON ((detail ->> 'window')::bigint) (detail ->> 'window')::bigint AS "window",
+        (detail ->> 'from')::bigint AS "from", (detail ->> 'until')::bigint AS until
+      FROM owner_acts WHERE name = 'NotOwedSet'
+      ORDER BY (detail ->> 'window')::bigint, block_number DESC, log_index DESC) w
+    ORDER BY "window"`
 }

@@ -179,6 +179,8 @@ export interface LedgerHealth {
   secondsSinceLastTick: number | null
   /** The operator's switch. */
   paused: boolean
+  /** Whether turns that come due at the followed head's time are owed, by the ledger's terms. */
+  payouts: boolean
   /** Why the passes are halted, and since when; null while they are not. */
   halted: { reason: string; since: string } | null
   /** Roles whose signer did not sign when it was last asked. */
@@ -196,6 +198,9 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
       coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
       (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
       (SELECT coalesce(jsonb_agg(substr(name, 8) ORDER BY name), '[]') FROM settings WHERE name LIKE 'signer %') AS "notSigning",
+      coalesce((SELECT payouts FROM credit_terms
+        WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)
+        ORDER BY from_time DESC LIMIT 1), false) AS payouts,
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes"
     FROM (
       SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,

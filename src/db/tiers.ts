@@ -1,6 +1,4 @@
-// The operator's terms: tiers with their versions, and the credit terms with the time from which they hold. Rows are
-// added, never changed, so that what was in force at any block can always be told.
-import type { CreditTerms } from '../domain/credit.ts'
+// The operator's tiers with their versions. Rows are added, never changed, so that what was in force at any block can always be told.
 import type { TierVersion } from '../domain/tiers.ts'
 import type { Sql } from './sql.ts'
 
@@ -45,30 +43,4 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
       ${tier.label}, ${tier.priceWei.toString()}, ${tier.maxPerWallet}, ${tier.holdingWei.toString()}, ${tier.holdingToken},
       ${tier.holdingSymbol}, ${tier.holdingDecimals}, ${tier.payoutBps}, ${tier.onSale}, ${tier.fromBlock},
       ${tier.fromTime}, ${enteredBy})`
-}
-
-/** All credit terms, oldest first. */
-export async function readCreditTerms(sql: Sql): Promise<CreditTerms[]> {
-  return await sql<CreditTerms[]>`
-    SELECT from_time AS "fromTime", min_wei AS "minWei", max_wei AS "maxWei", interval_sec AS "intervalSec",
-      slot_sec AS "slotSec"
-    FROM credit_terms ORDER BY from_time`
-}
-
-/** Enters credit terms that hold from `fromTime` on, unless the latest ones say the same. @returns whether a row was added. */
-export async function enterCreditTerms(sql: Sql, terms: CreditTerms): Promise<boolean> {
-  await sql`LOCK TABLE credit_terms IN SHARE ROW EXCLUSIVE MODE`
-  const latest = (await readCreditTerms(sql)).at(-1)
-  const same =
-    latest &&
-    latest.minWei === terms.minWei &&
-    latest.maxWei === terms.maxWei &&
-    latest.intervalSec === terms.intervalSec &&
-    latest.slotSec === terms.slotSec
-  if (same) return false
-  const fromTime = latest ? Math.max(terms.fromTime, latest.fromTime + 1) : terms.fromTime
-  await sql`
-    INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec)
-    VALUES (${fromTime}, ${terms.minWei.toString()}, ${terms.maxWei.toString()}, ${terms.intervalSec}, ${terms.slotSec})`
-  return true
 }

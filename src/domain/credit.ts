@@ -2,9 +2,10 @@
 // the first block at or after the turn's time, and the terms are those in force at that time, however late it is paid.
 import { BPS_BASE, type Hash, sumWei, type Wei, wei, ZERO_HASH } from './units.ts'
 
-/** The range a draw falls in, from a time on (unix seconds). */
+/** The range a draw falls in, whether turns are owed at all, and the schedule new nodes join, from a time on (unix seconds). */
 export interface CreditTerms {
   fromTime: number
+  payouts: boolean
   minWei: Wei
   maxWei: Wei
   intervalSec: number
@@ -45,12 +46,17 @@ export interface Turn {
   amountWei: Wei | null
 }
 
+/** What becomes of a turn: `delay` means that it is owed until the contract's owner has said otherwise, and waits for that. */
+export type TurnFate = 'pay' | 'skip' | 'delay'
+
 /** A cohort whose turn is due, with all that its amount depends on. */
 export interface DueCohort {
   cohort: number
   size: number
   /** Nodes in it that have neither a payment nor a grant. */
   unbackedNodes: number
+  /** What becomes of its pending turn. */
+  fate: TurnFate
   /** The turns that would be paid, the pending one first and without gaps. */
   turns: readonly Turn[]
 }
@@ -68,6 +74,9 @@ export interface RoundPlan {
   credits: PlannedCredit[]
   totalWei: Wei
   nodeCount: number
+  /** Cohorts whose pending turn is not owed, or is owed until the contract's owner has said otherwise: neither is paid. */
+  notOwed: number[]
+  delayed: number[]
   /** Cohorts that must wait for the operator: they hold nodes nobody paid for. */
   unbacked: number[]
   /** Cohorts that cannot be computed yet. */
@@ -92,13 +101,15 @@ export const CREDITS_PER_ROUND_MAX = 200
 export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
   const plan: RoundPlan = {
     ...{ credits: [], totalWei: wei(0n), nodeCount: 0 },
-    ...{ unbacked: [], unknown: [], outOfBounds: [] },
+    ...{ notOwed: [], delayed: [], unbacked: [], unknown: [], outOfBounds: [] },
   }
   const firstDue = (cohort: DueCohort) => cohort.turns[0]?.due ?? 0
   for (const cohort of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {
     const turns = knownTurns(cohort.turns)
     const amountWei = sumWei(turns.map((turn) => turn.amountWei))
-    if (cohort.unbackedNodes > 0) plan.unbacked.push(cohort.cohort)
+    if (cohort.fate === 'skip') plan.notOwed.push(cohort.cohort)
+    else if (cohort.fate === 'delay') plan.delayed.push(cohort.cohort)
+    else if (cohort.unbackedNodes > 0) plan.unbacked.push(cohort.cohort)
     else if (turns.length === 0) plan.unknown.push(cohort.cohort)
     else if (bounds && isOutOfBounds(amountWei, turns.length, bounds)) plan.outOfBounds.push(cohort.cohort)
     else if (plan.credits.length < CREDITS_PER_ROUND_MAX) {

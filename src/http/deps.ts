@@ -92,7 +92,6 @@ export interface HttpSettings {
   readonly production: boolean
   readonly staleAfterSec: number
   readonly tickSec: number
-  readonly distEnabled: boolean
   readonly distMode: 'treasury' | 'swaps'
   /** Every setting with its effective value, secrets masked: for the operator's eyes. */
   readonly described: Readonly<Record<string, string | null>>

@@ -52,6 +52,7 @@ const REFUSALS = {
   unexpected: [500, 'Unexpected failure.'],
   // 503
   noPaymentAddress: [503, 'No payments address is configured.'],
+  noTerms: [503, 'No credit terms are entered yet, so nothing is sold.'],
   nothingOnSale: [503, 'Nothing is on sale.'],
   quotedTierOffSale: [503, 'The tier that is quoted by default is not on sale: name another with ?tier=.'],
   noChain: [503, 'The chain cannot be reached at present.'],

@@ -6,7 +6,8 @@ import { readCohorts } from '../db/cohorts.ts'
 import { readHalt } from '../db/halts.ts'
 import { readSetting } from '../db/settings.ts'
 import { readSignerTroubles } from '../db/signers.ts'
-import { readCreditTerms, readTierVersions } from '../db/tiers.ts'
+import { hasTerms, readCreditTerms } from '../db/terms.ts'
+import { readTierVersions } from '../db/tiers.ts'
 import { hasPending, readLastGasPrice } from '../db/transactions.ts'
 import { type CreditTerms, type RoundPlan, termsAt } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
@@ -67,7 +68,8 @@ function shownRound({ plan, cohorts }: DueRound) {
         inRound: inRound.has(cohort),
       }),
     ),
-    /** Cohorts that wait: for a grant of nodes nobody paid for, for terms or a seed block, and for wider bounds on the contract. */
+    /** Cohorts that wait: for the owner's window of turns not owed, for a grant of nodes nobody paid for, for terms or a seed block, and for wider bounds on the contract. */
+    delayedCohorts: plan.delayed,
     unbackedCohorts: plan.unbacked,
     unknownCohorts: plan.unknown,
     outOfBoundsCohorts: plan.outOfBounds,
@@ -125,7 +127,7 @@ async function whatStops(
   const head = await orNull(deps.chain.head())
   const reasons: [boolean, string][] = [
     [(await readHalt(deps.pool)) !== null, 'halted'],
-    [!deps.rules.distEnabled, 'disabled'],
+    [!(await hasTerms(deps.pool)), 'disabled'],
     [distributor === null, 'noDistributor'],
     [head === null, 'chainUnreachable'],
     [head !== null && head.number > cursor.number, 'behind'],

@@ -103,9 +103,8 @@ export interface FinalityRules {
   readonly finality: Finality
 }
 
-/** Whether rounds are credited, and from which ether. */
+/** From which ether rounds are credited. */
 export interface CreditRules {
-  readonly distEnabled: boolean
   readonly distMode: 'treasury' | 'swaps'
 }
 

@@ -6,6 +6,7 @@ import { readCohorts } from '../db/cohorts.ts'
 import { readPending } from '../db/outbox.ts'
 import { lastRound } from '../db/rounds.ts'
 import { readSetting } from '../db/settings.ts'
+import { hasTerms } from '../db/terms.ts'
 import { firstHalf, type RoundPlan } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
@@ -29,7 +30,7 @@ import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { follow } from './steps/follow.ts'
 import { settledHeight } from './steps/judge.ts'
-import { planDueRound } from './steps/plan.ts'
+import { type DueRound, holdToTerms, planDueRound } from './steps/plan.ts'
 import { reviveCall, type SenderRun, send, settleOutstanding, validUntil } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
 
@@ -55,7 +56,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   const due = (await readCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
   const { distributor } = ctx
-  if (!ctx.rules.distEnabled || !distributor) return outcome({ reason: 'disabled', dueNodes })
+  if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled', dueNodes })
   // Before the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
@@ -77,7 +78,12 @@ async function settleAndPay(
   const payable = due.filter(({ nextDue }) => nextDue <= settledTime)
   if (payable.length === 0) return outcome({ reason: 'pending' })
   const bounds = await ctx.contract.bounds(cursor.number)
-  const { plan } = await planDueRound(ctx, { cursor, bounds }, payable)
+  const { plan, basis } = await planDueRound(ctx, { cursor, bounds }, payable)
+  if (plan.delayed.length > 0)
+    ctx.log.error(
+      { cohorts: plan.delayed },
+      'turns that the terms call not owed wait for the window of the contract’s owner: "node-ledger terms list" has the transaction',
+    )
   if (plan.unbacked.length > 0)
     ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
   if (plan.unknown.length > 0)
@@ -87,9 +93,11 @@ async function settleAndPay(
       { cohorts: plan.outOfBounds, ...bounds },
       'cohorts are owed what the distributor may not pay: not credited',
     )
-  if (plan.credits.length === 0) return outcome({ reason: plan.outOfBounds.length > 0 ? 'pending' : 'nothingDue' })
-  return sendRound(ctx, sending, plan)
+  if (plan.credits.length === 0) return outcome({ reason: waitsForOwner(plan) ? 'pending' : 'nothingDue' })
+  return sendRound(ctx, sending, { plan, basis })
 }
+
+const waitsForOwner = ({ outOfBounds, delayed }: RoundPlan) => outOfBounds.length + delayed.length > 0
 
 /** Up to when turns can be paid. Nothing voids a round without a guard on another fork, so it waits until the block of its seed is settled. */
 async function timeSettled(
@@ -108,7 +116,7 @@ async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<bo
 async function sendRound(
   ctx: LedgerDb & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
-  plan: RoundPlan,
+  { plan, basis }: Pick<DueRound, 'plan' | 'basis'>,
 ): Promise<CreditOutcome> {
   const { run, cursor } = sending
   const round = (await lastRound(ctx.pool)) + 1
@@ -125,12 +133,12 @@ async function sendRound(
   }
   if (ctx.rules.distMode === 'swaps' && !(await surplusSuffices(ctx, cursor, plan)))
     return outcome({ reason: 'underfunded' })
-  const sent = await send(ctx, sending, call, async () => {})
+  const sent = await send(ctx, sending, call, (sql) => holdToTerms(sql, basis))
   if (sent.kind === 'sent') {
     return outcome({ distributionId: round, nodeCount: plan.nodeCount, totalWei: plan.totalWei, txHash: sent.txHash })
   }
   const half = sent.why === 'overGasCap' ? firstHalf(plan) : null
-  if (half) return sendRound(ctx, sending, half)
+  if (half) return sendRound(ctx, sending, { plan: half, basis })
   ctx.log.warn({ round, ...sent }, 'the round was not sent; the next run tries again')
   return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
 }

@@ -37,7 +37,7 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name', columns: '*' },
   { table: 'blocks', key: 'number', columns: '*' },
   { table: 'tiers', key: 'tier_id, version', columns: '*' },
-  { table: 'credit_terms', key: 'from_time', columns: 'from_time, min_wei, max_wei, interval_sec, slot_sec' },
+  { table: 'credit_terms', key: 'from_time', columns: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec' },
   { table: 'grants', key: 'node_id', columns: '*' },
   { table: 'senders', key: 'address', columns: '*' },
   { table: 'attributions', key: 'residue_ref', columns: '*' },

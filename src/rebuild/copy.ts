@@ -7,7 +7,7 @@ import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, live, from_block, from_time, entered_at, entered_by`,
-  credit_terms: 'from_time, min_wei, max_wei, interval_sec, slot_sec, entered_at',
+  credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
   grants: 'node_id, reason, granted_by, granted_at',
   attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
   senders: 'address, label, reason, added_by, added_at',
@@ -23,8 +23,9 @@ const SWITCHES = ['paused']
 /** Has tiers, credit terms, grants, attributions, the deny list, the prices and the pause say what they say in the other ledger. Does nothing twice. */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // What was copied before may have been revoked since.
+    // What was copied before may have been revoked, or taken back, since.
     await sql`DELETE FROM grants`
+    await sql`DELETE FROM credit_terms`
     await sql`DELETE FROM senders`
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
     // Of each tier one version is live: the old one must not be in the way of the next.

@@ -22,10 +22,11 @@ async function inWorld(body: (world: World, other: Instance, otherPool: Pool) =>
   try {
     const tiers = await world.pool`SELECT * FROM tiers`
     await pool`INSERT INTO tiers SELECT * FROM jsonb_populate_recordset(NULL::tiers, ${jsonRows(tiers)}::text::jsonb)`
-    const terms = await world.pool`SELECT from_time, min_wei, max_wei, interval_sec, slot_sec FROM credit_terms`
+    const terms =
+      await world.pool`SELECT from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by FROM credit_terms`
     await pool`
-      INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec)
-      SELECT from_time, min_wei, max_wei, interval_sec, slot_sec
+      INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
+      SELECT from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by
       FROM jsonb_populate_recordset(NULL::credit_terms, ${jsonRows(terms)}::text::jsonb)`
     await body(world, world.instance({ pool, directUrl: database.url }), pool)
   } finally {

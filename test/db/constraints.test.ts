@@ -17,7 +17,7 @@ before(async () => {
   await pool.unsafe(`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
       VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 1, 1, 'test');
-    INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec) VALUES (1, 1, 2, 100, 10);
+    INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by) VALUES (1, true, 1, 2, 100, 10, 't');
     INSERT INTO blocks VALUES (5, '${h(5)}', '${h(4)}', 50, '${h(55)}');
     INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, block_number, block_hash) VALUES (1, 1, 100, 200, 5, '${h(5)}');
     INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('mint', '${A}', 7, '{}', 1, 900);
@@ -204,17 +204,17 @@ const refused: [string, string, RegExp][] = [
   ],
   [
     'the range of a draw is not upside down',
-    `INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec) VALUES (2, 3, 2, 100, 10)`,
+    `INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by) VALUES (2, true, 3, 2, 100, 10, 't')`,
     /credit_terms_check/,
   ],
   [
     'slots divide the interval',
-    `INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec) VALUES (2, 1, 2, 100, 30)`,
+    `INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by) VALUES (2, true, 1, 2, 100, 30, 't')`,
     /credit_terms_check/,
   ],
   [
     'terms begin at different times',
-    `INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec) VALUES (1, 1, 2, 100, 10)`,
+    `INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by) VALUES (1, true, 1, 2, 100, 10, 't')`,
     /credit_terms_from_time_key/,
   ],
   [

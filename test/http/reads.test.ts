@@ -9,6 +9,7 @@ import { wei } from '../../src/domain/units.ts'
 import { PAYMENT_ADDRESS, type Service, START_MS, startService } from '../support/http.ts'
 import {
   hashOf,
+  insertAnyTerms,
   insertCohort,
   insertNode,
   insertRound,
@@ -79,7 +80,7 @@ describe('a fresh deployment', () => {
       stale: true,
       staleAfterSec: 300,
       tickSec: 60,
-      distEnabled: true,
+      distEnabled: false,
       distMode: 'treasury',
       paused: false,
       dueNodes: 0,
@@ -417,7 +418,10 @@ it('quotes nothing without a payments address, nor a configured tier that is off
     await service.close()
   }
   const empty = await startService({ settings: { quoteTier: null } })
-  assert.match((await empty.get('/api/deploy-quote')).json.error, /Nothing is on sale/)
+  const refusal = async () => (await empty.get('/api/deploy-quote')).json.error
+  assert.match(await refusal(), /No credit terms/)
+  await insertAnyTerms(empty.sql)
+  assert.match(await refusal(), /Nothing is on sale/)
   await empty.close()
   const service = await startService({ settings: { quoteTier: 'plus' } })
   await insertTiers(service.sql)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { inTransaction } from '../../src/db/sql.ts'
-import { enterCreditTerms } from '../../src/db/tiers.ts'
+import { insertTerms } from '../../src/db/terms.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -37,12 +37,10 @@ test('before any turn has come there is nothing to do', async () => {
   )
 })
 
-test('where crediting is off, or there is no key for it, nothing is sent; what is due is still told, and the tick noted', async () => {
+test('where there is no key for it, nothing is sent; what is due is still told, and the tick noted', async () => {
   await intervalLater()
-  for (const parts of [{ rules: { distEnabled: false } }, { distributor: null }]) {
-    const outcome = await world.instance(parts).credit()
-    assert.deepEqual([outcome.reason, outcome.dueNodes, outcome.txHash], ['disabled', 1, null])
-  }
+  const outcome = await world.instance({ distributor: null }).credit()
+  assert.deepEqual([outcome.reason, outcome.dueNodes, outcome.txHash], ['disabled', 1, null])
   assert.equal(await sentRounds(), 0)
   const [tick] =
     await world.pool`SELECT finished_at >= started_at AS ended, outcome, error FROM passes WHERE name = 'credit'`
@@ -128,14 +126,15 @@ test('turns that were missed are paid one a pass, each at the terms of its own t
     SELECT next_due AS next FROM cohorts JOIN nodes USING (cohort) WHERE node_id = 1`
   // The range changes after the first missed turn, and again before the third.
   const range = (amount: bigint) => ({
+    payouts: true,
     minWei: wei(amount),
     maxWei: wei(amount),
     intervalSec: INTERVAL_SEC,
     slotSec: SLOT_SEC,
   })
   await inTransaction(world.pool, async (sql) => {
-    await enterCreditTerms(sql, { fromTime: next + 1, ...range(7_000n) })
-    await enterCreditTerms(sql, { fromTime: next + 2 * INTERVAL_SEC, ...range(9_000n) })
+    await insertTerms(sql, { fromTime: next + 1, ...range(7_000n) }, 'test')
+    await insertTerms(sql, { fromTime: next + 2 * INTERVAL_SEC, ...range(9_000n) }, 'test')
   })
   // Long before the fourth, however slowly the test runs.
   await world.chain.setNextTime(next + 2 * INTERVAL_SEC + 1)

@@ -66,10 +66,11 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
 
     const tiers = await world.pool`SELECT * FROM tiers`
     await pool`INSERT INTO tiers SELECT * FROM jsonb_populate_recordset(NULL::tiers, ${jsonRows(tiers)}::text::jsonb)`
-    const terms = await world.pool`SELECT from_time, min_wei, max_wei, interval_sec, slot_sec FROM credit_terms`
+    const terms =
+      await world.pool`SELECT from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by FROM credit_terms`
     await pool`
-      INSERT INTO credit_terms (from_time, min_wei, max_wei, interval_sec, slot_sec)
-      SELECT from_time, min_wei, max_wei, interval_sec, slot_sec
+      INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
+      SELECT from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by
       FROM jsonb_populate_recordset(NULL::credit_terms, ${jsonRows(terms)}::text::jsonb)`
     const rebuilt = world.instance({ pool, directUrl: database.url })
     const outcome = await rebuilt.payments()
@@ -112,11 +113,11 @@ test('a ledger begun anew without a backup pays what fell due before it was, at 
     assert.equal((await anew.credit()).reason, 'nothingDue')
     assert.deepEqual([...(await terms(pool))], Array(3).fill({ fits: true, seeded: true, bps: 10_000 }))
 
-    // Told other terms, it does not say of turns from before it was that they were paid by these.
+    // Told other rates, it does not say of turns from before it was that they were paid by these.
     await enterTerms(dearer, world.chain, world.token)
     await dearer`UPDATE tiers SET payout_bps = 2 * payout_bps`
     await world.instance({ pool: dearer, directUrl: databases[1].url }).payments()
-    assert.deepEqual([...(await terms(dearer))], Array(3).fill({ fits: null, seeded: true, bps: null }))
+    assert.deepEqual([...(await terms(dearer))], Array(3).fill({ fits: true, seeded: true, bps: null }))
   } finally {
     await Promise.all(pools.map((each) => each.end({ timeout: 1 })))
     await Promise.all(databases.map((database) => database.drop()))

@@ -41,6 +41,14 @@ export async function insertTiers(sql: Pool): Promise<void> {
       VALUES (${row.id}, 1, ${row.no}, ${row.id.toUpperCase()}, ${row.price}, ${row.max}, ${row.holding}, ${held ? token : null},
         ${held ? 'DEMO' : null}, ${held ? 18 : null}, ${row.bps}, ${row.onSale}, 0, ${GENESIS_TIME}, 'test')`
   }
+  await insertAnyTerms(sql)
+}
+
+/** Credit terms, without which nothing is sold. */
+export async function insertAnyTerms(sql: Pool): Promise<void> {
+  await sql`
+    INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
+    VALUES (0, true, 1, 2, 86400, 3600, 'test')`
 }
 
 /** The block up to which the ledger has followed. */

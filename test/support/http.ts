@@ -100,7 +100,6 @@ const plainSettings: HttpSettings = {
   production: false,
   staleAfterSec: 300,
   tickSec: 60,
-  distEnabled: true,
   distMode: 'treasury',
   described: { PORT: '3000', ADMIN_KEY: 'ops:***' },
 }

@@ -13,7 +13,8 @@ import { createSender } from '../../src/chain/sender.ts'
 import { localSigner, type Signer } from '../../src/chain/signer.ts'
 import { advisoryLock } from '../../src/db/locks.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
-import { enterCreditTerms, insertTierVersion, type TierInput } from '../../src/db/tiers.ts'
+import { insertFirstTerms } from '../../src/db/terms.ts'
+import { insertTierVersion, type TierInput } from '../../src/db/tiers.ts'
 import { type Address, address, type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { type PassContext, REQUEST_POLL_POLICY, type Rules } from '../../src/passes/context.ts'
@@ -166,8 +167,9 @@ export async function enterTerms(
   const head = await chain.block()
   const fromTime = Number(head.timestamp)
   await seedTiers(pool, token, { block: Number(head.number), time: fromTime })
-  const terms = { minWei: wei(ETHER / 2000n), maxWei: wei((ETHER * 3n) / 2000n), intervalSec, slotSec }
-  await inTransaction(pool, (sql) => enterCreditTerms(sql, { fromTime, ...terms }))
+  const range = { minWei: wei(ETHER / 2000n), maxWei: wei((ETHER * 3n) / 2000n) }
+  const terms = { payouts: true, ...range, intervalSec, slotSec }
+  await inTransaction(pool, (sql) => insertFirstTerms(sql, terms, 'test'))
 }
 
 /** What the passes are given: the keys of accounts 1 and 2, and the usual rules with some of them replaced. */
@@ -196,7 +198,6 @@ export function contextOf(
       finality: 'guarded',
       priceGraceSec: 900,
       holdingRetrySec: 3600,
-      distEnabled: true,
       distMode: 'treasury',
       feeCapWei: 500n * 10n ** 9n,
       validForSec: 900,

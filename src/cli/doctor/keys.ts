@@ -8,6 +8,7 @@ import { readCursor } from '../../db/blocks.ts'
 import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/funds.ts'
 import { readPending } from '../../db/outbox.ts'
 import type { Pool } from '../../db/sql.ts'
+import { readCreditTerms } from '../../db/terms.ts'
 import type { Address } from '../../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
 import { silentLog } from '../../lib/log.ts'
@@ -109,8 +110,9 @@ async function lookAtTreasury(
   distributor: Address | null,
   pool: Pool | null,
 ): Promise<Finding> {
-  if (!credit.enabled || distributor === null) return ok('funds.round', 'no rounds are sent from here')
+  if (distributor === null) return ok('funds.round', 'no rounds are sent from here')
   if (pool === null) return unknown('funds.round', 'there is no ledger to ask what the next round costs')
+  if ((await readCreditTerms(pool)).at(-1)?.payouts !== true) return ok('funds.round', 'payouts are off')
   const needWei = await readNextRoundWei(pool)
   if (needWei === 0n) return ok('funds.round', 'no node is to be credited yet')
   const says = `the next round costs ${inEther(needWei)} ether at most`

@@ -13,7 +13,7 @@ export const cronHealth = ({ deps, ask, snapshot }: Tools): Route => ({
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
   handle: async () => {
-    const { staleAfterSec, tickSec, distEnabled, distMode } = deps.settings
+    const { staleAfterSec, tickSec, distMode } = deps.settings
     const [ledger, cover, distributorBalanceWei, contractPaused] = await Promise.all([
       ask(readHealth),
       snapshot.cover(),
@@ -28,7 +28,7 @@ export const cronHealth = ({ deps, ask, snapshot }: Tools): Route => ({
         stale: secondsSinceLastTick === null || secondsSinceLastTick > staleAfterSec,
         staleAfterSec,
         tickSec,
-        distEnabled,
+        distEnabled: ledger.payouts,
         distMode,
         paused: ledger.paused || contractPaused === true,
         dueNodes,

@@ -1,6 +1,7 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the operator's own settings, never the contract's; without a
-// payments address or anything on sale there is no quote.
+// payments address, credit terms, or anything on sale there is no quote.
 import { readQuote } from '../../db/reads.ts'
+import { hasTerms } from '../../db/terms.ts'
 import { toJson } from '../../lib/json.ts'
 import type { Query } from '../guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
@@ -21,10 +22,11 @@ export const deployQuote = ({ deps, read, page }: Tools): Route => ({
     if (paymentAddress === null) return refuse('noPaymentAddress')
     const wanted = asked ?? quoteTier
     const quote = await page(`quote ${wanted ?? ''}`, 30, async () => {
-      const found = await read((sql) => readQuote(sql, wanted))
+      const found = await read(async (sql) => ((await hasTerms(sql)) ? readQuote(sql, wanted) : null))
       return found && toJson({ priceWei: found.priceWei, paymentAddress, chainId, tierId: found.tierId })
     })
     if (quote !== null) return quote
+    if (!(await read(hasTerms))) return refuse('noTerms')
     if (asked !== null) return refuse('unknownTier')
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },

@@ -36,8 +36,7 @@ export async function watchFunds(
     if (ctx.minter)
       await lookAt(ctx, 'minter', ctx.minter, { waitingGas: await readWaitingMintGas(ctx.pool), nextRoundWei: 0n })
     const { distributor, rules } = ctx
-    const handsOut = rules.distEnabled && rules.distMode === 'treasury'
-    const nextRoundWei = handsOut ? await readNextRoundWei(ctx.pool) : 0n
+    const nextRoundWei = rules.distMode === 'treasury' ? await readNextRoundWei(ctx.pool) : 0n
     if (distributor) await lookAt(ctx, 'distributor', distributor, { waitingGas: 0n, nextRoundWei })
     await passFinished(ctx.pool, 'funds', { outcome: {} })
   } catch (error) {

@@ -8,6 +8,7 @@ import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/retries.ts'
 import { isDenied } from '../../db/senders.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
+import { hasTerms } from '../../db/terms.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import {
   type Evidence,
@@ -56,6 +57,8 @@ export async function judge(
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
+  // What is judged is minted and credited, by terms that somebody has to enter first.
+  if (!(await hasTerms(ctx.pool))) return judged
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
   const [seen, [full]] = [
     await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, now: cursor.time, limit: JUDGED_MAX }),

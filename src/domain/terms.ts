@@ -1,0 +1,87 @@
+// Which credit terms may be entered, and from when. The same rules hold for what the environment names for a new ledger and for an act.
+import { type CreditTerms, creditMaxWei, type TurnBounds } from './credit.ts'
+import { BPS_BASE } from './units.ts'
+
+/** What is entered, without its time. */
+export type TermsContent = Omit<CreditTerms, 'fromTime'>
+
+/**
+ * Seconds between the latest block time that is known and the time from which an entry holds at the earliest: every instance follows, and every
+ * outstanding round is planned, long before.
+ */
+export const TERMS_AHEAD_SEC = 300
+/** Cohort numbers have 16 bits: with 255 to a tier, a schedule can change many times before they run out. */
+export const COHORTS_PER_TIER_MAX = 255
+
+/** What entries are held against. */
+export interface TermsLimits {
+  /** The contract's least interval. */
+  leastIntervalSec: number
+  /** The rates of all tiers, in basis points. */
+  payoutBps: readonly number[]
+  /** Whether a turn that pays nothing was asked for by name. */
+  zeroAllowed: boolean
+}
+
+/** Why terms cannot be entered, in a sentence that names fields; null: no objection. */
+export function refuseTerms(
+  terms: TermsContent,
+  { leastIntervalSec, payoutBps, zeroAllowed }: TermsLimits,
+): string | null {
+  const { minWei, maxWei, intervalSec, slotSec } = terms
+  if (minWei > maxWei) return `minWei is ${minWei}, more than maxWei, ${maxWei}.`
+  if (minWei === 0n && !zeroAllowed)
+    return 'minWei is 0, so that turns may pay nothing and are used up all the same: set zero where that is meant.'
+  if (intervalSec < leastIntervalSec)
+    return `intervalSec is ${intervalSec}, and the contract opens no cohort below ${leastIntervalSec}.`
+  if (intervalSec % slotSec !== 0) return `slotSec is ${slotSec}, which does not divide intervalSec, ${intervalSec}.`
+  if (intervalSec / slotSec > COHORTS_PER_TIER_MAX)
+    return `slotSec is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, ${COHORTS_PER_TIER_MAX} are the most.`
+  const highest = Math.max(Number(BPS_BASE), ...payoutBps)
+  const mostWei = creditMaxWei(intervalSec, highest)
+  if (maxWei > mostWei)
+    return `maxWei is ${maxWei}: at ${highest} basis points, a node's total could outgrow the contract's 80 bits within 100 years. With intervalSec ${intervalSec}, ${mostWei} is the most.`
+  return null
+}
+
+/** Bounds of the distributor, as the contract's owner sets them. */
+export interface BoundsGwei {
+  floorGwei: bigint
+  ceilingGwei: bigint
+}
+
+const GWEI = 10n ** 9n
+
+/** The bounds that would make room for a range at every rate, no narrower than they are; null where there is room. */
+export function boundsNeeded(
+  { minWei, maxWei }: Pick<CreditTerms, 'minWei' | 'maxWei'>,
+  payoutBps: readonly number[],
+  { floorWei, ceilingWei }: TurnBounds,
+): BoundsGwei | null {
+  const rates = payoutBps.map(BigInt)
+  let [floor, ceiling] = [floorWei, ceilingWei]
+  for (const rate of rates) {
+    const [least, most] = [(minWei * rate) / BPS_BASE, (maxWei * rate) / BPS_BASE]
+    if (least < floor) floor = least
+    if (most > ceiling) ceiling = most
+  }
+  if (floor === floorWei && ceiling === ceilingWei) return null
+  return { floorGwei: floor / GWEI, ceilingGwei: (ceiling + GWEI - 1n) / GWEI }
+}
+
+/** The earliest time from which an entry may hold: behind what any provider shows, and behind the entry before it. */
+export function earliestFrom(terms: readonly CreditTerms[], latestBlockTime: number): number {
+  const before = terms.at(-1)
+  return Math.max(latestBlockTime + TERMS_AHEAD_SEC, before ? before.fromTime + 1 : 0)
+}
+
+/** Whether two entries say the same. */
+export function sameTerms(a: TermsContent, b: TermsContent): boolean {
+  return (
+    a.payouts === b.payouts &&
+    a.minWei === b.minWei &&
+    a.maxWei === b.maxWei &&
+    a.intervalSec === b.intervalSec &&
+    a.slotSec === b.slotSec
+  )
+}

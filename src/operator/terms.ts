@@ -1,0 +1,297 @@
+// The credit terms as the operator enters them: what is previewed is what is entered. An entry holds from a time that no instance has come
+// to, so that nothing that is due is judged by it; what the contract's owner has to do for it is said as a transaction to sign.
+import { orNull } from '../chain/faults.ts'
+import { type OwnerTransaction, ownerTransaction } from '../chain/owner-calls.ts'
+import type { ChainReader } from '../chain/port.ts'
+import { type Cursor, readCursor } from '../db/blocks.ts'
+import { readWindows } from '../db/owner-acts.ts'
+import { notifyLedgerChanged } from '../db/settings.ts'
+import { inTransaction, type Sql } from '../db/sql.ts'
+import { deleteTerms, insertTerms, lockTerms, readCreditTerms, readTermsHistory, type TermsRow } from '../db/terms.ts'
+import { readTierVersions } from '../db/tiers.ts'
+import { type CreditTerms, termsAt } from '../domain/credit.ts'
+import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
+import { boundsNeeded, earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
+import { type Wei, wei } from '../domain/units.ts'
+import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { readFields } from './input.ts'
+
+type TermsContext = LedgerDb & ChainRead & FactoryRead
+
+/** A year: an interval beyond it is a mistake of units. */
+const INTERVAL_MAX_SEC = 365 * 86_400
+/** The contract's times have 40 bits. */
+const TIME_MAX = 2 ** 40 - 1
+
+/** An entry, and whether it holds at the block time that was looked at. */
+export interface TermsView extends TermsRow {
+  state: 'past' | 'inForce' | 'toCome'
+}
+
+/** All entries, and what the contract's owner has to do so that the contract agrees with them. */
+export interface TermsList {
+  terms: TermsView[]
+  windows: NotOwedWindow[]
+  ownersTransaction: OwnerTransaction | null
+}
+
+/** GET terms. As of the followed block. */
+export async function listTerms({ pool, contract }: LedgerDb & FactoryRead): Promise<TermsList> {
+  const [rows, windows, cursor] = [await readTermsHistory(pool), await readWindows(pool), await readCursor(pool)]
+  const now = cursor?.time ?? 0
+  const inForce = termsAt(rows, now)
+  const stateOf = ({ fromTime }: TermsRow) =>
+    fromTime > now ? 'toCome' : fromTime === inForce?.fromTime ? 'inForce' : 'past'
+  return {
+    terms: rows.map((row) => ({ ...row, state: stateOf(row) })),
+    windows,
+    ownersTransaction: ownersNext(contract.factory, rows, windows, now),
+  }
+}
+
+/** What an entry would do, or has done. Times are unix seconds. */
+export interface TermsProposal {
+  /** False where the latest entry says the same. */
+  changed: boolean
+  /** What is entered: one row, or two for a ledger that had none and a factory that has nodes. */
+  entries: CreditTerms[]
+  /** The latest entry before. */
+  before: CreditTerms | null
+  latestBlockTime: number
+  /** What the contract's owner has to do next for it; until it is on chain, turns that the terms call not owed are owed and wait. */
+  ownersTransaction: OwnerTransaction | null
+}
+
+/** POST terms/preview: what POST terms would do with the same fields. Changes nothing. */
+export async function previewTerms(
+  deps: TermsContext,
+  _actor: Actor,
+  input: Fields,
+): Promise<TermsProposal | OperatorRefusal> {
+  const asked = readAsked(input)
+  if (isOperatorRefusal(asked)) return asked
+  return propose(deps, deps.pool, await readCursor(deps.pool), asked)
+}
+
+/**
+ * POST terms `{payouts?, minWei?, maxWei?, intervalSec?, slotSec?, fromTime?, zero?, before?, beforeMinWei?, beforeMaxWei?, reason?}`: the next
+ * entry; what is left out stays. It holds from five minutes after the latest block time that any provider shows, or from `fromTime`. On a
+ * ledger without terms everything is given, and, where the factory has nodes, `before`: `same`, `notOwed` or `range` (with beforeMinWei and
+ * beforeMaxWei) for the turns due before.
+ */
+export async function enterTerms(
+  deps: TermsContext,
+  actor: Actor,
+  input: Fields,
+): Promise<TermsProposal | OperatorRefusal> {
+  const asked = readAsked(input)
+  if (isOperatorRefusal(asked)) return asked
+  return inTransaction(deps.pool, async (sql) => {
+    await lockTerms(sql)
+    // No instance follows beyond it before the entry stands.
+    const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
+    if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
+    for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
+    const { before, entries } = proposal
+    await recordAct(sql, actor, { action: 'termsEntered', before, after: entries, reason: asked.reason })
+    await notifyLedgerChanged(sql)
+    return proposal
+  })
+}
+
+/**
+ * POST terms/take-back `{fromTime, reason?}`: removes the latest entry where it does not hold yet. One that switches payouts off does not
+ * hold before the contract's owner has set a window for it.
+ */
+export async function takeBackTerms(
+  deps: TermsContext,
+  actor: Actor,
+  input: Fields,
+): Promise<{ takenBack: CreditTerms } | OperatorRefusal> {
+  const fields = readFields(input)
+  const fromTime = fields.whole('fromTime', 0, TIME_MAX)
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    await lockTerms(sql)
+    const now = await latestBlockTime(deps.chain, await readCursor(sql, { lock: true }))
+    if (now === null) return unreachable()
+    const [former, last] = (await readCreditTerms(sql)).slice(-2)
+    if (!last || !former || last.fromTime !== fromTime)
+      return refuseAct('conflict', 'Only the latest entry can be taken back, and not the only one: enter other terms.')
+    const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
+    if (last.fromTime <= now && !isUnset)
+      return refuseAct('conflict', `It holds since block time ${last.fromTime}: enter other terms from a later time.`)
+    await deleteTerms(sql, last.fromTime)
+    await recordAct(sql, actor, { action: 'termsTakenBack', before: last, after: former, reason })
+    await notifyLedgerChanged(sql)
+    return { takenBack: last }
+  })
+}
+
+const reaches = (windows: readonly NotOwedWindow[], time: number) => windows.some(({ until }) => until > time)
+
+/** The input, read. Null: not given. */
+interface Asked {
+  given: { [Name in keyof TermsContent]: TermsContent[Name] | null }
+  fromTime: number | null
+  zeroAllowed: boolean
+  before: 'same' | 'notOwed' | 'range' | null
+  beforeRange: { minWei: Wei; maxWei: Wei }
+  reason: string | null
+}
+
+function readAsked(input: Fields): Asked | OperatorRefusal {
+  const fields = readFields(input)
+  const before = fields.wordOrNull('before', ['same', 'notOwed', 'range'])
+  const asked: Asked = {
+    given: {
+      payouts: fields.flagOrNull('payouts'),
+      minWei: fields.weiOrNull('minWei'),
+      maxWei: fields.weiOrNull('maxWei'),
+      intervalSec: fields.wholeOrNull('intervalSec', 1, INTERVAL_MAX_SEC),
+      slotSec: fields.wholeOrNull('slotSec', 1, INTERVAL_MAX_SEC),
+    },
+    fromTime: fields.wholeOrNull('fromTime', 0, TIME_MAX),
+    zeroAllowed: fields.flagOrNull('zero') ?? false,
+    before,
+    beforeRange:
+      before === 'range'
+        ? { minWei: fields.wei('beforeMinWei'), maxWei: fields.wei('beforeMaxWei') }
+        : { minWei: wei(0n), maxWei: wei(0n) },
+    reason: fields.textOrNull('reason'),
+  }
+  return fields.refusal ?? asked
+}
+
+/** What is asked for as entries, unless something speaks against it. */
+async function propose(
+  deps: TermsContext,
+  sql: Sql,
+  cursor: Cursor | null,
+  asked: Asked,
+): Promise<TermsProposal | OperatorRefusal> {
+  const now = await latestBlockTime(deps.chain, cursor)
+  if (now === null) return unreachable()
+  const [known, windows] = [await readCreditTerms(sql), await readWindows(sql)]
+  const before = known.at(-1) ?? null
+  const content = merged(before, asked)
+  if (isOperatorRefusal(content)) return content
+  const shown = { before, latestBlockTime: now }
+  if (before && sameTerms(before, content))
+    return {
+      ...shown,
+      changed: false,
+      entries: [],
+      ownersTransaction: ownersNext(deps.contract.factory, known, windows, now),
+    }
+  const earliest = earliestFrom(known, now)
+  const fromTime = asked.fromTime ?? earliest
+  if (fromTime < earliest)
+    return refuseAct(
+      'conflict',
+      `fromTime is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and behind the entry before it.`,
+    )
+  const next = { ...content, fromTime }
+  const entries = before ? [next] : await firstEntries(deps, next, asked)
+  if (isOperatorRefusal(entries)) return entries
+  const refusal = await refuseEntries(deps, sql, entries, asked)
+  if (refusal) return refusal
+  const ownersTransaction = ownersNext(deps.contract.factory, [...known, ...entries], windows, now)
+  return { ...shown, changed: true, entries, ownersTransaction }
+}
+
+function merged(before: CreditTerms | null, { given }: Asked): TermsContent | OperatorRefusal {
+  const { payouts, minWei, maxWei, intervalSec, slotSec } = given
+  const content = {
+    payouts: payouts ?? before?.payouts,
+    minWei: minWei ?? before?.minWei,
+    maxWei: maxWei ?? before?.maxWei,
+    intervalSec: intervalSec ?? before?.intervalSec,
+    slotSec: slotSec ?? before?.slotSec,
+  }
+  const missing = Object.entries(content).flatMap(([name, value]) => (value === undefined ? [name] : []))
+  if (missing.length === 0) return content as TermsContent
+  return refuseAct(
+    'invalid',
+    `This ledger has no terms yet: ${missing.map((name) => `${name} is required`).join('; ')}.`,
+  )
+}
+
+/** The first entries of a ledger. The first of them holds from time 0: what was due before has terms, too. */
+async function firstEntries(
+  { chain, contract }: ChainRead & FactoryRead,
+  next: CreditTerms,
+  { before, beforeRange }: Asked,
+): Promise<CreditTerms[] | OperatorRefusal> {
+  const head = await orNull(chain.head())
+  const counters = head && (await orNull(contract.counters(head.number)))
+  if (!counters) return unreachable()
+  const isUnused = counters.lastNodeId === 0n && counters.round === 0
+  if (before === 'same' || (before === null && isUnused)) return [{ ...next, fromTime: 0 }]
+  if (before === null)
+    return refuseAct(
+      'invalid',
+      'before is required: the factory has nodes, and turns may be due from before these terms. Say "same" where these terms pay them, "range" with beforeMinWei and beforeMaxWei where others do, "notOwed" where they are not owed.',
+    )
+  const earlier = before === 'range' ? { ...next, payouts: true, ...beforeRange } : { ...next, payouts: false }
+  return [{ ...earlier, fromTime: 0 }, next]
+}
+
+async function refuseEntries(
+  { contract, chain }: ChainRead & FactoryRead,
+  sql: Sql,
+  entries: readonly CreditTerms[],
+  { zeroAllowed }: Asked,
+): Promise<OperatorRefusal | null> {
+  const latest = new Map((await readTierVersions(sql)).map((version) => [version.tierNo, version.payoutBps]))
+  const payoutBps = [...latest.values()]
+  const head = await orNull(chain.head())
+  const leastIntervalSec = await orNull(contract.leastIntervalSec())
+  if (!head || leastIntervalSec === null) return unreachable()
+  for (const entry of entries) {
+    const objection = refuseTerms(entry, { leastIntervalSec, payoutBps, zeroAllowed })
+    if (objection) return refuseAct('invalid', objection)
+    const refusal = entry.payouts ? await refuseOutOfBounds(contract, entry, { payoutBps, atBlock: head.number }) : null
+    if (refusal) return refusal
+  }
+  return null
+}
+
+/** Refuses what the distributor may not pay, with the owner's transaction that would make room. Throws where the chain does not answer. */
+export async function refuseOutOfBounds(
+  contract: FactoryRead['contract'],
+  range: Pick<CreditTerms, 'minWei' | 'maxWei'>,
+  { payoutBps, atBlock }: { payoutBps: readonly number[]; atBlock: number },
+): Promise<OperatorRefusal | null> {
+  const distributor = await contract.distributor(atBlock)
+  if (distributor === null) return null
+  const needed = boundsNeeded(range, payoutBps, await contract.bounds(atBlock))
+  if (needed === null) return null
+  const { to, data, call } = ownerTransaction(contract.factory, { name: 'setBounds', distributor, ...needed })
+  return refuseAct(
+    'conflict',
+    `The contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with ${call}: to ${to}, data ${data}.`,
+  )
+}
+
+/** The latest block time that the ledger or any provider shows; null where no provider answers. */
+async function latestBlockTime(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
+  const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
+  const times = heads.flatMap((head) => (head ? [head.time] : []))
+  return times.length === 0 ? null : Math.max(cursor?.time ?? 0, ...times)
+}
+
+function ownersNext(
+  factory: FactoryRead['contract']['factory'],
+  terms: readonly CreditTerms[],
+  windows: readonly NotOwedWindow[],
+  now: number,
+): OwnerTransaction | null {
+  const call = windowCallNeeded(terms, windows, now)
+  return call && ownerTransaction(factory, call)
+}
+
+const unreachable = () =>
+  refuseAct('unavailable', 'No provider answers: whether these terms fit the chain is not known.')
