@@ -1,6 +1,6 @@
 // How fast the minter's budget is used: what was minted of late, and what one more tier would open.
 import type { Sql } from './sql.ts'
-import { readCreditTerms } from './tiers.ts'
+import { readCreditTerms } from './terms.ts'
 
 /** Mints are looked at as far back as this; of a younger ledger, as far as it goes back, but a day at least. */
 const LOOK_BACK_SEC = 7 * 86_400
