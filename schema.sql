@@ -245,6 +245,13 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_subject ON public.audit USING btree (subject, id DESC) WHERE (subject IS NOT NULL);
 
+CREATE TABLE block_fees (
+  base_fee_wei wei,
+  number bigint NOT NULL,
+  tip_wei wei,
+  CONSTRAINT block_fees_pkey PRIMARY KEY (number)
+);
+
 CREATE TABLE blocks (
   "time" bigint NOT NULL,
   hash hash NOT NULL,

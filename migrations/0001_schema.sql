@@ -23,6 +23,13 @@ CREATE TABLE blocks (
 );
 CREATE INDEX blocks_time ON blocks (time, number);
 
+-- What the last followed blocks show of the price of gas, wei per gas: it bounds what a provider may have us offer.
+CREATE TABLE block_fees (
+  number bigint PRIMARY KEY,
+  base_fee_wei wei, -- null: none on this chain
+  tip_wei wei -- the median of what others paid; null: nobody did
+);
+
 -- The block up to which all of the ledger has followed.
 CREATE TABLE cursors (
   name text PRIMARY KEY,

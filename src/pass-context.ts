@@ -8,13 +8,12 @@ import type { Signer } from './chain/signer.ts'
 import type { Config } from './config.ts'
 import { advisoryLock } from './db/locks.ts'
 import type { Pool } from './db/sql.ts'
+import { type FeeRules, usualFeeRules } from './domain/fees.ts'
 import type { Log } from './lib/log.ts'
 import type { OperatorDeps } from './operator/act.ts'
 import type { OpenedChain } from './parts.ts'
 import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from './passes/context.ts'
 
-/** Most that is offered per gas: a price that ordinary traffic has never had to pay for long. */
-const FEE_CAP_WEI = 500n * 10n ** 9n
 /** How often ledger and contract are compared. */
 const RECONCILE_EVERY_SEC = 300
 
@@ -38,7 +37,7 @@ export function ledgerContext(
       priceGraceSec: config.payments.priceGraceSec,
       holdingRetrySec: config.payments.holdingRetrySec,
       distMode: config.credit.mode,
-      feeCapWei: FEE_CAP_WEI,
+      ...feeRules(config, chain.chainId),
       validForSec: config.chain.validForSec,
       rewindsToShorterChain: part.demoToken !== null,
       reconcileEverySec: RECONCILE_EVERY_SEC,
@@ -76,4 +75,10 @@ export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Poo
   const { pool, chain, contract, rules, log } = ctx
   const senders = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
   return { pool, readPool, chain, contract, senders, rules, log }
+}
+
+/** What the operator allows to be offered for gas; what they do not say is by the chain. */
+function feeRules({ chain: { feeCapWei, tipMaxWei } }: Config, chainId: number): FeeRules {
+  const usual = usualFeeRules(chainId)
+  return { feeCapWei: feeCapWei ?? usual.feeCapWei, tipMaxWei: tipMaxWei ?? usual.tipMaxWei }
 }

@@ -80,6 +80,8 @@ describe('with nothing set', () => {
       startBlock: null,
       finality: 'guarded',
       validForSec: 900,
+      feeCapWei: null,
+      tipMaxWei: null,
       embeddedPort: 8545,
     })
     assert.deepEqual(config.credit, {
@@ -181,6 +183,8 @@ test('in production nothing is embedded, nothing generated is used, and every se
       PUBLIC_RPC_URL: 'https://public.example.org',
       FINALITY: '12',
       VALID_FOR_SEC: '3600',
+      FEE_CAP_WEI: '40000000000',
+      TIP_MAX_WEI: '100000000',
       PAYMENT_ADDRESS: '0xFB6916095CA1DF60BB79CE92CE3EA74C37C5D359',
       QUOTE_TIER: 'basic',
       PRICE_GRACE_SEC: '120',
@@ -238,6 +242,8 @@ test('in production nothing is embedded, nothing generated is used, and every se
       startBlock: 19_000_000,
       finality: 12,
       validForSec: 3600,
+      feeCapWei: 40_000_000_000n,
+      tipMaxWei: 100_000_000n,
       embeddedPort: 8545,
     },
     payments: {
@@ -683,6 +689,7 @@ test('the description of a start with nothing set says what is embedded and what
     'DISTRIBUTOR_KEYSTORE',
     'DISTRIBUTOR_KEYSTORE_PASSWORD',
     'DISTRIBUTOR_SIGNER_URL',
+    'FEE_CAP_WEI',
     'MINTER_ADDRESS',
     'MINTER_KEYSTORE',
     'MINTER_KEYSTORE_PASSWORD',
@@ -693,6 +700,7 @@ test('the description of a start with nothing set says what is embedded and what
     'QUOTE_TIER',
     'SESSION_SECRET',
     'SESSION_SECRET_PREVIOUS',
+    'TIP_MAX_WEI',
     'TRUSTED_PROXIES',
     'WEBHOOK_ALLOW_PRIVATE',
     'WEBHOOK_SECRET',

@@ -1,7 +1,8 @@
 // Observes a range of blocks: what of it concerns us, and the checks that make it believable. Logs and receipts are held
 // against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
 // receipt is a retryable fault), and never mix two forks in one answer.
-import type { ObservedRange, Position } from '../domain/observed.ts'
+import { FEE_BLOCKS, median } from '../domain/fees.ts'
+import type { BlockFees, ObservedRange, Position } from '../domain/observed.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import { messageOf } from '../lib/errors.ts'
 import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
@@ -23,6 +24,8 @@ const RECEIPTS_PER_REQUEST = 50
 /** A block with the transactions that concern us; the others are forgotten as soon as they are read. */
 interface SeenBlock {
   header: WireHeader
+  /** What it shows of the price of gas; null where too many others follow in the range for it to matter. */
+  fees: BlockFees | null
   relevant: WireTransaction[]
   /** The logs that a range gave for it; null where it has to be asked for them by its hash. */
   logs: WireLog[] | null
@@ -53,7 +56,9 @@ export function createObserver(rpc: RpcReads, watched: Watched): Observer {
     async observe(from, to, parent) {
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched, from, to))
-      const see = (answer: unknown, number: number) => seeBlock(answer, number, { concerns, bloomCheck, ranged })
+      const isOurs = memberOf(watched.senders)
+      const see = (answer: unknown, number: number) =>
+        seeBlock(answer, number, { concerns, bloomCheck, ranged, isOurs: number > to - FEE_BLOCKS ? isOurs : null })
       const blocks = await fetchBlocks(rpc, from, to, see)
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
@@ -118,9 +123,11 @@ interface Sight {
   bloomCheck: BloomCheck
   /** Logs that were read for the whole range, by block; null where each block is asked for its own. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
+  /** Whose tips say nothing of what others pay; null: its fees are not looked at. */
+  isOurs: ((address: unknown) => boolean) | null
 }
 
-function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, ranged }: Sight): SeenBlock {
+function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, ranged, isOurs }: Sight): SeenBlock {
   if (answer == null) return again(`the provider has no block ${number}`)
   const head = header(answer)
   if (head.number !== number) again(`asked for block ${number}, got ${head.number}`)
@@ -135,8 +142,29 @@ function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, range
   }
   const given = ranged && (ranged.get(head.hash) ?? [])
   const logs = isDoubtful(bloomCheck, head, entries.length, given) ? null : (given ?? [])
-  return { header: head, relevant, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
+  const fees = isOurs && feesOf(head, entries, isOurs)
+  return { header: head, fees, relevant, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
+
+/** In a block, `gasPrice` is what was paid, whatever was offered. One that is malformed is left out: it decides nothing by itself. */
+function feesOf(
+  { number, baseFeeWei }: WireHeader,
+  entries: readonly unknown[],
+  isOurs: (address: unknown) => boolean,
+): BlockFees {
+  const tips: bigint[] = []
+  for (const entry of baseFeeWei === null ? [] : entries) {
+    const { from, gasPrice } = fields<'from' | 'gasPrice'>(entry, 'transaction')
+    if (isOurs(from) || typeof gasPrice !== 'string' || !PRICE.test(gasPrice)) continue
+    // Some rollups put in transactions of their own, which pay nothing.
+    const price = BigInt(gasPrice)
+    if (baseFeeWei !== null && price >= baseFeeWei) tips.push(price - baseFeeWei)
+  }
+  return { number, baseFeeWei, tipWei: median(tips) }
+}
+
+/** Hexadecimal of at most 128 bits. */
+const PRICE = /^0x[0-9a-f]{1,32}$/
 
 function hashOf(entry: unknown): Hash {
   return String(fields<'hash'>(entry, 'transaction').hash).toLowerCase() as Hash
@@ -306,14 +334,16 @@ function assemble(
 ): ObservedRange {
   const range: ObservedRange = {
     blocks: [],
+    fees: [],
     transfers: [],
     outflows: [],
     sent: [],
     failedWithdrawals: [],
     events: [],
   }
-  for (const { header: head, relevant } of blocks) {
+  for (const { header: head, fees, relevant } of blocks) {
     range.blocks.push(toBlock(head))
+    if (fees) range.fees.push(fees)
     for (const tx of relevant) {
       const found = receipts.get(tx.hash)
       if (found) addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt: found })

@@ -1,6 +1,7 @@
 // What the passes and the routes may ask of the chain, as types alone: the real chain and the simulation's model both
 // stand behind these. Every method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is
 // null only where the docstring says so.
+import type { FeeLimits } from '../domain/fees.ts'
 import type { Block, FactoryEvent, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
@@ -284,10 +285,10 @@ export interface AccountReader {
   nonce(): Promise<number>
   balance(): Promise<Wei>
   /**
-   * Current fees for a new transaction: room for the base fee to double, or `capWei` where that is less and still pays for the next
-   * block. Above it only where nothing below would do.
+   * Current fees for a new transaction: room for the base fee to double, or the cap where that is less and still pays for the next
+   * block. Above it only where nothing below would do. Tip and base fee are believed up to their limits.
    */
-  fees(capWei?: bigint): Promise<Fees>
+  fees(limits?: FeeLimits): Promise<Fees>
 }
 
 /** The same account with its key. The only thing that can send. */

@@ -2,6 +2,7 @@
 // bytes can be stored in between. It must never retry, never encode a call that moves a node's money
 // (factoryAbi has none), and never call a send failed that may have been heard.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
+import type { FeeLimits } from '../domain/fees.ts'
 import { leastMintGas } from '../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.ts'
 import { revertName } from './calls.ts'
@@ -87,20 +88,26 @@ export async function nonceAt(rpc: Rpc, account: Address, blockHash: Hash): Prom
   return reply.ok ? count(reply.result, 'nonce') : null
 }
 
-/** Fees for the next blocks: twice the base fee outlasts five full blocks in a row. `capWei` as `Sender.fees` takes it. */
-export async function currentFees(rpc: Rpc, capWei?: bigint): Promise<Fees> {
+/** Fees for the next blocks: twice the base fee outlasts five full blocks in a row. Limits as `Sender.fees` takes them. */
+export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
   const [latest, tip] = await rpc.batch([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
   ])
   if (!latest || !tip) throw new ChainFault('the provider gave no fees', { retryable: true })
-  const { baseFeeWei } = header(resultOf('eth_getBlockByNumber', latest))
-  if (baseFeeWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
-  const maxPriorityFeeWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
+  const saidWei = header(resultOf('eth_getBlockByNumber', latest)).baseFeeWei
+  if (saidWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
+  const baseFeeWei = atMost(saidWei, limits?.baseFeeMaxWei)
+  const suggestedWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
+  const maxPriorityFeeWei = atMost(suggestedWei, limits?.tipMaxWei)
   const roomyWei = baseFeeWei * 2n + maxPriorityFeeWei
-  const enoughUnderCap =
-    capWei !== undefined && capWei < roomyWei && nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= capWei
-  return { maxFeeWei: enoughUnderCap ? capWei : roomyWei, maxPriorityFeeWei }
+  const cap = limits?.capWei
+  const enoughUnderCap = cap !== undefined && cap < roomyWei && nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= cap
+  return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
+}
+
+function atMost(value: bigint, limit: bigint | null | undefined): bigint {
+  return limit != null && value > limit ? limit : value
 }
 
 /** A full block raises the next one's base fee by an eighth (EIP-1559), and never by less than 1. */

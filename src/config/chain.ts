@@ -2,7 +2,7 @@
 // refused: it was meant for a real chain, and the embedded one must not take its place.
 import type { ChainConfig } from './shape.ts'
 import { type Source, shown } from './source.ts'
-import { PORTS, readAddress, readHttpUrls, readWhole } from './values.ts'
+import { PORTS, readAddress, readHttpUrls, readWei, readWhole } from './values.ts'
 
 /** Providers asked for the same thing; more only multiply the requests. */
 const RPC_URLS_MAX = 8
@@ -29,6 +29,8 @@ export function readChain(source: Source, embedded: boolean): ChainConfig {
     startBlock: startBlock ?? (embedded ? null : 0),
     finality: readFinality(source),
     validForSec: readWhole(source, 'VALID_FOR_SEC', VALID_FOR, 900),
+    feeCapWei: readWei(source, 'FEE_CAP_WEI', null),
+    tipMaxWei: readWei(source, 'TIP_MAX_WEI', null),
     embeddedPort: readWhole(source, 'CHAIN_PORT', PORTS, 8545),
   }
 }

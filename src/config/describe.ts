@@ -30,6 +30,8 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     START_BLOCK: part(config.embedded.chain, numberText(chain.startBlock)),
     FINALITY: String(chain.finality),
     VALID_FOR_SEC: String(chain.validForSec),
+    FEE_CAP_WEI: chain.feeCapWei?.toString() ?? null,
+    TIP_MAX_WEI: chain.tipMaxWei?.toString() ?? null,
     PAYMENT_ADDRESS: payments.address ?? part(config.embedded.chain, null),
     QUOTE_TIER: payments.quoteTier,
     PRICE_GRACE_SEC: String(payments.priceGraceSec),

@@ -70,6 +70,9 @@ export interface ChainConfig {
   readonly finality: 'guarded' | 'finalized' | number
   /** Seconds of block time after which a transaction that was signed can no longer be carried out. */
   readonly validForSec: number
+  /** Most that is offered per gas, in all and as a tip, wei. Null: what is usual on the chain. */
+  readonly feeCapWei: Wei | null
+  readonly tipMaxWei: Wei | null
   /** Port of the embedded chain; 0 takes any free one. */
   readonly embeddedPort: number
 }

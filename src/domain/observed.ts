@@ -11,6 +11,15 @@ export interface Block {
   prevrandao: Hash
 }
 
+/** What a block shows of the price of gas, wei per gas. */
+export interface BlockFees {
+  number: number
+  /** Null on chains without EIP-1559. */
+  baseFeeWei: bigint | null
+  /** The median of the tips that others than our senders paid in it; null where there were none, or the provider does not say. */
+  tipWei: bigint | null
+}
+
 /** Where in the chain something stands. */
 export interface Position {
   blockNumber: number
@@ -108,6 +117,8 @@ export type OwnerActName = (typeof OWNER_ACTS)[number]
 /** Everything the ledger needs of a contiguous range of blocks, checked to hang together by parent hashes. */
 export interface ObservedRange {
   blocks: Block[]
+  /** Of the last blocks of the range, at most `FEE_BLOCKS`. */
+  fees: BlockFees[]
   transfers: Transfer[]
   outflows: Outflow[]
   sent: SenderTransaction[]

@@ -3,6 +3,7 @@
 import type { AccountReader, ChainFacts, ChainReader, ContractReader, NodeHistory, Sender } from '../chain/port.ts'
 import type { LockName } from '../db/locks.ts'
 import type { Pool } from '../db/sql.ts'
+import type { FeeRules } from '../domain/fees.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -108,9 +109,7 @@ export interface CreditRules {
   readonly distMode: 'treasury' | 'swaps'
 }
 
-export interface SendRules {
-  /** Most that is ever offered per gas, wei. */
-  readonly feeCapWei: bigint
+export interface SendRules extends FeeRules {
   /** Seconds of block time after which a call that was signed can no longer be carried out. */
   readonly validForSec: number
 }

@@ -103,6 +103,7 @@ test('contract creations, transfers to others and calls to nobody are passed ove
   })
   assert.deepEqual(range, {
     blocks: range.blocks,
+    fees: range.fees,
     transfers: [],
     outflows: [],
     sent: [],
@@ -110,6 +111,30 @@ test('contract creations, transfers to others and calls to nobody are passed ove
     events: [],
   })
   assert.equal(range.blocks.length, 1)
+})
+
+test('the last blocks of a range show their base fee and the median of the tips that others paid', async () => {
+  const GWEI = 10n ** 9n
+  const hex = (value: bigint) => `0x${value.toString(16)}`
+  const from = (await stage.chain.block()).number
+  const pay = async (account: number, tip: bigint) => {
+    const fees = { maxPriorityFeePerGas: hex(tip), maxFeePerGas: hex(tip + 100n * GWEI) }
+    const transaction = { from: stage.at(account), to: stage.at(7), value: '0x1', ...fees }
+    await stage.chain.rpc('eth_sendTransaction', [transaction])
+  }
+  const range = await observed(async () => {
+    // The minter's own tip says nothing of what others pay.
+    await pay(1, 90n * GWEI)
+    for (const [i, tip] of [3n, 1n, 50n, 2n].entries()) await pay(6 + i, tip * GWEI)
+  })
+  const { baseFeePerGas } = (await stage.chain.block()) as unknown as { baseFeePerGas: string }
+  const number = Number(from) + 1
+  assert.deepEqual(range.fees, [{ number, baseFeeWei: BigInt(baseFeePerGas), tipWei: 2n * GWEI }])
+
+  await stage.chain.mine(30)
+  const head = Number((await stage.chain.block()).number)
+  const { blocks, fees } = await reader.observe(head - 24, head, null)
+  assert.deepEqual([blocks.length, fees.length, fees[0]?.number, fees[0]?.tipWei], [25, 20, head - 19, null])
 })
 
 test('what the payments wallet sends is seen with its fee, a creation and a payment to itself too', async () => {

@@ -288,15 +288,26 @@ test('without EIP-1559 there are no fees to offer, and that is no passing fault'
   assert.ok(fees.maxFeeWei > fees.maxPriorityFeeWei && fees.maxPriorityFeeWei > 0n)
 })
 
+/** Limits of which only the cap can be reached. */
+const under = (capWei: bigint) => ({ capWei, tipMaxWei: 10n ** 12n, baseFeeMaxWei: null })
+
+test('tip and base fee of a provider are believed up to their limits', async () => {
+  const { minter, chain } = stage
+  await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3e8'])
+  await chain.mine()
+  const limits = { capWei: 10n ** 12n, tipMaxWei: 7n, baseFeeMaxWei: 100n }
+  assert.deepEqual(await minter.fees(limits), { maxFeeWei: 207n, maxPriorityFeeWei: 7n })
+})
+
 test('fees leave room for the base fee to double, or for the next block where a cap leaves no more', async () => {
   const { minter, chain } = stage
   await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3e8'])
   await chain.mine()
   const { maxFeeWei, maxPriorityFeeWei: tip } = await minter.fees()
   assert.equal(maxFeeWei, 2_000n + tip)
-  assert.deepEqual(await minter.fees(2_000n + tip), { maxFeeWei, maxPriorityFeeWei: tip })
-  assert.deepEqual(await minter.fees(1_999n + tip), { maxFeeWei: 1_999n + tip, maxPriorityFeeWei: tip })
-  assert.deepEqual(await minter.fees(1_126n + tip), { maxFeeWei: 1_126n + tip, maxPriorityFeeWei: tip })
+  assert.deepEqual(await minter.fees(under(2_000n + tip)), { maxFeeWei, maxPriorityFeeWei: tip })
+  assert.deepEqual(await minter.fees(under(1_999n + tip)), { maxFeeWei: 1_999n + tip, maxPriorityFeeWei: tip })
+  assert.deepEqual(await minter.fees(under(1_126n + tip)), { maxFeeWei: 1_126n + tip, maxPriorityFeeWei: tip })
   // Nothing that the cap allows is sure of the next block.
-  assert.deepEqual(await minter.fees(1_125n + tip), { maxFeeWei, maxPriorityFeeWei: tip })
+  assert.deepEqual(await minter.fees(under(1_125n + tip)), { maxFeeWei, maxPriorityFeeWei: tip })
 })

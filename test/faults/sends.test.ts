@@ -15,7 +15,11 @@ import {
   paid,
   play,
   stateOf,
+  tipOf,
 } from './stage.ts'
+
+const GWEI = 10n ** 9n
+const hex = (value: bigint) => `0x${value.toString(16)}`
 
 /** Long enough for a busy machine, short enough to wait for. */
 const { act } = play({ rpcTimeoutMs: 2_000, rules: { feeCapWei: 10n ** 15n } })
@@ -144,7 +148,6 @@ act(
   [],
   async ({ world, proxy }) => {
     const payment = await paid(world)
-    const GWEI = 10n ** 9n
     const dearBlock = async () => {
       await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(100n * GWEI).toString(16)}`])
       await world.chain.mine()
@@ -193,7 +196,7 @@ act('F9: a raised fee satisfies the ten percent that real nodes ask of a replace
 act('F54: a transaction that offers no tip is replaced as real nodes ask', [], async ({ world, proxy }) => {
   proxy.dialect = 'any'
   const minter = world.ctx.minter ?? assert.fail('no minter')
-  const fees: typeof minter.fees = async (capWei) => ({ ...(await minter.fees(capWei)), maxPriorityFeeWei: 0n })
+  const fees: typeof minter.fees = async (limits) => ({ ...(await minter.fees(limits)), maxPriorityFeeWei: 0n })
   const { payments } = world.instance({ minter: { ...minter, fees } })
   const payment = await paid(world)
   await payments()
@@ -207,15 +210,31 @@ act('F54: a transaction that offers no tip is replaced as real nodes ask', [], a
   assert.deepEqual([second.nonce, second.outcome], [first.nonce, 'accepted'])
   assert.notEqual(second.hash, first.hash)
   // The chain of the tests forgets what it finds too cheap, so that the proxy has nothing to hold the second one against.
-  const tips = await world.pool<{ tip: bigint }[]>`
-    SELECT max_priority_fee_wei AS tip FROM outbox_attempts WHERE tx_hash IN (${first.hash}, ${second.hash}) ORDER BY attempt`
-  assert.deepEqual(
-    tips.map(({ tip }) => tip),
-    [0n, 1n],
-  )
+  assert.deepEqual([await tipOf(world, first.hash), await tipOf(world, second.hash)], [0n, 1n])
   await world.settle()
   await isOneNode(world, payment)
 })
+
+act(
+  'F66: no more is offered as a tip than followed blocks show, whatever a provider suggests',
+  ['highTip'],
+  async (stage) => {
+    const { world, proxy } = stage
+    // A block in which others paid 1, 6 and 50 gwei: what one of them is ready to pay for says nothing.
+    for (const [i, tip] of [1n, 6n, 50n].entries()) {
+      const from = world.at(10 + i)
+      const fees = { maxPriorityFeePerGas: hex(tip * GWEI), maxFeePerGas: hex(1_000n * GWEI) }
+      await world.chain.rpc('eth_sendTransaction', [{ from, to: world.at(4), value: '0x1', ...fees }])
+    }
+    await world.chain.mine()
+    const payment = await paid(world)
+    proxy.inject('highTip', { times: 100 })
+    await world.payments()
+    assert.equal(await tipOf(world, (await lastAttempt(world)).hash), 12n * GWEI)
+    await world.settle()
+    await isOneNode(world, payment)
+  },
+)
 
 act('F10: mints that together need more gas than a transaction may have are split', [], async ({ world }) => {
   await blocksHold(world, 600_000)

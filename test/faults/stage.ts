@@ -153,6 +153,13 @@ export async function lastAttempt(world: World): Promise<AttemptRow> {
   return (await attemptsOf(world)).at(-1) ?? assert.fail('nothing was signed')
 }
 
+/** What an attempt offers as a tip, wei per gas. */
+export async function tipOf(world: World, txHash: Hash): Promise<bigint | undefined> {
+  const [attempt] = await world.pool<{ tip: bigint }[]>`
+    SELECT max_priority_fee_wei AS tip FROM outbox_attempts WHERE tx_hash = ${txHash}`
+  return attempt?.tip
+}
+
 /** The payment is minted, as exactly one node, which is the contract's too. */
 export async function isOneNode(world: World, txHash: Hash): Promise<void> {
   assert.equal(await stateOf(world, txHash), 'minted')

@@ -34,7 +34,7 @@ test('the doctor fails a minter who cannot pay for the mint that waits', async (
   await world.payments()
   assert.equal(await count('accepted'), BUYERS)
 
-  const { maxFeeWei } = await minter().fees(world.ctx.rules.feeCapWei)
+  const { maxFeeWei } = await minter().fees()
   await world.chain.setBalance(minter().address, GAS * maxFeeWei)
   const { findings } = JSON.parse((await runHere(['doctor', '--json'], worldEnv(world))).out)
   const found = findings.find(({ check }: { check: string }) => check === 'funds.minter')

@@ -200,6 +200,7 @@ export function contextOf(
       holdingRetrySec: 3600,
       distMode: 'treasury',
       feeCapWei: 500n * 10n ** 9n,
+      tipMaxWei: 100n * 10n ** 9n,
       validForSec: 900,
       rewindsToShorterChain: false,
       reconcileEverySec: 0,

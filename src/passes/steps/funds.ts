@@ -5,9 +5,11 @@ import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/fun
 import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
+import type { FeeRules } from '../../domain/fees.ts'
 import { fundsNeededWei, type Spending } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
+import { feesNow } from './fees.ts'
 
 /** Balances change by a transaction a minute at most. */
 const EVERY_SEC = 60
@@ -26,7 +28,7 @@ export interface Funds {
 
 /** Looks when the last time is long enough ago. */
 export async function watchFunds(
-  ctx: LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules> & Logging,
+  ctx: LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules & FeeRules> & Logging,
 ): Promise<void> {
   if (ctx.rules.fundsWarnTransactions === 0) return
   const since = await secondsSincePass(ctx.pool, 'funds')
@@ -46,14 +48,14 @@ export async function watchFunds(
 }
 
 async function lookAt(
-  ctx: LedgerDb & RuledBy<UpkeepRules> & Logging,
+  ctx: LedgerDb & RuledBy<UpkeepRules & FeeRules> & Logging,
   role: string,
   sender: AccountReader,
   ahead: Pick<Spending, 'waitingGas' | 'nextRoundWei'>,
 ): Promise<void> {
   const [balanceWei, fees, usualGas] = await Promise.all([
     sender.balance(),
-    sender.fees(),
+    feesNow(ctx, sender),
     readUsualGas(ctx.pool, sender.address),
   ])
   const spending = { gasPerTransaction: usualGas ?? USUAL_GAS, maxFeeWei: fees.maxFeeWei, ...ahead }

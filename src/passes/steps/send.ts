@@ -10,6 +10,7 @@ import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
 import type { LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
+import { feesNow } from './fees.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
@@ -61,7 +62,7 @@ export async function send(
   const [nonce, expected, fees, balance] = await Promise.all([
     sender.nonce(),
     outbox.nextOutboxNonce(ctx.pool, sender.address),
-    sender.fees(ctx.rules.feeCapWei),
+    feesNow(ctx, sender),
     sender.balance(),
   ])
   if (nonce < expected) {
@@ -145,17 +146,17 @@ export async function settleOutstanding(ctx: SendContext, sending: SenderRun): P
   const pending = await outbox.readPending(ctx.pool, sender.address)
   const first = pending[0]
   if (!first) return false
-  const [accountNonce, feesNow, freed] = await Promise.all([
+  const [accountNonce, fees, freed] = await Promise.all([
     sender.nonce(),
-    sender.fees(ctx.rules.feeCapWei),
+    feesNow(ctx, sender),
     outbox.freeNonceBelowPending(ctx.pool, sender.address),
   ])
   // Where the outbox does not know, the account as of the followed block: one that lags has no such block.
   const free = freed ?? (accountNonce < first.nonce ? await sender.nonceAt(cursor.hash) : null)
   // Both sides say that nobody has used it, neither a block that was followed nor one that the provider knows.
-  if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, feesNow)
+  if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   for (const intent of pending) {
-    const view = { headBlock: cursor.number, accountNonce, feesNow, feeCapWei: ctx.rules.feeCapWei }
+    const view = { headBlock: cursor.number, accountNonce, feesNow: fees, feeCapWei: ctx.rules.feeCapWei }
     const decision = decideSend(intent, view)
     switch (decision.kind) {
       case 'wait':

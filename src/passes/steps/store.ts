@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { beginCursor, type Cursor, insertBlocks, pruneBlocks, readCursor, writeCursor } from '../../db/blocks.ts'
 import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
+import { writeFees } from '../../db/fees.ts'
 import {
   insertExpulsions,
   insertFailedWithdrawals,
@@ -72,6 +73,7 @@ export async function storeRange(
       payments.insertTransfers(sql, range.transfers),
       payments.insertOutflows(sql, range.outflows),
       insertBlocks(sql, range.blocks),
+      writeFees(sql, cursor.number, range.fees),
       pruneBlocks(sql, cursor.number - HEADERS_KEPT),
       pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
       changesAnything(range) ? notifyLedgerChanged(sql) : null,

@@ -31,6 +31,8 @@ const RANGE_LIMITS = [
   { code: -32614, message: 'eth_getLogs is limited to a 1 range' },
 ]
 
+const HIGH_TIP_WEI = 300 * 10 ** 9
+
 function resultOf<T>(answer: Answer): T | null {
   return 'result' in answer ? (answer.result as T) : null
 }
@@ -80,6 +82,9 @@ const ALTER: Record<CallFault, Alter> = {
   async wrongChainId() {
     return { result: '0x1' }
   },
+  async highTip() {
+    return { result: hex(HIGH_TIP_WEI) }
+  },
   async rateLimit(_call, _forward, dice) {
     return { error: dice.pick('rateLimit', RATE_LIMITS) }
   },
@@ -116,6 +121,7 @@ const BEFALLS: Record<CallFault, readonly string[] | null> = {
   foreignReceipt: RECEIPTS,
   nullTransaction: ['eth_getTransactionByHash'],
   wrongChainId: ['eth_chainId'],
+  highTip: ['eth_maxPriorityFeePerGas'],
   rateLimit: null,
   internalError: null,
   swallowed: SENDS,

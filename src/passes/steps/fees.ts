@@ -1,0 +1,10 @@
+// What a transaction of ours would offer for gas now. It cannot send.
+import type { AccountReader, Fees } from '../../chain/port.ts'
+import { readFees } from '../../db/fees.ts'
+import { type FeeRules, feeLimits } from '../../domain/fees.ts'
+import type { LedgerDb, RuledBy } from '../context.ts'
+
+/** Asks the provider, and believes it within what followed blocks show and the operator allows. */
+export async function feesNow(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {
+  return account.fees(feeLimits(await readFees(ctx.pool), ctx.rules))
+}

@@ -1,0 +1,37 @@
+// How much may be offered for gas, whatever a provider suggests.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { feeLimits, median, usualFeeRules } from '../../src/domain/fees.ts'
+
+const GWEI = 10n ** 9n
+const RULES = { feeCapWei: 500n * GWEI, tipMaxWei: 100n * GWEI }
+const block = (baseFeeWei: bigint | null, tipWei: bigint | null, number = 1) => ({ number, baseFeeWei, tipWei })
+
+test('a tip may be twice that of the dearest of the last blocks, a base fee four times', () => {
+  const limits = feeLimits([block(20n * GWEI, 2n * GWEI), block(30n * GWEI, 3n * GWEI), block(10n * GWEI, null)], RULES)
+  assert.deepEqual(limits, { capWei: RULES.feeCapWei, tipMaxWei: 6n * GWEI, baseFeeMaxWei: 120n * GWEI })
+})
+
+test('where blocks show next to nothing, one gwei may still be offered; where nothing was followed, the base fee is believed', () => {
+  const quiet = { capWei: RULES.feeCapWei, tipMaxWei: GWEI, baseFeeMaxWei: GWEI }
+  assert.deepEqual(feeLimits([block(7n, 5n)], RULES), quiet)
+  assert.deepEqual(feeLimits([], RULES), { ...quiet, baseFeeMaxWei: null })
+  assert.deepEqual(feeLimits([block(null, null)], RULES), { ...quiet, baseFeeMaxWei: null })
+})
+
+test('what the operator allows bounds a tip, whatever others pay', () => {
+  assert.equal(feeLimits([block(GWEI, 90n * GWEI)], RULES).tipMaxWei, RULES.tipMaxWei)
+})
+
+test('the median is one of the values, of two in the middle the lower one', () => {
+  assert.equal(median([]), null)
+  assert.equal(median([10n, 9n]), 9n)
+  assert.equal(median([10n, 9n, 100n]), 10n)
+  assert.equal(median([10n, 9n, 100n, 100n]), 10n)
+})
+
+test('a rollup allows less unless told, a chain that is not known most', () => {
+  assert.deepEqual(usualFeeRules(1), { feeCapWei: 500n * GWEI, tipMaxWei: 10n * GWEI })
+  assert.deepEqual(usualFeeRules(8453), { feeCapWei: 50n * GWEI, tipMaxWei: 2n * GWEI })
+  assert.deepEqual(usualFeeRules(137), { feeCapWei: 500n * GWEI, tipMaxWei: 100n * GWEI })
+})
