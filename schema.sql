@@ -195,6 +195,8 @@ CREATE OR REPLACE FUNCTION public.webhook_setting()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+  former jsonb;
 BEGIN
   IF NEW.name = 'drift' AND jsonb_array_length(NEW.value) > 0 THEN
     PERFORM webhook_emit('drift.found', concat_ws(' ', NEW.value, NEW.updated_at), jsonb_build_object(
@@ -203,6 +205,14 @@ BEGIN
     -- Each time they become low, not each time the figures change.
     IF TG_OP = 'UPDATE' AND OLD.value ->> 'low' = 'true' THEN RETURN NULL; END IF;
     PERFORM webhook_emit('funds.low', concat_ws(' ', NEW.name, NEW.updated_at), NEW.value - 'low');
+  ELSIF NEW.name = 'budget' THEN
+    former := CASE WHEN TG_OP = 'UPDATE' THEN OLD.value ELSE '{}' END;
+    IF NEW.value -> 'low' <> '[]' AND (former -> 'low') IS DISTINCT FROM (NEW.value -> 'low') THEN
+      PERFORM webhook_emit('budget.low', concat_ws(' ', 'low', NEW.updated_at), NEW.value - 'spent');
+    END IF;
+    IF NEW.value ->> 'spent' IS NOT NULL AND (former ->> 'spent') IS DISTINCT FROM (NEW.value ->> 'spent') THEN
+      PERFORM webhook_emit('budget.spent', concat_ws(' ', 'spent', NEW.updated_at), NEW.value - 'low');
+    END IF;
   END IF;
   RETURN NULL;
 END $function$;
@@ -244,6 +254,7 @@ CREATE TABLE audit (
   CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_subject ON public.audit USING btree (subject, id DESC) WHERE (subject IS NOT NULL);
+CREATE INDEX audit_thefts ON public.audit USING btree (at) WHERE (action = ANY (ARRAY['foreignTransaction'::text, 'restored'::text, 'refTaken'::text, 'mintedElsewhere'::text]));
 
 CREATE TABLE block_fees (
   base_fee_wei wei,
@@ -534,7 +545,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_node_id_key UNIQUE (node_id),
   CONSTRAINT payments_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
-  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'recheck'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
+  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'recheck'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
   CONSTRAINT payments_ref_key UNIQUE (ref),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text, 'minted'::text, 'held'::text, 'refunded'::text, 'dismissed'::text, 'orphaned'::text, 'ignored'::text]))),
   CONSTRAINT payments_tier_id_tier_version_fkey FOREIGN KEY (tier_id, tier_version) REFERENCES tiers(tier_id, version),
@@ -819,7 +830,7 @@ CREATE TRIGGER webhook_payment_updated AFTER UPDATE OF state, reason ON public.p
 CREATE TRIGGER rounds_deleted AFTER DELETE ON public.rounds REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();
 CREATE TRIGGER rounds_inserted AFTER INSERT ON public.rounds REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION rounds_inserted();
 CREATE TRIGGER webhook_round AFTER INSERT ON public.rounds FOR EACH ROW WHEN ((new.node_count > 0)) EXECUTE FUNCTION webhook_round();
-CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON public.settings FOR EACH ROW WHEN (((new.name = 'drift'::text) OR (new.name ~~ 'funds %'::text))) EXECUTE FUNCTION webhook_setting();
+CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON public.settings FOR EACH ROW WHEN (((new.name = ANY (ARRAY['drift'::text, 'budget'::text])) OR (new.name ~~ 'funds %'::text))) EXECUTE FUNCTION webhook_setting();
 CREATE TRIGGER wallet_debited AFTER INSERT ON public.wallet_outflows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
 CREATE TRIGGER wallet_undebited AFTER DELETE ON public.wallet_outflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
 CREATE TRIGGER webhook_withdrawal AFTER INSERT ON public.withdrawals FOR EACH ROW EXECUTE FUNCTION webhook_withdrawal();

@@ -148,7 +148,7 @@ CREATE TABLE payments (
   state text NOT NULL DEFAULT 'seen'
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
   reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
-    'unattributed', 'mintReverted', 'recheck', 'self', 'operator', 'zero', 'failed')),
+    'unattributed', 'mintReverted', 'mintedElsewhere', 'recheck', 'self', 'operator', 'zero', 'failed')),
   tier_id text,
   tier_version int,
   outbox_id bigint REFERENCES outbox, -- the mint that carries it
@@ -593,6 +593,8 @@ CREATE TABLE audit (
   request_id text -- of the request an act came with; null for what a pass or the command line did
 );
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
+-- What a stolen key leaves behind: empty in a healthy ledger, counted by every scrape.
+CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere');
 
 --------------------------------------------------------------------------------------------------- the operator's acts
 
@@ -748,6 +750,8 @@ CREATE TRIGGER webhook_withdrawal AFTER INSERT ON withdrawals FOR EACH ROW EXECU
 
 -- What the passes find out is a setting that changes.
 CREATE FUNCTION webhook_setting() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  former jsonb;
 BEGIN
   IF NEW.name = 'drift' AND jsonb_array_length(NEW.value) > 0 THEN
     PERFORM webhook_emit('drift.found', concat_ws(' ', NEW.value, NEW.updated_at), jsonb_build_object(
@@ -756,11 +760,19 @@ BEGIN
     -- Each time they become low, not each time the figures change.
     IF TG_OP = 'UPDATE' AND OLD.value ->> 'low' = 'true' THEN RETURN NULL; END IF;
     PERFORM webhook_emit('funds.low', concat_ws(' ', NEW.name, NEW.updated_at), NEW.value - 'low');
+  ELSIF NEW.name = 'budget' THEN
+    former := CASE WHEN TG_OP = 'UPDATE' THEN OLD.value ELSE '{}' END;
+    IF NEW.value -> 'low' <> '[]' AND (former -> 'low') IS DISTINCT FROM (NEW.value -> 'low') THEN
+      PERFORM webhook_emit('budget.low', concat_ws(' ', 'low', NEW.updated_at), NEW.value - 'spent');
+    END IF;
+    IF NEW.value ->> 'spent' IS NOT NULL AND (former ->> 'spent') IS DISTINCT FROM (NEW.value ->> 'spent') THEN
+      PERFORM webhook_emit('budget.spent', concat_ws(' ', 'spent', NEW.updated_at), NEW.value - 'low');
+    END IF;
   END IF;
   RETURN NULL;
 END $$;
 CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON settings
-  FOR EACH ROW WHEN (NEW.name = 'drift' OR NEW.name LIKE 'funds %') EXECUTE FUNCTION webhook_setting();
+  FOR EACH ROW WHEN (NEW.name IN ('drift', 'budget') OR NEW.name LIKE 'funds %') EXECUTE FUNCTION webhook_setting();
 
 -- A reorganisation that took back what may have been told.
 CREATE FUNCTION webhook_reorganisation() RETURNS trigger LANGUAGE plpgsql AS $$

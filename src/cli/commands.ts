@@ -103,7 +103,7 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
     summary: 'run one pass now, under the same locks as the service, and print its outcome',
     details: `payments: follow the chain, judge, mint. credit: pay the turns that are due. reconcile: compare the whole ledger with the
 contract, and insert nodes that it lacks. Exit code 1 when it did not run (another run holds the lock), or did not do its work
-(paused, halted, underfunded, not signed).`,
+(paused, halted, underfunded, not signed, the minter's budget spent).`,
     args: [{ name: 'pass', help: 'payments, credit or reconcile', choices: ['payments', 'credit', 'reconcile'] }],
     examples: ['node-ledger pass payments', 'node-ledger pass credit --json', 'node-ledger pass reconcile'],
     load: async () => (await import('./pass.ts')).pass,

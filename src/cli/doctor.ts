@@ -13,6 +13,7 @@ import { lookAtDatabase } from './doctor/database.ts'
 import { type Finding, fail, look, ok, unknown, type Verdict, warn } from './doctor/finding.ts'
 import { lookAtKeys } from './doctor/keys.ts'
 import { lookAtLedger } from './doctor/ledger.ts'
+import { lookAtPowers, lookAtThefts } from './doctor/powers.ts'
 import { lookAtSigners, openEachKey } from './doctor/signers.ts'
 import { lookAtWebhooks } from './doctor/webhooks.ts'
 
@@ -83,13 +84,16 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
     const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: RPC_TIMEOUT_MS })
     stack.defer(() => rpc.close())
     findings.push(...(await lookAtChain(chain, rpc, config.schedule.staleAfterSec)))
+    findings.push(...(await lookAtPowers(chain.factory, rpc, readable)))
     const roles = closed.map(({ check }) => check)
     findings.push(...(await lookAtKeys(config, chain, readable)).filter(({ check }) => !roles.includes(check)))
     findings.push(...(await lookAtSigners(config, chain)))
   }
   findings.push(...closed)
-  if (readable) findings.push(...(await lookAtLedger(readable, ledgerOptions(config, chain, findings))))
-  else findings.push(unknown('ledger', 'there is no database to ask, or no ledger in it'))
+  if (readable) {
+    findings.push(...(await lookAtLedger(readable, ledgerOptions(config, chain, findings))))
+    findings.push(...(await lookAtThefts(readable)))
+  } else findings.push(unknown('ledger', 'there is no database to ask, or no ledger in it'))
   findings.push(...(await lookAtWebhooks(config.webhooks, readable)))
   return findings
 }

@@ -23,13 +23,27 @@ export async function pass(call: Call): Promise<ExitCode> {
     await out.result({ ...outcome, halted: halt }, () => fields(Object.entries(outcome)))
     if (!outcome.ran) out.say('It did not run: another run of this pass is under way.')
     if (halt) out.say(`The passes are halted (${halt.reason}, since ${halt.since}): see "node-ledger help resume".`)
-    const unsigned = 'signer' in outcome && outcome.signer === 'notSigned'
-    if (unsigned)
-      out.say('Its signer did not sign, and what waits for it goes on waiting: "node-ledger doctor" says why.')
+    const waits = whatWaits(outcome)
+    for (const line of waits) out.say(line)
     const stuck = 'reason' in outcome && ['disabled', 'paused', 'underfunded'].includes(outcome.reason ?? '')
     const drifting = 'drifts' in outcome && outcome.drifts.length > 0
-    return outcome.ran && !halt && !stuck && !unsigned && !drifting ? EXIT.done : EXIT.not
+    return outcome.ran && !halt && !stuck && waits.length === 0 && !drifting ? EXIT.done : EXIT.not
   })
+}
+
+/** What keeps paid work waiting though the pass ran, each with what to do. */
+function whatWaits(outcome: object): string[] {
+  const { signer, budgetSpent } = outcome as { signer?: string | null; budgetSpent?: string | null }
+  const lines: string[] = []
+  if (signer === 'notSigned')
+    lines.push('Its signer did not sign, and what waits for it goes on waiting: "node-ledger doctor" says why.')
+  if (budgetSpent) {
+    const verb = budgetSpent === 'nodes' ? 'mint' : 'open'
+    lines.push(
+      `The minter may ${verb} no more ${budgetSpent}: "node-ledger owner refill-minter --${budgetSpent} <n>" prints what the contract’s owner signs.`,
+    )
+  }
+  return lines
 }
 
 function run(ctx: PassContext, name: string) {

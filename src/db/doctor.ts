@@ -1,6 +1,7 @@
 // What the doctor asks of the ledger: the last runs, what waits, what went wrong of late. Only reads, a few rows each.
 import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
+import { readCreditTerms } from './tiers.ts'
 
 /** The last run of each pass, by the database's clock. */
 export async function readRuns(sql: Sql): Promise<{ name: string; secondsAgo: number; error: string | null }[]> {
@@ -35,4 +36,27 @@ export async function readRecentTrouble(sql: Sql, senders: readonly Address[] | 
       (SELECT count(*) FROM audit WHERE action = 'senderRests' AND at > now() - interval '15 minutes') AS rests`
   if (!row) throw new Error('a statement of scalars answered no row')
   return row
+}
+
+/** Things of one kind that are named. */
+const NAMED_MAX = 20
+
+/** What a stolen key leaves behind, newest first: transactions of a week, and refs that stand against a payment still undecided. */
+export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
+  const foreign = await sql<{ subject: string }[]>`
+    SELECT coalesce(subject, 'told as restored') AS subject FROM audit
+    WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '7 days'
+    ORDER BY at DESC LIMIT ${NAMED_MAX}`
+  const refs = await sql<{ ref: string }[]>`
+    SELECT ref FROM payments WHERE state = 'held' AND reason = 'mintedElsewhere' ORDER BY block_number DESC LIMIT ${NAMED_MAX}`
+  return { foreign: foreign.map(({ subject }) => subject), refs: refs.map(({ ref }) => ref) }
+}
+
+/** Cohorts whose interval no terms of this ledger have had: another opened them, or the owner set it. */
+export async function readOddCohorts(sql: Sql): Promise<{ cohort: number; intervalSec: number }[]> {
+  const known = [...new Set((await readCreditTerms(sql)).map(({ intervalSec }) => intervalSec))]
+  if (known.length === 0) return []
+  return await sql<{ cohort: number; intervalSec: number }[]>`
+    SELECT cohort, interval_sec AS "intervalSec" FROM cohorts WHERE cohort > 0 AND NOT interval_sec = ANY(${known})
+    ORDER BY cohort LIMIT ${NAMED_MAX}`
 }

@@ -29,6 +29,23 @@ export interface LedgerFigures {
   paused: boolean
   /** What the funds watch last found, by role. */
   funds: Record<string, { low: boolean; neededWei: string }> | null
+  /** What the budget watch last found; null before it has looked. */
+  budget: {
+    nodes: number
+    cohorts: number
+    nodesPerWeek: number
+    cohortsPerTier: number
+    floorWei: string
+    ceilingWei: string
+    low: string[]
+    spent: string | null
+  } | null
+  /** Nodes in a cohort with neither payment nor grant. */
+  unpaidNodes: number
+  /** What was done with our keys elsewhere and followed within a day. */
+  foreignTransactions: number
+  /** Payments whose ref another wallet's node has taken, found within a day. */
+  refsTaken: number
   /** Roles whose signer did not sign when it was last asked; null: none. */
   notSigning: string[] | null
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
@@ -61,6 +78,13 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT value ->> 'reason' FROM settings WHERE name = 'halted') AS halted,
       coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
+      (SELECT value FROM settings WHERE name = 'budget') AS budget,
+      (SELECT count(*) FROM (SELECT FROM nodes n WHERE n.payment_id IS NULL AND n.cohort IS NOT NULL
+        AND NOT EXISTS (SELECT FROM grants g WHERE g.node_id = n.node_id) LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "foreignTransactions",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('refTaken', 'mintedElsewhere') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "refsTaken",
       (SELECT jsonb_agg(substr(name, 8)) FROM settings WHERE name LIKE 'signer %') AS "notSigning",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
         'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,

@@ -15,7 +15,8 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
     FROM jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("nodeId" bigint, owner text, cohort int, ref text,
       "perNodeAtMintWei" numeric, "turnsAtMint" int, "txHash" text, "blockTime" bigint, "blockNumber" bigint,
       "blockHash" text)
-    LEFT JOIN payments p ON p.ref = r.ref AND p.state <> 'orphaned'`
+    -- A ref that another wallet's node has taken pays for nothing.
+    LEFT JOIN payments p ON p.ref = r.ref AND p.state <> 'orphaned' AND p.from_address = r.owner`
 }
 
 /**

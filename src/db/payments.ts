@@ -145,19 +145,19 @@ export async function markMinting(sql: Sql, paymentIds: readonly number[], outbo
 }
 
 /**
- * Marks the payments whose node was minted. The tier is the verdict's; where the payment had none yet (the mint came first, as
+ * Marks the payments whose node was minted, to the wallet that paid. The tier is the verdict's; where the payment had none yet (the mint came first, as
  * when a ledger is rebuilt), the version of the node's tier that was in force. One that is in no followed block stays so.
  * @returns payments minted although they were not on their way: refs of held, refunded, dismissed or ignored ones.
  */
 export async function markMinted(
   sql: Sql,
-  minted: readonly { ref: Hash; nodeId: bigint; tierNo: number }[],
+  minted: readonly { ref: Hash; nodeId: bigint; tierNo: number; owner: Address }[],
 ): Promise<Hash[]> {
   if (minted.length === 0) return []
   const chosen = sql`
     SELECT p.id, r."nodeId", p.state AS before, t.tier_id, t.version
-    FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, "nodeId" bigint, "tierNo" int)
-    JOIN payments p ON p.ref = r.ref
+    FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, "nodeId" bigint, "tierNo" int, owner text)
+    JOIN payments p ON p.ref = r.ref AND p.from_address = r.owner
     LEFT JOIN LATERAL (
       SELECT tier_id, version FROM tiers WHERE tier_no = r."tierNo"
       ORDER BY (from_block <= p.block_number) DESC, CASE WHEN from_block <= p.block_number THEN version ELSE -version END DESC
@@ -176,11 +176,13 @@ export async function markMinted(
 /** Gives payments that were just stored (again) the nodes that are on chain for them already. */
 export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<void> {
   if (refs.length === 0) return
-  const nodes = await sql<{ ref: Hash; nodeId: number; tierNo: number }[]>`
+  const nodes = await sql<{ ref: Hash; nodeId: number; tierNo: number; owner: Address }[]>`
     UPDATE nodes n SET payment_id = p.id FROM payments p, cohorts c
     WHERE n.ref = ANY(${[...refs]}) AND p.ref = n.ref AND p.state <> 'minted'
+      AND p.from_address = coalesce((SELECT t.to_address FROM node_transfers t WHERE t.node_id = n.node_id
+        ORDER BY t.block_number, t.log_index LIMIT 1), n.owner)
       AND c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
-    RETURNING n.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo"`
+    RETURNING n.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.from_address AS owner`
   await markMinted(
     sql,
     nodes.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) })),
@@ -202,6 +204,16 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
   const change = { chosen, where: sql`p.outbox_id = c.id` }
   const rows = await moveAndRead(sql, 'takeOverMint', change, sql<{ ref: Hash }[]>`ref`)
   return rows.map((row) => row.ref)
+}
+
+/** Holds payments whose ref is the node of another wallet than the one that paid. @returns their refs, as far as they were not held for it. */
+export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
+  if (refs.length === 0) return []
+  const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.reason IS DISTINCT FROM 'mintedElsewhere'
+    AND EXISTS (SELECT FROM nodes n WHERE n.ref = p.ref AND n.payment_id IS NULL)`
+  const evidence = { rule: 'mintedElsewhere', by: 'contract' }
+  const rows = await moveAndRead(sql, 'loseRef', { where: taken, evidence, by: 'pass' }, sql<{ ref: Hash }[]>`ref`)
+  return rows.map(({ ref }) => ref)
 }
 
 /** Holds payments whose order the contract skipped: because the wallet was full, or for what no other order would mend. */

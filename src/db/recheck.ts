@@ -1,6 +1,6 @@
 // What a ledger that came from a backup, or from nothing, must not do by itself: mint a payment that may have been refunded
 // in what was lost. Up to the block noted here, what is not minted is the operator's to decide.
-import type { Hash } from '../domain/units.ts'
+import type { Address, Hash } from '../domain/units.ts'
 import { move } from './moves.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -50,11 +50,12 @@ export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<numbe
   })
 }
 
-/** How many of these refs are payments that the ledger has seen and not judged yet. */
-export async function countUnjudged(sql: Sql, refs: readonly Hash[]): Promise<number> {
-  if (refs.length === 0) return 0
+/** How many of these mints are of payments that the ledger has seen and not judged yet, to the wallet that paid. */
+export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owner: Address }[]): Promise<number> {
+  if (minted.length === 0) return 0
   const [row] = await sql<{ unjudged: number }[]>`
-    SELECT count(*) AS unjudged FROM payments WHERE ref = ANY(${[...refs]}) AND state = 'seen'`
+    SELECT count(*) AS unjudged FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, owner text)
+    JOIN payments p ON p.ref = r.ref AND p.from_address = r.owner WHERE p.state = 'seen'`
   return row?.unjudged ?? 0
 }
 

@@ -15,10 +15,11 @@ export type HoldReason =
   | 'senderDenied'
   | 'unattributed'
   | 'mintReverted'
+  | 'mintedElsewhere'
   | 'recheck'
 
 /** What the judge holds a payment for. */
-export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted'>
+export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted' | 'mintedElsewhere'>
 
 /** The buyer's token holding at the payment's block. */
 export type HoldingReading =

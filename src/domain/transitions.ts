@@ -140,6 +140,14 @@ export const MOVES = {
     verdict: 'held',
     why: 'The contract skipped its order: the wallet is full, or no order can succeed.',
   },
+  loseRef: {
+    by: ['store'],
+    from: ['seen', 'accepted', 'minting', 'held'],
+    to: ['held'],
+    reasons: ['mintedElsewhere'],
+    verdict: 'held',
+    why: 'Its ref is the node of another wallet, and can never be minted for its own.',
+  },
   lapseMint: {
     by: ['store'],
     from: ['minting'],

@@ -25,8 +25,11 @@ export interface Meters {
   delivery(result: 'delivered' | 'retried' | 'failed'): void
 }
 
-/** `notSigned`: the signer did not sign what the run asked it for. `overlap`: another run held the lock. */
-export type PassResult = 'ok' | 'notSigned' | 'fault' | 'overlap'
+/**
+ * `notSigned`: the signer did not sign what the run asked it for. `budgetSpent`: the minter's budget had nothing left of what was wanted.
+ * `overlap`: another run held the lock.
+ */
+export type PassResult = 'ok' | 'notSigned' | 'budgetSpent' | 'fault' | 'overlap'
 
 /** Registers all of it but `answers`, and what Node tells of itself. */
 export function createMeters(registry: Registry, version: string): Meters & { answers: PlainHistogram } {
@@ -84,7 +87,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
   })
   const runs = new Counter({
     name: 'node_ledger_pass_runs_total',
-    help: 'Runs of a pass on this instance: ok, notSigned (its signer did not sign), fault (stopped; the next goes on), overlap (another run held the lock).',
+    help: 'Runs of a pass on this instance: ok, notSigned (its signer did not sign), budgetSpent (the minter may mint or open no more), fault (stopped; the next goes on), overlap (another run held the lock).',
     labelNames: ['pass', 'outcome'],
     registers,
   })
@@ -147,14 +150,14 @@ function startAtZero(
   deliveries: Counter<'result'>,
 ): void {
   for (const pass of ['payments', 'credit']) {
-    for (const outcome of ['ok', 'notSigned', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
+    for (const outcome of ['ok', 'notSigned', 'budgetSpent', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
     durations.zero({ pass })
   }
   for (const result of ['delivered', 'retried', 'failed']) deliveries.inc({ result }, 0)
 }
 
 /** A pass that is counted, with what came of it. */
-export function metered<T extends { ran: boolean; signer: string | null }>(
+export function metered<T extends { ran: boolean; signer: string | null; budgetSpent?: string | null }>(
   pass: string,
   meters: Pick<Meters, 'pass'>,
   run: () => Promise<T>,
@@ -164,10 +167,16 @@ export function metered<T extends { ran: boolean; signer: string | null }>(
     let outcome: PassResult = 'fault'
     try {
       const result = await run()
-      outcome = !result.ran ? 'overlap' : result.signer === 'notSigned' ? 'notSigned' : 'ok'
+      outcome = resultOf(result)
       return result
     } finally {
       meters.pass({ pass, outcome, seconds: (performance.now() - started) / 1000 })
     }
   }
+}
+
+function resultOf({ ran, signer, budgetSpent }: { ran: boolean; signer: string | null; budgetSpent?: string | null }) {
+  if (!ran) return 'overlap'
+  if (signer === 'notSigned') return 'notSigned'
+  return budgetSpent ? 'budgetSpent' : 'ok'
 }

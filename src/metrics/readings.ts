@@ -161,6 +161,8 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, senders: { role: 
       },
     ]),
     ...senders.flatMap((sender) => senderSamples(f, sender, age)),
+    ...budgetSamples(f),
+    ...theftSamples(f),
     ...connectionSamples(f),
     named(
       'node_ledger_db_probe_seconds',
@@ -182,6 +184,63 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, senders: { role: 
       'node_ledger_webhook_endpoints_disabled',
       'Endpoints that nothing is sent to any more until an operator enables them.',
       f.webhooksDisabled,
+    ),
+  ]
+}
+
+/** What the contract's owner allows the keys, and whether that still suffices. */
+function budgetSamples({ budget }: LedgerFigures): Sample[] {
+  if (!budget) return []
+  const needed = { nodes: budget.nodesPerWeek, cohorts: budget.cohortsPerTier }
+  return [
+    ...(['nodes', 'cohorts'] as const).flatMap((what) => {
+      const labelled = (name: string, help: string, value: number) => ({
+        ...named(name, help, value),
+        labels: { what },
+      })
+      return [
+        labelled('node_ledger_minter_budget', 'What the minter may still mint, or open.', budget[what]),
+        labelled(
+          'node_ledger_minter_budget_needed',
+          'Below this it is low: nodes minted in a week, cohorts that one more tier takes.',
+          needed[what],
+        ),
+        labelled('node_ledger_minter_budget_low', 'Whether it is low.', Number(budget.low.includes(what))),
+        labelled(
+          'node_ledger_minter_budget_spent',
+          'Whether nothing is left of it and something waits.',
+          Number(budget.spent === what),
+        ),
+      ]
+    }),
+    ...(['floor', 'ceiling'] as const).map((bound) => ({
+      ...named(
+        'node_ledger_credit_bound_ether',
+        'The least and the most that the distributor may credit a node for a turn.',
+        ether(BigInt(bound === 'floor' ? budget.floorWei : budget.ceilingWei)),
+      ),
+      labels: { bound },
+    })),
+  ]
+}
+
+/** What a stolen key leaves behind. */
+function theftSamples(f: LedgerFigures): Sample[] {
+  return [
+    named(
+      'node_ledger_nodes_unpaid',
+      'Nodes in a cohort with neither payment nor grant; counted up to 10,000.',
+      f.unpaidNodes,
+    ),
+    named(
+      'node_ledger_foreign_transactions',
+      'Uses of our keys that this ledger never stored, found within a day, as by a thief or before a restore; counted up to 10,000.',
+      f.foreignTransactions,
+    ),
+    named(
+      'node_ledger_refs_taken',
+      'Payments whose ref is the node of another wallet than the payer, found within a day; counted up to 10,000.',
+      f.refsTaken,
     ),
   ]
 }

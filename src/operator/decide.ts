@@ -1,6 +1,7 @@
 // What the operator makes of held payments without the chain being asked: released in a tier, or dismissed, one or all the dust at
 // once. The payment's row is locked, so of two who decide at the same time the second is refused.
 import { type DeskPayment, dismissDust, sumDust } from '../db/decisions.ts'
+import { readNodesOfRefs } from '../db/grants.ts'
 import { writeVerdict } from '../db/moves.ts'
 import { readWalletUse } from '../db/payments.ts'
 import { notifyLedgerChanged } from '../db/settings.ts'
@@ -43,6 +44,7 @@ export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields
         'conflict',
         'The contract has no room for this wallet. It is minted by itself once there is room.',
       )
+    if (payment.reason === 'mintedElsewhere' && (await readNodesOfRefs(sql, [payment.ref])).length > 0) return refTaken
     const tier = tierToRelease(payment, tierId, await readTierVersions(sql))
     if (isOperatorRefusal(tier)) return tier
     const { tierNodes, tierInFlight } = await readWalletUse(sql, payment.from, tier.tierNo)
@@ -62,6 +64,11 @@ export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields
     return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
   })
 }
+
+const refTaken = refuseAct(
+  'conflict',
+  'Its ref is the node of another wallet, and a ref is minted once: refund or dismiss it.',
+)
 
 const noSender = refuseAct(
   'conflict',

@@ -20,6 +20,7 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'senderDenied',
   'unattributed',
   'mintReverted',
+  'mintedElsewhere',
   'recheck',
   'self',
   'operator',

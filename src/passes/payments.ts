@@ -19,6 +19,7 @@ import type {
 import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { auditWallet } from './steps/audit.ts'
+import { watchBudget } from './steps/budget.ts'
 import { follow } from './steps/follow.ts'
 import { watchFunds } from './steps/funds.ts'
 import { judge, settledHeight } from './steps/judge.ts'
@@ -58,7 +59,8 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
       const sendWith = (sender: Sender) => settleAndMint(ctx, { run, sender, cursor }, settled)
       const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)
       signer = minted.signer
-      budgetSpent = minted.result
+      budgetSpent = minted.result ?? null
+      await watchBudget(ctx, cursor, minted.result)
     }
   }
   return {
@@ -77,14 +79,17 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   }
 }
 
-/** Nothing is sent before the ledger has followed to the head: what was already done must be known first. */
+/**
+ * Nothing is sent before the ledger has followed to the head: what was already done must be known first.
+ * @returns what the budget had nothing left of; undefined where that was not looked at, as what was sent is still on its way.
+ */
 async function settleAndMint(
   ctx: LedgerDb & FactoryRead & RuledBy<SendRules> & Logging,
   sending: SenderRun,
   settled: number,
-): Promise<BudgetAnswer> {
+): Promise<BudgetAnswer | undefined> {
   await takeOver(ctx, sending.sender)
-  if (await settleOutstanding(ctx, sending)) return null
+  if (await settleOutstanding(ctx, sending)) return undefined
   const { sent, budgetSpent } = await mint(ctx, sending, settled)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
   return budgetSpent

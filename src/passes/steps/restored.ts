@@ -38,8 +38,11 @@ export async function noteRestore(
   if (unknown.size === 0) return false
   const theirs = work.filter((event) => unknown.has(event.txHash))
   const ours = theirs.some((event) => event.kind !== 'nodeMinted')
-  const refs = theirs.flatMap((event) => (event.kind === 'nodeMinted' ? [event.ref] : []))
-  if (!ours && (await countUnjudged(sql, refs)) === 0) return false
+  // A node for another wallet than the one that paid is a thief's work, not the service's.
+  const minted = theirs.flatMap((event) =>
+    event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : [],
+  )
+  if (!ours && (await countUnjudged(sql, minted)) === 0) return false
   if (await raiseRecheck(sql, headBlock, 'pass')) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
     ctx.log.error(

@@ -112,6 +112,10 @@ async function settlePayments(
   const surprises = await payments.markMinted(sql, changes.nodes)
   for (const ref of surprises) await alarm(ctx, sql, { action: 'mintedThoughNotAccepted', subject: ref })
 
+  const refs = [...came, ...changes.nodes.map(({ ref }) => ref), ...changes.refsTaken.map(({ ref }) => ref)]
+  for (const ref of await payments.holdRefsTaken(sql, refs))
+    await alarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
+
   const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
   const impossible = changes.skipped.filter(({ reason }) => reason !== SKIPPED_WALLET_FULL && !PASSING.includes(reason))
   await payments.holdSkipped(sql, refsOf(full), 'walletLimit')

@@ -1,0 +1,81 @@
+// Looks now and then whether what the contract's owner allows the minter still suffices, and says so while there is time to refill it.
+// Sends nothing, and never keeps a pass from its work.
+import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
+import type { Cursor } from '../../db/blocks.ts'
+import { type BudgetNeed, readBudgetNeed } from '../../db/budget.ts'
+import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
+import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
+import { inTransaction } from '../../db/sql.ts'
+import { budgetShortOf } from '../../domain/budget.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
+import type { BudgetAnswer } from '../outcomes.ts'
+
+/** A budget is used by a mint a block at most, and is refilled by people. */
+const EVERY_SEC = 60
+
+/** What is known of what the owner allows; kept as the setting `budget`. */
+export interface KnownBudget extends BudgetNeed {
+  nodes: number
+  cohorts: number
+  floorWei: string
+  ceilingWei: string
+  /** What there is too little of for a week as the last one, or for one more tier. */
+  low: ('nodes' | 'cohorts')[]
+  /** What there was nothing left of when something waited for it. */
+  spent: BudgetAnswer
+}
+
+/**
+ * Looks when the last time is long enough ago, or when a mint found the budget spent, or no longer so. `found` is what it had nothing left
+ * of; undefined where the pass did not plan a mint.
+ */
+export async function watchBudget(
+  ctx: LedgerDb & FactoryRead & Logging,
+  cursor: Cursor,
+  found: BudgetAnswer | undefined,
+): Promise<void> {
+  const before = (await readSetting(ctx.pool, 'budget')) as KnownBudget | null
+  const spent = found === undefined ? (before?.spent ?? null) : found
+  const since = await secondsSincePass(ctx.pool, 'budget')
+  if (since !== null && since < EVERY_SEC && (before?.spent ?? null) === spent) return
+  await passStarted(ctx.pool, 'budget')
+  try {
+    const [budget, bounds, need] = await Promise.all([
+      ctx.contract.budget(cursor.number),
+      ctx.contract.bounds(cursor.number),
+      readBudgetNeed(ctx.pool, cursor.time),
+    ])
+    await note(ctx, before, known({ budget, bounds, need }, spent))
+    await passFinished(ctx.pool, 'budget', { outcome: {} })
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'what the contract’s owner allows could not be looked at')
+    await passFinished(ctx.pool, 'budget', { error: messageOf(error) })
+  }
+}
+
+function known(
+  { budget, bounds, need }: { budget: MinterBudget; bounds: CreditBounds; need: BudgetNeed },
+  spent: BudgetAnswer,
+): KnownBudget {
+  const { nodes, cohorts } = budget
+  const { floorWei, ceilingWei } = bounds
+  const low = budgetShortOf({ nodes, cohorts, ...need })
+  return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent }
+}
+
+/** Writes down what is known, and each change for the worse or back. */
+async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    await writeSetting(sql, 'budget', now, 'pass')
+    const changes = [
+      ...(String(now.low) === String(before?.low ?? []) ? [] : [now.low.length > 0 ? 'budgetLow' : 'budgetRestored']),
+      ...(now.spent !== null && now.spent !== (before?.spent ?? null) ? ['budgetSpent'] : []),
+    ]
+    for (const action of changes) {
+      await writeAudit(sql, { actor: 'pass', action, detail: now })
+      if (action !== 'budgetRestored')
+        ctx.log.warn({ action, ...now }, 'the minter’s budget: have the contract’s owner refill it')
+    }
+  })
+}

@@ -1,0 +1,144 @@
+// A ledger on real parts whose keys a thief has, and what the operator would see of it: the doctor's findings and the alerts that fire.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { createGovernanceReader } from '../../src/chain/governance.ts'
+import type { CohortCredit, CohortOpening, MintOrder } from '../../src/chain/port.ts'
+import { createReadings } from '../../src/chain/readings.ts'
+import { createSender, encodeCall } from '../../src/chain/sender.ts'
+import { localSigner } from '../../src/chain/signer.ts'
+import { lookAtLedger } from '../../src/cli/doctor/ledger.ts'
+import { lookAtPowers, lookAtThefts } from '../../src/cli/doctor/powers.ts'
+import { type Hash, type Wei, wei } from '../../src/domain/units.ts'
+import { createMetricsReader } from '../../src/metrics/readings.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import type { OwnerDeps, OwnerPreview } from '../../src/operator/owner.ts'
+import { FOREVER } from '../support/factory.ts'
+import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const RULES = new URL('../../ops/prometheus/alerts.yaml', import.meta.url)
+
+/** The thief's calls, with the keys in hand. Each is mined; it may revert. */
+export interface Thief {
+  mint(...orders: MintOrder[]): Promise<boolean>
+  open(first: number, ...openings: CohortOpening[]): Promise<boolean>
+  credit(round: number, credits: CohortCredit[], valueWei: bigint): Promise<boolean>
+}
+
+export interface Stage {
+  world: World
+  thief: Thief
+  /** What the thief did, which the invariants must not call a breach. */
+  done: { foreign: Hash[]; unpaidRefs: Hash[] }
+  desk: OwnerDeps
+  /** Checks of the doctor that are worse than ok. */
+  doctor(): Promise<string[]>
+  /** Alerts that would fire, by their rules over what the metrics page shows. */
+  alerts(): Promise<string[]>
+  /** Carries out what a preview prints, as the owner's wallet would. */
+  sign(found: object): Promise<void>
+}
+
+/** A test of one attack in a world of its own; at the end all invariants hold. */
+export function attack(sentence: string, body: (stage: Stage) => Promise<void>): void {
+  test(sentence, async () => {
+    const world = await startWorld()
+    const done: Stage['done'] = { foreign: [], unpaidRefs: [] }
+    try {
+      await world.settle()
+      await body(stageOf(world, done))
+      await checkInvariants(world, done satisfies OnPurpose)
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+function stageOf(world: World, done: Stage['done']): Stage {
+  const governance = createGovernanceReader(world.rpc, world.factory)
+  const steal = async (from: number, data: `0x${string}`, valueWei = 0n) => {
+    const txHash = await world.call(from, world.factory, data, valueWei)
+    done.foreign.push(txHash)
+    return (await world.succeeded(txHash)) === true
+  }
+  const encoded = (call: Parameters<typeof encodeCall>[0]) => encodeCall(call, { guarded: false }).data
+  return {
+    world,
+    done,
+    desk: { pool: world.pool, governance },
+    thief: {
+      mint: (...orders) => steal(1, encoded({ kind: 'mint', orders, guard: null, validUntil: FOREVER })),
+      open: (first, ...openings) => steal(1, encoded({ kind: 'openCohorts', first, openings, validUntil: FOREVER })),
+      credit: (round, credits, valueWei) =>
+        steal(
+          2,
+          encoded({ kind: 'credit', round, credits, valueWei: wei(valueWei), guard: null, validUntil: FOREVER }),
+          valueWei,
+        ),
+    },
+    doctor: () => findings(world),
+    async alerts() {
+      // It looks once a minute, by the database's clock.
+      await world.pool`DELETE FROM passes WHERE name = 'budget'`
+      await world.payments()
+      return firing(world)
+    },
+    async sign(found) {
+      if (isOperatorRefusal(found)) assert.fail(found.message)
+      const { owner, transaction, refusal } = found as OwnerPreview
+      assert.deepEqual([owner, refusal], [world.at(0), null])
+      assert.equal(await world.succeeded(await world.call(0, transaction.to, transaction.data)), true)
+    },
+  }
+}
+
+async function findings(world: World): Promise<string[]> {
+  const found = [
+    ...(await lookAtPowers(world.factory, world.rpc, world.pool)),
+    ...(await lookAtThefts(world.pool)),
+    ...(await lookAtLedger(world.pool, {
+      ...{ staleAfterSec: 3_600, timer: false, quoteTier: null, paymentAddress: world.at(3), headBlock: null },
+      senders: [world.at(1), world.at(2)],
+    })),
+  ]
+  return found.filter(({ verdict }) => verdict !== 'ok').map(({ check }) => check)
+}
+
+interface Rule {
+  alert: string
+  expr: string
+}
+
+/** Of the rules that only ask whether a figure is above zero, those that hold. */
+async function firing(world: World): Promise<string[]> {
+  const { pool, ctx, rpc, factory } = world
+  const readings = createReadings({ rpc, factory, distributor: null })
+  const samples = await createMetricsReader({ pool, chain: ctx.chain, readings, minter: null, distributor: null })()
+  const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }
+  return groups
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ alert, expr }) => {
+      const name = /^max(?: by \(\w+\))? \((\w+)\)(?: == 1| > 0)$/.exec(expr.replace('max(', 'max ('))?.[1]
+      return samples.some((sample) => sample.name === name && Number(sample.value) > 0) ? [alert] : []
+    })
+}
+
+/** Another account of the chain as a key of the service. */
+export function senderAt({ chain, rpc, factory }: World, account: number) {
+  const { privateKey } = chain.accounts[account] ?? assert.fail('no such account')
+  return createSender({ rpc, signer: localSigner(privateKey), chainId: chain.chainId, factory })
+}
+
+/** All nodes as the ledger has them. */
+export async function nodesOf(world: World): Promise<{ id: number; ref: Hash; cohort: number | null }[]> {
+  return await world.pool<{ id: number; ref: Hash; cohort: number | null }[]>`
+    SELECT node_id AS id, ref, cohort FROM nodes ORDER BY node_id`
+}
+
+/** What the contract says a node holds. */
+export async function balanceOf(world: World, nodeId: number): Promise<Wei> {
+  const [, balance] = await world.read<[string, bigint]>('nodeInfo', [BigInt(nodeId)])
+  return wei(balance)
+}
