@@ -1,7 +1,7 @@
 // What the doctor asks of the ledger: the last runs, what waits, what went wrong of late. Only reads, a few rows each.
 import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
-import { readCreditTerms } from './tiers.ts'
+import { readCreditTerms } from './terms.ts'
 
 /** The last run of each pass, by the database's clock. */
 export async function readRuns(sql: Sql): Promise<{ name: string; secondsAgo: number; error: string | null }[]> {
