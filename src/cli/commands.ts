@@ -243,6 +243,55 @@ whoever paid, and carry the very amount; where a Safe made it, the provider's tr
     load: async () => (await import('./payments.ts')).refund,
   },
   {
+    name: 'terms list',
+    group: 'decide',
+    summary: "list the credit terms, and what the contract's owner has to do for them",
+    examples: ['node-ledger terms list'],
+    load: async () => (await import('./terms.ts')).list,
+  },
+  {
+    name: 'terms set',
+    group: 'decide',
+    summary: 'enter credit terms that hold from a time on: whether turns are owed, their range, the schedule',
+    details: `They hold from five minutes after the latest block time that any provider shows, or from --from-time. What is left out stays.
+Turns due before are paid by the terms of their time. "--payouts false" takes effect once the contract's owner has sent the transaction that is
+printed; until then turns are owed and wait.`,
+    options: {
+      payouts: { value: 'true|false', help: 'whether turns due from then on are owed' },
+      'min-wei': { value: 'wei', help: "least draw of a turn; a tier's rate multiplies it" },
+      'max-wei': { value: 'wei', help: 'most of it' },
+      'interval-sec': {
+        value: 's',
+        help: 'time between two turns of a node, for cohorts that are opened from then on',
+      },
+      'slot-sec': { value: 's', help: 'time between the phases of a tier; it divides the interval' },
+      'from-time': { value: 'unix', help: 'block time from which they hold, unix seconds' },
+      zero: { help: 'allow turns that pay nothing' },
+      before: {
+        value: 'word',
+        help: 'for a ledger without terms: who pays turns due before, "same", "range" or "notOwed"',
+      },
+      'before-min-wei': { value: 'wei', help: 'with --before range: least draw of turns due before' },
+      'before-max-wei': { value: 'wei', help: 'most of it' },
+      ...REASON,
+      ...YES,
+    },
+    examples: [
+      'node-ledger terms set --max-wei 1600000000000000 --reason "summer" --yes',
+      'node-ledger terms set --payouts false --yes',
+    ],
+    load: async () => (await import('./terms.ts')).set,
+  },
+  {
+    name: 'terms take-back',
+    group: 'decide',
+    summary: 'take back the latest credit terms, as long as they do not hold yet',
+    details: "Terms that switch payouts off can be taken back until the contract's owner has set a window for them.",
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger terms take-back --reason "a slip" --yes'],
+    load: async () => (await import('./terms.ts')).takeBack,
+  },
+  {
     name: 'tiers list',
     group: 'decide',
     summary: 'list the tiers with their prices and terms',

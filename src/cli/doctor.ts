@@ -15,6 +15,7 @@ import { lookAtKeys } from './doctor/keys.ts'
 import { lookAtLedger } from './doctor/ledger.ts'
 import { lookAtPowers, lookAtThefts } from './doctor/powers.ts'
 import { lookAtSigners, openEachKey } from './doctor/signers.ts'
+import { lookAtTerms } from './doctor/terms.ts'
 import { lookAtWebhooks } from './doctor/webhooks.ts'
 
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
@@ -91,6 +92,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   }
   findings.push(...closed)
   if (readable) {
+    findings.push(...(await look('terms', () => lookAtTerms(readable, config.credit.named))))
     findings.push(...(await lookAtLedger(readable, ledgerOptions(config, chain, findings))))
     findings.push(...(await lookAtThefts(readable)))
   } else findings.push(unknown('ledger', 'there is no database to ask, or no ledger in it'))

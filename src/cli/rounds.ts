@@ -67,7 +67,7 @@ export async function preview(call: Call): Promise<ExitCode> {
 /** What keeps a round from being sent, and what to do about it. */
 const IN_ITS_WAY: Readonly<Record<string, string>> = {
   halted: 'the passes are halted: "node-ledger doctor" says why',
-  disabled: 'DIST_ENABLED is false',
+  disabled: 'the ledger has no credit terms: "node-ledger terms set"',
   noDistributor: 'no key of a distributor is set',
   chainUnreachable: 'no chain provider answers',
   behind: 'the ledger is behind the chain; a pass follows first',

@@ -10,9 +10,10 @@ import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from
 import { creditMaxWei } from '../domain/credit.ts'
 import { refuseTierVersion, type TierRefusal } from '../domain/tiers.ts'
 import { type Wei, wei } from '../domain/units.ts'
-import type { ChainRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import type { ChainRead, FactoryRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { type FieldReader, readFields } from './input.ts'
+import { refuseOutOfBounds } from './terms.ts'
 
 const PAYOUT_BPS_MAX = 1_000_000
 const PER_WALLET_MAX = 2 ** 31 - 1
@@ -82,7 +83,7 @@ function readChange(fields: FieldReader): Change {
  * tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; the next free one unless told.
  */
 export async function createTier(
-  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -112,7 +113,7 @@ export async function createTier(
  * out stays. The old price still buys the tier for the grace, and is nobody else's until then. `holdingWei: "0"` opens it to anyone.
  */
 export async function changeTier(
-  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -129,7 +130,7 @@ export async function changeTier(
 
 /** POST tiers/:tierId/sale `{onSale, reason?}`: puts a tier on sale or takes it off. Payments made before hold as they were. */
 export async function setOnSale(
-  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -173,7 +174,7 @@ function merge(before: Terms, change: Change): Terms {
 
 /** Enters what `propose` makes of the tiers there are, unless something speaks against it. */
 async function enter(
-  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
   actor: Actor,
   reason: string | null,
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
@@ -188,7 +189,7 @@ async function enter(
     const refusal =
       refuseTerms(terms) ??
       wordsOf(refuseTierVersion(rows, terms, now.time, deps.rules.priceGraceSec)) ??
-      (await refusePayout(sql, terms)) ??
+      (await refusePayout(deps, sql, terms, now.number)) ??
       (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
     if (refusal) return refusal
     const view = async () => {
@@ -239,14 +240,21 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
   )
 }
 
-/** What a node is credited for life must fit what the contract has for it. */
-async function refusePayout(sql: Sql, { payoutBps }: Terms): Promise<OperatorRefusal | null> {
+/** What a node is credited for life must fit what the contract has for it, and each turn what the distributor may pay. */
+async function refusePayout(
+  { contract }: FactoryRead,
+  sql: Sql,
+  { payoutBps }: Terms,
+  atBlock: number,
+): Promise<OperatorRefusal | null> {
   const terms = (await readCreditTerms(sql)).at(-1)
-  if (!terms || terms.maxWei <= creditMaxWei(terms.intervalSec, payoutBps)) return null
-  return refuseAct(
-    'conflict',
-    `At ${payoutBps} basis points and ${terms.maxWei} wei a turn, a node's total could outgrow the contract's 80 bits within 100 years.`,
-  )
+  if (!terms) return null
+  if (terms.maxWei > creditMaxWei(terms.intervalSec, payoutBps))
+    return refuseAct(
+      'conflict',
+      `At ${payoutBps} basis points and ${terms.maxWei} wei a turn, a node's total could outgrow the contract's 80 bits within 100 years.`,
+    )
+  return terms.payouts ? refuseOutOfBounds(contract, terms, { payoutBps: [payoutBps], atBlock }) : null
 }
 
 /** A token that cannot be read would hold every payment. */

@@ -79,6 +79,26 @@ export async function download(path: string): Promise<void> {
   URL.revokeObjectURL(link.href)
 }
 
+/** An entry of the credit terms. Times are unix seconds of block time; 0 is the beginning. */
+export interface AdminTerms {
+  fromTime: number
+  payouts: boolean
+  minWei: bigint
+  maxWei: bigint
+  intervalSec: number
+  slotSec: number
+  state: 'past' | 'inForce' | 'toCome'
+  enteredAt: Date
+  enteredBy: string
+}
+
+/** A transaction for the contract's owner to send. */
+export interface OwnersTransaction {
+  to: string
+  call: string
+  data: string
+}
+
 type Hex = `0x${string}`
 export type Verdict = Revived<{
   verdict: string

@@ -14,6 +14,7 @@ import { RoundsConsole } from './rounds.tsx'
 import { Senders } from './senders.tsx'
 import { Audit, Transactions } from './sent.tsx'
 import { State } from './state.tsx'
+import { TermsConsole } from './terms.tsx'
 import { TiersConsole } from './tiers.tsx'
 import { Webhooks } from './webhooks.tsx'
 
@@ -24,6 +25,7 @@ const SECTIONS = {
   nodes: ['Nodes', Nodes],
   rounds: ['Rounds', RoundsConsole],
   tiers: ['Tiers', TiersConsole],
+  terms: ['Terms', TermsConsole],
   transactions: ['Transactions', Transactions],
   webhooks: ['Webhooks', Webhooks],
   books: ['Books', Books],

@@ -8,6 +8,7 @@ import { readPayments, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refund.ts'
 import { rescan } from '../../../operator/rescan.ts'
 import { addSender, listSenders, removeSender } from '../../../operator/senders.ts'
+import { enterTerms, listTerms, previewTerms, takeBackTerms } from '../../../operator/terms.ts'
 import { changeTier, createTier, listTiers, setOnSale } from '../../../operator/tiers.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
@@ -27,6 +28,9 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   bothRoute('tiers', listTiers, createTier),
   actRoute('tiers/:tierId', changeTier),
   actRoute('tiers/:tierId/sale', setOnSale),
+  bothRoute('terms', listTerms, enterTerms),
+  actRoute('terms/preview', previewTerms),
+  actRoute('terms/take-back', takeBackTerms),
   actRoute('pause', pause),
   actRoute('resume', resume),
   actRoute('halt/clear', clearHaltByHand),

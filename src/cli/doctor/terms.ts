@@ -1,0 +1,51 @@
+// Looks at the credit terms: are there any, does the environment name others, has the contract's owner set what they say of turns not owed.
+import { readCursor } from '../../db/blocks.ts'
+import { readWindows } from '../../db/owner-acts.ts'
+import type { Pool } from '../../db/sql.ts'
+import { readCreditTerms } from '../../db/terms.ts'
+import { termsAt } from '../../domain/credit.ts'
+import { windowCallNeeded } from '../../domain/payouts.ts'
+import { sameTerms, type TermsContent } from '../../domain/terms.ts'
+import { inEther } from '../ether.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const LIST = '"node-ledger terms list" shows it.'
+
+/** `named` is what the environment names; null: nothing. */
+export async function lookAtTerms(pool: Pool, named: TermsContent | null): Promise<Finding[]> {
+  const [entered, windows, cursor] = [await readCreditTerms(pool), await readWindows(pool), await readCursor(pool)]
+  const last = entered.at(-1)
+  if (!last)
+    return [
+      fail(
+        'terms',
+        'the ledger has no credit terms: nothing is judged, minted or paid',
+        '"node-ledger terms set" enters them; on a factory without nodes DIST_ENABLED and CREDIT_… name them for the first start with a key.',
+      ),
+    ]
+  const now = cursor?.time ?? 0
+  const inForce = termsAt(entered, now) ?? last
+  const reading = { inForce, last }
+  const range = `${inEther(inForce.minWei)} to ${inEther(inForce.maxWei)} ether every ${inForce.intervalSec} s`
+  const findings = [ok('terms', inForce.payouts ? `a turn pays ${range}` : 'payouts are off', reading)]
+  if (named && !sameTerms(last, named))
+    findings.push(
+      warn(
+        'terms.settings',
+        'DIST_ENABLED and CREDIT_… name other terms than the ledger has, and are ignored',
+        `Unset them, or enter them with "node-ledger terms set". ${LIST}`,
+        { named },
+      ),
+    )
+  const call = windowCallNeeded(entered, windows, now)
+  if (call)
+    findings.push(
+      warn(
+        'terms.windows',
+        "the contract's owner has not set yet which turns are not owed: until then they are owed, and wait",
+        `The owner has to send ${call.name}. ${LIST}`,
+        { call: call.name },
+      ),
+    )
+  return findings
+}

@@ -1,0 +1,216 @@
+// Credit terms entered over HTTP on a real chain: previewed, entered for a time ahead, taken back, and what is refused; payouts switched off
+// with the transaction that the contract's owner has to send; and what a start of an instance may and may not do to them.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { loadConfig } from '../../src/config.ts'
+import { connect } from '../../src/db/sql.ts'
+import { readCreditTerms } from '../../src/db/terms.ts'
+import { attachChain } from '../../src/parts.ts'
+import { chainPreflight, openLedgerChain, StartError } from '../../src/settle.ts'
+import { worldEnv } from '../support/cli.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, INTERVAL_SEC, SLOT_SEC, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const [MIN, MAX] = [ETHER / 2000n, (ETHER * 3n) / 2000n]
+
+/** What a start with these settings does to the world's ledger; `pool` is another ledger's. @returns what it told. */
+async function start(world: World, env: Record<string, string> = {}, pool = world.pool): Promise<string[]> {
+  const set = Object.fromEntries(Object.entries({ ...worldEnv(world), ...env }).filter(([, value]) => value !== ''))
+  const config = loadConfig(set, { readFile: () => assert.fail('no file is read') })
+  const part = await attachChain(config)
+  assert.ok(part)
+  const told: string[] = []
+  await chainPreflight(config, pool, await openLedgerChain(pool, part, world.rpc), (line) => told.push(line))()
+  return told
+}
+
+const UNNAMED = {
+  ...{ DIST_ENABLED: '', CREDIT_MIN_WEI: '', CREDIT_MAX_WEI: '', CREDIT_INTERVAL_SEC: '', CREDIT_SLOT_SEC: '' },
+}
+const KEYLESS = { MINTER_PRIVATE_KEY: '', DISTRIBUTOR_PRIVATE_KEY: '' }
+
+describe('terms', () => {
+  let desk: Desk
+  let world: World
+  before(async () => {
+    desk = await startDesk()
+    world = desk.world
+    await world.settle()
+    await world.pay(5, BASIC)
+    await world.settle()
+  })
+  after(() => desk.close())
+
+  const now = async () => Number((await world.chain.block()).timestamp)
+  const entered = () => readCreditTerms(world.pool)
+
+  it('are shown as they would be entered, and nothing is changed by that', async () => {
+    const told = await desk.post('terms/preview', { maxWei: String(MAX + 1n) })
+    assert.equal(told.status, 200, told.text)
+    const { changed, entries, before, ownersTransaction } = told.json
+    assert.deepEqual([changed, entries.length, before.fromTime, ownersTransaction], [true, 1, 0, null])
+    assert.ok(entries[0].fromTime >= (await now()) + 300)
+    assert.deepEqual([entries[0].minWei, entries[0].maxWei], [String(MIN), String(MAX + 1n)])
+    assert.equal((await entered()).length, 1)
+  })
+
+  it('hold from five minutes ahead at the earliest, for whoever asks for less', async () => {
+    for (const fromTime of [0, (await now()) + 299]) {
+      const refused = await desk.post('terms', { maxWei: String(MAX + 1n), fromTime })
+      assert.equal(refused.status, 409)
+      assert.match(refused.json.error, /earliest/)
+    }
+    assert.equal((await entered()).length, 1)
+  })
+
+  it('are refused where a turn may pay nothing, unless that is asked for by name', async () => {
+    const nothing = { minWei: '0', maxWei: '0' }
+    assert.match((await desk.post('terms', nothing)).json.error, /set zero/)
+    assert.equal((await desk.post('terms/preview', { ...nothing, zero: true })).status, 200)
+    assert.equal((await entered()).length, 1)
+  })
+
+  it('beyond the bounds of the distributor are refused with the transaction of the owner that makes room', async () => {
+    const powers = await world.read<[bigint, bigint]>('bounds')
+    await world.act(0, 'setBounds', [world.at(2), 0n, MAX / 10n ** 9n])
+    const refused = await desk.post('terms', { maxWei: String(MAX * 2n) })
+    assert.equal(refused.status, 409)
+    const [, data] = /data (0x[0-9a-f]+)/.exec(refused.json.error) ?? []
+    assert.match(refused.json.error, /setBounds/)
+    await world.call(0, world.factory, data as `0x${string}`)
+    assert.equal((await desk.post('terms/preview', { maxWei: String(MAX * 2n) })).status, 200, 'at every rate')
+    await world.act(0, 'setBounds', [world.at(2), powers[0], powers[1]])
+  })
+
+  it('are entered once with a row in the audit log, and taken back only while they do not hold', async () => {
+    const first = await desk.post('terms', { maxWei: String(MAX * 2n), reason: 'summer' })
+    assert.equal(first.status, 200, first.text)
+    const [{ fromTime }] = first.json.entries
+    const [row] = (await desk.get('audit?action=termsEntered')).json.entries
+    assert.deepEqual([row.actor, row.detail.reason, row.detail.after[0].fromTime], ['ada', 'summer', fromTime])
+    const early = await desk.post('terms', { minWei: String(MIN + 1n), fromTime: fromTime - 1 })
+    assert.equal(early.status, 409, 'not from earlier than the one before')
+    assert.equal((await desk.post('terms', {})).json.changed, false, 'saying the same changes nothing')
+    assert.equal((await desk.post('terms/take-back', { fromTime: 0 })).status, 409)
+    assert.equal((await desk.post('terms/take-back', { fromTime })).status, 200)
+    assert.equal((await entered()).length, 1)
+
+    const again = await desk.post('terms', { maxWei: String(MAX * 2n) })
+    const [{ fromTime: at }] = again.json.entries
+    await world.chain.setNextTime(at)
+    await world.chain.mine()
+    assert.equal((await desk.post('terms/take-back', { fromTime: at })).status, 409, 'it holds from this very block on')
+    assert.deepEqual(
+      (await desk.get('terms')).json.terms.map(({ state }: { state: string }) => state),
+      ['inForce', 'toCome'],
+    )
+    await world.rest()
+    assert.deepEqual(
+      (await desk.get('terms')).json.terms.map(({ state }: { state: string }) => state),
+      ['past', 'inForce'],
+    )
+  })
+
+  it('that switch payouts off say what the owner has to send, and can be taken back until that is on chain', async () => {
+    const off = await desk.post('terms', { payouts: false })
+    const [{ fromTime }] = off.json.entries
+    const { data, call } = off.json.ownersTransaction
+    assert.match(call, new RegExp(`addNotOwed\\(window: 1, from: ${fromTime}`))
+    assert.equal((await desk.service.get('/api/cron/health')).json.distEnabled, true, 'it does not hold yet')
+    await world.chain.setNextTime(fromTime + 1)
+    await world.rest()
+    assert.equal((await desk.service.get('/api/cron/health')).json.distEnabled, false)
+    assert.equal((await desk.post('terms/take-back', { fromTime })).status, 200, 'no window says so')
+    const again = await desk.post('terms', { payouts: false })
+    const at = again.json.entries[0].fromTime
+    await world.call(0, world.factory, again.json.ownersTransaction.data)
+    assert.notEqual(data, again.json.ownersTransaction.data)
+    await world.chain.setNextTime(at + 1)
+    await world.rest()
+    assert.equal((await desk.get('terms')).json.ownersTransaction, null)
+    assert.equal((await desk.post('terms/take-back', { fromTime: at })).status, 409, 'the owner has set a window')
+    const on = await desk.post('terms', { payouts: true })
+    assert.match(
+      on.json.ownersTransaction.call,
+      new RegExp(`endNotOwed\\(window: 1, until: ${on.json.entries[0].fromTime}`),
+    )
+    assert.equal((await desk.post('terms/take-back', { fromTime: on.json.entries[0].fromTime })).status, 200)
+  })
+
+  it('are what they were, whatever a start names, or leaves out', async () => {
+    const before = await entered()
+    assert.deepEqual(await start(world, { ...UNNAMED, ...KEYLESS }), [], 'names nothing')
+    for (const env of [
+      { CREDIT_MIN_WEI: '1', CREDIT_MAX_WEI: '1' },
+      { DIST_ENABLED: 'false' },
+      { CREDIT_INTERVAL_SEC: '120' },
+      { ...KEYLESS, CREDIT_MAX_WEI: '7', CREDIT_MIN_WEI: '7' },
+    ]) {
+      const [line] = await start(world, env)
+      assert.match(line ?? '', /other terms than the ledger has, and are ignored/)
+    }
+    assert.deepEqual(await entered(), before)
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'termsEntered' AND actor = 'start'`).length, 0)
+  })
+
+  it('of a ledger without any are not taken from the settings where the factory has nodes', async () => {
+    const database = await createDatabase()
+    const pool = connect(database.url, { max: 3, prepare: true, applicationName: 'test' })
+    try {
+      const [line] = await start(world, {}, pool)
+      assert.match(line ?? '', /no credit terms: nothing is judged, minted or paid/)
+      assert.equal((await readCreditTerms(pool)).length, 0)
+      const anew = world.instance({ pool, directUrl: database.url })
+      await world.chain.increaseTime(INTERVAL_SEC)
+      await world.pay(6, BASIC)
+      await world.chain.mine()
+      await anew.payments()
+      assert.equal((await anew.credit()).reason, 'disabled')
+      const states = await pool`SELECT DISTINCT state FROM payments ORDER BY state`
+      assert.deepEqual(
+        states.map(({ state }) => state),
+        ['minted', 'seen'],
+        'nothing is judged',
+      )
+      assert.equal((await pool`SELECT FROM outbox WHERE kind <> 'foreign'`).length, 0, 'nothing is sent')
+    } finally {
+      await pool.end({ timeout: 1 })
+      await database.drop()
+    }
+  })
+})
+
+describe('the first terms', () => {
+  let world: World
+  before(async () => {
+    world = await startWorld()
+    await world.pool`DELETE FROM credit_terms`
+  })
+  after(() => world.close())
+
+  it('are nobody’s to name without a key', async () => {
+    assert.match((await start(world, KEYLESS))[0] ?? '', /no credit terms/)
+    assert.equal((await readCreditTerms(world.pool)).length, 0)
+  })
+
+  it('are refused at start where they cannot be', async () => {
+    await world.act(0, 'setBounds', [world.at(2), 0n, 1n])
+    await assert.rejects(start(world), (error) => error instanceof StartError && /setBounds/.test(error.message))
+    await world.act(0, 'setBounds', [world.at(2), 0n, 2n ** 47n])
+    assert.equal((await readCreditTerms(world.pool)).length, 0)
+  })
+
+  it('are those of one of two instances that start at once, and the other is told', async () => {
+    const dearer = { CREDIT_MIN_WEI: '600000000000000' }
+    const told = await Promise.all([start(world), start(world, dearer), start(world), start(world, dearer)])
+    const entered = await readCreditTerms(world.pool)
+    assert.deepEqual(
+      entered.map(({ fromTime, payouts, intervalSec, slotSec }) => [fromTime, payouts, intervalSec, slotSec]),
+      [[0, true, INTERVAL_SEC, SLOT_SEC]],
+    )
+    assert.deepEqual(told.map((lines) => lines.length).sort(), [0, 0, 1, 1])
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'termsEntered'`).length, 1)
+  })
+})
