@@ -611,6 +611,15 @@ CREATE TABLE rounds (
 CREATE INDEX rounds_block ON public.rounds USING btree (block_number);
 CREATE INDEX rounds_newest ON public.rounds USING btree (created_at DESC, round DESC) WHERE (node_count > 0);
 
+CREATE TABLE seed_blocks (
+  "time" bigint NOT NULL,
+  number bigint NOT NULL,
+  parent_time bigint,
+  seed hash NOT NULL,
+  CONSTRAINT seed_blocks_pkey PRIMARY KEY (number)
+);
+CREATE INDEX seed_blocks_time ON public.seed_blocks USING btree ("time", number);
+
 CREATE TABLE senders (
   added_at timestamp with time zone NOT NULL DEFAULT now(),
   added_by text NOT NULL,
@@ -627,6 +636,20 @@ CREATE TABLE settings (
   updated_by text NOT NULL,
   value jsonb NOT NULL,
   CONSTRAINT settings_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE single_turns (
+  amount_wei wei,
+  cohort integer NOT NULL,
+  due bigint NOT NULL,
+  max_wei wei,
+  min_wei wei,
+  payout_bps integer,
+  round bigint NOT NULL,
+  seed hash,
+  seed_block bigint,
+  CONSTRAINT single_turns_pkey PRIMARY KEY (round, cohort, due),
+  CONSTRAINT single_turns_round_cohort_fkey FOREIGN KEY (round, cohort) REFERENCES turns(round, cohort) ON DELETE CASCADE
 );
 
 CREATE TABLE skips (

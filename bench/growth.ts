@@ -7,7 +7,6 @@ import { readCohorts } from '../src/db/cohorts.ts'
 import * as reads from '../src/db/reads.ts'
 import { lastRound } from '../src/db/rounds.ts'
 import { connect, type Pool } from '../src/db/sql.ts'
-import { isDue } from '../src/domain/schedule.ts'
 import { type Address, hash } from '../src/domain/units.ts'
 import type { PassContext } from '../src/passes/context.ts'
 import { planDueRound } from '../src/passes/steps/plan.ts'
@@ -140,10 +139,11 @@ async function compare(what: string, statement: Statement, ledgers: readonly Led
 async function plan(pool: Pool): Promise<void> {
   const cursor = await readCursor(pool)
   if (!cursor) throw new Error('the ledger has followed nothing')
-  const due = (await readCohorts(pool)).filter((cohort) => isDue(cohort, cursor.time))
+  const cohorts = await readCohorts(pool)
   await lastRound(pool)
+  const basis = { cursor, bounds: null, upTo: cursor.time }
   // Planning asks the chain only for seeds older than the stored headers: there are none here.
-  const { plan: planned } = await planDueRound({ pool } as PassContext, { cursor, bounds: null }, due)
+  const { plan: planned } = await planDueRound({ pool } as PassContext, basis, cohorts)
   if (planned.credits.length !== COHORTS) throw new Error('not every cohort was planned')
 }
 

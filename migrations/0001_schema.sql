@@ -339,7 +339,8 @@ CREATE INDEX rounds_newest ON rounds (created_at DESC, round DESC) WHERE node_co
 CREATE INDEX rounds_block ON rounds (block_number);
 
 -- A cohort's credit in a round, with the terms and the seed from which anyone can recompute its amount. The terms are null for a
--- turn that this ledger has no terms for (credited by another, or before they were entered), and for a credit of several turns.
+-- turn that this ledger has no terms for (credited by another, or before they were entered), and for a credit of several turns, which
+-- single_turns has.
 CREATE TABLE turns (
   round bigint NOT NULL REFERENCES rounds ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
@@ -358,6 +359,30 @@ CREATE TABLE turns (
   UNIQUE (cohort, due) -- each turn is paid once
 );
 CREATE UNIQUE INDEX turns_cohort ON turns (cohort, turn_no DESC);
+
+-- Each turn of a credit that is for several of them.
+CREATE TABLE single_turns (
+  round bigint NOT NULL,
+  cohort int NOT NULL,
+  due bigint NOT NULL, -- unix seconds
+  amount_wei wei, -- what the terms come to for each node; null where one of them is not known
+  seed_block bigint,
+  seed hash,
+  min_wei wei,
+  max_wei wei,
+  payout_bps int,
+  PRIMARY KEY (round, cohort, due),
+  FOREIGN KEY (round, cohort) REFERENCES turns ON DELETE CASCADE
+);
+
+-- The first blocks not before turns, from which these have their seeds. Kept for good: a turn may be paid long after its headers are gone.
+CREATE TABLE seed_blocks (
+  number bigint PRIMARY KEY,
+  time bigint NOT NULL,
+  parent_time bigint, -- null for a block without parent
+  seed hash NOT NULL
+);
+CREATE INDEX seed_blocks_time ON seed_blocks (time, number);
 
 -- Turns of a cohort that a round passed over, since they were not owed.
 CREATE TABLE skips (

@@ -59,10 +59,16 @@ export const LAYERS: readonly Layer[] = [
   { of: ['src/passes/outcomes.ts'], may: ['src/domain'] },
   { of: ['src/passes/steps'], may: STEP, packages: ['node'] },
   { of: ['src/passes/steps/send.ts'], may: [...STEP, 'src/passes/steps'] },
-  { of: ['src/passes/steps/mint.ts'], may: [...STEP, 'src/passes/steps', 'src/passes/steps/send.ts'] },
+  {
+    of: ['src/passes/steps/mint.ts', 'src/passes/steps/round.ts'],
+    may: [...STEP, 'src/passes/steps', 'src/passes/steps/send.ts'],
+  },
   {
     of: ['src/passes/payments.ts', 'src/passes/credit.ts'],
-    may: [...STEP, 'src/passes', 'src/passes/steps', 'src/passes/steps/mint.ts', 'src/passes/steps/send.ts'],
+    may: [
+      ...[...STEP, 'src/passes', 'src/passes/steps'],
+      ...['src/passes/steps/mint.ts', 'src/passes/steps/round.ts', 'src/passes/steps/send.ts'],
+    ],
   },
   { of: ['src/passes'], may: [...STEP, 'src/passes/steps'], packages: ['node'] },
   {

@@ -13,14 +13,22 @@ export interface TurnTerms {
   payoutBps: number | null
 }
 
+/** One of the turns that a credit is for. */
+export interface SingleTurn extends Omit<TurnTerms, 'tierId'> {
+  due: number
+  /** What its terms come to for each node; null where one of them is not known. */
+  amountWei: Wei | null
+}
+
+/** A credit as it is stored. The terms of one for several turns are those of its single turns; of one turn, its own. */
+export interface StoredTurn extends NewTurn, TurnTerms {
+  singles: readonly SingleTurn[]
+}
+
 /** Stores rounds, what they credited, and the turns that they skipped. */
 export async function insertRounds(
   sql: Sql,
-  {
-    rounds,
-    turns,
-    skips,
-  }: { rounds: readonly NewRound[]; turns: readonly (NewTurn & TurnTerms)[]; skips: readonly NewSkip[] },
+  { rounds, turns, skips }: { rounds: readonly NewRound[]; turns: readonly StoredTurn[]; skips: readonly NewSkip[] },
 ): Promise<void> {
   if (rounds.length === 0) return
   await sql`
@@ -33,14 +41,30 @@ export async function insertRounds(
       payout_bps)
     SELECT round, cohort, "turnNo", due, turns, "amountWei", "nodeCount", "tierId", "seedBlock", seed, "minWei", "maxWei",
       "payoutBps"
-    FROM jsonb_to_recordset(${jsonRows(turns)}::text::jsonb) AS r(round bigint, cohort int, "turnNo" int, due bigint,
-      turns int, "amountWei" numeric, "nodeCount" int, "tierId" text, "seedBlock" bigint, seed text, "minWei" numeric,
-      "maxWei" numeric, "payoutBps" int)`
+    FROM jsonb_to_recordset(${jsonRows(turns.map(({ singles: _, ...turn }) => turn))}::text::jsonb) AS r(round bigint,
+      cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
+      "seedBlock" bigint, seed text, "minWei" numeric, "maxWei" numeric, "payoutBps" int)`
+  await insertSingleTurns(
+    sql,
+    turns.flatMap(({ round, cohort, singles }) => singles.map((single) => ({ round, cohort, ...single }))),
+  )
   if (skips.length === 0) return
   await sql`
     INSERT INTO skips (round, cohort, due, turns)
     SELECT round, cohort, due, turns
     FROM jsonb_to_recordset(${jsonRows(skips)}::text::jsonb) AS r(round bigint, cohort int, due bigint, turns bigint)`
+}
+
+async function insertSingleTurns(
+  sql: Sql,
+  singles: readonly (SingleTurn & { round: number; cohort: number })[],
+): Promise<void> {
+  if (singles.length === 0) return
+  await sql`
+    INSERT INTO single_turns (round, cohort, due, amount_wei, seed_block, seed, min_wei, max_wei, payout_bps)
+    SELECT round, cohort, due, "amountWei", "seedBlock", seed, "minWei", "maxWei", "payoutBps"
+    FROM jsonb_to_recordset(${jsonRows(singles)}::text::jsonb) AS r(round bigint, cohort int, due bigint,
+      "amountWei" numeric, "seedBlock" bigint, seed text, "minWei" numeric, "maxWei" numeric, "payoutBps" int)`
 }
 
 /** Number of the last round the ledger followed; 0 before the first. */

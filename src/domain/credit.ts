@@ -55,15 +55,22 @@ export interface DueCohort {
   size: number
   /** Nodes in it that have neither a payment nor a grant. */
   unbackedNodes: number
-  /** What becomes of its pending turn. */
-  fate: TurnFate
-  /** The turns that would be paid, the pending one first and without gaps. */
+  /** Its pending turn, and how many turns from there on are not owed and can be skipped. */
+  pendingDue: number
+  skipped: number
+  /** Whether a node waits to join it, so that it is worth a round that pays it nothing. */
+  isSkipNeeded: boolean
+  /** Whether the turn after those is not owed by the terms, and waits for the window of the contract's owner. */
+  isDelayed: boolean
+  /** The turns after those that would be paid, without gaps. */
   turns: readonly Turn[]
 }
 
 /** A cohort's part of a round. */
 export interface PlannedCredit {
   cohort: number
+  pendingDue: number
+  skipped: number
   turns: { due: number; amountWei: Wei }[]
   /** What each node is credited for all of its turns. */
   amountWei: Wei
@@ -73,6 +80,7 @@ export interface PlannedCredit {
 export interface RoundPlan {
   credits: PlannedCredit[]
   totalWei: Wei
+  /** Nodes that are credited. */
   nodeCount: number
   /** Cohorts whose pending turn is not owed, or is owed until the contract's owner has said otherwise: neither is paid. */
   notOwed: number[]
@@ -93,33 +101,52 @@ export interface TurnBounds {
 
 /** Cohorts in one round at most: about 2 million gas, an eighth of what a transaction may carry. */
 export const CREDITS_PER_ROUND_MAX = 200
+/** Turns in one round at most: the contract's own limit, since each has a seed to be looked up. */
+export const TURNS_PER_ROUND_MAX = 2_000
 
 /**
  * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. `bounds` is null where
  * they could not be read: then no cohort is held against them.
  */
 export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
-  const plan: RoundPlan = {
-    ...{ credits: [], totalWei: wei(0n), nodeCount: 0 },
+  const credits: PlannedCredit[] = []
+  const waiting: Pick<RoundPlan, 'notOwed' | 'delayed' | 'unbacked' | 'unknown' | 'outOfBounds'> = {
     ...{ notOwed: [], delayed: [], unbacked: [], unknown: [], outOfBounds: [] },
   }
-  const firstDue = (cohort: DueCohort) => cohort.turns[0]?.due ?? 0
-  for (const cohort of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {
-    const turns = knownTurns(cohort.turns)
-    const amountWei = sumWei(turns.map((turn) => turn.amountWei))
-    if (cohort.fate === 'skip') plan.notOwed.push(cohort.cohort)
-    else if (cohort.fate === 'delay') plan.delayed.push(cohort.cohort)
-    else if (cohort.unbackedNodes > 0) plan.unbacked.push(cohort.cohort)
-    else if (turns.length === 0) plan.unknown.push(cohort.cohort)
-    else if (bounds && isOutOfBounds(amountWei, turns.length, bounds)) plan.outOfBounds.push(cohort.cohort)
-    else if (plan.credits.length < CREDITS_PER_ROUND_MAX) {
-      plan.credits.push({ cohort: cohort.cohort, turns, amountWei, nodeCount: cohort.size })
-      plan.totalWei = wei(plan.totalWei + amountWei * BigInt(cohort.size))
-      plan.nodeCount += cohort.size
+  let room = TURNS_PER_ROUND_MAX
+  for (const planned of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {
+    const { cohort, size, pendingDue, skipped } = planned
+    const known = knownTurns(planned.turns)
+    const turns = longestWithin(known, bounds).slice(0, room)
+    const isOnlySkipped = planned.turns.length === 0
+    if (planned.isDelayed) waiting.delayed.push(cohort)
+    else if (isOnlySkipped && !planned.isSkipNeeded) waiting.notOwed.push(cohort)
+    else if (planned.unbackedNodes > 0) waiting.unbacked.push(cohort)
+    else if (!isOnlySkipped && known.length === 0) waiting.unknown.push(cohort)
+    else if (!isOnlySkipped && turns.length === 0 && room > 0) waiting.outOfBounds.push(cohort)
+    else if (credits.length < CREDITS_PER_ROUND_MAX && (isOnlySkipped || room > 0)) {
+      room -= turns.length
+      const amountWei = sumWei(turns.map((turn) => turn.amountWei))
+      credits.push({ cohort, pendingDue, skipped, turns, amountWei, nodeCount: size })
     }
   }
-  return plan
+  return { ...totalled(credits), ...waiting }
 }
+
+/** A plan of some of its credits; the other cohorts stay due. */
+export function planOf(plan: RoundPlan, credits: readonly PlannedCredit[]): RoundPlan {
+  return { ...plan, ...totalled([...credits]) }
+}
+
+function totalled(credits: PlannedCredit[]): Pick<RoundPlan, 'credits' | 'totalWei' | 'nodeCount'> {
+  return {
+    credits,
+    totalWei: sumWei(credits.map(({ amountWei, nodeCount }) => amountWei * BigInt(nodeCount))),
+    nodeCount: credits.reduce((nodes, { turns, nodeCount }) => nodes + (turns.length > 0 ? nodeCount : 0), 0),
+  }
+}
+
+const firstDue = ({ turns, pendingDue }: DueCohort) => turns[0]?.due ?? pendingDue
 
 /** The turns up to the first that cannot be computed yet: none is paid before an earlier one. */
 function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
@@ -127,21 +154,54 @@ function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
   return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
 }
 
-/** The contract's own rule: the bounds of one turn, times the turns. */
-function isOutOfBounds(amountWei: bigint, turns: number, { floorWei, ceilingWei }: TurnBounds): boolean {
-  return amountWei < floorWei * BigInt(turns) || amountWei > ceilingWei * BigInt(turns)
+/** As many of the first turns as the contract's own rule lets through: the bounds of one turn, times the turns. */
+function longestWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): PlannedCredit['turns'] {
+  if (!bounds) return turns
+  let sum = 0n
+  let longest = 0
+  for (const [i, { amountWei }] of turns.entries()) {
+    sum += amountWei
+    const count = BigInt(i + 1)
+    if (sum >= bounds.floorWei * count && sum <= bounds.ceilingWei * count) longest = i + 1
+  }
+  return turns.slice(0, longest)
 }
 
-/** The first half of a plan, for a chain whose transactions hold less; the other cohorts stay due. A plan of one has none: null. */
-export function firstHalf(plan: RoundPlan): RoundPlan | null {
-  if (plan.credits.length < 2) return null
-  const credits = plan.credits.slice(0, Math.ceil(plan.credits.length / 2))
-  return {
-    ...plan,
-    credits,
-    totalWei: sumWei(credits.map((credit) => credit.amountWei * BigInt(credit.nodeCount))),
-    nodeCount: credits.reduce((nodes, credit) => nodes + credit.nodeCount, 0),
+/** A cohort that has turns to be paid. */
+export interface PayableCohort {
+  cohort: number
+  intervalSec: number
+  firstPayable: number
+  payable: number
+}
+
+/** Shares a round's turns among cohorts, the oldest first. @returns how many each is paid; one that is not named has to wait. */
+export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, number> {
+  const sharing = [...cohorts]
+    .sort((a, b) => a.firstPayable - b.firstPayable || a.cohort - b.cohort)
+    .slice(0, CREDITS_PER_ROUND_MAX)
+    .map((cohort) => ({ ...cohort, next: cohort.firstPayable, taken: 0 }))
+  for (let room = TURNS_PER_ROUND_MAX; room > 0; room--) {
+    let oldest: (typeof sharing)[number] | null = null
+    for (const candidate of sharing)
+      if (candidate.taken < candidate.payable && (!oldest || candidate.next < oldest.next)) oldest = candidate
+    if (!oldest) break
+    oldest.taken++
+    oldest.next += oldest.intervalSec
   }
+  return new Map(sharing.filter(({ taken }) => taken > 0).map(({ cohort, taken }) => [cohort, taken]))
+}
+
+/**
+ * The first half of a plan, for a chain whose transactions hold less, or a purse that does: half of its cohorts, or of its only cohort's
+ * turns; the rest stays due. Null where there is one turn.
+ */
+export function firstHalf(plan: RoundPlan): RoundPlan | null {
+  const [first, second] = plan.credits
+  if (first && second) return planOf(plan, plan.credits.slice(0, Math.ceil(plan.credits.length / 2)))
+  if (!first || first.turns.length < 2) return null
+  const turns = first.turns.slice(0, Math.ceil(first.turns.length / 2))
+  return planOf(plan, [{ ...first, turns, amountWei: sumWei(turns.map(({ amountWei }) => amountWei)) }])
 }
 
 /** What a cohort on the contract can hold for each of its nodes, for life: 80 bits. */

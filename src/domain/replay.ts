@@ -58,6 +58,8 @@ export interface NewTurn {
   /** The first of the turns, and how many they are. */
   due: number
   turns: number
+  /** Seconds from one of them to the next. */
+  intervalSec: number
   amountWei: Wei
   nodeCount: number
 }
@@ -264,6 +266,7 @@ function applyCredited(
     turnNo: cohort.turnCount + 1,
     due: event.due,
     turns: event.turns,
+    intervalSec: cohort.intervalSec,
     amountWei: event.amountPerNodeWei,
     nodeCount: event.nodeCount,
   })

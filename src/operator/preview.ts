@@ -9,9 +9,8 @@ import { readSignerTroubles } from '../db/signers.ts'
 import { hasTerms, readCreditTerms } from '../db/terms.ts'
 import { readTierVersions } from '../db/tiers.ts'
 import { hasPending, readLastGasPrice } from '../db/transactions.ts'
-import { type CreditTerms, type RoundPlan, termsAt } from '../domain/credit.ts'
+import { type CreditTerms, type PlannedCredit, type RoundPlan, termsAt } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
-import { isDue } from '../domain/schedule.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { BPS_BASE } from '../domain/units.ts'
 import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
@@ -30,9 +29,8 @@ export async function previewRound(deps: PreviewContext): Promise<object | Opera
   const cursor = await readCursor(deps.pool)
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
   const cohorts = await readCohorts(deps.pool)
-  const due = cohorts.filter((cohort) => isDue(cohort, cursor.time))
   const bounds = await orNull(deps.contract.bounds(cursor.number))
-  const round = await planDueRound(deps, { cursor, bounds }, due)
+  const round = await planDueRound(deps, { cursor, bounds, upTo: cursor.time }, cohorts)
   const funds = await readFunds(deps, cursor, round.plan)
   return {
     blockNumber: cursor.number,
@@ -46,33 +44,36 @@ export async function previewRound(deps: PreviewContext): Promise<object | Opera
 }
 
 function shownRound({ plan, cohorts }: DueRound) {
-  const inRound = new Set(plan.credits.map(({ cohort }) => cohort))
-  const turns = cohorts.flatMap((cohort) => cohort.turns.map((turn) => ({ ...cohort, ...turn })))
+  const credits = new Map(plan.credits.map((credit) => [credit.cohort, credit]))
   return {
     totalWei: plan.totalWei,
     nodeCount: plan.nodeCount,
-    turns: turns.map(
-      ({ cohort, tierId, due, size, amountWei, seedBlock, minWei, maxWei, payoutBps, unbackedNodes }) => ({
-        ...{
-          cohort,
-          tierId,
-          due: isoOf(due),
-          nodeCount: size,
-          amountWei,
-          seedBlock,
-          minWei,
-          maxWei,
-          payoutBps,
-          unbackedNodes,
-        },
-        inRound: inRound.has(cohort),
-      }),
-    ),
+    turns: cohorts.map((due) => shownTurns(due, credits.get(due.cohort) ?? null)),
     /** Cohorts that wait: for the owner's window of turns not owed, for a grant of nodes nobody paid for, for terms or a seed block, and for wider bounds on the contract. */
     delayedCohorts: plan.delayed,
     unbackedCohorts: plan.unbacked,
     unknownCohorts: plan.unknown,
     outOfBoundsCohorts: plan.outOfBounds,
+  }
+}
+
+/** A due cohort's turns as one element: the terms and the seed are those of a turn that is alone. */
+function shownTurns(cohort: DueRound['cohorts'][number], credit: PlannedCredit | null) {
+  const [first] = cohort.turns
+  const count = credit ? credit.turns.length : cohort.turns.length
+  const of = <Field extends 'seedBlock' | 'minWei' | 'maxWei' | 'payoutBps'>(field: Field) =>
+    count === 1 ? (first?.[field] ?? null) : null
+  return {
+    cohort: cohort.cohort,
+    tierId: first?.tierId ?? null,
+    due: isoOf(first?.due ?? cohort.pendingDue),
+    count,
+    skipped: cohort.skipped,
+    nodeCount: cohort.size,
+    amountWei: credit ? credit.amountWei : (first?.amountWei ?? null),
+    ...{ seedBlock: of('seedBlock'), minWei: of('minWei'), maxWei: of('maxWei'), payoutBps: of('payoutBps') },
+    unbackedNodes: cohort.unbackedNodes,
+    inRound: credit !== null,
   }
 }
 

@@ -1,13 +1,12 @@
-// The credit pass: follow, settle the outstanding round, else plan the next one and send it. Each run pays at most one
-// turn per cohort; the contract itself refuses a turn paid twice, early, or in another round's place.
-import type { FactoryCall, Sender } from '../chain/port.ts'
+// The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays every turn that a cohort is owed, as
+// many as fit; the contract itself refuses a turn paid twice, early, or in another round's place.
+import type { Sender } from '../chain/port.ts'
 import { type Cursor, readBlock } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readPending } from '../db/outbox.ts'
-import { lastRound } from '../db/rounds.ts'
 import { readSetting } from '../db/settings.ts'
 import { hasTerms } from '../db/terms.ts'
-import { firstHalf, type RoundPlan } from '../domain/credit.ts'
+import type { RoundPlan } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
@@ -30,8 +29,9 @@ import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { follow } from './steps/follow.ts'
 import { settledHeight } from './steps/judge.ts'
-import { type DueRound, holdToTerms, planDueRound } from './steps/plan.ts'
-import { reviveCall, type SenderRun, send, settleOutstanding, validUntil } from './steps/send.ts'
+import { type DueRound, planDueRound } from './steps/plan.ts'
+import { sendRound } from './steps/round.ts'
+import { reviveCall, type SenderRun, settleOutstanding } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
 
 type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules
@@ -75,10 +75,10 @@ async function settleAndPay(
   if (due.length === 0) return outcome({ reason: 'nothingDue' })
   const { cursor } = sending
   const settledTime = await timeSettled(ctx, sending)
-  const payable = due.filter(({ nextDue }) => nextDue <= settledTime)
-  if (payable.length === 0) return outcome({ reason: 'pending' })
+  if (due.every(({ nextDue }) => nextDue > settledTime)) return outcome({ reason: 'pending' })
   const bounds = await ctx.contract.bounds(cursor.number)
-  const { plan, basis } = await planDueRound(ctx, { cursor, bounds }, payable)
+  const planned = await planDueRound(ctx, { cursor, bounds, upTo: settledTime }, await readCohorts(ctx.pool))
+  const { plan } = planned
   if (plan.delayed.length > 0)
     ctx.log.error(
       { cohorts: plan.delayed },
@@ -94,7 +94,7 @@ async function settleAndPay(
       'cohorts are owed what the distributor may not pay: not credited',
     )
   if (plan.credits.length === 0) return outcome({ reason: waitsForOwner(plan) ? 'pending' : 'nothingDue' })
-  return sendRound(ctx, sending, { plan, basis })
+  return pay(ctx, sending, planned)
 }
 
 const waitsForOwner = ({ outOfBounds, delayed }: RoundPlan) => outOfBounds.length + delayed.length > 0
@@ -113,44 +113,18 @@ async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<bo
   return (await ctx.contract.counters(cursor.number)).paused
 }
 
-async function sendRound(
+/** Sends what can be sent of a plan. */
+async function pay(
   ctx: LedgerDb & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
-  { plan, basis }: Pick<DueRound, 'plan' | 'basis'>,
+  planned: DueRound,
 ): Promise<CreditOutcome> {
-  const { run, cursor } = sending
-  const round = (await lastRound(ctx.pool)) + 1
-  const call: FactoryCall = {
-    kind: 'credit',
-    round,
-    credits: plan.credits.map(({ cohort, turns, amountWei }) => ({
-      ...{ cohort, firstDue: turns[0]?.due ?? 0, skipped: 0, paid: turns.length },
-      amountPerNodeWei: amountWei,
-    })),
-    valueWei: ctx.rules.distMode === 'treasury' ? plan.totalWei : wei(0n),
-    guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
-    validUntil: validUntil(ctx, sending),
-  }
-  if (ctx.rules.distMode === 'swaps' && !(await surplusSuffices(ctx, cursor, plan)))
-    return outcome({ reason: 'underfunded' })
-  const sent = await send(ctx, sending, call, (sql) => holdToTerms(sql, basis))
-  if (sent.kind === 'sent') {
+  const { round, plan, sent } = await sendRound(ctx, sending, planned)
+  if (sent === null) return outcome({ reason: 'underfunded' })
+  if (sent.kind === 'sent')
     return outcome({ distributionId: round, nodeCount: plan.nodeCount, totalWei: plan.totalWei, txHash: sent.txHash })
-  }
-  const half = sent.why === 'overGasCap' ? firstHalf(plan) : null
-  if (half) return sendRound(ctx, sending, { plan: half, basis })
   ctx.log.warn({ round, ...sent }, 'the round was not sent; the next run tries again')
   return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
-}
-
-/** In `swaps` mode a round spends what the contract holds beyond its debts, within the owner's allowance. */
-async function surplusSuffices(ctx: FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
-  const [counters, allowanceWei] = await Promise.all([
-    ctx.contract.counters(cursor.number),
-    ctx.contract.swapsAllowance(),
-  ])
-  const surplusWei = counters.contractBalanceWei - counters.outstandingWei
-  return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 
 /** The round that is on its way, as it was planned: a due cohort takes no nodes. Should one be expelled, the round is refused. */
@@ -159,7 +133,9 @@ async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<C
   const call = pending ? reviveCall(pending.call) : null
   if (!pending || call?.kind !== 'credit') return outcome({ reason: 'pending' })
   const sizes = new Map((await readCohorts(ctx.pool)).map(({ cohort, size }) => [cohort, size]))
-  const paid = call.credits.map(({ cohort, amountPerNodeWei }) => ({ amountPerNodeWei, nodes: sizes.get(cohort) ?? 0 }))
+  const paid = call.credits
+    .filter(({ paid }) => paid > 0)
+    .map(({ cohort, amountPerNodeWei }) => ({ amountPerNodeWei, nodes: sizes.get(cohort) ?? 0 }))
   return outcome({
     reason: 'pending',
     distributionId: call.round,

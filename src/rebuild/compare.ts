@@ -54,6 +54,7 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'owners', key: 'owner', columns: '*' },
   { table: 'rounds', key: 'round', columns: '*' },
   { table: 'turns', key: 'round, cohort', columns: '*' },
+  { table: 'single_turns', key: 'round, cohort, due', columns: '*' },
   { table: 'skips', key: 'round, cohort', columns: '*' },
   { table: 'owner_acts', key: 'block_number, log_index', columns: '*' },
   {

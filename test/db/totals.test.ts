@@ -125,7 +125,7 @@ class Ledger {
     const turn = { round, cohort: 1, tierNo: 1, turnNo: turnCount + 1, due: nextDue, turns: 1, nodeCount: size }
     await insertRounds(sql, {
       rounds: [{ ...this.stamp(), round, mode: 'treasury', totalWei, nodeCount: size }],
-      turns: [{ ...none, ...turn, amountWei: wei(BigInt(amount)) }],
+      turns: [{ ...none, ...turn, intervalSec: 100, amountWei: wei(BigInt(amount)), singles: [] }],
       skips: [],
     })
     await this.saveCohort(sql, {

@@ -8,11 +8,13 @@ import {
   creditMaxWei,
   type DueCohort,
   firstHalf,
+  type PayableCohort,
   planRound,
   type RoundPlan,
   seedOf,
+  shareTurns,
+  TURNS_PER_ROUND_MAX,
   type Turn,
-  type TurnFate,
   termsAt,
   turnAmountWei,
 } from '../../src/domain/credit.ts'
@@ -92,9 +94,17 @@ const cohortDue = (
   cohort,
   size: 2,
   unbackedNodes: 0,
-  fate: 'pay',
+  pendingDue: due,
+  skipped: 0,
+  isSkipNeeded: false,
+  isDelayed: false,
   turns: [{ due, amountWei }],
   ...fields,
+})
+/** What a plan says of a cohort that is paid one turn. */
+const credited = (cohort: number, due: number, amount: bigint) => ({
+  ...{ cohort, pendingDue: due, skipped: 0 },
+  ...{ turns: [{ due, amountWei: wei(amount) }], amountWei: wei(amount) },
 })
 const numbersOf = (plan: RoundPlan) => plan.credits.map(({ cohort }) => cohort)
 
@@ -102,9 +112,9 @@ test('a round holds what is due, oldest turn first, with its exact total', () =>
   const due = [cohortDue(3), cohortDue(1, { size: 5 }), cohortDue(2, { due: 1001, amountWei: wei(0n) })]
   assert.deepEqual(planRound(due, null), {
     credits: [
-      { cohort: 1, turns: [{ due: 1001, amountWei: 10n }], amountWei: 10n, nodeCount: 5 },
-      { cohort: 2, turns: [{ due: 1001, amountWei: 0n }], amountWei: 0n, nodeCount: 2 },
-      { cohort: 3, turns: [{ due: 1003, amountWei: 10n }], amountWei: 10n, nodeCount: 2 },
+      { ...credited(1, 1001, 10n), nodeCount: 5 },
+      { ...credited(2, 1001, 0n), nodeCount: 2 },
+      { ...credited(3, 1003, 10n), nodeCount: 2 },
     ],
     totalWei: 70n,
     nodeCount: 9,
@@ -121,8 +131,10 @@ test('several turns of a cohort are one credit of their sum, up to the first tha
     due: 1000 + i,
     amountWei: wanted === null ? null : wei(wanted),
   }))
-  const plan = planRound([{ ...cohortDue(1), turns }], null)
-  assert.deepEqual(plan.credits, [{ cohort: 1, turns: turns.slice(0, 2), amountWei: 12n, nodeCount: 2 }])
+  const plan = planRound([{ ...cohortDue(1, { due: 1000 }), turns }], null)
+  assert.deepEqual(plan.credits, [
+    { ...{ cohort: 1, pendingDue: 1000, skipped: 0 }, turns: turns.slice(0, 2), amountWei: 12n, nodeCount: 2 },
+  ])
   assert.equal(plan.totalWei, 24n)
 })
 
@@ -175,7 +187,7 @@ test('nothing is lost in planning: each due cohort is paid, waits for the operat
     cohort: fc.integer({ min: 0, max: 65_535 }),
     due: fc.integer({ min: 0, max: 50 }),
     size: fc.integer({ min: 1, max: 1_000 }),
-    fate: fc.constantFrom<TurnFate>('pay', 'skip', 'delay'),
+    isDelayed: fc.boolean(),
     unbackedNodes: fc.integer({ min: 0, max: 1 }),
     amountWei: fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n }).map(wei)),
   })
@@ -237,4 +249,53 @@ test('a plan is halved down to one cohort, oldest first, with the sums of its ow
       })
     }),
   )
+})
+
+test('the only cohort of a plan is halved by its turns, down to one', () => {
+  const turns = [1n, 2n, 4n].map((amount, i) => ({ due: 1000 + i, amountWei: wei(amount) }))
+  const plan = planRound([{ ...cohortDue(1, { due: 1000, skipped: 3 }), turns }], null)
+  const half = firstHalf(plan) ?? assert.fail()
+  assert.deepEqual([half.credits[0]?.turns.length, half.credits[0]?.skipped, half.totalWei], [2, 3, 6n])
+  const quarter = firstHalf(half) ?? assert.fail()
+  assert.deepEqual([quarter.credits[0]?.turns.length, quarter.totalWei, quarter.nodeCount], [1, 2n, 2])
+  assert.equal(firstHalf(quarter), null)
+})
+
+test('a cohort whose turns are none that are owed is skipped alone where a node waits for it, and credits nobody', () => {
+  const skip = { ...cohortDue(1, { skipped: 5 }), turns: [] }
+  assert.deepEqual(planRound([skip], null).credits, [])
+  const plan = planRound([{ ...skip, isSkipNeeded: true }, cohortDue(2)], { floorWei: 1n, ceilingWei: 10n })
+  assert.deepEqual(
+    plan.credits.map(({ cohort, skipped, turns }) => [cohort, skipped, turns.length]),
+    [
+      [1, 5, 0],
+      [2, 0, 1],
+    ],
+  )
+  assert.deepEqual([plan.totalWei, plan.nodeCount, plan.outOfBounds, plan.unknown], [20n, 2, [], []])
+})
+
+test('a cohort is paid the turns before the first with which their sum leaves the bounds', () => {
+  const turns = [6n, 8n, 40n, 1n].map((amount, i) => ({ due: 1000 + i, amountWei: wei(amount) }))
+  const plan = planRound([{ ...cohortDue(1), turns }], { floorWei: 5n, ceilingWei: 10n })
+  assert.deepEqual([plan.credits[0]?.turns.length, plan.totalWei, plan.outOfBounds], [2, 28n, []])
+})
+
+test('a round holds two thousand turns at most, shared from the oldest on', () => {
+  const payable = (cohort: number, firstPayable: number, count: number, intervalSec = 100): PayableCohort => ({
+    ...{ cohort, firstPayable, intervalSec, payable: count },
+  })
+  assert.deepEqual(
+    [...shareTurns([payable(1, 500, 5_000), payable(2, 1_000, 3)])],
+    [
+      [1, 1_997],
+      [2, 3],
+    ],
+  )
+  assert.deepEqual([...shareTurns([payable(7, 1_000, 5_000, 1), payable(8, 2_999, 9)])], [[7, 2_000]])
+  assert.deepEqual([...shareTurns([])], [])
+  const many = Array.from({ length: CREDITS_PER_ROUND_MAX + 9 }, (_, i) => payable(i + 1, 1_000 + i, 400))
+  const shares = shareTurns(many)
+  const sum = [...shares.values()].reduce((turns, of) => turns + of, 0)
+  assert.deepEqual([shares.size, sum], [CREDITS_PER_ROUND_MAX, TURNS_PER_ROUND_MAX])
 })

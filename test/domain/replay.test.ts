@@ -437,7 +437,7 @@ test('each kind of event becomes its rows, with where it stands', () => {
   assert.deepEqual(one(credited), {
     ...none,
     rounds: [{ ...at, round: 8, mode: 'treasury', totalWei: 30n, nodeCount: 3 }],
-    turns: [{ ...turn, turnNo: 5 }],
+    turns: [{ ...turn, turnNo: 5, intervalSec: 50 }],
     ...changed(after),
   })
   const skipped = { round: 8, cohort: 1, due: 1_090, turns: 3 }

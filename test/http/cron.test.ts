@@ -144,7 +144,16 @@ describe('cron routes', () => {
     )
     await begun.promise
     const busy = await startService({ passes: { ...passes, payments: world.payments, credit: world.credit } })
-    const counts = ['detected', 'minted', 'held', 'pending', 'reconciled', 'durationMs', 'signer'] as const
+    const counts = [
+      'detected',
+      'minted',
+      'held',
+      'pending',
+      'reconciled',
+      'durationMs',
+      'signer',
+      'budgetSpent',
+    ] as const
     const blocks = { fromBlock: null, toBlock: null, headBlock: null }
     const payments = await busy.get('/api/cron/payments', { headers: key })
     assert.equal(payments.status, 200)

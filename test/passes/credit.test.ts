@@ -120,7 +120,7 @@ test('a node bought while its phase waits to be paid joins another cohort, and w
   assert.equal((await world.read<bigint[]>('nodeInfo', [await nodeOf(paid)]))[2], 0n)
 })
 
-test('turns that were missed are paid one a pass, each at the terms of its own time; who came later gets none of them', async () => {
+test('turns that were missed are paid in one round, each at the terms of its own time; who came later gets none of them', async () => {
   await world.rest()
   const [{ next } = assert.fail()] = await world.pool<{ next: number }[]>`
     SELECT next_due AS next FROM cohorts JOIN nodes USING (cohort) WHERE node_id = 1`
@@ -142,22 +142,34 @@ test('turns that were missed are paid one a pass, each at the terms of its own t
   const late = await world.pay(9, BASIC)
   await world.settle()
   const before = await creditedOf(1n)
-  const paid: bigint[] = []
-  for (let i = 0; i < 3; i++) {
-    const outcome = await world.credit()
-    assert.equal(outcome.reason, null)
-    await world.chain.mine()
-    await world.payments()
-    paid.push((await creditedOf(1n)) - before - paid.reduce((sum, amount) => sum + amount, 0n))
-  }
-  assert.ok((paid[0] ?? 0n) >= ETHER / 2000n)
-  assert.deepEqual(paid.slice(1), [7_000n, 9_000n])
+  const outcome = await world.credit()
+  assert.equal(outcome.reason, null)
+  await world.chain.mine()
+  await world.payments()
   assert.equal((await world.credit()).reason, 'nothingDue')
-  const dues = await world.pool`
-    SELECT due FROM turns WHERE cohort = (SELECT cohort FROM nodes WHERE node_id = 1) ORDER BY due DESC LIMIT 3`
+  const [turn] = await world.pool`
+    SELECT t.due, t.turns, t.seed, t.amount_wei AS amount FROM turns t
+    WHERE round = ${outcome.distributionId} AND cohort = (SELECT cohort FROM nodes WHERE node_id = 1)`
+  assert.deepEqual([turn?.due, turn?.turns, turn?.seed], [next, 3, null])
+  assert.equal((await creditedOf(1n)) - before, turn?.amount)
+  const singles = await world.pool<{ due: number; amount: bigint; max: bigint; seed: string }[]>`
+    SELECT due, amount_wei AS amount, max_wei AS max, seed FROM single_turns
+    WHERE round = ${outcome.distributionId} AND cohort = (SELECT cohort FROM nodes WHERE node_id = 1) ORDER BY due`
   assert.deepEqual(
-    dues.map((turn) => turn.due),
-    [next + 2 * INTERVAL_SEC, next + INTERVAL_SEC, next],
+    singles.map(({ due }) => due),
+    [next, next + INTERVAL_SEC, next + 2 * INTERVAL_SEC],
+  )
+  assert.ok((singles[0]?.amount ?? 0n) >= ETHER / 2000n)
+  assert.deepEqual(
+    singles.slice(1).map(({ amount, max }) => [amount, max]),
+    [
+      [7_000n, 7_000n],
+      [9_000n, 9_000n],
+    ],
+  )
+  assert.equal(
+    singles.reduce((sum, { amount }) => sum + amount, 0n),
+    turn?.amount,
   )
   assert.equal(await creditedOf(await nodeOf(late)), 0n)
 })

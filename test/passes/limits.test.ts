@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import type { Sender } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks.ts'
 import { readCohorts } from '../../src/db/cohorts.ts'
-import { isDue } from '../../src/domain/schedule.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -124,8 +123,8 @@ inWorld(
     const refused = await world.credit()
     assert.deepEqual([refused.reason, refused.txHash, refused.dueNodes], ['pending', null, 2])
     const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
-    const due = (await readCohorts(world.pool)).filter((cohort) => isDue(cohort, cursor.time))
-    const { plan } = await planDueRound(world.ctx, { cursor, bounds: null }, due)
+    const basis = { cursor, bounds: null, upTo: cursor.time }
+    const { plan } = await planDueRound(world.ctx, basis, await readCohorts(world.pool))
     const [low, high] = plan.credits.map(({ amountWei }) => amountWei).sort((a, b) => (a < b ? -1 : 1))
     assert.ok(low !== undefined && high !== undefined && low < high)
     await world.act(0, 'setBounds', [world.at(2), 0n, low / 10n ** 9n + 1n])

@@ -2,13 +2,16 @@
 // cohorts where a tier lacks them. Never mints without the fork guard, save on chains where the settled height replaces it,
 // and never signs what the minter's budget has no room for.
 import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
+import type { Cursor } from '../../db/blocks.ts'
 import { readCohorts } from '../../db/cohorts.ts'
+import { readWindows } from '../../db/owner-acts.ts'
 import * as payments from '../../db/payments.ts'
 import { readCreditTerms } from '../../db/terms.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
-import { type CohortsAt, chooseCohort, openingsNeeded } from '../../domain/schedule.ts'
+import { type CohortsAt, chooseCohort, isDue, openingsNeeded } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
+import { cohortToSkipFor, type Owed } from '../../domain/turns.ts'
 import type { FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 import { type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
@@ -17,6 +20,8 @@ type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
 
 /** Cohorts opened in one transaction at most: about 50,000 gas each. */
 const OPENINGS_MAX = 100
+/** How long a payment waits for a round that skips turns, in block time from its own block on, before a cohort is opened for it. */
+const SKIP_AWAITED_SEC = 300
 
 /** What came of minting. */
 export interface Minted {
@@ -43,7 +48,7 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
     return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []
   })
   const lacking = batch.length === 0 || batch.length < accepted.length
-  const openings = lacking ? await planOpenings(ctx, { cohorts, schedule, now: cursor.time }, accepted) : []
+  const openings = lacking ? await planOpenings(ctx, cursor, { cohorts, schedule, now: cursor.time }, accepted) : []
   if (openings.length === 0 && batch.length === 0) return { sent: null, budgetSpent: null }
   const budget = await ctx.contract.budget(cursor.number)
   // A buyer who waits for a cohort goes first: the others' mint is one transaction later, theirs would be never.
@@ -95,16 +100,41 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   })
 }
 
-/** What has to be opened: for every tier on sale, and for tiers of accepted payments that are on sale no more. */
+/**
+ * What has to be opened: for every tier on sale, and for tiers of accepted payments that are on sale no more. Not where a round is about to
+ * make room in a cohort that there is.
+ */
 async function planOpenings(
-  ctx: LedgerDb,
+  ctx: LedgerDb & FactoryRead,
+  cursor: Cursor,
   at: CohortsAt,
   accepted: readonly payments.Payment[],
 ): Promise<CohortOpening[]> {
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
+  const owed = await readSkippable(ctx, cursor, at, accepted)
   const needed = [...latest.values()].flatMap((tier) => {
-    const waiting = accepted.some((payment) => payment.tierNo === tier.tierNo)
-    return tier.onSale || waiting ? openingsNeeded(at, tier.tierNo, waiting) : []
+    const waiting = accepted.filter((payment) => payment.tierNo === tier.tierNo)
+    const isRoomMade =
+      cohortToSkipFor(at, tier.tierNo, owed) !== null &&
+      waiting.every(({ blockTime }) => at.now - blockTime < SKIP_AWAITED_SEC)
+    const isWaitedFor = waiting.length > 0 && !isRoomMade
+    return tier.onSale || waiting.length > 0 ? openingsNeeded(at, tier.tierNo, isWaitedFor) : []
   })
   return needed.slice(0, OPENINGS_MAX)
+}
+
+/** Which turns the distributor will skip for nodes that wait: none where nobody waits, or there is no distributor. */
+async function readSkippable(
+  { pool, contract }: LedgerDb & FactoryRead,
+  { number }: Cursor,
+  at: CohortsAt,
+  accepted: readonly payments.Payment[],
+): Promise<Owed> {
+  const [terms, windows] = await Promise.all([readCreditTerms(pool), readWindows(pool)])
+  const isAnySkipped =
+    windows.length > 0 &&
+    accepted.length > 0 &&
+    at.cohorts.some((cohort) => isDue(cohort, at.now)) &&
+    (await contract.distributor(number)) !== null
+  return { terms, windows: isAnySkipped ? windows : [] }
 }

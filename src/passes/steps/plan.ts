@@ -1,9 +1,10 @@
-// Plans the round that is due: every due cohort's pending turn, at the terms and the seed of its own time. The same plan is what the
-// credit pass sends and what the operator is shown beforehand.
+// Plans the round that is due: the turns that every due cohort is owed, at the terms and the seed of each one's own time, after those that are
+// not owed. The same plan is what the credit pass sends and what the operator is shown beforehand.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks.ts'
 import { countUnbackedNodes } from '../../db/cohorts.ts'
 import { readWindows } from '../../db/owner-acts.ts'
+import { readPayments } from '../../db/payments.ts'
 import type { TurnTerms } from '../../db/rounds.ts'
 import type { Sql } from '../../db/sql.ts'
 import { lockTermsForReading, readCreditTerms } from '../../db/terms.ts'
@@ -11,23 +12,30 @@ import { readTierVersions } from '../../db/tiers.ts'
 import {
   type CreditTerms,
   type DueCohort,
+  type PayableCohort,
   planRound,
   type RoundPlan,
+  shareTurns,
   type Turn,
   type TurnBounds,
+  termsAt,
 } from '../../domain/credit.ts'
-import { turnFate } from '../../domain/payouts.ts'
+import type { NotOwedWindow } from '../../domain/payouts.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
+import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
+import { cohortToSkipFor, pendingTurns } from '../../domain/turns.ts'
 import type { ChainRead, LedgerDb } from '../context.ts'
-import { amountBy, termsReader } from './seeds.ts'
+import { amountBy, type TermsReader, termsReader } from './seeds.ts'
+
+type PricedTurn = Turn & TurnTerms
 
 /** The plan, and every due cohort with what the amounts of its turns came from. */
 export interface DueRound {
   plan: RoundPlan
   /** What the ledger said when it was planned. */
   basis: TermsBasis
-  cohorts: (Omit<DueCohort, 'turns'> & { turns: (Turn & TurnTerms)[] })[]
+  cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
 }
 
 /** Everything that somebody enters and a round's amounts depend on. */
@@ -55,26 +63,99 @@ export interface RoundBasis {
   cursor: Cursor
   /** Null: not known. */
   bounds: TurnBounds | null
+  /** Turns due later wait. */
+  upTo: number
 }
 
-/** Plans the next round as of the cursor. `due` are the cohorts whose turn has come by then. */
+/** Cohorts, and what says which of their turns are owed. */
+interface Owing {
+  cohorts: readonly LedgerCohort[]
+  terms: readonly CreditTerms[]
+  windows: readonly NotOwedWindow[]
+}
+
+/** A cohort on its way into the plan. */
+interface Candidate {
+  state: LedgerCohort
+  planned: DueRound['cohorts'][number]
+  payable: PayableCohort
+}
+
+/** How often a round's turns are shared again without cohorts that turned out to lie outside the bounds. */
+const SHARES_MAX = 10
+
+/** Plans the next round as of the cursor. `cohorts` are all there are. */
 export async function planDueRound(
   ctx: LedgerDb & ChainRead,
-  { cursor, bounds }: RoundBasis,
-  due: readonly LedgerCohort[],
+  { bounds, cursor, upTo }: RoundBasis,
+  cohorts: readonly LedgerCohort[],
 ): Promise<DueRound> {
-  const reader = termsReader(ctx, cursor.number)
-  const unbacked = await countUnbackedNodes(
-    ctx.pool,
-    due.map((cohort) => cohort.cohort),
-  )
   const [basis, windows] = await Promise.all([readBasis(ctx.pool), readWindows(ctx.pool)])
-  const cohorts: DueRound['cohorts'] = []
-  for (const { cohort, tierNo, nextDue, size } of due) {
-    const terms = await reader.owed(tierNo, nextDue)
-    const turn = { due: nextDue, amountWei: amountBy(terms, cohort, nextDue), ...terms }
-    const fate = turnFate(basis.terms, windows, nextDue)
-    cohorts.push({ cohort, size, fate, unbackedNodes: unbacked.get(cohort) ?? 0, turns: [turn] })
+  const reader = termsReader(ctx, cursor.number)
+  const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
+  // The first turn of each tells which can be computed at all; the others share the round.
+  for (const candidate of candidates) await price(reader, candidate, Math.min(1, candidate.payable.payable))
+  const planned = candidates.map((candidate) => candidate.planned)
+  const sharing = candidates.filter(
+    ({ planned: { unbackedNodes, turns } }) => unbackedNodes === 0 && turns[0] && turns[0].amountWei !== null,
+  )
+  const outOfBounds = new Set<number>()
+  for (let i = 0; i < SHARES_MAX; i++) {
+    const within = sharing.filter(({ state }) => !outOfBounds.has(state.cohort))
+    const shares = shareTurns(within.map(({ payable }) => payable))
+    for (const candidate of within) await price(reader, candidate, shares.get(candidate.state.cohort) ?? 1)
+    const before = outOfBounds.size
+    for (const cohort of planRound(planned, bounds).outOfBounds) outOfBounds.add(cohort)
+    if (outOfBounds.size === before) break
   }
-  return { plan: planRound(cohorts, bounds), basis, cohorts }
+  return { plan: planRound(planned, bounds), basis, cohorts: planned }
+}
+
+async function readCandidates(
+  ctx: LedgerDb,
+  { cursor, upTo }: Pick<RoundBasis, 'cursor' | 'upTo'>,
+  owing: Owing,
+): Promise<Candidate[]> {
+  const due = owing.cohorts.filter(({ size, nextDue }) => size > 0 && nextDue <= upTo)
+  const numbers = due.map(({ cohort }) => cohort)
+  const [unbacked, waitedFor] = await Promise.all([
+    countUnbackedNodes(ctx.pool, numbers),
+    due.length > 0 ? readCohortsToSkip(ctx, cursor, owing) : new Set<number>(),
+  ])
+  return due.map((state) => {
+    const { cohort, size, nextDue, intervalSec } = state
+    const { skipped, payable, firstPayable, isDelayed } = pendingTurns(state, owing, upTo)
+    const isSkipNeeded = waitedFor.has(cohort)
+    return {
+      state,
+      planned: {
+        ...{ cohort, size, unbackedNodes: unbacked.get(cohort) ?? 0 },
+        ...{ pendingDue: nextDue, skipped, isSkipNeeded, isDelayed, turns: [] },
+      },
+      payable: { cohort, intervalSec, firstPayable, payable },
+    }
+  })
+}
+
+/** Adds turns to a cohort's until it has so many. */
+async function price(reader: TermsReader, { state, planned, payable }: Candidate, count: number): Promise<void> {
+  for (let i = planned.turns.length; i < count; i++) {
+    const due = payable.firstPayable + i * payable.intervalSec
+    const terms = await reader.owed(state.tierNo, due)
+    planned.turns.push({ due, amountWei: amountBy(terms, state.cohort, due), ...terms })
+  }
+}
+
+/** Cohorts whose turns that are not owed keep out nodes that are paid for. */
+async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
+  const schedule = termsAt(owing.terms, cursor.time)
+  if (!schedule || owing.windows.length === 0) return new Set()
+  const accepted = await readPayments(ctx.pool, {
+    states: ['accepted'],
+    upToBlock: cursor.number,
+    limit: MINT_BATCH_MAX,
+  })
+  const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
+  const at = { cohorts: owing.cohorts, schedule, now: cursor.time }
+  return new Set([...tiers].flatMap((tierNo) => cohortToSkipFor(at, tierNo, owing) ?? []))
 }

@@ -8,6 +8,7 @@ import { rewindOutbox } from '../../db/outbox.ts'
 import { rewindOwnerActs } from '../../db/owner-acts.ts'
 import { rewindPayments } from '../../db/payments.ts'
 import { rewindRounds } from '../../db/rounds.ts'
+import { rewindSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
 import { forgetBooks, rewindBooks } from '../../db/wallet.ts'
@@ -35,6 +36,7 @@ export async function rewindTo(
     const { nodes, withdrawals } = await rewindNodes(sql, height)
     const rounds = await rewindRounds(sql, height)
     await rewindCohorts(sql, height)
+    await rewindSeedBlocks(sql, height)
     await rewindOwnerActs(sql, height)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)

@@ -1,7 +1,15 @@
 // Stores one observed range: everything it brought, what follows for payments and intents, and the cursor, in one
 // transaction. Either all of it is in the ledger or none.
 import { isDeepStrictEqual } from 'node:util'
-import { beginCursor, type Cursor, insertBlocks, pruneBlocks, readCursor, writeCursor } from '../../db/blocks.ts'
+import {
+  beginCursor,
+  type Cursor,
+  insertBlocks,
+  pruneBlocks,
+  readBlock,
+  readCursor,
+  writeCursor,
+} from '../../db/blocks.ts'
 import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
 import { writeFees } from '../../db/fees.ts'
 import {
@@ -16,6 +24,7 @@ import { type Settled, settleIntents } from '../../db/outbox.ts'
 import { insertOwnerActs } from '../../db/owner-acts.ts'
 import * as payments from '../../db/payments.ts'
 import { insertRounds } from '../../db/rounds.ts'
+import { insertSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import type { ObservedRange } from '../../domain/observed.ts'
@@ -24,7 +33,7 @@ import type { Hash } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../context.ts'
 import { noteRestore } from './restored.ts'
-import { termsReader } from './seeds.ts'
+import { seedBlocksOf, termsReader } from './seeds.ts'
 
 /** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
 const HEADERS_KEPT = 8_192
@@ -55,12 +64,15 @@ export async function storeRange(
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
   // Cohorts change with the cursor, or under its lock: both are compared below.
-  const known = range.events.length > 0 ? await readCohorts(ctx.pool) : []
+  const known = await readCohorts(ctx.pool)
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
   const reader = termsReader(ctx, last.number, range.blocks)
   const turns = await Promise.all(changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn)) })))
   const cursor = { number: last.number, hash: last.hash, time: last.time }
+  const states = [...known, ...[...changes.cohortStates.values()].map(({ state }) => state)]
+  const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
+  const seedBlocks = seedBlocksOf(range.blocks, before, states)
 
   return inTransaction(ctx.pool, async (sql) => {
     const current = await readCursor(sql, { lock: true })
@@ -74,6 +86,7 @@ export async function storeRange(
       payments.insertOutflows(sql, range.outflows),
       insertBlocks(sql, range.blocks),
       writeFees(sql, cursor.number, range.fees),
+      insertSeedBlocks(sql, seedBlocks),
       pruneBlocks(sql, cursor.number - HEADERS_KEPT),
       pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
       changesAnything(range) ? notifyLedgerChanged(sql) : null,

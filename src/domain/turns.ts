@@ -1,0 +1,109 @@
+// The times at which a cohort's turns come: which of those behind it are owed, which the contract's owner has said are not, and in which
+// blocks they come, since a turn's seed is of the first block not before it. All times are unix seconds of block time.
+import type { CreditTerms, TurnFate } from './credit.ts'
+import { type NotOwedWindow, turnFate } from './payouts.ts'
+import { type CohortState, type CohortsAt, chooseCohort, isDue } from './schedule.ts'
+
+type Turning = Pick<CohortState, 'nextDue' | 'intervalSec'>
+
+/** What says which turns are owed. */
+export interface Owed {
+  terms: readonly CreditTerms[]
+  windows: readonly NotOwedWindow[]
+}
+
+/** What one entry of a round can do for a cohort: skip the turns of one window, then pay those up to the next that are not owed. */
+export interface PendingTurns {
+  skipped: number
+  payable: number
+  /** When the first turn that can be paid is due, or will be. */
+  firstPayable: number
+  /** Whether that one has come and waits for the window of the contract's owner. */
+  isDelayed: boolean
+}
+
+/** Splits a cohort's turns that are due by `upTo`. The turns of a further window take a further round. */
+export function pendingTurns({ nextDue, intervalSec }: Turning, owed: Owed, upTo: number): PendingTurns {
+  const { terms, windows } = owed
+  const window = windows.find(({ from, until }) => from <= nextDue && nextDue < until)
+  const skipped = window ? countTurns('skip', { nextDue, intervalSec }, owed, Math.min(upTo, window.until - 1)) : 0
+  const firstPayable = nextDue + skipped * intervalSec
+  const payable = countTurns('pay', { nextDue: firstPayable, intervalSec }, owed, upTo)
+  const isDelayed = firstPayable <= upTo && turnFate(terms, windows, firstPayable) === 'delay'
+  return { skipped, payable, firstPayable, isDelayed }
+}
+
+/** How many turns in a row have a fate. It is the same from each time at which terms or windows change to the next. */
+function countTurns(fate: TurnFate, { nextDue, intervalSec }: Turning, { terms, windows }: Owed, upTo: number): number {
+  const changes = [...terms.map(({ fromTime }) => fromTime), ...windows.flatMap(({ from, until }) => [from, until])]
+  let due = nextDue
+  while (due <= upTo && turnFate(terms, windows, due) === fate) {
+    const end = Math.min(upTo + 1, ...changes.filter((change) => change > due))
+    due += turnsBefore(due, end, intervalSec) * intervalSec
+  }
+  return (due - nextDue) / intervalSec
+}
+
+function turnsBefore(first: number, end: number, intervalSec: number): number {
+  return first >= end ? 0 : Math.ceil((end - first) / intervalSec)
+}
+
+/**
+ * The cohort that a node minted now would join if the turns behind it were skipped, none of which is owed. Null where one takes the node as
+ * it is, or where none would take it even then.
+ */
+export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: Owed): number | null {
+  if (owed.windows.length === 0 || chooseCohort(cohorts, tierNo, schedule, now)) return null
+  const skipped = cohorts.flatMap((cohort) => {
+    if (!isDue(cohort, now)) return []
+    const { payable, firstPayable } = pendingTurns(cohort, owed, now)
+    return payable === 0 && firstPayable > now ? [{ ...cohort, nextDue: firstPayable }] : []
+  })
+  return chooseCohort(skipped, tierNo, schedule, now)?.cohort ?? null
+}
+
+/**
+ * Which of a range of blocks, by their times, are the first not before a turn of one of these cohorts. `afterTime` is the time of the block
+ * before the range. @returns their places in the range, ascending.
+ */
+export function firstBlocksOfTurns(times: readonly number[], afterTime: number, cohorts: Iterable<Turning>): number[] {
+  const last = times.at(-1) ?? afterTime
+  const places = new Set<number>()
+  for (const { nextDue, intervalSec } of onePerPhase(cohorts)) {
+    let due = nextTurn(nextDue, intervalSec, afterTime)
+    while (due <= last) {
+      const place = placeAt(times, due)
+      places.add(place)
+      due = nextTurn(due, intervalSec, times[place] as number)
+    }
+  }
+  return [...places].sort((a, b) => a - b)
+}
+
+/** The first turn of a cohort after a time. */
+function nextTurn(due: number, intervalSec: number, after: number): number {
+  return due > after ? due : due + (Math.floor((after - due) / intervalSec) + 1) * intervalSec
+}
+
+/** Many cohorts share a phase: one of each, from the earliest turn on. */
+function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
+  const phases = new Map<string, Turning>()
+  for (const cohort of cohorts) {
+    const phase = `${cohort.intervalSec} ${cohort.nextDue % cohort.intervalSec}`
+    const known = phases.get(phase)
+    if (!known || cohort.nextDue < known.nextDue) phases.set(phase, cohort)
+  }
+  return phases.values()
+}
+
+/** Bisects for the first time not before `due`; there is one. */
+function placeAt(times: readonly number[], due: number): number {
+  let low = 0
+  let high = times.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((times[middle] as number) < due) low = middle + 1
+    else high = middle
+  }
+  return low
+}

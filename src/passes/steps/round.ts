@@ -1,0 +1,129 @@
+// Makes a round of a plan and sends it: what of it fits the transaction and the purse, without the cohorts that the contract refuses.
+// A cohort that is wrong in the ledger keeps no other from being paid.
+import type { FactoryCall, Sender } from '../../chain/port.ts'
+import type { Cursor } from '../../db/blocks.ts'
+import { lastRound } from '../../db/rounds.ts'
+import { writeAudit, writeSetting } from '../../db/settings.ts'
+import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
+import { wei } from '../../domain/units.ts'
+import type { CreditRules, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
+import { type DueRound, holdToTerms } from './plan.ts'
+import { type SenderRun, type Sent, send, validUntil } from './send.ts'
+
+type RoundContext = LedgerDb & FactoryRead & RuledBy<CreditRules & SendRules> & Logging
+
+/** Errors of the contract that a cohort which differs from the ledger's can be the cause of; of the others, the round as a whole is. */
+const COHORTS_FAULTS: readonly string[] = [
+  ...['EmptyCohort', 'WrongTurn', 'TurnNotDue', 'TurnOwed', 'AmountOutOfBounds', 'AmountTooLarge'],
+  // The value is exact: a cohort's size may differ.
+  ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
+]
+/** Simulations in one run to find the cohorts at fault: enough for three of two hundred. */
+const SIMULATIONS_MAX = 48
+
+type PlannedRound = Pick<DueRound, 'plan' | 'basis'>
+
+/** What came of a plan: the part of it that was tried last, and its round. */
+export interface SentRound {
+  round: number
+  plan: RoundPlan
+  /** Null: the contract has no surplus for it. */
+  sent: Sent | null
+}
+
+/** Sends a plan's round, or as much of it as can be sent. */
+export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
+  const round = (await lastRound(ctx.pool)) + 1
+  const tried = await trySend(ctx, sending, round, planned)
+  if (tried.sent?.kind !== 'refused' || tried.sent.why !== 'reverts' || !COHORTS_FAULTS.includes(tried.sent.detail))
+    return tried
+  const sound = await withoutFaults(ctx, sending, round, tried.plan)
+  await report(ctx, tried.plan, sound)
+  const { length } = sound.credits
+  return length === 0 || length === tried.plan.credits.length
+    ? tried
+    : trySend(ctx, sending, round, { ...planned, plan: sound })
+}
+
+/** Sends the plan, or its first half, and so on, down to one turn. */
+async function trySend(
+  ctx: RoundContext,
+  sending: SenderRun,
+  round: number,
+  { plan, basis }: PlannedRound,
+): Promise<SentRound> {
+  const affordable = ctx.rules.distMode === 'treasury' || (await surplusSuffices(ctx, sending.cursor, plan))
+  const call = callOf(ctx, sending, round, plan)
+  const sent = affordable ? await send(ctx, sending, call, (sql) => holdToTerms(sql, basis)) : null
+  const isTooLarge = sent === null || (sent.kind === 'refused' && TOO_LARGE.includes(sent.why))
+  const half = isTooLarge ? firstHalf(plan) : null
+  return half ? trySend(ctx, sending, round, { plan: half, basis }) : { round, plan, sent }
+}
+
+const TOO_LARGE: readonly string[] = ['overGasCap', 'insufficientFunds']
+
+function callOf(
+  ctx: RuledBy<CreditRules & SendRules>,
+  sending: SenderRun,
+  round: number,
+  plan: RoundPlan,
+): FactoryCall {
+  const { run, cursor } = sending
+  return {
+    kind: 'credit',
+    round,
+    credits: plan.credits.map(({ cohort, pendingDue, skipped, turns, amountWei }) => ({
+      ...{ cohort, firstDue: pendingDue, skipped, paid: turns.length },
+      amountPerNodeWei: amountWei,
+    })),
+    valueWei: ctx.rules.distMode === 'treasury' ? plan.totalWei : wei(0n),
+    guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+    validUntil: validUntil(ctx, sending),
+  }
+}
+
+/** In `swaps` mode a round spends what the contract holds beyond its debts, within the owner's allowance. */
+async function surplusSuffices(ctx: FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
+  const [counters, allowanceWei] = await Promise.all([
+    ctx.contract.counters(cursor.number),
+    ctx.contract.swapsAllowance(),
+  ])
+  const surplusWei = counters.contractBalanceWei - counters.outstandingWei
+  return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
+}
+
+/** The cohorts that a simulation lets through: halves what is refused until what is left is one cohort. */
+async function withoutFaults(
+  ctx: RoundContext,
+  sending: SenderRun,
+  round: number,
+  plan: RoundPlan,
+): Promise<RoundPlan> {
+  let simulations = 0
+  async function sound(sender: Sender, credits: readonly PlannedCredit[]): Promise<readonly PlannedCredit[]> {
+    // What is not known to be sound waits for the next run.
+    if (simulations++ >= SIMULATIONS_MAX) return []
+    const outcome = await sender.estimate(callOf(ctx, sending, round, planOf(plan, credits)))
+    if (outcome.kind !== 'reverts') return credits
+    if (credits.length === 1) return []
+    const middle = Math.ceil(credits.length / 2)
+    return [...(await sound(sender, credits.slice(0, middle))), ...(await sound(sender, credits.slice(middle)))]
+  }
+  const halves = plan.credits.length === 1 ? [] : [0, Math.ceil(plan.credits.length / 2)]
+  const kept: PlannedCredit[] = []
+  for (const [i, from] of halves.entries())
+    kept.push(...(await sound(sending.sender, plan.credits.slice(from, halves[i + 1]))))
+  return planOf(plan, kept)
+}
+
+/** Tells the operator, once for each new set of cohorts. The reconciler compares all of them with the contract. */
+async function report(ctx: LedgerDb & Logging, refused: RoundPlan, sound: RoundPlan): Promise<void> {
+  const kept = new Set(sound.credits.map(({ cohort }) => cohort))
+  const cohorts = refused.credits.map(({ cohort }) => cohort).filter((cohort) => !kept.has(cohort))
+  ctx.log.error(
+    { cohorts },
+    'the contract refuses these cohorts as the ledger has them: the round goes on without them',
+  )
+  if (await writeSetting(ctx.pool, 'refusedCohorts', cohorts, 'pass'))
+    await writeAudit(ctx.pool, { actor: 'pass', action: 'cohortsRefused', detail: { cohorts } })
+}
