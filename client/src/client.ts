@@ -10,6 +10,7 @@ import type {
   NodeDetail,
   Payment,
   Quote,
+  SingleTurns,
   Stats,
   SyncedNodes,
   Tier,
@@ -30,6 +31,11 @@ export interface ListOptions extends CallOptions {
   limit?: number
 }
 
+export interface TurnsOptions extends ListOptions {
+  /** How many to leave out from the beginning, 0 to 1999. */
+  offset?: number
+}
+
 /** A chain node id or a ledger row id, in any notation that holds it exactly. */
 export type NodeId = string | number | bigint
 
@@ -46,6 +52,8 @@ export interface LedgerClient {
   getNode(id: NodeId, options?: ListOptions): Promise<NodeDetail>
   /** The newest rounds first. */
   getDistributions(options?: ListOptions): Promise<Distribution[]>
+  /** The single turns of a round, by cohort and time, 2,000 at most. Throws 404 when there is no such round. */
+  getTurns(round: number, options?: TurnsOptions): Promise<SingleTurns>
   /** What to pay for a tier (without one: the default tier), and where to. Throws 503 when nothing can be bought. */
   getDeployQuote(tierId?: string, options?: CallOptions): Promise<Quote>
   /** US dollars per ether, for display; `null` when unknown. */
@@ -97,6 +105,11 @@ export function createClient(options: ClientOptions): LedgerClient {
     getNode: (id, options) =>
       get<NodeDetail>(`/api/node/${encodeURIComponent(String(id))}`, options, { limit: options?.limit }),
     getDistributions: (options) => get<Distribution[]>('/api/distributions', options, { limit: options?.limit }),
+    getTurns: (round, options) =>
+      get<SingleTurns>(`/api/distributions/${encodeURIComponent(String(round))}/turns`, options, {
+        limit: options?.limit,
+        offset: options?.offset,
+      }),
     getDeployQuote: (tier, options) => get<Quote>('/api/deploy-quote', options, { tier }),
     getPrice: async (options) => (await get<{ usd: number | null }>('/api/price', options)).usd,
     getOpenapi: (options) => get<Record<string, unknown>>('/api/openapi.json', options),

@@ -6,6 +6,7 @@ export {
   type LedgerClient,
   type ListOptions,
   type NodeId,
+  type TurnsOptions,
 } from './client.ts'
 export { LedgerError } from './errors.ts'
 export { type FollowedPayment, type FollowOptions, followPayment } from './follow.ts'

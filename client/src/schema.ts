@@ -128,6 +128,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/distributions/{id}/turns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A round's single turns
+         * @description Each turn that a round paid, by cohort and then by time, with the terms and the seed of its own time. A round that caught up paid
+         *     several turns of a cohort as one sum: this is what that sum is made of. `total` turns in all, at most 2,000.
+         */
+        get: operations["getTurns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deploy-quote": {
         parameters: {
             query?: never;
@@ -718,6 +739,7 @@ export interface components {
          *           "minWei": "500000000000000",
          *           "maxWei": "1500000000000000",
          *           "payoutBps": 10000,
+         *           "count": 1,
          *           "amountWei": "700000000000000",
          *           "nodeCount": 1
          *         }
@@ -741,15 +763,68 @@ export interface components {
             txHash: components["schemas"]["Hash"];
             /** @description The block it is in. */
             blockNumber: number;
-            /** @description One for each cohort of nodes credited. */
+            /** @description One for each cohort of nodes credited, whether for one turn or for several. */
             turns: components["schemas"]["Turn"][];
         };
         /**
-         * @description What each node of a cohort was credited in a round. Recompute it:
+         * @description What each node of a cohort was credited in a round, for `count` turns. Of one turn, recompute it:
          *     `draw = minWei + uint256(keccak256(abi.encode(seed, cohort, dueSec))) % (maxWei - minWei + 1)`, and
-         *     `amountWei = draw × payoutBps / 10000`, rounded down. The terms are `null` where the ledger has none for the turn.
+         *     `amountWei = draw × payoutBps / 10000`, rounded down. The terms are `null` where the ledger has none for the turn, and where
+         *     there are several turns: each has its own, see `GET /api/distributions/{id}/turns`.
          */
         Turn: {
+            /** @description The cohort's number on the contract. */
+            cohort: number;
+            /** @description Its tier. */
+            tierId: string | null;
+            /** @description When the turn was due, or the first of several. */
+            due: components["schemas"]["Time"];
+            /** @description The same in unix seconds, as it enters the draw. */
+            dueSec: number;
+            /** @description How many turns were paid at once. */
+            count: number;
+            /** @description The first block not before `due`. */
+            seedBlock: number | null;
+            /** @description That block's randomness, or its hash where that is constant. */
+            seed: components["schemas"]["NullableHash"];
+            /** @description Lower end of the range in force at `due`. */
+            minWei: components["schemas"]["NullableWei"];
+            /** @description Upper end of it. */
+            maxWei: components["schemas"]["NullableWei"];
+            /** @description The tier's rate in force at `due`. */
+            payoutBps: number | null;
+            /** @description Credited to each node, for all of the turns. */
+            amountWei: components["schemas"]["Wei"];
+            /** @description Nodes of the cohort. */
+            nodeCount: number;
+        };
+        /**
+         * @example {
+         *       "total": 1,
+         *       "turns": [
+         *         {
+         *           "cohort": 1,
+         *           "tierId": "basic",
+         *           "due": "2026-01-01T12:00:00.000Z",
+         *           "dueSec": 1767268800,
+         *           "seedBlock": 1233999,
+         *           "seed": "0x3ac225168df54212a25c1c01fd35bebfea408fdac2e31ddd6f80a4bbf9a5f1cb",
+         *           "minWei": "500000000000000",
+         *           "maxWei": "1500000000000000",
+         *           "payoutBps": 10000,
+         *           "amountWei": "700000000000000",
+         *           "nodeCount": 1
+         *         }
+         *       ]
+         *     }
+         */
+        SingleTurns: {
+            /** @description Turns that the round paid in all. */
+            total: number;
+            turns: components["schemas"]["SingleTurn"][];
+        };
+        /** @description One turn of a cohort, with the terms and the seed of its own time. They are `null` where the ledger has none. */
+        SingleTurn: {
             /** @description The cohort's number on the contract. */
             cohort: number;
             /** @description Its tier. */
@@ -768,8 +843,8 @@ export interface components {
             maxWei: components["schemas"]["NullableWei"];
             /** @description The tier's rate in force at `due`. */
             payoutBps: number | null;
-            /** @description Credited to each node. */
-            amountWei: components["schemas"]["Wei"];
+            /** @description Credited to each node for this turn; `null` where one turn of a sum cannot be told from the others. */
+            amountWei: components["schemas"]["NullableWei"];
             /** @description Nodes of the cohort. */
             nodeCount: number;
         };
@@ -1238,6 +1313,49 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTurns: {
+        parameters: {
+            query?: {
+                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description How many turns to leave out from the beginning. A whole number from 0 to 1999. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The round's number.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The turns from `offset` on. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SingleTurns"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];

@@ -39,6 +39,9 @@ export interface Credit extends Revived<Schemas['Credit']> {}
 export interface Withdrawal extends Revived<Schemas['Withdrawal']> {}
 export interface Distribution extends Revived<Schemas['Distribution']> {}
 export interface Turn extends Revived<Schemas['Turn']> {}
+/** A round's turns one by one. */
+export interface SingleTurns extends Revived<Schemas['SingleTurns']> {}
+export interface SingleTurn extends Revived<Schemas['SingleTurn']> {}
 export interface Payment extends Revived<Schemas['Payment']> {}
 export interface Wallet extends Revived<Schemas['Wallet']> {}
 export interface Health extends Revived<Schemas['Health']> {}

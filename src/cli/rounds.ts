@@ -45,6 +45,7 @@ interface Preview {
       cohort: number
       tierId: string | null
       due: string
+      count: number
       nodeCount: number
       amountWei: bigint | null
       inRound: boolean
@@ -93,9 +94,9 @@ function describe({ blockNumber, blockTime, round, funds, stops, nextDay }: Prev
       ? []
       : [
           table(
-            ['cohort', 'tier', 'due', 'nodes', 'ether for each', 'in this round'],
-            round.turns.map(({ cohort, tierId, due, nodeCount, amountWei, inRound }) => [
-              ...[cohort, tierId, due, nodeCount, inEther(amountWei), inRound ? 'yes' : 'no'],
+            ['cohort', 'tier', 'due', 'turns', 'nodes', 'ether for each', 'in this round'],
+            round.turns.map(({ cohort, tierId, due, count, nodeCount, amountWei, inRound }) => [
+              ...[cohort, tierId, due, count, nodeCount, inEther(amountWei), inRound ? 'yes' : 'no'],
             ]),
           ),
         ]),

@@ -92,3 +92,9 @@ export async function countIntoStates(
 export async function resizeCohort(sql: Sql, cohort: number, size: number): Promise<void> {
   await sql`UPDATE cohorts SET size = ${size} WHERE cohort = ${cohort} AND size <> ${size}`
 }
+
+/** Sets a cohort, and its state at a block, to what the contract says of it there. */
+export async function repairCohort(sql: Sql, state: LedgerCohort, blockNumber: number): Promise<void> {
+  await sql`DELETE FROM cohort_states WHERE cohort = ${state.cohort} AND block_number = ${blockNumber}`
+  await writeCohorts(sql, [state], [{ blockNumber, state }])
+}

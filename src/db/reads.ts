@@ -100,12 +100,37 @@ export async function readDistributions(sql: Sql, limit: number): Promise<string
           iso(r.created_at) AS "createdAt", r.tx_hash AS "txHash", r.block_number AS "blockNumber",
           array_to_json(ARRAY(SELECT row_to_json(t) FROM (
             SELECT cohort, tier_id AS "tierId", iso(to_timestamp(due)) AS due, due AS "dueSec", seed_block AS "seedBlock", seed,
-              min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps",
+              min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps", turns AS count,
               amount_wei::text AS "amountWei", node_count AS "nodeCount"
             FROM turns WHERE round = r.round ORDER BY cohort) t)) AS turns
         FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) r
         ORDER BY r.created_at DESC, r.round DESC LIMIT ${limit}) d))::text AS json`,
   )
+}
+
+/** GET /api/distributions/:id/turns: the turns of a round one by one, by cohort and time. Null where no such round credited nodes. */
+export async function readTurns(
+  sql: Sql,
+  { round, limit, offset }: { round: bigint; limit: number; offset: number },
+): Promise<string | null> {
+  if (round > INT8_MAX) return null
+  const [row] = await sql<{ json: string }[]>`
+    WITH credited AS (SELECT * FROM turns WHERE round = ${round.toString()})
+    SELECT row_to_json(a)::text AS json FROM (
+      SELECT (SELECT sum(turns) FROM credited) AS total, array_to_json(ARRAY(SELECT row_to_json(t) FROM (
+        SELECT cohort, tier_id AS "tierId", iso(to_timestamp(due)) AS due, due AS "dueSec", seed_block AS "seedBlock", seed,
+          min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps",
+          amount_wei::text AS "amountWei", node_count AS "nodeCount"
+        FROM (
+          SELECT cohort, tier_id, due, seed_block, seed, min_wei, max_wei, payout_bps, amount_wei, node_count
+          FROM credited WHERE turns = 1
+          UNION ALL
+          SELECT s.cohort, c.tier_id, s.due, s.seed_block, s.seed, s.min_wei, s.max_wei, s.payout_bps, s.amount_wei, c.node_count
+          FROM single_turns s JOIN credited c USING (round, cohort)
+          WHERE s.round = ${round.toString()}) single
+        ORDER BY cohort, single.due LIMIT ${limit} OFFSET ${offset}) t)) AS turns) a
+    WHERE EXISTS (SELECT FROM credited)`
+  return row?.json ?? null
 }
 
 /** GET /api/deploy-quote: price of a named tier, or of the first one on sale. Null: no such tier is on sale. */

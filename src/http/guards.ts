@@ -1,6 +1,7 @@
 // Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input and never asks the ledger or the
 // chain anything. Whatever is not exactly right is refused; nothing is trimmed, rounded or guessed.
 import { ENTRIES_MAX } from '../db/reads.ts'
+import { TURNS_PER_ROUND_MAX } from '../domain/credit.ts'
 import { type Address, type Hash, UINT256_MAX } from '../domain/units.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
@@ -45,6 +46,18 @@ export function parseLimit(query: Query): number | Refusal {
   return limit > ENTRIES_MAX ? refuse('badLimit') : limit
 }
 
+/** `offset` of a query: 0, which it is when absent, to 1999: what a round may hold. Refused as a limit is. */
+export function parseOffset(query: Query): number | Refusal {
+  for (const name in query) {
+    if (name.startsWith('offset[')) return refuse('badOffset')
+  }
+  const value = query.offset
+  if (value === undefined) return 0
+  if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,3})$/.test(value)) return refuse('badOffset')
+  const offset = Number(value)
+  return offset < TURNS_PER_ROUND_MAX ? offset : refuse('badOffset')
+}
+
 /** A transaction hash, in any case. */
 export function parseHash(value: unknown): Hash | Refusal {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) return refuse('badHash')
@@ -54,6 +67,7 @@ export function parseHash(value: unknown): Hash | Refusal {
 /** A query as it was read: a name that was given more than once has a list. Names that no route knows are ignored. */
 export interface Query {
   limit?: string | string[]
+  offset?: string | string[]
   tier?: string | string[]
   address?: string | string[]
 }

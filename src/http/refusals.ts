@@ -12,6 +12,7 @@ const REFUSALS = {
   ],
   badId: [400, 'Not an id: a positive whole number up to 2^256 - 1 is required.'],
   badLimit: [400, 'limit must be a whole number from 1 to 200, given once.'],
+  badOffset: [400, 'offset must be a whole number from 0 to 1999, given once.'],
   badHash: [400, 'txHash must be a transaction hash: 0x and 64 hex digits.'],
   badNodeId: [400, 'nodeId must be a chain node id: a positive whole number, as a decimal string.'],
   badSignature: [400, 'signature must be a hex string that begins with 0x.'],
@@ -37,6 +38,7 @@ const REFUSALS = {
   // 404
   unknownRoute: [404, 'Not found.'],
   unknownNode: [404, 'No such node.'],
+  unknownRound: [404, 'No such distribution.'],
   nodeNotMinted: [404, 'No node with that id has been minted.'],
   mintNotConfirmed: [404, 'The transaction has not been confirmed yet.'],
   // 405

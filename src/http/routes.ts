@@ -22,6 +22,7 @@ import { healthz, readyz } from './routes/probes.ts'
 import { stats } from './routes/stats.ts'
 import { sync } from './routes/sync.ts'
 import { tiers } from './routes/tiers.ts'
+import { turns } from './routes/turns.ts'
 import { wellKnown } from './routes/well-known.ts'
 import type { Tools } from './tools.ts'
 
@@ -32,6 +33,7 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   nodesOfAddress,
   node,
   distributions,
+  turns,
   deployQuote,
   price,
   openapi,

@@ -10,7 +10,7 @@ import {
 } from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
-import type { Cover, Distribution, Hex, NodeDetail, Turn } from '../types.ts'
+import type { Cover, Distribution, Hex, NodeDetail, SingleTurn, Turn } from '../types.ts'
 import { WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 
@@ -82,11 +82,13 @@ export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Pro
 
 export interface VerifiedTurn {
   turn: Turn
-  /** What the published seed and terms come to; null where the ledger has no terms for the turn. */
+  /** The turn itself, or each of those that it is the sum of. */
+  singles: SingleTurn[]
+  /** What the published seeds and terms come to; null where the ledger has no terms for a turn. */
   expectedWei: bigint | null
   /** Whether that is what was credited; null where it cannot be computed. */
   amountMatches: boolean | null
-  /** Whether the seed is the chain's: the randomness of the first block not before `due`. Null when the chain was not asked. */
+  /** Whether each seed is the chain's: the randomness of the first block not before its `due`. Null when the chain was not asked. */
   seedMatches: boolean | null
   /** Whether the contract's own `Credited` event says the same. Null when the chain was not asked. */
   creditedMatches: boolean | null
@@ -98,10 +100,12 @@ export interface VerifiedRound {
   turns: VerifiedTurn[]
   /** Whether the amounts add up to the round's total. */
   totalMatches: boolean
+  /** Whether the round's transaction credited no cohort besides those that are listed. Null when the chain was not asked. */
+  allListed: boolean | null
 }
 
 /**
- * Recomputes each amount of a round from its published seed and terms. Given a chain, also whether the seeds are the chain's
+ * Recomputes each amount of a round from its published seed and terms, turn by turn. Given a chain, also whether the seeds are the chain's
  * and whether the round's transaction credited just that. Without one, only the arithmetic is checked.
  */
 export async function verifyRound(
@@ -110,18 +114,25 @@ export async function verifyRound(
   chain?: ChainClient,
 ): Promise<VerifiedRound> {
   const distribution = typeof round === 'number' ? await findRound(ledger, round) : round
-  const events = chain ? await creditedIn(chain, await factoryOf(ledger), distribution.txHash) : null
-  const turns = await Promise.all(distribution.turns.map((turn) => verifyTurn(turn, chain ?? null, events)))
+  const [events, singles] = await Promise.all([
+    chain ? creditedIn(chain, await factoryOf(ledger), distribution) : null,
+    singlesOf(ledger, distribution),
+  ])
+  const isChains = chain ? seedsOf(chain) : null
+  const turns: VerifiedTurn[] = []
+  for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, { isChains, events }))
   const sumWei = distribution.turns.reduce((sum, turn) => sum + turn.amountWei * BigInt(turn.nodeCount), 0n)
   const totalMatches = sumWei === distribution.totalWei
+  const allListed = events && events.length === distribution.turns.length
   const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true))
-  return { matches: totalMatches && turns.every(isRight), turns, totalMatches }
+  return { matches: totalMatches && allListed !== false && turns.every(isRight), turns, totalMatches, allListed }
 }
 
-/** The amount that a turn's published seed and terms come to; null where the ledger has none. */
-export function recompute({ seed, cohort, dueSec, minWei, maxWei, payoutBps }: Turn): bigint | null {
-  if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
+/** The amount that a turn's published seed and terms come to; null where the ledger has none, or where it is a sum of several. */
+export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
+  const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn
+  if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null
   const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }] as const
   const drawn = BigInt(keccak256(encodeAbiParameters(types, [seed, BigInt(cohort), BigInt(dueSec)])))
   const draw = minWei + (drawn % (maxWei - minWei + 1n))
@@ -130,30 +141,89 @@ export function recompute({ seed, cohort, dueSec, minWei, maxWei, payoutBps }: T
 
 type CreditedEvent = Awaited<ReturnType<typeof creditedIn>>[number]
 
+/** What the chain is asked of a turn. */
+interface Asked {
+  isChains: ((turn: SingleTurn) => Promise<boolean | null>) | null
+  events: CreditedEvent[] | null
+}
+
 async function verifyTurn(
   turn: Turn,
-  chain: ChainClient | null,
-  events: CreditedEvent[] | null,
+  ofRound: readonly SingleTurn[],
+  { isChains, events }: Asked,
 ): Promise<VerifiedTurn> {
-  const expectedWei = recompute(turn)
-  const event = events?.find(({ args }) => args.cohort === BigInt(turn.cohort) && args.due === BigInt(turn.dueSec))
+  const singles = turn.count === 1 ? [turn] : ofRound.filter(({ cohort }) => cohort === turn.cohort)
+  const amounts = singles.map(recompute)
+  const expectedWei = amounts.reduce<bigint | null>((sum, wei) => (sum === null || wei === null ? null : sum + wei), 0n)
+  const seedsMatch: (boolean | null)[] = []
+  if (isChains) for (const single of singles) seedsMatch.push(await isChains(single))
+  const event = events?.find(({ args }) => args.cohort === BigInt(turn.cohort))
   return {
     turn,
+    singles,
     expectedWei,
-    amountMatches: expectedWei === null ? null : expectedWei === turn.amountWei,
-    seedMatches: chain ? await seedIsTheChains(turn, chain) : null,
-    creditedMatches: events
-      ? event?.args.amountPerNode === turn.amountWei && event.args.nodeCount === BigInt(turn.nodeCount)
-      : null,
+    amountMatches: expectedWei === null ? null : expectedWei === turn.amountWei && areThose(singles, turn),
+    seedMatches: isChains ? allOf(seedsMatch) : null,
+    creditedMatches: events ? saysTheSame(event, turn) : null,
   }
 }
 
-async function seedIsTheChains({ seed, seedBlock, dueSec }: Turn, chain: ChainClient): Promise<boolean | null> {
+/** Whether single turns are as many as a sum is of, the first at its time, and the same time apart. */
+function areThose(singles: readonly SingleTurn[], { count, dueSec }: Turn): boolean {
+  const step = (singles[1]?.dueSec ?? 0) - dueSec
+  return (
+    singles.length === count &&
+    singles.every((single, i) => single.dueSec === dueSec + i * step) &&
+    (count === 1 || step > 0)
+  )
+}
+
+/** True where all are, false where one is; null where one could not be checked. */
+function allOf(answers: readonly (boolean | null)[]): boolean | null {
+  if (answers.includes(false)) return false
+  return answers.includes(null) ? null : true
+}
+
+function saysTheSame(event: CreditedEvent | undefined, turn: Turn): boolean {
+  return (
+    event?.args.due === BigInt(turn.dueSec) &&
+    event.args.turns === BigInt(turn.count) &&
+    event.args.amountPerNode === turn.amountWei &&
+    event.args.nodeCount === BigInt(turn.nodeCount)
+  )
+}
+
+/** The single turns of a round, where it paid a cohort several at once. */
+async function singlesOf(ledger: LedgerClient, { id, turns }: Distribution): Promise<SingleTurn[]> {
+  const singles: SingleTurn[] = []
+  if (turns.every(({ count }) => count === 1)) return singles
+  while (true) {
+    const page = await ledger.getTurns(id, { limit: 200, offset: singles.length })
+    singles.push(...page.turns)
+    if (page.turns.length === 0 || singles.length >= Math.min(page.total, TURNS_MAX)) return singles
+  }
+}
+
+/** Turns in a round at most: the contract's own limit. */
+const TURNS_MAX = 2_000
+
+/** Asks for each block once: turns of several cohorts may share their seed. */
+function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | null> {
+  const blocks = new Map<number, ReturnType<typeof getBlock>>()
+  const read = (number: number) => {
+    const known = blocks.get(number) ?? getBlock(chain, { blockNumber: BigInt(number) })
+    blocks.set(number, known)
+    return known
+  }
+  return (turn) => seedIsTheChains(turn, read)
+}
+
+async function seedIsTheChains(
+  { seed, seedBlock, dueSec }: SingleTurn,
+  read: (number: number) => ReturnType<typeof getBlock>,
+): Promise<boolean | null> {
   if (seed === null || seedBlock === null) return null
-  const [block, parent] = await Promise.all([
-    getBlock(chain, { blockNumber: BigInt(seedBlock) }),
-    seedBlock === 0 ? null : getBlock(chain, { blockNumber: BigInt(seedBlock - 1) }),
-  ])
+  const [block, parent] = await Promise.all([read(seedBlock), seedBlock === 0 ? null : read(seedBlock - 1)])
   const due = BigInt(dueSec)
   const isFirst = block.timestamp >= due && (parent === null || parent.timestamp < due)
   // Where the randomness is constant, the block's hash stands in.
@@ -161,10 +231,11 @@ async function seedIsTheChains({ seed, seedBlock, dueSec }: Turn, chain: ChainCl
   return isFirst && seed === (isConstant ? block.hash : block.mixHash)
 }
 
-async function creditedIn(chain: ChainClient, factory: Hex, hash: Hash) {
-  const { logs } = await getTransactionReceipt(chain, { hash })
+async function creditedIn(chain: ChainClient, factory: Hex, { id, txHash }: Distribution) {
+  const { logs } = await getTransactionReceipt(chain, { hash: txHash as Hash })
   const ours = logs.filter(({ address }) => address.toLowerCase() === factory)
-  return parseEventLogs({ abi: factoryAbi, eventName: 'Credited', logs: ours })
+  const events = parseEventLogs({ abi: factoryAbi, eventName: 'Credited', logs: ours })
+  return events.filter(({ args }) => args.round === BigInt(id))
 }
 
 /** The API lists the newest 200 rounds. */

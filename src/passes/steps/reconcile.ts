@@ -1,9 +1,9 @@
-// Holds the ledger against the contract at the followed block: counters every time, nodes in a rolling window, and whatever is on
+// Holds the ledger against the contract at the followed block: counters and cohorts every time, nodes in a rolling window, and whatever is on
 // record as differing. Every difference is reported, and stays on record until the two agree on it. Then nodes that the ledger lacks are
 // inserted from their own events, and so is what it lacks of a node's transfers, withdrawals and expulsion.
 import type { ChainNode } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks.ts'
-import { countIntoStates, readCohorts, resizeCohort } from '../../db/cohorts.ts'
+import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../../db/cohorts.ts'
 import * as nodes from '../../db/nodes.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { markMinted } from '../../db/payments.ts'
@@ -11,6 +11,7 @@ import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../.
 import { inTransaction } from '../../db/sql.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../domain/drift.ts'
 import type { FactoryEvent } from '../../domain/observed.ts'
+import type { CohortState } from '../../domain/schedule.ts'
 import { wei } from '../../domain/units.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type {
@@ -34,8 +35,10 @@ const WINDOW = 500
 const REPAIRS_MAX = 100
 /** Repairs that fail in one run at most: each may have cost a provider many requests. */
 const FAILURES_MAX = 3
-/** Nodes and cohorts on record as differing that are compared again in one run at most. */
+/** Nodes on record as differing that are compared again in one run at most. */
 const NAMED_MAX = 100
+/** Cohorts compared in one run at most: ten requests. All there are, unless tiers and intervals have changed often. */
+const COHORTS_MAX = 1_000
 /** What differs about a node where an event of it was not followed. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
@@ -70,17 +73,18 @@ export async function reconcileWindow(
   cursor: Cursor,
   first: number,
 ): Promise<{ result: Reconciled; next: number }> {
-  const [counters, { drifts: ofWindow, onChain }, ledgerCounters, named] = await Promise.all([
+  const [counters, { drifts: ofWindow, onChain }, ledgerCounters, named, ofCohorts] = await Promise.all([
     ctx.contract.counters(cursor.number),
     compareFrom(ctx, cursor, first, WINDOW),
     nodes.readLedgerCounters(ctx.pool),
     compareNamed(ctx, cursor, first),
+    compareCohorts(ctx, cursor),
   ])
   // Somebody followed on meanwhile: the two sides were not read at one block, so a difference would say nothing.
   if ((await readCursor(ctx.pool))?.hash !== cursor.hash) return { result: { inserted: 0, drifts: [] }, next: first }
 
   const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
-  const drifts = inOrder([...compareCounters(ledgerCounters, chainCounters), ...ofWindow, ...named])
+  const drifts = inOrder([...compareCounters(ledgerCounters, chainCounters), ...ofWindow, ...named, ...ofCohorts])
   // The contract was asked by the block's number: where the chain has another block there by now, that is no drift.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
@@ -107,22 +111,25 @@ async function compareFrom(
   return { drifts: compareNodes(known, theirs), onChain: theirs.length }
 }
 
-/** Compares again what is on record as differing and outside the window: the operator's own comparison looks at everything. */
+/** Compares again the nodes that are on record as differing and outside the window: the operator's own comparison looks at everything. */
 async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor, first: number): Promise<Drift[]> {
   const recorded = ((await readSetting(ctx.pool, 'drift')) as Drift[] | null) ?? []
   const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
   const outside = [...new Set(ids)].filter((id) => id < first || id >= first + WINDOW).slice(0, NAMED_MAX)
-  const named = new Set(recorded.flatMap((drift) => (drift.kind === 'cohort' ? [drift.cohort] : [])))
-  const cohorts = named.size === 0 ? [] : (await readCohorts(ctx.pool)).filter(({ cohort }) => named.has(cohort))
-  const compared = cohorts.slice(0, NAMED_MAX)
-  const numbers = compared.map(({ cohort }) => cohort)
-  const theirs = numbers.length === 0 ? [] : await ctx.contract.cohorts(numbers, cursor.number)
-  const ofCohorts = compared.flatMap((ours, i) => {
-    const other = theirs[i]
-    return other ? compareCohort(ours, other) : []
-  })
   const ofNodes = await Promise.all(outside.map((id) => compareFrom(ctx, cursor, id, 1)))
-  return [...ofNodes.flatMap(({ drifts }) => drifts), ...ofCohorts]
+  return ofNodes.flatMap(({ drifts }) => drifts)
+}
+
+/** Compares cohorts: those whose turn has come or will be next, which a round is planned from, as many as one run holds. */
+async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
+  const byTurn = (a: CohortState, b: CohortState) => Number(b.size > 0) - Number(a.size > 0) || a.nextDue - b.nextDue
+  const ours = (await readCohorts(ctx.pool)).sort(byTurn).slice(0, COHORTS_MAX)
+  const numbers = ours.map(({ cohort }) => cohort)
+  const theirs = numbers.length === 0 ? [] : await ctx.contract.cohorts(numbers, cursor.number)
+  return ours.flatMap((cohort, i) => {
+    const other = theirs[i]
+    return other ? compareCohort(cohort, other) : []
+  })
 }
 
 /** Inserts the nodes that the ledger lacks, then completes those whose events it lacks. @returns how many. */
@@ -136,7 +143,36 @@ async function repair(ctx: RepairContext, cursor: Cursor, drifts: readonly Drift
   )
   const inserted = await repairEach(ctx, 'reconcileMissing', missing, (id) => insertMissingNode(ctx, cursor, id))
   const some = [...new Set(incomplete)].slice(0, REPAIRS_MAX)
-  return inserted + (await repairEach(ctx, 'reconcileIncomplete', some, (id) => completeNode(ctx, cursor, id)))
+  const completed = await repairEach(ctx, 'reconcileIncomplete', some, (id) => completeNode(ctx, cursor, id))
+  const differing = drifts.flatMap((drift) => (drift.kind === 'cohort' ? [drift.cohort] : []))
+  return inserted + completed + (await repairCohorts(ctx, cursor, [...new Set(differing)]))
+}
+
+/**
+ * Sets cohorts to what the contract says of them, so that the next round is planned from that. What was credited meanwhile and is not in the
+ * ledger stays on record as a difference of the counters: a rescan finds it. @returns how many were set.
+ */
+async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readonly number[]): Promise<number> {
+  if (numbers.length === 0) return 0
+  const theirs = await ctx.contract.cohorts([...numbers], cursor.number)
+  return inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return 0
+    // Nodes that were inserted or completed have mended some.
+    const wrong = (await readCohorts(sql)).flatMap((ours) => {
+      const other = theirs.find(({ cohort }) => cohort === ours.cohort)
+      return other && compareCohort(ours, other).length > 0 ? [{ ours, other }] : []
+    })
+    for (const { ours, other } of wrong) {
+      const { perNodeWei, size, nextDue, intervalSec } = other
+      const state = { ...ours, perNodeWei, size, nextDue, intervalSec }
+      await repairCohort(sql, state, cursor.number)
+      const detail = { was: ours, is: state }
+      await writeAudit(sql, { actor: 'pass', action: 'cohortReconciled', subject: String(ours.cohort), detail })
+      ctx.log.warn({ cohort: ours.cohort, ...detail }, 'a cohort was set to what the contract says')
+    }
+    if (wrong.length > 0) await notifyLedgerChanged(sql)
+    return wrong.length
+  })
 }
 
 /**

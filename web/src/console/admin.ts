@@ -202,7 +202,14 @@ export interface Preview {
   round: {
     totalWei: bigint
     nodeCount: number
-    turns: { cohort: number; tierId: string | null; due: Date; nodeCount: number; amountWei: bigint | null }[]
+    turns: {
+      cohort: number
+      tierId: string | null
+      due: Date
+      count: number
+      nodeCount: number
+      amountWei: bigint | null
+    }[]
     unbackedCohorts: number[]
   }
   funds: {

@@ -86,6 +86,7 @@ const COLUMNS: readonly Column<Preview['round']['turns'][number]>[] = [
   { heading: 'Group', cell: ({ cohort }) => cohort },
   { heading: 'Tier', cell: ({ tierId }) => tierId ?? '–' },
   { heading: 'Due', cell: ({ due }) => <Time at={due} /> },
+  { heading: 'Turns', figure: true, cell: ({ count }) => count.toLocaleString('en-US') },
   { heading: 'Nodes', figure: true, cell: ({ nodeCount }) => nodeCount.toLocaleString('en-US') },
   { heading: 'Each', figure: true, cell: ({ amountWei }) => <Amount wei={amountWei} plain /> },
 ]
@@ -98,7 +99,7 @@ function PauseButton() {
       main
       label="Resume rounds"
       path="resume"
-      says="Rounds go on with the next pass; turns that were missed are paid one a pass."
+      says="Rounds go on with the next pass; turns that were missed are paid at once."
       did={() => 'Rounds go on.'}
     />
   ) : (

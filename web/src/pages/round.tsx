@@ -95,7 +95,10 @@ function Recompute({ round }: { round: Distribution }) {
 
 function Verdict({ verified, chainAsked }: { verified: VerifiedRound; chainAsked: boolean }) {
   if (!verified.matches) {
-    const unknown = verified.totalMatches && verified.turns.every(({ amountMatches }) => amountMatches !== false)
+    const unknown =
+      verified.totalMatches &&
+      verified.allListed !== false &&
+      verified.turns.every(({ amountMatches }) => amountMatches !== false)
     return (
       <p className={unknown ? 'notice warn' : 'notice bad'} role="status">
         {unknown
@@ -131,29 +134,45 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
         </dd>
         <dt>Nodes</dt>
         <dd>{turn.nodeCount.toLocaleString('en-US')}</dd>
-        <dt>Due</dt>
+        <dt>{turn.count === 1 ? 'Due' : 'Due from'}</dt>
         <dd>
           <Time at={turn.due} />
         </dd>
-        <dt>Range</dt>
-        <dd>
-          {turn.minWei === null || turn.maxWei === null ? (
-            <Unknown why="the ledger has no terms" />
-          ) : (
-            <>
-              <Amount wei={turn.minWei} plain /> to <Amount wei={turn.maxWei} plain />
-            </>
-          )}
-        </dd>
-        <dt>Rate</dt>
-        <dd>{turn.payoutBps === null ? <Unknown why="the ledger has no terms" /> : times(turn.payoutBps)}</dd>
-        <dt>Seed</dt>
-        <dd>
-          <Hash of={turn.seed} />
-          {turn.seedBlock !== null && <span className="note"> of block {turn.seedBlock.toLocaleString('en-US')}</span>}
-        </dd>
+        {turn.count === 1 ? (
+          <Terms turn={turn} />
+        ) : (
+          <>
+            <dt>Turns</dt>
+            <dd>{turn.count.toLocaleString('en-US')}, each with the range, rate and seed of its own time</dd>
+          </>
+        )}
       </dl>
     </li>
+  )
+}
+
+/** What a turn that stands alone was computed from. */
+function Terms({ turn }: { turn: Turn }) {
+  return (
+    <>
+      <dt>Range</dt>
+      <dd>
+        {turn.minWei === null || turn.maxWei === null ? (
+          <Unknown why="the ledger has no terms" />
+        ) : (
+          <>
+            <Amount wei={turn.minWei} plain /> to <Amount wei={turn.maxWei} plain />
+          </>
+        )}
+      </dd>
+      <dt>Rate</dt>
+      <dd>{turn.payoutBps === null ? <Unknown why="the ledger has no terms" /> : times(turn.payoutBps)}</dd>
+      <dt>Seed</dt>
+      <dd>
+        <Hash of={turn.seed} />
+        {turn.seedBlock !== null && <span className="note"> of block {turn.seedBlock.toLocaleString('en-US')}</span>}
+      </dd>
+    </>
   )
 }
 
