@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { turnDigest } from '../../src/chain/digest.ts'
 import { readDistributions, readTurns } from '../../src/db/reads.ts'
-import { connect, jsonRows } from '../../src/db/sql.ts'
+import { connect, inTransaction, jsonRows } from '../../src/db/sql.ts'
+import { insertTerms, readCreditTerms } from '../../src/db/terms.ts'
 import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { verifyLedger } from '../../src/operator/verify.ts'
@@ -34,6 +35,12 @@ function inWorld(sentence: string, body: (world: World) => Promise<void>, { atRe
 const roundsSent = async (world: World) => (await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).length
 const creditedOf = async (world: World, nodeId: number) =>
   (await world.read<bigint[]>('nodeInfo', [BigInt(nodeId)]))[2] ?? assert.fail()
+/** Enters terms that differ from the first ones in the switch alone. */
+const switchPayouts = (world: World, fromTime: number, payouts: boolean) =>
+  inTransaction(world.pool, async (sql) => {
+    const [terms = assert.fail()] = await readCreditTerms(sql)
+    await insertTerms(sql, { ...terms, fromTime, payouts }, 'test')
+  })
 const cohortsOf = (world: World) => world.pool<{ cohort: number; next: number }[]>`
   SELECT cohort, next_due AS next FROM cohorts WHERE size > 0 ORDER BY cohort`
 
@@ -118,7 +125,7 @@ async function isRebuilt(world: World): Promise<void> {
   try {
     const copied = {
       tiers: '*',
-      credit_terms: 'from_time, min_wei, max_wei, interval_sec, slot_sec',
+      credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by',
     }
     for (const [table, columns] of Object.entries(copied)) {
       const rows = await world.pool.unsafe(`SELECT ${columns} FROM ${table}`)
@@ -144,6 +151,8 @@ inWorld('turns within a window are skipped with the first round after it, and st
   await world.pay(5, BASIC)
   await world.settle()
   const [{ cohort, next } = assert.fail()] = await cohortsOf(world)
+  await switchPayouts(world, next, false)
+  await switchPayouts(world, next + 3 * INTERVAL_SEC, true)
   await world.act(0, 'addNotOwed', [1n, BigInt(next), BigInt(next + 3 * INTERVAL_SEC)])
   await world.chain.setNextTime(next + 2 * INTERVAL_SEC + 1)
   await world.chain.mine()
@@ -173,6 +182,7 @@ inWorld(
   async (world) => {
     await world.pay(5, BASIC)
     await world.settle()
+    await switchPayouts(world, 1, false)
     await world.act(0, 'addNotOwed', [1n, 1n, EVER])
     const [{ cohort, next } = assert.fail()] = await cohortsOf(world)
     const [opened] = await world.pool`SELECT count(*) AS cohorts FROM cohorts`
@@ -196,6 +206,7 @@ inWorld(
 inWorld('a payment waits for no skip where the contract names no distributor', async (world) => {
   await world.pay(5, BASIC)
   await world.settle()
+  await switchPayouts(world, 1, false)
   await world.act(0, 'addNotOwed', [1n, 1n, EVER])
   await world.act(0, 'setDistributor', [`0x${'00'.repeat(20)}`, 0n, 0n])
   const [{ cohort, next } = assert.fail()] = await cohortsOf(world)
