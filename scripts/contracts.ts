@@ -26,7 +26,7 @@ export function checkContracts(): number {
   return stale.length === 0 ? 0 : 1
 }
 
-/** Runs forge's tests, makes sure that what they ran is what is committed, then gas and the record of proofs. Returns the exit code. */
+/** Runs forge's tests, makes sure that what they ran is what is committed, then gas, the record of proofs and the verification kit. Returns the exit code. */
 export async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
@@ -57,7 +57,7 @@ export function proveContracts(word = ''): Promise<number> {
 }
 
 function runTests(): Promise<number> {
-  const args = ['--test', 'contracts/test/gas.test.ts', 'contracts/test/proofs.test.ts']
+  const args = ['--test', ...['gas', 'proofs', 'verification'].map((name) => `contracts/test/${name}.test.ts`)]
   return run(process.execPath, args, process.env)
 }
 

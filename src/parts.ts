@@ -4,7 +4,7 @@ import type { ChainReader } from './chain/port.ts'
 import type { Rpc } from './chain/rpc.ts'
 import { localSigner, type Signer } from './chain/signer.ts'
 import type { Config } from './config.ts'
-import { type Address, address } from './domain/units.ts'
+import { type Address, address, type Hash } from './domain/units.ts'
 import { embedAccount } from './embed/accounts.ts'
 import { EMBED_CHAIN_ID } from './embed/anvil.ts'
 import { type Deployment, EMBED_PARTS, startEmbeddedChain } from './embed/chain.ts'
@@ -25,6 +25,10 @@ export interface ChainPart {
   /** Null: whatever the provider says. */
   chainId: number | null
   factory: Address
+  /** Code of another version than this one's that the settings trust by its hash. */
+  factoryCodeHash: Hash | null
+  /** Factories of the sale before this one; null: the settings do not say. */
+  formerFactories: readonly Address[] | null
   startBlock: number
   paymentAddress: Address | null
   /** Null where no key is configured. */
@@ -122,6 +126,8 @@ function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deploymen
     publicRpcUrl: config.chain.publicRpcUrl ?? rpcUrl,
     chainId: EMBED_CHAIN_ID,
     factory: address(deployment.factory),
+    factoryCodeHash: config.chain.factoryCodeHash,
+    formerFactories: config.chain.formerFactories,
     startBlock: deployment.startBlock,
     paymentAddress: config.payments.address ?? address(embedAccount(payments).address),
     minter: keys.minter ?? localSigner(embedAccount(minter).privateKey),
@@ -158,6 +164,8 @@ async function ownChain(config: Config, open: (config: Config) => Promise<Keys>)
     publicRpcUrl: chain.publicRpcUrl,
     chainId: chain.chainId,
     factory: chain.factoryAddress,
+    factoryCodeHash: chain.factoryCodeHash,
+    formerFactories: chain.formerFactories,
     startBlock: chain.startBlock ?? 0,
     paymentAddress: payments.address,
     ...(await open(config)),

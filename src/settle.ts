@@ -2,7 +2,7 @@
 // to do; whoever merely does not answer is waited for: a database for a minute, a chain for as long as it takes, while the
 // ledger is served without it. It never decides anything about money.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkDeployment, FIRST_VERSION, isFirstVersion } from './chain/check-deployment.ts'
+import { checkDeployment, isNewFactory, isUsed, refuseCode } from './chain/check-deployment.ts'
 import { createContractReader } from './chain/contract.ts'
 import { ChainFault } from './chain/faults.ts'
 import { createChainReader } from './chain/follow.ts'
@@ -15,6 +15,7 @@ import { claimIdentity, type Identity, notifyLedgerChanged, readSetting, writeAu
 import { connect, inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
 import { hasTerms, insertFirstTerms, readCreditTerms } from './db/terms.ts'
 import { readTierVersions } from './db/tiers.ts'
+import { DEVELOPMENT_CHAINS } from './domain/chains.ts'
 import type { CreditTerms } from './domain/credit.ts'
 import { boundsNeeded, refuseTerms, sameTerms, type TermsContent } from './domain/terms.ts'
 import { inTimeOrNull } from './lib/deadline.ts'
@@ -52,8 +53,8 @@ export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: R
       const stored = await readIdentity(pool)
       if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), ...(chainId !== null && { chainId }) })
     }
-    if (await inTimeOrNull(FACTORY_LOOK_MS, () => isFirstVersion(rpc, factory)))
-      throw new StartError(`FACTORY_ADDRESS: ${FIRST_VERSION.problem(factory)}. ${FIRST_VERSION.remedy}`)
+    const refused = await inTimeOrNull(FACTORY_LOOK_MS, () => refuseCode(rpc, factory, chain.factoryCodeHash))
+    if (refused) throw new StartError(`FACTORY_ADDRESS: ${refused.problem}. ${refused.remedy}`)
   } finally {
     await pool.end({ timeout: 5 })
   }
@@ -140,8 +141,8 @@ export function readerOf(
  * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
  */
 export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
-  const { factory, paymentAddress, startBlock } = part
-  const named = { factory, paymentAddress, startBlock, ...sendersOf(part) }
+  const { factory, paymentAddress, startBlock, factoryCodeHash: trustedCodeHash } = part
+  const named = { factory, trustedCodeHash, paymentAddress, startBlock, ...sendersOf(part) }
   const check = await checkDeployment({ rpc, chainId, ...named })
   if (check.problems.length > 0) {
     const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
@@ -170,8 +171,13 @@ async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number):
   if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), chainId })
 }
 
-/** A ledger belongs to one factory on one chain: pointing it at another would mix two histories. */
-export async function claimLedger(pool: Pool, { part, chainId, reader }: OpenedChain): Promise<void> {
+/**
+ * A ledger belongs to one factory on one chain: pointing it at another would mix two histories. Where both begin, the payments wallet must
+ * be this factory's own.
+ */
+export async function claimLedger(pool: Pool, chain: OpenedChain): Promise<void> {
+  if (!(await readIdentity(pool))) await refuseUsedWallet(chain)
+  const { part, chainId, reader } = chain
   const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader) }
   refuseDifference(await claimIdentity(pool, wanted), wanted)
 }
@@ -282,5 +288,22 @@ function refuseDifference(stored: Identity, wanted: Identity): void {
   const lines = differing.map((key) => `  ${key}: the database has ${stored[key]}, the settings lead to ${wanted[key]}`)
   throw new StartError(
     `This database holds the ledger of another factory or chain:\n${lines.join('\n')}\nPoint DATABASE_URL at an empty database, or RPC_URL and FACTORY_ADDRESS back at the old ones.`,
+  )
+}
+
+/**
+ * Refuses a payments wallet that another factory may have sold by, at the first start of a factory without history: a payment's ref is
+ * used once at each factory, so that both would mint for it. `FORMER_FACTORIES=none` is the operator's word that there was no other.
+ */
+async function refuseUsedWallet({ part, rpc, chainId }: OpenedChain): Promise<void> {
+  const { paymentAddress, factory, formerFactories, demoToken } = part
+  if (paymentAddress === null || demoToken || DEVELOPMENT_CHAINS.includes(chainId)) return
+  if (formerFactories?.length === 0 || !(await isNewFactory(rpc, factory))) return
+  if (!(await isUsed(rpc, paymentAddress))) return
+  const remedy = 'make a wallet for this sale alone, and set PAYMENT_ADDRESS to it (docs/MOVING.md)'
+  throw new StartError(
+    formerFactories
+      ? `PAYMENT_ADDRESS: ${paymentAddress} was used before, and the sale has had the factory ${formerFactories.join(', ')}: both factories would mint for a payment. Please ${remedy}.`
+      : `PAYMENT_ADDRESS: ${paymentAddress} was used before. If another factory has sold by it, ${remedy}. If none has, set FORMER_FACTORIES=none.`,
   )
 }

@@ -8,6 +8,7 @@ import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
 
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const LOWER = ADDRESS.toLowerCase()
+const CODE_HASH = `0x${'c0'.repeat(32)}`
 const KEY_A = `0x${'8f3c21d5e6b7a904'.repeat(4)}`
 const KEY_B = `0x${'1d5e6b7a9048f3c2'.repeat(4)}`
 const SECRET_A = 'f1d3e5a7c9b8064215738a9c0bde4f62'
@@ -22,6 +23,8 @@ const PRODUCTION = {
   RPC_URL: 'https://rpc.example.org/v1/apikey-1234',
   CHAIN_ID: '1',
   FACTORY_ADDRESS: ADDRESS,
+  FACTORY_CODE_HASH: CODE_HASH,
+  FORMER_FACTORIES: 'none',
   START_BLOCK: '19000000',
   SESSION_SECRET: SECRET_A,
 }
@@ -77,6 +80,8 @@ describe('with nothing set', () => {
       publicRpcUrl: null,
       chainId: null,
       factoryAddress: null,
+      factoryCodeHash: null,
+      formerFactories: null,
       startBlock: null,
       finality: 'guarded',
       validForSec: 900,
@@ -239,6 +244,8 @@ test('in production nothing is embedded, nothing generated is used, and every se
       publicRpcUrl: 'https://public.example.org',
       chainId: 1,
       factoryAddress: LOWER,
+      factoryCodeHash: CODE_HASH,
+      formerFactories: [],
       startBlock: 19_000_000,
       finality: 12,
       validForSec: 3600,
@@ -428,6 +435,13 @@ describe('refused wherever it is set', () => {
     ['a chain id of nothing', { ...EXTERNAL, CHAIN_ID: '0' }, 'CHAIN_ID', /whole number from 1/],
     ['a start in hex', { ...EXTERNAL, START_BLOCK: '0x10' }, 'START_BLOCK', /whole number/],
     ['a factory that is no address', { ...EXTERNAL, FACTORY_ADDRESS: `${ADDRESS}0` }, 'FACTORY_ADDRESS', /40 hex/],
+    ['a code hash that is none', { ...EXTERNAL, FACTORY_CODE_HASH: '0x12' }, 'FACTORY_CODE_HASH', /64 hex/],
+    [
+      'a former factory that is no address',
+      { ...EXTERNAL, FORMER_FACTORIES: `${ADDRESS},no` },
+      'FORMER_FACTORIES',
+      /none/,
+    ],
     ['the zero address as factory', { ...EXTERNAL, FACTORY_ADDRESS: `0x${'0'.repeat(40)}` }, 'FACTORY_ADDRESS', /zero/],
     ['a finality of nothing', { FINALITY: '0' }, 'FINALITY', /guarded, finalized/],
     ['a finality in other words', { FINALITY: 'safe' }, 'FINALITY', /guarded, finalized/],
@@ -689,7 +703,9 @@ test('the description of a start with nothing set says what is embedded and what
     'DISTRIBUTOR_KEYSTORE',
     'DISTRIBUTOR_KEYSTORE_PASSWORD',
     'DISTRIBUTOR_SIGNER_URL',
+    'FACTORY_CODE_HASH',
     'FEE_CAP_WEI',
+    'FORMER_FACTORIES',
     'MINTER_ADDRESS',
     'MINTER_KEYSTORE',
     'MINTER_KEYSTORE_PASSWORD',

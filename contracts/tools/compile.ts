@@ -2,7 +2,7 @@
 // solc. It must never set a compiler option of its own, or the committed bytecode would not be what forge tested.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Abi } from 'viem'
 
@@ -20,7 +20,15 @@ export type Artifact = {
   }
 }
 
+/** Compiler input in solc's own form. */
+export type StandardInput = {
+  language: string
+  sources: Record<string, { content: string }>
+  settings: Record<string, unknown>
+}
+
 type Solc = {
+  version(): string
   compile(input: string, callbacks: { import(path: string): { contents: string } | { error: string } }): string
 }
 type Output = {
@@ -39,7 +47,7 @@ function settingsReader(): (key: string) => unknown {
   }
 }
 
-function compilerInput(): unknown {
+function compilerInput(): StandardInput {
   const setting = settingsReader()
   const sources = readdirSync(join(CONTRACTS_DIR, 'src'))
     .sort()
@@ -78,6 +86,52 @@ function readImport(path: string): { contents: string } | { error: string } {
 /** Warnings about a dependency's code are its authors' to heed. */
 const isOurs = ({ severity, sourceLocation }: NonNullable<Output['errors']>[number]) =>
   severity === 'error' || sourceLocation?.file.startsWith('src/')
+
+/** solc's version as explorers name it: 0.8.37+commit.…. */
+export function compilerVersion(): string {
+  const version = (createRequire(import.meta.url)('solc') as Solc).version()
+  return /^[\d.]+\+commit\.[0-9a-f]+/.exec(version)?.[0] ?? version
+}
+
+/** The input of one contract with every source that it needs and nothing else, so that it compiles anywhere to the same bytes. */
+export function standardInput(file: string): StandardInput {
+  const { sources, ...input } = compilerInput()
+  const needed: StandardInput['sources'] = {}
+  const add = (path: string) => {
+    if (needed[path]) return
+    const content = sources[path]?.content ?? readFileSync(join(CONTRACTS_DIR, path), 'utf8')
+    needed[path] = { content }
+    for (const [, imported = ''] of content.matchAll(/^\s*(?:import|\}\s*from)\b[^"']*["']([^"']+)["']/gm)) {
+      add(
+        imported.startsWith('.') ? posix.join(dirname(path), imported) : remapped(imported, input.settings.remappings),
+      )
+    }
+  }
+  add(`src/${file}`)
+  const { outputSelection: _, ...settings } = input.settings
+  const ordered = Object.fromEntries(Object.entries(needed).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return { language: input.language, sources: ordered, settings }
+}
+
+function remapped(path: string, remappings: unknown): string {
+  for (const remapping of remappings as string[]) {
+    const [prefix = '', target = ''] = remapping.split('=')
+    if (path.startsWith(prefix)) return target + path.slice(prefix.length)
+  }
+  throw new Error(`no remapping leads to ${path}`)
+}
+
+/** Compiles a standard input on its own, with no file besides. Returns the creation code, hex without `0x`. */
+export function compileAlone(input: StandardInput, file: string, contract: string): string {
+  const solc = createRequire(import.meta.url)('solc') as Solc
+  const outputSelection = { '*': { '*': ['evm.bytecode.object'] } }
+  const alone = { ...input, settings: { ...input.settings, outputSelection } }
+  const missing = { import: (path: string) => ({ error: `${path} is not in the input` }) }
+  const { contracts, errors } = JSON.parse(solc.compile(JSON.stringify(alone), missing)) as Output
+  const artifact = contracts?.[`src/${file}`]?.[contract]
+  if (!artifact) throw new Error(errors?.map(({ formattedMessage }) => formattedMessage).join('\n'))
+  return artifact.evm.bytecode.object
+}
 
 /** Compiles every file in `contracts/src`. Throws, in the compiler's words, on any error and on a warning about ours. */
 export function compileContracts(): (file: string, contract: string) => Artifact {

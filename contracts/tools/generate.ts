@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { type Abi, type AbiEvent, type AbiFunction, keccak256, toEventSelector, toFunctionSelector } from 'viem'
-import { type Artifact, CONTRACTS_DIR, compileContracts } from './compile.ts'
+import { type Artifact, CONTRACTS_DIR, compileContracts, compilerVersion, standardInput } from './compile.ts'
 
 const ROOT = join(CONTRACTS_DIR, '..')
 export const BUILD_COMMAND = 'node bin/with-runtime.mjs scripts/contracts.ts build'
@@ -94,6 +94,13 @@ export const factoryFullAbi = ${literal(withoutInternalTypes(factory.abi))} as c
 `
 }
 
+/** What an explorer compiles to the factory's own bytes: the compiler's version, the contract's name, and the standard-JSON input. */
+function verificationText(): string {
+  const input = standardInput('NodeFactory.sol')
+  const identity = { compilerVersion: compilerVersion(), contractIdentifier: 'src/NodeFactory.sol:NodeFactory' }
+  return `${JSON.stringify({ ...identity, stdJsonInput: input }, null, 2)}\n`
+}
+
 /** The formatter's output is what is committed, or \`npm run format\` would make the check below fail. */
 function formatted(path: string, text: string): string {
   const bin = join(dirname(createRequire(import.meta.url).resolve('@biomejs/biome/package.json')), 'bin', 'biome')
@@ -112,6 +119,7 @@ export function generateContracts(): Map<string, string> {
     ['src/chain/factory.abi.ts', abiModule(factory, token)],
     ['src/chain/factory.bytecode.ts', bytecodeModule(factory, token)],
     ['contracts/factory.full.abi.ts', fullAbiModule(factory)],
+    ['src/chain/factory.verification.json', verificationText()],
   ] as const
   return new Map(files.map(([path, text]) => [path, formatted(path, text)]))
 }

@@ -4,13 +4,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
-import { type Address, address } from '../domain/units.ts'
+import { type Address, address, type Hash } from '../domain/units.ts'
 import { readView, type ViewName, viewCall } from './calls.ts'
 import { factoryImmutables, factoryRuntimeHash } from './factory.bytecode.ts'
 import { ChainFault, orNull } from './faults.ts'
 import { isRevert } from './provider.ts'
 import { type Rpc, resultOf } from './rpc.ts'
-import { bytes, count, header, safeNumber } from './wire.ts'
+import { bytes, count, header, quantity, safeNumber, toQuantity } from './wire.ts'
 
 /** Tries at the fork guard's check, and the pause between them: the head may move, or the chain have only just begun. */
 const GUARD_TRIES = 3
@@ -36,6 +36,10 @@ export interface DeploymentCheck {
   problems: DeploymentProblem[]
   /** Whether the contract knows recent blocks by the hashes the RPC gives: only then can mints carry a fork guard. */
   guardUsable: boolean
+  /** Whether it knows blocks beyond the last 256, too, by EIP-2935's contract; null on a chain too young to tell. */
+  historyUsable: boolean | null
+  /** keccak256 of the code at the address; null where there is none, or it could not be asked. */
+  codeHash: Hash | null
   /** Whether the code at the address is, to the byte, the factory this service was built with. */
   knownCode: boolean
   /** Null when it could not be read. */
@@ -53,6 +57,8 @@ export interface CheckDeploymentOptions {
   paymentAddress: Address | null
   /** Time between the turns of the cohorts that will be opened. Left out: none will be. */
   intervalSec?: number
+  /** Code that is trusted besides this version's, by its hash; null: none is. Left out: any code is taken. */
+  trustedCodeHash?: Hash | null
   /** Before this block there is no factory yet, for a provider that lags. Left out: it is there at every block. */
   startBlock?: number
   /** Between tries at the fork guard's check, for chains whose blocks come faster than usual. */
@@ -62,7 +68,7 @@ export interface CheckDeploymentOptions {
 /** Holds the settings against the chain at start-up. Never throws: a chain that cannot be asked is a problem, too. */
 export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
   const check: DeploymentCheck = {
-    ...{ problems: [], guardUsable: false, knownCode: false },
+    ...{ problems: [], guardUsable: false, historyUsable: null, codeHash: null, knownCode: false },
     ...{ maxPerWallet: null, leastIntervalSec: null },
   }
   try {
@@ -110,10 +116,14 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
     )
     return
   }
+  check.codeHash = keccak256(code)
   check.knownCode = isKnownCode(code)
-  if (await checkRoles(options, check, report)) {
-    check.guardUsable = await isGuardUsable(rpc, factory, options.guardPauseMs ?? GUARD_PAUSE_MS)
-  }
+  if (!(await checkRoles(options, check, report))) return
+  const problem = unknownCode(options, check)
+  if (problem) report('FACTORY_ADDRESS', problem.problem, problem.remedy)
+  if (!(await runsCancun(rpc))) report('CHAIN_ID', ...BEFORE_CANCUN)
+  check.guardUsable = await isGuardUsable(rpc, factory, options.guardPauseMs ?? GUARD_PAUSE_MS)
+  check.historyUsable = check.guardUsable ? await isHistoryUsable(rpc, factory) : false
 }
 
 /** The chain id, of a provider that is on the wanted chain where there is one; the others are asked last then. */
@@ -220,6 +230,48 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   return true
 }
 
+/** Code that is neither this version's nor trusted by its hash, in words; null where it is one of these, or any is taken. */
+function unknownCode(
+  { factory, trustedCodeHash }: Pick<CheckDeploymentOptions, 'factory' | 'trustedCodeHash'>,
+  { knownCode, codeHash }: Pick<DeploymentCheck, 'knownCode' | 'codeHash'>,
+): { problem: string; remedy: string } | null {
+  if (knownCode || trustedCodeHash === undefined || codeHash === trustedCodeHash) return null
+  return {
+    problem: `the code at ${factory} is not this version's factory: its hash is ${codeHash}`,
+    remedy: `Set FACTORY_ADDRESS to the address that "node-ledger deploy" printed. If you know this code and trust it, set FACTORY_CODE_HASH=${codeHash}.`,
+  }
+}
+
+/**
+ * What speaks against the code at the address before anything is changed: a factory of the first version, or code that is neither this
+ * version's nor trusted. Null where nothing does, or there is no code (yet).
+ */
+export async function refuseCode(
+  rpc: Rpc,
+  factory: Address,
+  trustedCodeHash: Hash | null,
+): Promise<{ problem: string; remedy: string } | null> {
+  const code = bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code')
+  if (code === '0x' || isKnownCode(code)) return null
+  if (await isFirstVersion(rpc, factory))
+    return { problem: FIRST_VERSION.problem(factory), remedy: FIRST_VERSION.remedy }
+  return unknownCode({ factory, trustedCodeHash }, { knownCode: false, codeHash: keccak256(code) })
+}
+
+const BEFORE_CANCUN = [
+  'the chain does not run the contract’s code: it lacks instructions of the Cancun hardfork',
+  'Use a chain with Cancun (docs/CONTRACT.md has a table of chains).',
+] as const
+/** PUSH0, MCOPY, TLOAD and TSTORE; answers a word of zeros. */
+const CANCUN_PROBE = '0x5f5f5f5e5f5f5d5f5c5f5260205ff3'
+
+/** Whether the chain knows the instructions that the contract is compiled to. Only its own word counts as a no. */
+async function runsCancun(rpc: Rpc): Promise<boolean> {
+  const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ data: CANCUN_PROBE }, 'latest'] }])
+  if (!reply || reply.ok) return true
+  return !/opcode|instruction|not activated|notactivated/i.test(reply.error.message)
+}
+
 function isKnownCode(code: Hex): boolean {
   const runtime = hexToBytes(code)
   for (const { start, length } of factoryImmutables) runtime.fill(0, start, start + length)
@@ -236,4 +288,37 @@ async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promi
     if (readView('hashOf', await rpc.request(method, params)) === head.parentHash) return true
   }
   return false
+}
+
+/** Blocks back that BLOCKHASH has forgotten, and any history still has. */
+const BEYOND_BLOCKHASH = 300
+
+/** Whether the contract knows a block that BLOCKHASH has forgotten. Null on a chain that has none so old. */
+async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | null> {
+  const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
+  const old = head.number - BEYOND_BLOCKHASH
+  if (old < 1) return null
+  const { hash: wanted } = header(await rpc.request('eth_getBlockByNumber', [toQuantity(old), false]))
+  const { method, params } = viewCall(factory, head.number, 'hashOf', [BigInt(old)])
+  return readView('hashOf', await rpc.request(method, params)) === wanted
+}
+
+/** Whether a factory has neither minted nor paid anything yet. */
+export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean> {
+  const [lastId, round] = await rpc.requestAll([
+    viewCall(factory, 'latest', 'lastId', []),
+    viewCall(factory, 'latest', 'round', []),
+  ])
+  return readView('lastId', lastId) === 0n && readView('round', round) === 0n
+}
+
+/** Whether a wallet has ever held ether that it holds still, or sent a transaction. A contract begins with one nonce of its own. */
+export async function isUsed(rpc: Rpc, wallet: Address): Promise<boolean> {
+  const [balance, nonce, code] = await rpc.requestAll([
+    { method: 'eth_getBalance', params: [wallet, 'latest'] },
+    { method: 'eth_getTransactionCount', params: [wallet, 'latest'] },
+    { method: 'eth_getCode', params: [wallet, 'latest'] },
+  ])
+  const nonces = count(nonce, 'nonce') - (bytes(code, 'code') === '0x' ? 0 : 1)
+  return quantity(balance, 'balance') > 0n || nonces > 0
 }

@@ -28,6 +28,8 @@ export interface DeployedContract {
   address: Address
   blockNumber: number
   txHash: Hash
+  /** keccak256 of the code that is there now. */
+  codeHash: Hash
 }
 
 interface SendingOptions {
@@ -54,7 +56,24 @@ export interface FactorySetup {
   readonly leastIntervalSec: number
 }
 
-export interface DeployFactoryOptions extends SendingOptions, FactorySetup {}
+export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
+  /** Deploys through the deterministic deployer: the same salt and setup have the same address on every chain. */
+  salt?: Hash | null
+}
+
+/** The keyless deployer that most chains have at this address: takes a salt and creation code, and deploys by CREATE2. */
+export const DETERMINISTIC_DEPLOYER = address('0x4e59b44847b379578588920cA78FbF26c0B4956C')
+
+/** Where the deterministic deployer puts a factory. */
+export function deterministicAddress(setup: FactorySetup, salt: Hash): Address {
+  const bytecode = factoryDeployData(setup)
+  return address(getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt, bytecode }))
+}
+
+/** The constructor's arguments alone, as explorers ask for them; without `0x`. */
+export function factoryConstructorArguments(setup: FactorySetup): string {
+  return factoryDeployData(setup).slice(factoryBytecode.length)
+}
 
 /** The bytes that deploy a factory. */
 export function factoryDeployData({ nodes, cohorts, maxPerWallet, leastIntervalSec, ...setup }: FactorySetup): Hex {
@@ -74,7 +93,13 @@ export function factoryDeployData({ nodes, cohorts, maxPerWallet, leastIntervalS
  * is not mined in five minutes (its message then names the transaction: look for it before deploying again).
  */
 export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
-  return await withHand(options, (hand) => deploy(hand, factoryDeployData(options), 'the node factory'))
+  const { salt } = options
+  const data = factoryDeployData(options)
+  return await withHand(options, (hand) =>
+    salt
+      ? deployThrough(hand, { data, salt, expected: deterministicAddress(options, salt) })
+      : deploy(hand, data, 'the node factory'),
+  )
 }
 
 /** Deploys the demo token; its whole supply (1,000,000 tokens of 18 decimals) is the deployer's. */
@@ -124,12 +149,33 @@ async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedCont
   const txHash = await send(hand, { data })
   hand.onProgress(`sent ${txHash}, waiting for its block`)
   const found = await mined(hand.rpc, txHash)
-  const code = await hand.rpc.request('eth_getCode', [expected, toQuantity(found.blockNumber)])
-  if (found.contractAddress !== expected || bytes(code, 'code') === '0x') {
+  if (found.contractAddress !== expected)
     throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
-  }
-  hand.onProgress(`${what} is at ${expected}, block ${found.blockNumber}`)
-  return { address: expected, blockNumber: found.blockNumber, txHash }
+  return await standing(hand, { what, expected, txHash, blockNumber: found.blockNumber })
+}
+
+/** Deploys by CREATE2. */
+async function deployThrough(
+  hand: Hand,
+  { data, salt, expected }: { data: Hex; salt: Hash; expected: Address },
+): Promise<DeployedContract> {
+  const what = 'the node factory'
+  hand.onProgress(`deploying ${what} to ${expected}, through ${DETERMINISTIC_DEPLOYER}`)
+  const txHash = await send(hand, { to: DETERMINISTIC_DEPLOYER, data: `${salt}${data.slice(2)}` as Hex })
+  hand.onProgress(`sent ${txHash}, waiting for its block`)
+  const { blockNumber } = await mined(hand.rpc, txHash)
+  return await standing(hand, { what, expected, txHash, blockNumber })
+}
+
+/** The contract that is where it should be. Throws where there is none. */
+async function standing(
+  { rpc, onProgress }: Hand,
+  { what, expected, txHash, blockNumber }: { what: string; expected: Address; txHash: Hash; blockNumber: number },
+): Promise<DeployedContract> {
+  const code = bytes(await rpc.request('eth_getCode', [expected, toQuantity(blockNumber)]), 'code')
+  if (code === '0x') throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
+  onProgress(`${what} is at ${expected}, block ${blockNumber}`)
+  return { address: expected, blockNumber, txHash, codeHash: keccak256(code) }
 }
 
 /** Signs and sends one transaction with the next nonce of this hand. */

@@ -1,10 +1,11 @@
 // What a deployment would do and cost, read from the chain before anything is signed. It must never send, and never see
 // a key.
-import { type FactorySetup, factoryDeployData } from '../chain/deploy.ts'
-import { createRpc, splitRpcUrls } from '../chain/rpc.ts'
+import { DETERMINISTIC_DEPLOYER, deterministicAddress, type FactorySetup, factoryDeployData } from '../chain/deploy.ts'
+import { createRpc, type Rpc, splitRpcUrls } from '../chain/rpc.ts'
 import { currentFees } from '../chain/sender.ts'
-import { count, quantity } from '../chain/wire.ts'
-import type { Address } from '../domain/units.ts'
+import { bytes, count, quantity } from '../chain/wire.ts'
+import { DEVELOPMENT_CHAINS } from '../domain/chains.ts'
+import type { Address, Hash } from '../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../embed/accounts.ts'
 import { silentLog } from '../lib/log.ts'
 
@@ -13,30 +14,67 @@ export interface DeployPlan {
   readonly balanceWei: bigint
   /** What the deployment may cost at most, at the fees of now. */
   readonly costMaxWei: bigint
+  /** Where the factory will be, for a deterministic address. */
+  readonly expected: Address | null
   /** Why it should not be done; empty when nothing speaks against it. */
   readonly refusals: readonly string[]
 }
 
-/** Chains that one has to oneself, where accounts whose keys everybody knows are the usual ones. */
-export const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337]
 /** The room over the estimate that the deployment takes. */
 const GAS_MARGIN_PERCENT = 20n
 
 /** Reads the chain. Throws a ChainFault when it cannot be asked, and where the deployment would revert. */
-export async function planDeployment(rpcUrl: string, deployer: Address, setup: FactorySetup): Promise<DeployPlan> {
+export async function planDeployment(
+  rpcUrl: string,
+  deployer: Address,
+  setup: FactorySetup & { salt: Hash | null },
+): Promise<DeployPlan> {
   const rpc = createRpc({ urls: splitRpcUrls(rpcUrl), log: silentLog })
   try {
     const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
     const balanceWei = quantity(await rpc.request('eth_getBalance', [deployer, 'latest']), 'balance')
-    const data = factoryDeployData(setup)
-    const gas = quantity(await rpc.request('eth_estimateGas', [{ from: deployer, data }]), 'gas estimate')
+    const deterministic = setup.salt === null ? null : await lookAtDeployer(rpc, setup, setup.salt)
+    const gas = deterministic?.refusal ? 0n : await estimate(rpc, deployer, setup)
     const { maxFeeWei } = await currentFees(rpc)
     const costMaxWei = ((gas * (100n + GAS_MARGIN_PERCENT)) / 100n) * maxFeeWei
-    const figures = { chainId, balanceWei, costMaxWei }
-    return { ...figures, refusals: refusalsOf(figures, deployer, setup) }
+    const figures = { chainId, balanceWei, costMaxWei, expected: deterministic?.expected ?? null }
+    const refusals = [
+      ...(deterministic?.refusal ? [deterministic.refusal] : []),
+      ...refusalsOf(figures, deployer, setup),
+    ]
+    return { ...figures, refusals }
   } finally {
     await rpc.close()
   }
+}
+
+async function estimate(rpc: Rpc, deployer: Address, setup: FactorySetup & { salt: Hash | null }): Promise<bigint> {
+  const data = factoryDeployData(setup)
+  const { salt } = setup
+  const call = salt ? { to: DETERMINISTIC_DEPLOYER, data: `${salt}${data.slice(2)}` } : { data }
+  return quantity(await rpc.request('eth_estimateGas', [{ from: deployer, ...call }]), 'gas estimate')
+}
+
+/** Whether the chain has the deterministic deployer, and its address for this factory is free. */
+async function lookAtDeployer(
+  rpc: Rpc,
+  setup: FactorySetup,
+  salt: Hash,
+): Promise<{ expected: Address; refusal: string | null }> {
+  const expected = deterministicAddress(setup, salt)
+  const codeAt = async (at: Address) => bytes(await rpc.request('eth_getCode', [at, 'latest']), 'code')
+  const [deployerCode, code] = await Promise.all([codeAt(DETERMINISTIC_DEPLOYER), codeAt(expected)])
+  if (deployerCode === '0x')
+    return {
+      expected,
+      refusal: `The chain has no deterministic deployer at ${DETERMINISTIC_DEPLOYER}: leave --salt out.`,
+    }
+  if (code !== '0x')
+    return {
+      expected,
+      refusal: `There is a contract at ${expected} already, of this very salt and setup: take another --salt.`,
+    }
+  return { expected, refusal: null }
 }
 
 function refusalsOf(

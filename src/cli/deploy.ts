@@ -7,11 +7,12 @@ import { type DeployedContract, deployFactory, type FactorySetup } from '../chai
 import { ChainFault } from '../chain/faults.ts'
 import { addressOfKey } from '../chain/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../config/values.ts'
-import { type Address, ZERO_ADDRESS } from '../domain/units.ts'
+import { type Address, type Hash, ZERO_ADDRESS } from '../domain/units.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { type DeployPlan, planDeployment } from './deploy-plan.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import { agrees } from './output.ts'
+import { type VerificationKit, writeVerificationKit } from './verification-kit.ts'
 
 /** A wide ceiling: the range that is drawn from is a setting of the service. */
 const CEILING_GWEI = '1000000000'
@@ -26,6 +27,10 @@ const FIGURES = {
 } as const
 
 interface Request extends FactorySetup {
+  /** For a deterministic address; null: the deployer's next. */
+  readonly salt: Hash | null
+  /** Where the verification kit goes; null: beside, named for chain and address. */
+  readonly kit: string | null
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
 }
@@ -41,8 +46,15 @@ export async function deploy(call: Call): Promise<ExitCode> {
     if (plan.refusals.length > 0) throw new RefusedError(`\nNot deployed.\n${plan.refusals.join('\n')}`)
     if (!(await agrees(io, 'Deploy?', flags, signal))) throw new RefusedError('Not deployed.')
     const deployed = await deployFactory({ ...request, onProgress: (step) => out.say(`  ${step}`) })
-    await out.result(asJson(plan, deployed), asSettings(plan, deployed, request.rpcUrl))
-    if (!out.json) out.say(AFTER)
+    const { chainId } = plan
+    const kit = writeVerificationKit(
+      request.kit ?? `factory-${chainId}-${deployed.address}`,
+      chainId,
+      deployed,
+      request,
+    )
+    await out.result({ ...asJson(plan, deployed), verification: kit }, asSettings(plan, deployed, request.rpcUrl))
+    if (!out.json) out.say(`${AFTER}\n${shownKit(kit)}`)
     return EXIT.done
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
@@ -53,6 +65,18 @@ export async function deploy(call: Call): Promise<ExitCode> {
 const AFTER = `
 Copy these into the environment of the service, and add DATABASE_URL, PAYMENT_ADDRESS, MINTER_PRIVATE_KEY,
 DISTRIBUTOR_PRIVATE_KEY and SESSION_SECRET. .env.example documents every setting.`
+
+function shownKit({ directory, compilerVersion, codeHash, runtimeHash, commands }: VerificationKit): string {
+  return `
+For anyone to verify the source, in ${directory}: the compiler's input and the constructor's arguments.
+  compiler    solc ${compilerVersion}
+  code hash   ${codeHash}
+  without immutables, as every factory of this version has it: ${runtimeHash}
+
+${commands.etherscan}
+
+${commands.sourcify}`
+}
 
 function readRequest({ values, io: { env } }: Call): Request {
   const mistakes: string[] = []
@@ -90,9 +114,11 @@ function readRequest({ values, io: { env } }: Call): Request {
     leastIntervalSec: Number(figure('least-interval')),
   }
   if (setup.floorGwei > setup.ceilingGwei) mistakes.push('--ceiling-gwei: is less than the floor')
+  const salt = values.salt ?? null
+  if (salt !== null && !/^0x[0-9a-fA-F]{64}$/.test(salt)) mistakes.push('--salt: 0x and 64 hex digits are wanted')
   const privateKey = readDeployerKey(env, mistakes)
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-  return { rpcUrl, ...setup, privateKey }
+  return { rpcUrl, ...setup, salt: salt as Hash | null, kit: values.kit ?? null, privateKey }
 }
 
 function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${string}` {
@@ -114,12 +140,17 @@ function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${strin
   return key ?? '0x'
 }
 
-function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Address, setup: FactorySetup): string {
+function preview(
+  { chainId, balanceWei, costMaxWei, expected }: DeployPlan,
+  deployer: Address,
+  setup: FactorySetup,
+): string {
   return [
     'Deploying the node factory',
     `  chain            ${chainId}`,
     `  deployer         ${deployer}, has ${formatEther(balanceWei)} ether`,
     `  costs at most    ${formatEther(costMaxWei)} ether`,
+    ...(expected ? [`  address          ${expected}, on any chain with this salt and setup`] : []),
     `  owner            ${setup.owner}`,
     `  minter           ${setup.minter}, may mint ${setup.nodes} nodes and open ${setup.cohorts} cohorts until the owner refills that`,
     `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,

@@ -1,8 +1,9 @@
 // Which chain, which factory, from which block on, and when a block counts as settled. A chain setting without RPC_URL is
 // refused: it was meant for a real chain, and the embedded one must not take its place.
+import type { Address } from '../domain/units.ts'
 import type { ChainConfig } from './shape.ts'
 import { type Source, shown } from './source.ts'
-import { PORTS, readAddress, readHttpUrls, readWei, readWhole } from './values.ts'
+import { PORTS, parseAddress, readAddress, readHash, readHttpUrls, readWei, readWhole } from './values.ts'
 
 /** Providers asked for the same thing; more only multiply the requests. */
 const RPC_URLS_MAX = 8
@@ -26,6 +27,8 @@ export function readChain(source: Source, embedded: boolean): ChainConfig {
     publicRpcUrl: readPublicRpcUrl(source),
     chainId,
     factoryAddress,
+    factoryCodeHash: readHash(source, 'FACTORY_CODE_HASH'),
+    formerFactories: readFormerFactories(source),
     startBlock: startBlock ?? (embedded ? null : 0),
     finality: readFinality(source),
     validForSec: readWhole(source, 'VALID_FOR_SEC', VALID_FOR, 900),
@@ -47,6 +50,18 @@ function refuseForeignChain(source: Source, chainId: number | null): void {
       `is ${chainId} but RPC_URL is not set, and the embedded chain's is ${EMBEDDED_CHAIN_ID}: ${remedy}`,
     )
   }
+}
+
+/** Null where nothing is said; `none` is a word of its own, so that it cannot be forgotten. */
+function readFormerFactories(source: Source): Address[] | null {
+  const text = source.get('FORMER_FACTORIES')
+  if (text === null) return null
+  if (text.toLowerCase() === 'none') return []
+  const found = text.split(',').map((word) => parseAddress(word.trim()))
+  const factories = found.filter((factory) => factory !== null)
+  if (factories.length < found.length)
+    source.refuse('FORMER_FACTORIES', `is ${shown(text)}: set it to none, or to addresses with commas between them`)
+  return factories
 }
 
 function readPublicRpcUrl(source: Source): string | null {

@@ -27,6 +27,8 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     PUBLIC_RPC_URL: chain.publicRpcUrl,
     CHAIN_ID: part(config.embedded.chain, numberText(chain.chainId)),
     FACTORY_ADDRESS: part(config.embedded.chain, chain.factoryAddress),
+    FACTORY_CODE_HASH: chain.factoryCodeHash,
+    FORMER_FACTORIES: listText(chain.formerFactories),
     START_BLOCK: part(config.embedded.chain, numberText(chain.startBlock)),
     FINALITY: String(chain.finality),
     VALID_FOR_SEC: String(chain.validForSec),
@@ -89,4 +91,9 @@ function maskUrl(text: string | null): string | null {
     /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#]*)(.*)$/s.exec(text) ?? []
   if (scheme === undefined) return '***'
   return `${scheme}${credentials === '' ? '' : '***@'}${hosts}${rest === '' || rest === '/' ? '' : '/***'}`
+}
+
+/** Null where nothing was said; an empty list was said in a word of its own. */
+function listText(values: readonly string[] | null): string | null {
+  return values && (values.join(',') || 'none')
 }

@@ -1,5 +1,5 @@
 // The configuration as the rest of the program sees it: typed, checked, frozen. Holds no rule and no default.
-import type { Address, Wei } from '../domain/units.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
 import type { Problem } from './source.ts'
 
 export interface Config {
@@ -64,6 +64,10 @@ export interface ChainConfig {
   readonly chainId: number | null
   /** Null only when the chain is embedded. */
   readonly factoryAddress: Address | null
+  /** Code hash of a factory of another version that is trusted by name; null: only this version's. */
+  readonly factoryCodeHash: Hash | null
+  /** Factories that the sale has had before this one; empty: there was none; null: not said. */
+  readonly formerFactories: readonly Address[] | null
   /** First block to follow. Null only when the chain is embedded. */
   readonly startBlock: number | null
   /** `guarded`, `finalized`, or a number of confirmations. */

@@ -2,7 +2,7 @@
 // fallback so that the other settings are still looked at. It must never repeat a URL or a secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { checksum } from '../chain/wallets.ts'
-import { type Address, address, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
+import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
 import type { PlainSetting, SettingName } from './names.ts'
 import { type Source, shown } from './source.ts'
 
@@ -110,6 +110,15 @@ export function readAddress(source: Source, name: PlainSetting): Address | null 
     return null
   }
   return value
+}
+
+/** A hash, or null where the setting is not set. */
+export function readHash(source: Source, name: PlainSetting): Hash | null {
+  const text = source.get(name)
+  if (text === null) return null
+  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase() as Hash
+  source.refuse(name, `is ${shown(text)}: set it to 0x and 64 hex digits`)
+  return null
 }
 
 /** Order of the curve: a private key is a number below it, and not zero. */

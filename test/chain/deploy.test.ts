@@ -1,8 +1,8 @@
 // Deploying on a real chain, and what start-up says of settings that do not fit it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { toFunctionSelector } from 'viem'
-import { type CheckDeploymentOptions, checkDeployment } from '../../src/chain/check-deployment.ts'
+import { keccak256, toFunctionSelector } from 'viem'
+import { type CheckDeploymentOptions, checkDeployment, refuseCode } from '../../src/chain/check-deployment.ts'
 import { createContractReader } from '../../src/chain/contract.ts'
 import { deployDemoToken, deployFactory, transferToken } from '../../src/chain/deploy.ts'
 import { createChainReader } from '../../src/chain/follow.ts'
@@ -58,7 +58,9 @@ test('a factory is deployed with its roles, where and when it says', async () =>
   assert.equal(deployed.blockNumber, Number(receipt.blockNumber))
   assert.equal(await createContractReader(stage.rpc, deployed.address).maxPerWallet(), 7)
   const check = await checkDeployment({ ...settings, factory: deployed.address, minter: at(12), distributor: at(13) })
-  assert.deepEqual(check, { problems: [], guardUsable: true, knownCode: true, maxPerWallet: 7, leastIntervalSec: 60 })
+  const { problems, guardUsable, knownCode, codeHash, maxPerWallet, leastIntervalSec } = check
+  assert.deepEqual([problems, guardUsable, knownCode, maxPerWallet, leastIntervalSec], [[], true, true, 7, 60])
+  assert.equal(codeHash, deployed.codeHash)
   assert.ok(steps.length >= 3 && steps.every((step) => !step.includes(keyOf(10).slice(2))))
 })
 
@@ -91,6 +93,8 @@ test('settings that fit give no problem, and the fork guard is usable', async ()
   assert.deepEqual(await checkDeployment(settings), {
     problems: [],
     guardUsable: true,
+    historyUsable: null,
+    codeHash: keccak256(await stage.chain.rpc<`0x${string}`>('eth_getCode', [stage.factory, 'latest'])),
     knownCode: true,
     maxPerWallet: 3,
     leastIntervalSec: 1,
@@ -158,4 +162,57 @@ test('where the contract knows blocks by other hashes than the provider, the gua
   }
   const check = await checkDeployment({ ...settings, rpc, guardPauseMs: 20 })
   assert.deepEqual([check.problems, check.guardUsable, check.knownCode], [[], false, true])
+})
+
+test('code that is not this version’s is refused unless its hash is trusted by name', async () => {
+  const code = await stage.chain.rpc<`0x${string}`>('eth_getCode', [stage.factory, 'latest'])
+  const patched: `0x${string}` = `0x${code.slice(2, -2)}${code.endsWith('00') ? '01' : '00'}`
+  await stage.chain.rpc('anvil_setCode', [stage.factory, patched])
+  try {
+    const refused = await checkDeployment({ ...settings, trustedCodeHash: null })
+    assert.equal(refused.codeHash, keccak256(patched))
+    assert.deepEqual(
+      refused.problems.map(({ setting }) => setting),
+      ['FACTORY_ADDRESS'],
+    )
+    assert.ok(refused.problems[0]?.remedy.includes(`FACTORY_CODE_HASH=${keccak256(patched)}`))
+    const trusted = await checkDeployment({ ...settings, trustedCodeHash: keccak256(patched) })
+    assert.deepEqual([trusted.problems, trusted.knownCode], [[], false])
+    assert.match((await refuseCode(stage.rpc, stage.factory, null))?.remedy ?? '', /FACTORY_CODE_HASH/)
+    assert.equal(await refuseCode(stage.rpc, stage.factory, keccak256(patched)), null)
+  } finally {
+    await stage.chain.rpc('anvil_setCode', [stage.factory, code])
+  }
+  assert.equal(await refuseCode(stage.rpc, stage.factory, null), null)
+})
+
+/** Ethereum's published code of EIP-2935's contract. */
+const HISTORY_CODE =
+  '0x3373fffffffffffffffffffffffffffffffffffffffe14604657602036036042575f35600143038111604257611fff81430311604257611fff9006545f5260205ff35b5f5ffd5b5f35611fff60014303065500'
+const HISTORY = '0x0000F90827F1C53a10cb7A02335B175320002935'
+
+test('guards hold beyond the last 256 blocks where the chain fills EIP-2935’s contract, and not where it is missing', async () => {
+  await stage.chain.mine(310)
+  const here = await checkDeployment(settings)
+  assert.deepEqual([here.guardUsable, here.historyUsable], [true, true], 'anvil fills it')
+  const head = await stage.chain.block()
+  const wanted = Number(head.number) - 300
+  const { hash: old } = await stage.chain.block(wanted)
+  const code = await stage.chain.rpc<`0x${string}`>('eth_getCode', [HISTORY, 'latest'])
+  try {
+    await stage.chain.rpc('anvil_setCode', [HISTORY, '0x'])
+    assert.deepEqual(
+      [(await checkDeployment(settings)).guardUsable, (await checkDeployment(settings)).historyUsable],
+      [true, false],
+    )
+    // The published code, as the chain's own start would have it, filled by hand.
+    await stage.chain.rpc('anvil_setCode', [HISTORY, HISTORY_CODE])
+    const slot = `0x${(wanted % 8191).toString(16).padStart(64, '0')}`
+    await stage.chain.rpc('anvil_setStorageAt', [HISTORY, slot, old])
+    assert.equal((await checkDeployment(settings)).historyUsable, true)
+    await stage.chain.rpc('anvil_setStorageAt', [HISTORY, slot, `0x${'77'.repeat(32)}`])
+    assert.equal((await checkDeployment(settings)).historyUsable, false, 'a hash is compared, not only there')
+  } finally {
+    await stage.chain.rpc('anvil_setCode', [HISTORY, code])
+  }
 })

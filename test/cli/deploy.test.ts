@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { toFunctionSelector } from 'viem'
+import { keccak256, toFunctionSelector } from 'viem'
+import { DETERMINISTIC_DEPLOYER } from '../../src/chain/deploy.ts'
+import { factoryBytecode, factoryRuntimeHash } from '../../src/chain/factory.bytecode.ts'
 import { embedAccount } from '../../src/embed/accounts.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 import { runHere } from '../support/cli.ts'
@@ -31,13 +33,15 @@ async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   })()
-  const outcome = await runHere(['deploy', ...argv], env, typed).finally(() => {
+  const kit = argv.includes('--kit') ? [] : ['--kit', join(temporaryDirectory(), 'kit')]
+  const outcome = await runHere(['deploy', ...argv, ...kit], env, typed).finally(() => {
     done = true
   })
   await mining
   return outcome
 }
 
+const source = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const view = (name: string) => toFunctionSelector(`${name}()`)
 const call = async (to: string, name: string) => chain.rpc<string>('eth_call', [{ to, data: view(name) }, 'latest'])
 
@@ -90,6 +94,52 @@ describe('on a chain of its own', () => {
     assert.match(await call(factoryAddress, 'budget'), /^0x0{63}70{63}9$/)
     const { blockNumber } = await chain.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [txHash])
     assert.equal(Number(blockNumber), startBlock)
+  })
+
+  test('what verifies the source is written, and the commands for it are printed', async () => {
+    const kit = join(temporaryDirectory(), 'kit')
+    const args = [...ROLES, '--rpc-url', chain.rpcUrl, '--yes', '--kit', kit]
+    const { code, out, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
+    assert.equal(code, 0, err)
+    const factory = /FACTORY_ADDRESS=(\S+)/.exec(out)?.[1] ?? ''
+    const read = (name: string) => readFileSync(join(kit, name), 'utf8')
+    const input = JSON.parse(read('standard-input.json'))
+    const sourcify = JSON.parse(read('sourcify.json'))
+    assert.deepEqual(sourcify.stdJsonInput, input)
+    assert.match(sourcify.compilerVersion, /^\d+\.\d+\.\d+\+commit\.[0-9a-f]{8}$/)
+    assert.equal(input.sources['src/NodeFactory.sol'].content, source('contracts/src/NodeFactory.sol'))
+    assert.ok(
+      input.sources['src/NodeFactory.sol'].content.includes(
+        `pragma solidity ${sourcify.compilerVersion.split('+')[0]};`,
+      ),
+    )
+    const tx = await chain.rpc<{ input: string }>('eth_getTransactionByHash', [sourcify.creationTransactionHash])
+    assert.equal(tx.input, factoryBytecode + read('constructor-arguments.txt'))
+    const onChain = await chain.rpc<`0x${string}`>('eth_getCode', [factory, 'latest'])
+    assert.match(err, new RegExp(`code hash +${keccak256(onChain)}`))
+    assert.match(err, new RegExp(factoryRuntimeHash))
+    assert.match(err, new RegExp(`api\\.etherscan\\.io.*chainid=31337[\\s\\S]*${factory}`))
+    assert.match(err, new RegExp(`sourcify\\.dev/server/v2/verify/31337/${factory}`))
+    assert.ok(err.includes(kit))
+  })
+
+  test('with a salt the address is known beforehand, and taken once', async () => {
+    const salt = `0x${'5a'.repeat(32)}`
+    const args = [...ROLES, '--rpc-url', chain.rpcUrl, '--yes', '--salt', salt]
+    const { code, out, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
+    assert.equal(code, 0, err)
+    const factory = /FACTORY_ADDRESS=(\S+)/.exec(out)?.[1] ?? ''
+    assert.match(err, new RegExp(`address +${factory}, on any chain`))
+    assert.equal(BigInt(await call(factory, 'owner')), BigInt(OWNER))
+    const again = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
+    assert.deepEqual([again.code, again.out], [1, ''])
+    assert.match(again.err, /take another --salt/)
+    const other = await run([...args.slice(0, -1), `0x${'5b'.repeat(32)}`], { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
+    assert.notEqual(/FACTORY_ADDRESS=(\S+)/.exec(other.out)?.[1], factory)
+    await chain.rpc('anvil_setCode', [DETERMINISTIC_DEPLOYER, '0x'])
+    const without = await run([...args.slice(0, -1), `0x${'5c'.repeat(32)}`], { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
+    assert.equal(without.code, 1)
+    assert.match(without.err, /no deterministic deployer/)
   })
 
   test('a deployer without the money is told so before anything is sent', async () => {

@@ -78,8 +78,8 @@ async function lookAtFactory(chain: ChainPart, rpc: Rpc, [first]: readonly Provi
   const { factory, paymentAddress, startBlock } = chain
   const chainId = chain.chainId ?? first?.chainId ?? 0
   const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...sendersOf(chain) })
-  const { problems, guardUsable, knownCode, maxPerWallet, leastIntervalSec } = check
-  const reading = { factory, guardUsable, knownCode, maxPerWallet, leastIntervalSec }
+  const { problems, guardUsable, historyUsable, knownCode, codeHash, maxPerWallet, leastIntervalSec } = check
+  const reading = { factory, guardUsable, historyUsable, knownCode, codeHash, maxPerWallet, leastIntervalSec }
   if (problems.length > 0) {
     return problems.map(({ setting, problem, remedy, transient }) =>
       transient ? unknown('chain.factory', problem) : fail('chain.factory', `${setting}: ${problem}`, remedy, reading),
@@ -87,21 +87,35 @@ async function lookAtFactory(chain: ChainPart, rpc: Rpc, [first]: readonly Provi
   }
   const findings: Finding[] = []
   if (!knownCode) {
-    const todo = 'Be sure that it is a factory you trust: "node-ledger deploy" puts this version on a chain.'
-    findings.push(
-      warn('chain.factory', `${factory} answers as a factory, but its code is not this version's`, todo, reading),
-    )
+    const says = `${factory} answers as a factory, but its code is not this version's: its hash is ${codeHash}`
+    if (codeHash !== null && codeHash === chain.factoryCodeHash)
+      findings.push(
+        warn('chain.factory', `${says}, which FACTORY_CODE_HASH trusts`, 'Be sure that it is right.', reading),
+      )
+    else {
+      const todo =
+        'The service does not start on it. "node-ledger deploy" puts this version on a chain; FACTORY_CODE_HASH trusts another.'
+      findings.push(fail('chain.factory', says, todo, reading))
+    }
   } else
     findings.push(
       ok('chain.factory', `${factory} is the factory of this version, at most ${maxPerWallet} nodes a wallet`, reading),
     )
   if (guardUsable)
-    findings.push(ok('chain.guard', 'the factory knows blocks by the hashes the provider gives', reading))
+    findings.push(
+      ok('chain.guard', `the factory knows blocks by the hashes the provider gives${reach(historyUsable)}`, reading),
+    )
   else {
     const todo = 'Nothing is wrong on chains whose contracts see other block hashes: mints then wait for final blocks.'
     findings.push(warn('chain.guard', 'the factory knows recent blocks by other hashes: no fork guard', todo, reading))
   }
   return findings
+}
+
+/** How far back a guard may lie. Below, what was signed ends earlier than by its own time, and is signed anew. */
+function reach(historyUsable: boolean | null): string {
+  if (historyUsable === null) return '; whether also beyond the last 256 cannot be seen yet'
+  return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', of the last 256 alone: it has no EIP-2935'
 }
 
 const ageOf = ({ time }: Head) => Math.round(Date.now() / 1000) - time

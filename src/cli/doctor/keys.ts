@@ -9,11 +9,11 @@ import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/fun
 import { readPending } from '../../db/outbox.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readCreditTerms } from '../../db/terms.ts'
+import { DEVELOPMENT_CHAINS } from '../../domain/chains.ts'
 import type { Address } from '../../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
 import { silentLog } from '../../lib/log.ts'
 import { type ChainPart, sendersOf } from '../../parts.ts'
-import { DEVELOPMENT_CHAINS } from '../deploy-plan.ts'
 import { inEther } from '../ether.ts'
 import { type Finding, fail, look, ok, unknown, warn } from './finding.ts'
 

@@ -5,11 +5,11 @@ import type { Rpc } from '../../chain/rpc.ts'
 import { readSetting } from '../../db/settings.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readBooks } from '../../db/wallet.ts'
+import { DEVELOPMENT_CHAINS } from '../../domain/chains.ts'
 import { type Address, address } from '../../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
 import { type ChainPart, sendersOf } from '../../parts.ts'
 import type { FormerWallet } from '../../passes/steps/audit.ts'
-import { DEVELOPMENT_CHAINS } from '../deploy-plan.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** Payments to the wallet before come for about as long as its address is in pages, mails and address books. */

@@ -1,0 +1,74 @@
+// What a start refuses before it begins a ledger: a payments wallet that another factory may have sold by.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connect } from '../src/db/sql.ts'
+import { type Address, address } from '../src/domain/units.ts'
+import type { OpenedChain } from '../src/parts.ts'
+import { claimLedger, StartError } from '../src/settle.ts'
+import { createDatabase } from './support/postgres.ts'
+import { ETHER, startWorld, type World } from './support/world.ts'
+
+/** A chain on which wallets are people's own. */
+const CHAIN_ID = 5
+const FORMER = address(`0x${'f0'.repeat(20)}`)
+const FRESH = address(`0x${'9a'.repeat(20)}`)
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.close())
+
+/** Begins a ledger in a database of its own; null where that was not refused, else why. */
+async function begin(
+  paymentAddress: Address,
+  formerFactories: readonly Address[] | null,
+  { chainId = CHAIN_ID, twice = false } = {},
+): Promise<string | null> {
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  const part = {
+    ...{ rpcUrls: [], publicRpcUrl: null, chainId, factory: world.factory, factoryCodeHash: null, formerFactories },
+    ...{ startBlock: 1, paymentAddress, minter: null, distributor: null, demoToken: null },
+  }
+  const chain: OpenedChain = { part, rpc: world.rpc, reader: world.ctx.chain, chainId }
+  try {
+    if (twice) await claimLedger(pool, { ...chain, part: { ...part, formerFactories: [] } })
+    await claimLedger(pool, chain)
+    return null
+  } catch (error) {
+    if (error instanceof StartError) return error.message
+    throw error
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+}
+
+test('a wallet that was used is refused where a former factory is named, or nothing is said', async () => {
+  const used = world.at(3)
+  assert.match((await begin(used, [FORMER])) ?? '', new RegExp(`${FORMER}.*both factories would mint`))
+  assert.match((await begin(used, null)) ?? '', /FORMER_FACTORIES=none/)
+})
+
+test('a wallet of its own is taken, and so is the word that there was no other factory', async () => {
+  assert.equal(await begin(FRESH, [FORMER]), null)
+  assert.equal(await begin(FRESH, null), null)
+  assert.equal(await begin(world.at(3), []), null)
+})
+
+test('a ledger that has begun is not asked again, and a chain of one’s own is not asked at all', async () => {
+  assert.equal(await begin(world.at(3), null, { twice: true }), null)
+  assert.equal(await begin(world.at(3), [FORMER], { chainId: 31_337 }), null)
+})
+
+test('a wallet that has passed on all it had is no less used, and a factory with a history may be followed anew', async () => {
+  await world.chain.rpc('anvil_setBalance', [FRESH, '0x0'])
+  await world.chain.rpc('anvil_setNonce', [FRESH, '0x1'])
+  assert.match((await begin(FRESH, [FORMER])) ?? '', /was used before/)
+  await world.chain.rpc('anvil_setNonce', [FRESH, '0x0'])
+  await world.settle()
+  await world.pay(5, ETHER / 100n)
+  await world.settle()
+  assert.equal(await begin(world.at(3), null), null)
+})
