@@ -433,7 +433,8 @@ CREATE TABLE outbox (
   value_wei wei,
   CONSTRAINT outbox_check CHECK (((kind = 'foreign'::text) = (valid_until IS NULL))),
   CONSTRAINT outbox_check1 CHECK (((state = 'pending'::text) = (block_number IS NULL))),
-  CONSTRAINT outbox_check2 CHECK ((((block_number IS NULL) = (block_hash IS NULL)) AND ((block_number IS NULL) = (tx_hash IS NULL)))),
+  CONSTRAINT outbox_check2 CHECK (((block_number IS NULL) = (block_hash IS NULL))),
+  CONSTRAINT outbox_check3 CHECK ((((block_number IS NULL) = (tx_hash IS NULL)) OR (state = 'displaced'::text))),
   CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['openCohorts'::text, 'mint'::text, 'credit'::text, 'foreign'::text]))),
   CONSTRAINT outbox_nonce_check CHECK ((nonce >= 0)),
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
@@ -619,6 +620,14 @@ CREATE TABLE seed_blocks (
   CONSTRAINT seed_blocks_pkey PRIMARY KEY (number)
 );
 CREATE INDEX seed_blocks_time ON public.seed_blocks USING btree ("time", number);
+
+CREATE TABLE sender_bases (
+  block_number bigint NOT NULL,
+  nonce bigint NOT NULL,
+  sender address NOT NULL,
+  CONSTRAINT sender_bases_nonce_check CHECK ((nonce >= 0)),
+  CONSTRAINT sender_bases_pkey PRIMARY KEY (sender)
+);
 
 CREATE TABLE senders (
   added_at timestamp with time zone NOT NULL DEFAULT now(),

@@ -23,6 +23,13 @@ CREATE TABLE blocks (
 );
 CREATE INDEX blocks_time ON blocks (time, number);
 
+-- From which block on, and with which nonce, all of an account's transactions are known: what a provider says of its nonce is held against it.
+CREATE TABLE sender_bases (
+  sender address PRIMARY KEY,
+  nonce bigint NOT NULL CHECK (nonce >= 0),
+  block_number bigint NOT NULL
+);
+
 -- What the last followed blocks show of the price of gas, wei per gas: it bounds what a provider may have us offer.
 CREATE TABLE block_fees (
   number bigint PRIMARY KEY,
@@ -99,7 +106,8 @@ CREATE TABLE outbox (
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'mined', 'reverted', 'displaced')),
   block_number bigint,
   block_hash hash,
-  tx_hash hash, -- the attempt that was mined, or the foreign transaction that took the nonce
+  -- The attempt that was mined, or the foreign transaction that took the nonce; null where no followed block holds that one.
+  tx_hash hash,
   gas_used bigint,
   fee_wei wei,
   -- What it moved and to whom, as its block told; null while it is in no block.
@@ -108,7 +116,8 @@ CREATE TABLE outbox (
   created_at timestamptz NOT NULL DEFAULT now(),
   CHECK ((kind = 'foreign') = (valid_until IS NULL)),
   CHECK ((state = 'pending') = (block_number IS NULL)),
-  CHECK ((block_number IS NULL) = (block_hash IS NULL) AND (block_number IS NULL) = (tx_hash IS NULL))
+  CHECK ((block_number IS NULL) = (block_hash IS NULL)),
+  CHECK ((block_number IS NULL) = (tx_hash IS NULL) OR state = 'displaced')
 );
 CREATE UNIQUE INDEX outbox_nonce ON outbox (sender, nonce);
 CREATE INDEX outbox_pending ON outbox (sender, nonce) WHERE state = 'pending';

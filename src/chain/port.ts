@@ -283,6 +283,8 @@ export interface AccountReader {
   readonly address: Address
   /** Transactions of this account mined at the provider's latest block. */
   nonce(): Promise<number>
+  /** The same by every provider; null where one does not say. */
+  nonces(): Promise<(number | null)[]>
   balance(): Promise<Wei>
   /**
    * Current fees for a new transaction: room for the base fee to double, or the cap where that is less and still pays for the next
@@ -293,8 +295,8 @@ export interface AccountReader {
 
 /** The same account with its key. The only thing that can send. */
 export interface Sender extends AccountReader {
-  /** Transactions of this account mined as of one block, which the provider must have; null where it does not say. */
-  nonceAt(block: Hash): Promise<number | null>
+  /** Transactions of this account mined as of one block, by every provider; null where one does not say or has no such block. */
+  noncesAt(block: Hash): Promise<(number | null)[]>
   /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
   /** Signs; sends nothing. */

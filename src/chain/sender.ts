@@ -7,10 +7,10 @@ import { leastMintGas } from '../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../domain/units.ts'
 import { revertName } from './calls.ts'
 import { factoryAbi } from './factory.abi.ts'
-import { ChainFault } from './faults.ts'
+import { ChainFault, orNull } from './faults.ts'
 import type { EstimateOutcome, FactoryCall, Fees, Sender, SendOutcome } from './port.ts'
 import { isLimit, isRevert, revertData } from './provider.ts'
-import { type Rpc, resultOf, type SendReply } from './rpc.ts'
+import { type Rpc, type RpcReads, resultOf, type SendReply } from './rpc.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
 import { count, header, quantity } from './wire.ts'
@@ -34,14 +34,16 @@ export interface SenderOptions {
 /** Builds the sender of one account. */
 export function createSender({ rpc, signer, chainId, factory }: SenderOptions): Sender {
   const self = signer.address
+  const nonceBy = async (reads: RpcReads) =>
+    count(await reads.request('eth_getTransactionCount', [self, 'latest']), 'nonce')
   return {
     address: self,
 
-    async nonce() {
-      return count(await rpc.request('eth_getTransactionCount', [self, 'latest']), 'nonce')
-    },
+    nonce: () => nonceBy(rpc),
 
-    nonceAt: (blockHash) => nonceAt(rpc, self, blockHash),
+    nonces: () => Promise.all(rpc.providers.map((provider) => orNull(nonceBy(provider)))),
+
+    noncesAt: (blockHash) => Promise.all(rpc.providers.map((provider) => orNull(nonceAt(provider, self, blockHash)))),
 
     async balance() {
       return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
@@ -83,7 +85,7 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
 }
 
 /** An account's next nonce as of one block; null where the provider does not say, as of a block that is not canonical. */
-export async function nonceAt(rpc: Rpc, account: Address, blockHash: Hash): Promise<number | null> {
+export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
   const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
   return reply.ok ? count(reply.result, 'nonce') : null
 }

@@ -552,6 +552,24 @@ named a second time with --again: expelling takes what somebody paid for, or was
     load: async () => (await import('./transactions.ts')).list,
   },
   {
+    name: 'transactions stuck',
+    group: 'books',
+    summary: 'list senders that send nothing, since the providers name a nonce that no followed block bears out',
+    details: `Either the key was used elsewhere, or a provider is wrong. After 64 blocks in which all of them say so it is taken for
+true by itself; "transactions free" does so at once.`,
+    examples: ['node-ledger transactions stuck'],
+    load: async () => (await import('./transactions.ts')).stuck,
+  },
+  {
+    name: 'transactions free',
+    group: 'books',
+    summary: "have a sender's nonce taken over as the providers name it; what can no longer be mined is made anew",
+    args: [{ name: 'sender', help: 'the account, as "transactions stuck" lists it' }],
+    options: { reason: { value: 'text', help: 'for the audit log' } },
+    examples: ['node-ledger transactions free <address>'],
+    load: async () => (await import('./transactions.ts')).free,
+  },
+  {
     name: 'export',
     group: 'books',
     summary: 'write a table of the books as CSV, its last line with the number of rows and the totals',

@@ -1,8 +1,8 @@
-// The command `node-ledger transactions list`: what our senders sent, what became of it, and what it cost.
-import { listTransactions } from '../operator/transactions.ts'
+// The commands `node-ledger transactions …`: what our senders sent, what became of it, what it cost, and what keeps them from sending.
+import { freeSender, listStuck, listTransactions } from '../operator/transactions.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { inEther } from './ether.ts'
-import { withOperator } from './ledger.ts'
+import { actorHere, withOperator } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
 import { table } from './output.ts'
 
@@ -19,7 +19,7 @@ interface Row {
   createdAt: string
 }
 
-/** Runs the command. */
+/** `transactions list`. */
 export async function list(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
     const page = accepted(await listTransactions(deps, fieldsOf(call)), call)
@@ -33,6 +33,35 @@ export async function list(call: Call): Promise<ExitCode> {
           ],
         ),
       ),
+    )
+    return EXIT.done
+  })
+}
+
+/** `transactions stuck`. */
+export async function stuck({ io, out }: Call): Promise<ExitCode> {
+  return await withOperator(io, async (deps) => {
+    const found = (await listStuck(deps)) as { senders: Record<string, unknown>[] }
+    const columns = ['sender', 'said', 'known', 'sinceBlock', 'takeOver']
+    await out.result(found, () =>
+      found.senders.length === 0
+        ? 'None.'
+        : table(
+            ['sender', 'nonce by the providers', 'by followed blocks', 'since block', 'to be taken over'],
+            found.senders.map((sender) => columns.map((name) => sender[name])),
+          ),
+    )
+    return EXIT.done
+  })
+}
+
+/** `transactions free`. */
+export async function free(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const done = accepted(await freeSender(deps, actorHere(), fieldsOf(call)), call)
+    await call.out.result(
+      done,
+      'The next run takes over what the providers say, if they still agree, and makes anew what cannot be mined.',
     )
     return EXIT.done
   })

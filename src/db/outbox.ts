@@ -116,11 +116,42 @@ export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   return row?.may ?? false
 }
 
-/** The nonce after the last one that the outbox gave out or saw taken; 0 when there was none. */
-export async function nextOutboxNonce(sql: Sql, sender: Address): Promise<number> {
-  const [row] = await sql<{ next: number }[]>`
-    SELECT coalesce(max(nonce) + 1, 0) AS next FROM outbox WHERE sender = ${sender}`
-  return row?.next ?? 0
+/** What the ledger knows of a sender's nonces. */
+export interface KnownNonces {
+  /** The one after the last that the outbox gave out or saw taken, or the sender's base. */
+  next: number
+  /** The lowest that is in no followed block: that of what waits, else `next`. */
+  followed: number
+}
+
+/** Reads what the ledger knows of a sender's nonces; null where that is nothing. */
+export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownNonces | null> {
+  const [row] = await sql<{ next: number | null; waiting: number | null }[]>`
+    SELECT greatest((SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender}),
+      (SELECT nonce FROM sender_bases WHERE sender = ${sender})) AS next,
+      (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending') AS waiting`
+  return row == null || row.next === null ? null : { next: row.next, followed: row.waiting ?? row.next }
+}
+
+/** Sets from which nonce on a sender's transactions are known, as of a followed block. */
+export async function writeBase(
+  sql: Sql,
+  sender: Address,
+  base: { nonce: number; blockNumber: number },
+): Promise<void> {
+  await sql`
+    INSERT INTO sender_bases (sender, nonce, block_number) VALUES (${sender}, ${base.nonce}, ${base.blockNumber})
+    ON CONFLICT (sender) DO UPDATE SET nonce = excluded.nonce, block_number = excluded.block_number`
+}
+
+/** Gives up a sender's intents below a nonce: the account has used theirs, and no followed block holds what it was used for. */
+export async function displaceBelow(
+  sql: Sql,
+  { sender, nonce, at }: { sender: Address; nonce: number; at: { number: number; hash: Hash } },
+): Promise<{ id: number; kind: IntentKind }[]> {
+  return sql<{ id: number; kind: IntentKind }[]>`
+    UPDATE outbox SET state = 'displaced', block_number = ${at.number}, block_hash = ${at.hash}
+    WHERE sender = ${sender} AND nonce < ${nonce} AND state = 'pending' RETURNING id, kind`
 }
 
 /**
@@ -198,6 +229,7 @@ export async function readReverts(
 
 /** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. Foreign ones are forgotten. */
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
+  await sql`DELETE FROM sender_bases WHERE block_number > ${height}`
   await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`
   const reopened = await sql`
     UPDATE outbox SET state = 'pending', block_number = NULL, block_hash = NULL, tx_hash = NULL, gas_used = NULL, fee_wei = NULL,

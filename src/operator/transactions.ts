@@ -1,7 +1,9 @@
 // The transactions of the minter and the distributor, and the rounds, as the operator pages through them.
+import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/nonce-ahead.ts'
+import { inTransaction } from '../db/sql.ts'
 import { readRounds, readTransactions, TRANSACTION_STATES } from '../db/transactions.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import type { Fields, OperatorRefusal } from './act.ts'
+import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { type PageOf, pageOf, readPageFields } from './page.ts'
 
@@ -17,6 +19,31 @@ export async function listTransactions(deps: LedgerDb, input: Fields): Promise<P
   }
   if (fields.refusal) return fields.refusal
   return pageOf('transactions', await readTransactions(deps.pool, asked), limit)
+}
+
+/** GET transactions/stuck: senders that send nothing, since the providers name a nonce that no followed block bears out. */
+export async function listStuck(deps: LedgerDb): Promise<object> {
+  return { senders: await listNoncesAhead(deps.pool) }
+}
+
+/**
+ * POST transactions/free `{sender, reason?}`: what the providers say of this sender's nonce is so. The next run of the pass that holds the
+ * key takes it over, if they still agree, and makes anew what can no longer be mined.
+ */
+export async function freeSender(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+  const fields = readFields(input)
+  const sender = fields.address('sender')
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const before = await readNonceAhead(sql, sender)
+    if (before === null)
+      return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not bear out.')
+    const after = { ...before, takeOver: true }
+    await writeNonceAhead(sql, sender, after, actor.name)
+    await recordAct(sql, actor, { action: 'senderFreed', subject: sender, before, after, reason })
+    return { sender, ...after }
+  })
 }
 
 /** GET rounds: newest first, each with its turns, gas and fee; `cursor`, `limit`. */

@@ -177,7 +177,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   },
   'what is sent': async (sql) => {
     await outbox.readPending(sql, addressOf(1))
-    await outbox.nextOutboxNonce(sql, addressOf(1))
+    await outbox.readKnownNonces(sql, addressOf(1))
     await outbox.freeNonceBelowPending(sql, addressOf(1))
     await outbox.readReverts(sql, addressOf(1), 3)
     await outbox.neverStored(sql, [hashOf(7), hashOf(NODES + 1)])

@@ -6,7 +6,8 @@ import { quantity } from '../../chain/wire.ts'
 import type { Config } from '../../config.ts'
 import { readCursor } from '../../db/blocks.ts'
 import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/funds.ts'
-import { readPending } from '../../db/outbox.ts'
+import { readNonceAhead } from '../../db/nonce-ahead.ts'
+import { readKnownNonces } from '../../db/outbox.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readCreditTerms } from '../../db/terms.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/chains.ts'
@@ -82,24 +83,22 @@ async function lookAtGas(
   return finding(`funds.${role}`, says, `Send ether to ${of}: without it the passes stop.`, reading)
 }
 
-/**
- * A stored transaction whose nonce the account had used by the block that is followed: for another one, which nobody looked for when its
- * block was followed. It waits for good, and with it all that the key is to send.
- */
+/** A sender of which the providers say more than followed blocks show, on the record of the pass that holds its key or as seen now. */
 async function lookAtNonce(role: Role, of: Address, chain: ChainPart, pool: Pool): Promise<Finding> {
   const check = `nonce.${role}`
   // In this order: what waits by then is in no block up to the cursor.
   const cursor = await readCursor(pool)
-  const [first] = await readPending(pool, of)
-  if (!cursor || !first) return ok(check, `nothing that the ${role} signed waits for a block`)
-  const next = await withRpc(chain, (rpc) => nonceAt(rpc, of, cursor.hash))
-  const reading = { address: of, nonce: first.nonce, next }
-  if (next === null || next <= first.nonce)
-    return ok(check, `what the ${role} signed waits for a block with nonce ${first.nonce}`, reading)
+  const known = await readKnownNonces(pool, of)
+  if (!cursor || !known) return ok(check, `the ${role} has sent nothing yet`)
+  const noted = await readNonceAhead(pool, of)
+  const now = await withRpc(chain, (rpc) => nonceAt(rpc, of, cursor.hash))
+  const reading = { address: of, known: known.followed, now, noted }
+  if (noted === null && (now === null || now <= known.followed))
+    return ok(check, `the ${role}'s nonces are as followed blocks show them`, reading)
   return fail(
     check,
-    `${of} has used nonce ${first.nonce} for something else, and the ledger did not see it: what is stored with that nonce can never be mined, and the ${role} sends nothing more`,
-    'Give the role to a key that was never used: it makes anew what waits (docs/RUNBOOK.md, "Rotate a secret"). Or rebuild with "node-ledger rebuild", and keep the key.',
+    `the providers say nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
+    'It is taken over by itself once all providers have said so for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
     reading,
   )
 }

@@ -11,6 +11,7 @@ import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
 import type { LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
 import { feesNow } from './fees.ts'
+import { agreedNonce, readNonce } from './nonce.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
@@ -36,7 +37,15 @@ export type Sent =
   /** Nothing was signed; the next run tries again. */
   | {
       kind: 'refused'
-      why: 'insufficientFunds' | 'overGasCap' | 'reverts' | 'providerBehind' | 'feeCapped' | 'resting' | 'notSigned'
+      why:
+        | 'insufficientFunds'
+        | 'overGasCap'
+        | 'reverts'
+        | 'providerBehind'
+        | 'feeCapped'
+        | 'resting'
+        | 'notSigned'
+        | 'nonceUnknown'
       detail: string
       /** Where the sender's ether falls short of what the call needs. */
       short?: { hasWei: bigint; needsWei: bigint }
@@ -59,16 +68,12 @@ export async function send(
   if (estimate.kind === 'reverts') return { kind: 'refused', why: 'reverts', detail: estimate.error }
   if (estimate.kind !== 'ok') return { kind: 'refused', why: estimate.kind, detail: '' }
 
-  const [nonce, expected, fees, balance] = await Promise.all([
-    sender.nonce(),
-    outbox.nextOutboxNonce(ctx.pool, sender.address),
-    feesNow(ctx, sender),
-    sender.balance(),
-  ])
-  if (nonce < expected) {
-    // Everything we sent is in followed blocks, so this provider has not seen them yet.
-    return { kind: 'refused', why: 'providerBehind', detail: `nonce ${nonce}, the ledger is at ${expected}` }
-  }
+  const [reading, fees, balance] = await Promise.all([readNonce(ctx, sending), feesNow(ctx, sender), sender.balance()])
+  if (reading.kind === 'unknown') return { kind: 'refused', why: 'nonceUnknown', detail: reading.detail }
+  const nonce = reading.next
+  // Everything we sent is in followed blocks, so a provider that says less has not seen them yet.
+  if (reading.now < nonce)
+    return { kind: 'refused', why: 'providerBehind', detail: `nonce ${reading.now}, the ledger is at ${nonce}` }
   if (fees.maxFeeWei > ctx.rules.feeCapWei)
     return { kind: 'refused', why: 'feeCapped', detail: `${fees.maxFeeWei} wei per gas` }
   const valueWei = call.kind === 'credit' ? call.valueWei : 0n
@@ -146,13 +151,18 @@ export async function settleOutstanding(ctx: SendContext, sending: SenderRun): P
   const pending = await outbox.readPending(ctx.pool, sender.address)
   const first = pending[0]
   if (!first) return false
-  const [accountNonce, fees, freed] = await Promise.all([
-    sender.nonce(),
+  const [reading, fees, freed] = await Promise.all([
+    readNonce(ctx, sending),
     feesNow(ctx, sender),
     outbox.freeNonceBelowPending(ctx.pool, sender.address),
   ])
+  if (reading.kind === 'unknown') {
+    for (const intent of pending) await handOver(ctx, sending, intent, 'resend.sent')
+    return true
+  }
+  const accountNonce = reading.now
   // Where the outbox does not know, the account as of the followed block: one that lags has no such block.
-  const free = freed ?? (accountNonce < first.nonce ? await sender.nonceAt(cursor.hash) : null)
+  const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
   // Both sides say that nobody has used it, neither a block that was followed nor one that the provider knows.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   for (const intent of pending) {

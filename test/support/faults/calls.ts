@@ -31,6 +31,7 @@ const RANGE_LIMITS = [
   { code: -32614, message: 'eth_getLogs is limited to a 1 range' },
 ]
 
+const NONCES_AHEAD = 5_000
 const HIGH_TIP_WEI = 300 * 10 ** 9
 
 function resultOf<T>(answer: Answer): T | null {
@@ -82,6 +83,11 @@ const ALTER: Record<CallFault, Alter> = {
   async wrongChainId() {
     return { result: '0x1' }
   },
+  async highNonce(call, forward) {
+    if (call.params[1] !== 'latest') return null
+    const nonce = resultOf<string>(await forward(call))
+    return nonce === null ? null : { result: hex(Number(nonce) + NONCES_AHEAD) }
+  },
   async highTip() {
     return { result: hex(HIGH_TIP_WEI) }
   },
@@ -121,6 +127,7 @@ const BEFALLS: Record<CallFault, readonly string[] | null> = {
   foreignReceipt: RECEIPTS,
   nullTransaction: ['eth_getTransactionByHash'],
   wrongChainId: ['eth_chainId'],
+  highNonce: ['eth_getTransactionCount'],
   highTip: ['eth_maxPriorityFeePerGas'],
   rateLimit: null,
   internalError: null,

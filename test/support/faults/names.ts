@@ -11,6 +11,7 @@ export const CALL_FAULTS = [
   'foreignReceipt', // the receipt as of a block that lost
   'nullTransaction', // null for a transaction that is there
   'wrongChainId',
+  'highNonce', // an account has sent 5,000 transactions more, as of the latest block
   'highTip', // a tip of 300 gwei is suggested
   'rateLimit', // an error that asks to slow down
   'rangeLimit', // logs of more than one block are refused

@@ -7,7 +7,7 @@ import { exportLedger, exportOwner } from '../../../operator/exports.ts'
 import { previewRound } from '../../../operator/preview.ts'
 import { runReconciliation, showReconciliation } from '../../../operator/reconciliation.ts'
 import { readStatement, statementCsv } from '../../../operator/statement.ts'
-import { listRounds, listTransactions } from '../../../operator/transactions.ts'
+import { freeSender, listRounds, listStuck, listTransactions } from '../../../operator/transactions.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { door } from './door.ts'
@@ -46,6 +46,8 @@ export const financeRoutes: readonly Build[] = [
     }
   }),
   readingRoute('transactions', listTransactions),
+  readingRoute('transactions/stuck', listStuck),
+  actRoute('transactions/free', freeSender),
   readingRoute('rounds', listRounds),
   readingRoute('credit/preview', previewRound),
   readingRoute('reconciliation', showReconciliation),

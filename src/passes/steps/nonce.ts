@@ -1,0 +1,122 @@
+// Which nonce an account's next transaction has. The ledger knows what followed blocks hold: a provider that says less lags, and more is
+// believed only where all providers say so for long, or the operator does. It cannot send.
+import type { Sender } from '../../chain/port.ts'
+import { type Cursor, readCursor } from '../../db/blocks.ts'
+import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/nonce-ahead.ts'
+import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/outbox.ts'
+import { releaseUnminted } from '../../db/payments.ts'
+import { writeAudit } from '../../db/settings.ts'
+import { inTransaction } from '../../db/sql.ts'
+import type { LedgerDb, Logging } from '../context.ts'
+
+/** Blocks for which all providers have to say more than the ledger knows before it is taken for true: longer than a chain's forks live. */
+export const AHEAD_BLOCKS = 64
+/** Providers that have to say the same, where there are as many. */
+const VOICES = 2
+
+/** An account whose key this instance holds, as of the followed block. */
+interface Account {
+  readonly sender: Pick<Sender, 'address' | 'nonce' | 'nonces' | 'noncesAt'>
+  readonly cursor: Cursor
+}
+
+/** `next`: for a new transaction, by the ledger; `now`: the account's as of the latest block, never above it. */
+export type NonceReading = { kind: 'known'; next: number; now: number } | { kind: 'unknown'; detail: string }
+
+const unknown = (detail: string): NonceReading => ({ kind: 'unknown', detail })
+
+/** Reads a sender's nonce. Unknown where providers say more than the ledger bears out, or do not agree on where a new key begins. */
+export async function readNonce(ctx: LedgerDb & Logging, account: Account): Promise<NonceReading> {
+  const { sender, cursor } = account
+  const known = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))
+  if (known === null) return unknown('the providers do not agree on the nonce that this key begins with here')
+  const said = await sender.nonce()
+  const now = said <= known.followed ? said : least(await sender.nonces())
+  if (now === null)
+    return unknown(`a provider says nonce ${said}, the ledger is at ${known.next}, and no other one answers`)
+  if (now > known.followed) {
+    // In blocks that are yet to be followed, or not seen in those that were.
+    const at = agreedNonce(await sender.noncesAt(cursor.hash))
+    if (now > known.next || (at !== null && at > known.followed)) return await ahead(ctx, account, { known, now, at })
+  }
+  await clearNonceAhead(ctx.pool, sender.address)
+  return { kind: 'known', next: known.next, now }
+}
+
+/** A new key begins with what the providers say of it at the followed block. */
+async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Account): Promise<KnownNonces | null> {
+  const nonce = agreedNonce(await sender.noncesAt(cursor.hash))
+  if (nonce === null) return null
+  const begun = await inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
+    await writeBase(sql, sender.address, { nonce, blockNumber: cursor.number })
+    return true
+  })
+  if (begun) ctx.log.info({ sender: sender.address, nonce }, 'this sender’s transactions are known from here on')
+  return begun ? { next: nonce, followed: nonce } : null
+}
+
+interface Ahead {
+  known: KnownNonces
+  /** The least that any provider says of the latest block. */
+  now: number
+  /** What they say of the followed block; null where they do not agree. */
+  at: number | null
+}
+
+/** Told once, asked again in each run, and believed once the chain has gone on for long enough or the operator says so. */
+async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, said: Ahead): Promise<NonceReading> {
+  const { known, now, at } = said
+  const noted = await readNonceAhead(ctx.pool, sender.address)
+  // Noted on a fork that is gone: the time begins anew.
+  const since = noted && noted.sinceBlock <= cursor.number ? noted : null
+  if (!since) await note(ctx, { sender, cursor }, said)
+  const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
+  if (isDue && at !== null && at > known.followed) await takeOver(ctx, { sender, cursor }, { nonce: at, known })
+  const detail = `the providers say nonce ${now}, followed blocks show ${known.followed}`
+  ctx.log.error(
+    { sender: sender.address, ...known, now },
+    `${detail}: another user of the key, or a provider that is wrong`,
+  )
+  return unknown(detail)
+}
+
+async function note(ctx: LedgerDb, { sender, cursor }: Account, { known, now }: Ahead): Promise<void> {
+  const detail = { said: now, known: known.followed, sinceBlock: cursor.number, takeOver: false }
+  await inTransaction(ctx.pool, async (sql) => {
+    await writeNonceAhead(sql, sender.address, detail, 'pass')
+    await writeAudit(sql, { actor: 'pass', action: 'nonceAhead', subject: sender.address, detail })
+  })
+}
+
+/** What the account has used is used: what waits below can never be mined, and what it was for is made anew. */
+async function takeOver(
+  ctx: LedgerDb & Logging,
+  { sender, cursor }: Account,
+  { nonce, known }: { nonce: number; known: KnownNonces },
+): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return
+    await writeBase(sql, sender.address, { nonce, blockNumber: cursor.number })
+    const given = await displaceBelow(sql, { sender: sender.address, nonce, at: cursor })
+    const mints = given.filter(({ kind }) => kind === 'mint').map(({ id }) => id)
+    await releaseUnminted(sql, mints)
+    await clearNonceAhead(sql, sender.address)
+    const detail = { nonce, known: known.followed, displaced: given.length }
+    await writeAudit(sql, { actor: 'pass', action: 'nonceTakenOver', subject: sender.address, detail })
+    ctx.log.warn({ sender: sender.address, ...detail }, 'the nonce that the providers name is taken over')
+  })
+}
+
+/** What all say who say anything; null where two of them differ, and where only one of several does. */
+export function agreedNonce(nonces: readonly (number | null)[]): number | null {
+  const said = nonces.filter((nonce) => nonce !== null)
+  const [first = null, ...others] = said
+  return said.length >= Math.min(VOICES, nonces.length) && others.every((other) => other === first) ? first : null
+}
+
+/** The least that any of them says; null where none does. */
+function least(nonces: readonly (number | null)[]): number | null {
+  const said = nonces.filter((nonce) => nonce !== null)
+  return said.length > 0 ? Math.min(...said) : null
+}

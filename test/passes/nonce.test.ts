@@ -1,0 +1,158 @@
+// Whose word a nonce is: the ledger's own, unless all providers say otherwise for long or the operator does.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { freeSender, listStuck } from '../../src/operator/transactions.ts'
+import { AHEAD_BLOCKS } from '../../src/passes/steps/nonce.ts'
+import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import { attemptsOf, isOneNode, lastAttempt } from '../faults/stage.ts'
+import { ETHER, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const ACTOR = { name: 'test', requestId: null }
+
+let world: World
+let first: FalseProvider
+let second: FalseProvider
+
+before(async () => {
+  const between = async (target: string) => {
+    first = await startFalseProvider(target)
+    second = await startFalseProvider(target)
+    const close = async () => {
+      await first.close()
+      await second.close()
+    }
+    return { urls: [first.url, second.url], close }
+  }
+  world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
+  await world.settle()
+})
+after(async () => world.close())
+beforeEach(() => {
+  for (const provider of [first, second]) provider.rule = () => undefined
+})
+
+/** Names a nonce of the minter as of the latest block, whatever it is. */
+const says =
+  (nonce: number): Rule =>
+  ({ method, params: [account, block] }) =>
+    method === 'eth_getTransactionCount' && account === world.at(1) && block === 'latest'
+      ? { result: `0x${nonce.toString(16)}` }
+      : undefined
+
+let payer = 5
+async function paid() {
+  const payment = await world.pay(5 + (payer++ % 14), BASIC)
+  await world.chain.mine()
+  return payment
+}
+const attempts = async () => (await attemptsOf(world)).length
+const audited = async (action: string) => (await world.pool`SELECT FROM audit WHERE action = ${action}`).count
+const nonceNow = async () => Number(await world.chain.rpc<string>('eth_getTransactionCount', [world.at(1), 'latest']))
+/** As if the key had been used where nobody looked: its nonce goes up, and no followed block says by what. */
+const useElsewhere = async (times: number) => {
+  await world.chain.rpc('anvil_setNonce', [world.at(1), `0x${((await nonceNow()) + times).toString(16)}`])
+  await world.chain.mine()
+}
+
+test('one of two providers names a nonce far too high: the mint goes on, with the nonce that the ledger knows', async () => {
+  const nonce = await nonceNow()
+  first.rule = says(5_000)
+  const payment = await paid()
+  await world.payments()
+  assert.equal((await lastAttempt(world)).nonce, nonce)
+  await world.chain.mine()
+  await world.payments()
+  await isOneNode(world, payment)
+  assert.deepEqual(await listStuck({ pool: world.pool }), { senders: [] })
+})
+
+test('all providers name a nonce far too high for a while: nothing is signed, it is told once, and then all goes on', async () => {
+  const [before, told] = [await attempts(), await audited('nonceAhead')]
+  const payment = await paid()
+  first.rule = says(5_000)
+  second.rule = says(5_000)
+  for (let run = 0; run < 5; run++) {
+    await world.payments()
+    await world.chain.mine()
+  }
+  await world.chain.mine(AHEAD_BLOCKS)
+  await world.payments()
+  assert.equal(await attempts(), before, 'they do not say so of a followed block')
+  assert.equal((await audited('nonceAhead')) - told, 1)
+  const { senders } = (await listStuck({ pool: world.pool })) as { senders: { sender: string; said: number }[] }
+  assert.deepEqual([senders[0]?.sender, senders[0]?.said], [world.at(1), 5_000])
+  first.rule = () => undefined
+  second.rule = () => undefined
+  await world.settle()
+  await isOneNode(world, payment)
+  assert.deepEqual(await listStuck({ pool: world.pool }), { senders: [] })
+})
+
+test('a key that was used where nobody looked is taken over after 64 blocks, and what waited is minted once', async () => {
+  const taken = await audited('nonceTakenOver')
+  const payment = await paid()
+  await world.payments()
+  const { nonce, hash } = await lastAttempt(world)
+  // The pool forgets what was signed, since its nonce is used.
+  await world.chain.rpc('anvil_dropTransaction', [hash])
+  await useElsewhere(3)
+  await world.payments()
+  assert.equal((await lastAttempt(world)).hash, hash, 'nothing new is signed')
+  assert.equal(await audited('nonceTakenOver'), taken)
+  await world.chain.mine(AHEAD_BLOCKS - 2)
+  await world.payments()
+  assert.equal(await audited('nonceTakenOver'), taken, 'not yet')
+  await world.chain.mine(2)
+  await world.payments()
+  assert.equal((await audited('nonceTakenOver')) - taken, 1)
+  await world.settle()
+  assert.equal((await lastAttempt(world)).nonce, nonce + 3)
+  await isOneNode(world, payment)
+})
+
+test('the operator has it taken over at once; without a sender that is stuck there is nothing to free', async () => {
+  const refused = await freeSender({ pool: world.pool }, ACTOR, { sender: world.at(1) })
+  assert.ok(isOperatorRefusal(refused))
+  const payment = await paid()
+  await useElsewhere(1)
+  await world.payments()
+  const freed = (await freeSender({ pool: world.pool }, ACTOR, { sender: world.at(1) })) as { takeOver: boolean }
+  assert.equal(freed.takeOver, true)
+  await world.payments()
+  await world.settle()
+  await isOneNode(world, payment)
+})
+
+test('one of two providers says so of the followed block, too: it is taken over neither at once nor after 64 blocks', async () => {
+  const [nonce, taken] = [await nonceNow(), await audited('nonceTakenOver')]
+  first.rule = ({ method, params: [account] }) =>
+    method === 'eth_getTransactionCount' && account === world.at(1) ? { result: '0x1388' } : undefined
+  await world.chain.mine(AHEAD_BLOCKS + 2)
+  const payment = await paid()
+  await world.settle()
+  await isOneNode(world, payment)
+  assert.equal((await lastAttempt(world)).nonce, nonce)
+  assert.equal(await audited('nonceTakenOver'), taken)
+})
+
+test('what is taken over on blocks that are taken back is forgotten with them', async () => {
+  await useElsewhere(1)
+  await paid()
+  await world.payments()
+  await freeSender({ pool: world.pool }, ACTOR, { sender: world.at(1) })
+  await world.payments()
+  const [base] = await world.pool<
+    { block: number }[]
+  >`SELECT block_number AS block FROM sender_bases WHERE sender = ${world.at(1)}`
+  assert.ok(base)
+  await world.chain.reorg(2)
+  await world.payments()
+  const [left] = await world.pool<
+    { block: number }[]
+  >`SELECT block_number AS block FROM sender_bases WHERE sender = ${world.at(1)}`
+  assert.ok(left === undefined || left.block < base.block)
+  await world.chain.mine()
+  await world.settle()
+})
