@@ -11,6 +11,7 @@ const CACHE: Record<string, string> = {
   [`/api/nodes/${walletOf(1)}`]: 'public, max-age=0, s-maxage=5, stale-while-revalidate=15',
   '/api/node/1': 'public, max-age=0, s-maxage=5, stale-while-revalidate=15',
   '/api/distributions': 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
+  '/api/distributions/1/turns': 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
   '/api/deploy-quote': 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
   '/api/tiers': 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
   '/api/price': 'public, max-age=60',
@@ -24,6 +25,7 @@ const LIMITED: Record<string, number> = {
   [`/api/nodes/${walletOf(1)}`]: 60,
   '/api/node/1': 60,
   '/api/distributions': 60,
+  '/api/distributions/1/turns': 60,
   '/api/deploy-quote': 60,
   '/api/openapi.json': 60,
 }

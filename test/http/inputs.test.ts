@@ -91,13 +91,25 @@ describe('inputs', () => {
 
   it('refuses every limit but 1 to 200', async () => {
     const wrong = ['0', '201', '-1', '50abc', '050', '5.0', 'NaN', '1e2', '%2050', '', '99999999999999999999', '٥']
-    for (const path of ['/api/node/1', '/api/distributions']) {
+    for (const path of ['/api/node/1', '/api/distributions', '/api/distributions/1/turns']) {
       for (const limit of wrong) assert.equal(await status(`${path}?limit=${encodeURI(limit)}`), 400, limit)
       for (const query of ['limit=5&limit=5', 'limit[]=5', 'limit[0]=5', 'limit', '%6cimit=0', 'x=1&limit='])
         assert.equal(await status(`${path}?${query}`), 400, query)
       for (const query of ['limit=1', 'limit=200', '', 'limits=0', 'x=limit', 'Limit=0', 'toString=1', '__proto__=1'])
         assert.equal(await status(`${path}?${query}`), 200, query)
     }
+  })
+
+  it('refuses every offset but 0 to 1999', async () => {
+    const path = '/api/distributions/1/turns'
+    for (const offset of ['2000', '-1', '00', '01', '1.0', '1e2', '', '%201', '9999', '10000', '٥'])
+      assert.equal(await status(`${path}?offset=${encodeURI(offset)}`), 400, offset)
+    for (const query of ['offset=1&offset=1', 'offset[]=1', 'offset', 'limit=0&offset=1'])
+      assert.equal(await status(`${path}?${query}`), 400, query)
+    for (const query of ['offset=0', 'offset=1999', 'offset=5&limit=200', 'offsets=-1'])
+      assert.equal(await status(`${path}?${query}`), 200, query)
+    for (const id of ['0', '01', '-1', 'x', '1.0'])
+      assert.equal(await status(`/api/distributions/${id}/turns`), 400, id)
   })
 
   it('gives no way round the routes', async () => {

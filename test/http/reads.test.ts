@@ -304,12 +304,33 @@ describe('a small ledger', () => {
           minWei: '700',
           maxWei: '700',
           payoutBps: 10000,
+          count: 1,
           amountWei: '700',
           nodeCount: 1,
         },
       ],
     })
     assert.equal((await service.get('/api/distributions?limit=1')).json.length, 1)
+  })
+
+  it('lists the single turns of a round page by page; of one turn they are what the round says', async () => {
+    const [newest, first] = (await service.get('/api/distributions')).json
+    const { count, ...alone } = first.turns[0]
+    assert.deepEqual((await service.get('/api/distributions/1/turns')).json, { total: count, turns: [alone] })
+    const pages = await Promise.all(
+      [0, 1, 2].map(async (offset) => (await service.get(`/api/distributions/2/turns?limit=1&offset=${offset}`)).json),
+    )
+    assert.deepEqual(
+      pages.map(({ total, turns }) => [total, turns.map(({ cohort }: { cohort: number }) => cohort)]),
+      [
+        [2, [1]],
+        [2, [2]],
+        [2, []],
+      ],
+    )
+    assert.equal(newest.turns.length, 2)
+    for (const unknown of ['3', '9223372036854775807', '9223372036854775808', (2n ** 256n - 1n).toString()])
+      assert.equal((await service.get(`/api/distributions/${unknown}/turns`)).status, 404, unknown)
   })
 
   it('quotes the first tier on sale, a named one, and refuses what is not on sale', async () => {
@@ -451,6 +472,7 @@ it('answers 503 on every read while the database is down, and says nothing of it
     'node/1',
     `nodes/${walletOf(1)}`,
     'distributions',
+    'distributions/1/turns',
     'deploy-quote',
     'price',
     'cron/health',

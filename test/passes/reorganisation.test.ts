@@ -460,6 +460,7 @@ inWorld('a turn has the same seed where its first block is followed again as the
   const [fork, cursor] = [await readBlock(world.pool, Number(before?.seed_block) - 1), await readCursor(world.pool)]
   assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
   assert.equal((await seeds()).length, 0)
+  assert.equal((await world.pool`SELECT FROM seed_blocks WHERE number > ${fork.number}`).length, 0)
   await world.payments()
   assert.deepEqual([...(await seeds())], [before])
 })

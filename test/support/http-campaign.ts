@@ -28,6 +28,7 @@ const READS = [
   '/api/tiers',
   '/api/cover',
   '/api/distributions',
+  '/api/distributions/1/turns',
   '/api/deploy-quote',
   '/api/price',
   '/api/openapi.json',
