@@ -1,5 +1,6 @@
 // A claim: a buyer tells the hash of his payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
+import { orNull } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { findPayment } from '../db/payments.ts'
 import type { Hash } from '../domain/units.ts'
@@ -12,16 +13,35 @@ export function claimer(
   ctx: LedgerDb & ChainRead & Polling & RuledBy<FollowRules & SaleRules> & Logging,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
+  const lookOnce = onceABlock(ctx, runPayments)
   return async (txHash) => {
     const known = await findPayment(ctx.pool, txHash)
-    if (known && known.state !== 'orphaned' && known.state !== 'seen' && known.state !== 'accepted')
+    if (known && known.state !== 'orphaned') {
+      // Followed to already. It may be settled by now, or its mint may start: only a new block can tell.
+      if (known.state === 'seen' || known.state === 'accepted') await lookOnce()
       return { kind: 'known' }
+    }
     const tx = await ctx.chain.transaction(txHash)
     if (!tx) return known ? { kind: 'known' } : { kind: 'notFound' }
     const refusal = refuse(ctx, tx)
     if (refusal) return refusal
     if (tx.blockNumber === null) return { kind: 'pending' }
     return reach(ctx, tx, tx.blockNumber, runPayments)
+  }
+}
+
+/** Runs the pass unless it was run for the chain's newest block already: pages claim again and again while they wait. */
+function onceABlock(
+  ctx: ChainRead & Polling & Logging,
+  runPayments: () => Promise<PaymentsOutcome>,
+): () => Promise<void> {
+  let lookedAt: Hash | null = null
+  return async () => {
+    const head = await orNull(ctx.chain.head())
+    if (head === null || head.hash === lookedAt) return
+    lookedAt = head.hash
+    const outcome = await triggerPaymentsPass(ctx, runPayments)
+    if (outcome?.ran !== true && lookedAt === head.hash) lookedAt = null
   }
 }
 
@@ -48,8 +68,6 @@ async function reach(
     const payment = await findPayment(ctx.pool, tx.txHash)
     return payment !== null && payment.state !== 'seen' && payment.state !== 'orphaned'
   }
-  // Judged already and not on its way: its mint may start now.
-  if ((await findPayment(ctx.pool, tx.txHash))?.state === 'accepted') await triggerPaymentsPass(ctx, runPayments)
   await reachBlock(ctx, blockNumber, runPayments, judged)
   if (await findPayment(ctx.pool, tx.txHash)) return { kind: 'known' }
   return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber }

@@ -58,6 +58,50 @@ test('a claimed payment is followed to, judged, and its mint is on its way at on
   assert.equal(await stateOf(paid), 'minted')
 })
 
+test('a payment that waits for a final block costs one run a block, however often it is claimed', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  let [runs, calls] = [0, 0]
+  const counted: typeof world.ctx.chain = {
+    ...world.ctx.chain,
+    transaction: (txHash) => {
+      calls++
+      return world.ctx.chain.transaction(txHash)
+    },
+  }
+  const { ctx, payments } = world.instance({ chain: counted, rules: { finality: 'finalized' } })
+  const claim = claimer(ctx, () => {
+    runs++
+    return payments()
+  })
+  for (let i = 0; i < 10; i++) assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'seen')
+  assert.ok(runs <= 2, `${runs} runs: one to follow to it, one for the newest block`)
+  assert.equal(calls, 1)
+  const before = runs
+  await world.chain.mine()
+  for (let i = 0; i < 10; i++) await claim(paid)
+  assert.equal(runs - before, 1)
+  await world.settle()
+})
+
+test('a claim whose run was kept from running has another one run, for the same block', async () => {
+  const paid = await world.pay(6, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  let held = true
+  const claim = claimer(world.ctx, async () => {
+    if (!held) return await world.payments()
+    held = false
+    return { ...(await world.instance({ lock: async () => null }).payments()) }
+  })
+  await claim(paid)
+  assert.equal(await stateOf(paid), 'accepted')
+  await claim(paid)
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
 test('a claim of a payment that was accepted already starts its mint', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
