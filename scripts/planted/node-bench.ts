@@ -8,13 +8,14 @@ import type { Bench } from './run.ts'
 
 /** A bug that makes the tests hang is noticed, too. Generous: the slowest file takes two minutes on an idle machine. */
 const FILE_MS = 900_000
-/** Bugs planted at once: a test keeps a chain and a database busy beside itself. */
+/** Bugs planted at once for each core, and at most: a test waits for its chain and its database half of its time. */
+const PER_CORE = 2
 const AT_ONCE_MAX = 4
 
 /** Makes the copies. The bench is for use with a test server; its tests end when `signal` says so. */
 export function nodeBench(signal: AbortSignal): Bench {
   return {
-    copies: Array.from({ length: Math.min(AT_ONCE_MAX, availableParallelism()) }, copyProject),
+    copies: Array.from({ length: Math.min(AT_ONCE_MAX, availableParallelism() * PER_CORE) }, copyProject),
     run: (copy, test, bug) => {
       // A changed migration needs a server whose template it makes itself.
       const ownServer = bug?.edits.some(({ file }) => file.startsWith('migrations/')) ?? false
