@@ -808,13 +808,18 @@ CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (en
 CREATE INDEX webhook_deliveries_failed ON public.webhook_deliveries USING btree (id) WHERE (state = 'failed'::text);
 
 CREATE TABLE webhook_endpoints (
-  active boolean NOT NULL,
+  active boolean NOT NULL DEFAULT true,
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  added_by text NOT NULL,
   disabled_at timestamp with time zone,
   endpoint text NOT NULL,
   failing_since timestamp with time zone,
   last_error text,
   last_success_at timestamp with time zone,
-  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (endpoint)
+  secrets text[] NOT NULL,
+  url text NOT NULL,
+  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (endpoint),
+  CONSTRAINT webhook_endpoints_secrets_check CHECK (((cardinality(secrets) >= 1) AND (cardinality(secrets) <= 2)))
 );
 
 CREATE TABLE webhook_events (

@@ -680,10 +680,15 @@ CREATE TABLE attributions (
 -- Webhooks: every event is written in the transaction of the fact it tells of, by triggers, so that no path can forget one and
 -- none is told that did not happen. Delivering is somebody else's work. While nobody is to be told, nothing is written.
 
--- Who is told. Named by host and a digest of the URL, which may itself be a secret and is only in the settings.
+-- Who is told, for all instances. Named by host and a digest of the URL, which may itself be a secret, as its signing secrets are: neither is
+-- shown by anything that reads this. One that was removed keeps its row for its deliveries.
 CREATE TABLE webhook_endpoints (
   endpoint text PRIMARY KEY,
-  active boolean NOT NULL, -- whether the settings name it
+  url text NOT NULL,
+  secrets text[] NOT NULL CHECK (cardinality(secrets) BETWEEN 1 AND 2), -- the newest first; events are signed with each
+  active boolean NOT NULL DEFAULT true, -- false once it was removed
+  added_by text NOT NULL,
+  added_at timestamptz NOT NULL DEFAULT now(),
   failing_since timestamptz, -- the first failure after the last success
   disabled_at timestamptz, -- given up on: nothing is sent until an operator enables it again
   last_success_at timestamptz,

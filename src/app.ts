@@ -34,7 +34,7 @@ import {
   refusePooler,
   StartError,
 } from './settle.ts'
-import { startWebhooks } from './webhooks/worker.ts'
+import { adoptEndpoints, startWebhooks } from './webhooks/worker.ts'
 
 export { operatorDeps } from './pass-context.ts'
 export { StartError } from './settle.ts'
@@ -130,8 +130,13 @@ async function build(
   stack.defer(() => changes.close())
 
   // Before any pass runs, so that whoever is to be told is told of all of it.
-  const { urls, secrets, allowPrivate } = config.webhooks ?? { urls: [], secrets: [], allowPrivate: false }
-  const webhooks = await startWebhooks({ pool, urls, secrets, allowPrivate, log, observe: metrics.meters.delivery })
+  for (const endpoint of await adoptEndpoints(pool, config.webhooks))
+    log.warn(
+      { endpoint },
+      'WEBHOOK_URL names an endpoint that the ledger does not have, and is ignored: "node-ledger webhooks add"',
+    )
+  const { allowPrivate } = config.webhooks
+  const webhooks = startWebhooks({ pool, allowPrivate, log, observe: metrics.meters.delivery })
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 

@@ -627,6 +627,23 @@ not be read.`,
     load: async () => (await import('./webhooks.ts')).list,
   },
   {
+    name: 'webhooks add',
+    group: 'decide',
+    summary: 'tell the endpoints that WEBHOOK_URL names, or change the secrets of those that are told',
+    details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
+that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.`,
+    examples: ['node-ledger webhooks add'],
+    load: async () => (await import('./webhooks.ts')).add,
+  },
+  {
+    name: 'webhooks remove',
+    group: 'decide',
+    summary: 'tell an endpoint nothing more',
+    args: [{ name: 'endpoint', help: 'as "webhooks list" shows it' }],
+    examples: ['node-ledger webhooks remove <endpoint>'],
+    load: async () => (await import('./webhooks.ts')).remove,
+  },
+  {
     name: 'webhooks deliveries',
     group: 'decide',
     summary: 'list deliveries, newest first, with what came of them; --json has each event and the log of its attempts',

@@ -1,6 +1,14 @@
 // The commands `node-ledger webhooks …`: the endpoints, what was delivered to them and what not, sending again. They need no chain.
-import { enableWebhook, listDeliveries, listWebhooks, redeliver } from '../operator/webhooks.ts'
+import {
+  addWebhook,
+  enableWebhook,
+  listDeliveries,
+  listWebhooks,
+  redeliver,
+  removeWebhook,
+} from '../operator/webhooks.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
+import { UsageError } from './errors.ts'
 import { actorHere, withLedger } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
 import { table } from './output.ts'
@@ -47,6 +55,29 @@ export async function enable(call: Call): Promise<ExitCode> {
   return await withLedger(call.io, async (ledger) => {
     const done = accepted(await enableWebhook(ledger, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Events are sent to it again; what waited is due now.')
+    return EXIT.done
+  })
+}
+
+/** `webhooks add`: the endpoints that WEBHOOK_URL names here. Neither a URL nor a secret is taken from the command line. */
+export async function add(call: Call): Promise<ExitCode> {
+  return await withLedger(call.io, async (ledger) => {
+    const { urls, secrets } = ledger.config.webhooks
+    if (urls.length === 0)
+      throw new UsageError('WEBHOOK_URL and WEBHOOK_SECRET, or their _FILE forms, name what is to be added: set them.')
+    const done: object[] = []
+    for (const url of urls)
+      done.push(accepted(await addWebhook(ledger, actorHere(), { url, secret: secrets.join(',') }), call))
+    await call.out.result({ endpoints: done }, 'Events are sent there from now on, signed with the secrets given.')
+    return EXIT.done
+  })
+}
+
+/** `webhooks remove`. */
+export async function remove(call: Call): Promise<ExitCode> {
+  return await withLedger(call.io, async (ledger) => {
+    const done = accepted(await removeWebhook(ledger, actorHere(), fieldsOf(call)), call)
+    await call.out.result(done, 'Nothing more is sent there. What waits goes on should you add it again.')
     return EXIT.done
   })
 }

@@ -56,9 +56,16 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     CRON_KEY: mask(secrets.cronKey),
     PRICE_URL: maskUrl(price?.url ?? null),
     PRICE_FIELD: price?.field ?? null,
-    WEBHOOK_URL: webhooks?.urls.map(maskUrl).join(',') ?? null,
-    WEBHOOK_SECRET: webhooks?.secrets.map(mask).join(',') ?? null,
-    WEBHOOK_ALLOW_PRIVATE: webhooks && String(webhooks.allowPrivate),
+    ...describeWebhooks(webhooks),
+  }
+}
+
+function describeWebhooks({ urls, secrets, allowPrivate }: Config['webhooks']) {
+  const named = urls.length > 0
+  return {
+    WEBHOOK_URL: named ? urls.map(maskUrl).join(',') : null,
+    WEBHOOK_SECRET: named ? secrets.map(mask).join(',') : null,
+    WEBHOOK_ALLOW_PRIVATE: named || allowPrivate ? String(allowPrivate) : null,
   }
 }
 

@@ -17,8 +17,7 @@ export interface Config {
   readonly schedule: ScheduleConfig
   readonly secrets: SecretsConfig
   readonly keys: KeysConfig
-  /** Null: nobody is told of events. */
-  readonly webhooks: WebhooksConfig | null
+  readonly webhooks: WebhooksConfig
   /** Null: no upstream, `usd` is null. */
   readonly price: { readonly url: string; readonly field: string } | null
   readonly log: { readonly level: LogLevel }
@@ -141,6 +140,7 @@ export interface KeysConfig {
 }
 
 export interface WebhooksConfig {
+  /** Endpoints for a ledger that never had any; empty: none are named. */
   readonly urls: readonly string[]
   /** `whsec_…`, the newest first; events carry a signature of each. */
   readonly secrets: readonly string[]

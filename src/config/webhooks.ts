@@ -1,21 +1,16 @@
-// Whom events are sent to, and what they are signed with (Standard Webhooks). It must never repeat a URL, which is often a
+// Whom a ledger without endpoints tells of events, and what these are signed with (Standard Webhooks). It must never repeat a URL, which is often a
 // secret itself, or a signing secret.
+import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks.ts'
 import type { WebhooksConfig } from './shape.ts'
 import type { Source } from './source.ts'
 import { readHttpUrls, readSwitch } from './values.ts'
 
 /** More are better served by one endpoint that hands events on. */
 const URLS_MAX = 4
-/** The new one and, while receivers change over, the one before. */
-const SECRETS_MAX = 2
-/** What the convention asks of a secret. */
-const SECRET_BYTES_MIN = 24
-const SECRET_BYTES_MAX = 64
 const REMEDY =
   'set it to whsec_ and the base64 of 24 to 64 random bytes, for example of "echo whsec_$(openssl rand -base64 32)"'
 
-/** Null: nobody is told anything. */
-export function readWebhooks(source: Source): WebhooksConfig | null {
+export function readWebhooks(source: Source): WebhooksConfig {
   const urls = readHttpUrls(source, 'WEBHOOK_URL', URLS_MAX)
   const allowPrivate = readSwitch(source, 'WEBHOOK_ALLOW_PRIVATE', false)
   const secrets = readWebhookSecrets(source)
@@ -30,7 +25,7 @@ export function readWebhooks(source: Source): WebhooksConfig | null {
     )
   }
   if (new Set(urls).size < urls.length) source.refuse('WEBHOOK_URL', 'names a URL twice')
-  return urls.length === 0 ? null : { urls, secrets, allowPrivate }
+  return { urls, secrets, allowPrivate }
 }
 
 function readWebhookSecrets(source: Source): string[] {
@@ -43,10 +38,4 @@ function readWebhookSecrets(source: Source): string[] {
   else if (secrets.some((secret) => !isSigningSecret(secret)))
     source.refuse('WEBHOOK_SECRET', `is no signing secret: ${REMEDY}`)
   return secrets
-}
-
-function isSigningSecret(text: string): boolean {
-  const base64 = text.startsWith('whsec_') ? text.slice('whsec_'.length) : ''
-  const bytes = Buffer.from(base64, 'base64')
-  return bytes.toString('base64') === base64 && bytes.length >= SECRET_BYTES_MIN && bytes.length <= SECRET_BYTES_MAX
 }

@@ -1,5 +1,6 @@
-// Events on their way to whoever is to be told. They are written by triggers with the facts themselves (migration 0003);
+// Events on their way to whoever is to be told. They are written by triggers with the facts themselves (see the schema);
 // here they are taken for delivery, and what came of it is noted. Waits and leases go by the database's clock.
+import { createHash } from 'node:crypto'
 import { inTransaction, type Pool, type Sql } from './sql.ts'
 
 /** A delivery that somebody took and did not settle is taken anew after this: longer than an attempt can last. */
@@ -29,13 +30,48 @@ export interface AttemptResult {
   gone: boolean
 }
 
-/** Says who is to be told from now on; what waits for others waits until they are named again. */
-export async function registerEndpoints(sql: Sql, endpoints: readonly string[]): Promise<void> {
-  const names = [...endpoints]
-  await sql`
-    INSERT INTO webhook_endpoints (endpoint, active) SELECT unnest(${names}::text[]), true
-    ON CONFLICT (endpoint) DO UPDATE SET active = true WHERE NOT webhook_endpoints.active`
-  await sql`UPDATE webhook_endpoints SET active = false WHERE active AND endpoint <> ALL(${names}::text[])`
+/** Somebody who is told of events. */
+export interface EndpointTarget {
+  url: string
+  /** `whsec_…`, the newest first. */
+  secrets: readonly string[]
+}
+
+/** What an endpoint is called where its URL must not be shown: its host, and enough to tell two on one host apart. */
+export function endpointName(url: string): string {
+  return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
+}
+
+/** Adds an endpoint, or takes it up again; its secrets are those given from now on. @returns false where it was told already. */
+export async function addEndpoint(sql: Sql, { url, secrets }: EndpointTarget, by: string): Promise<boolean> {
+  const [row] = await sql<{ was: boolean | null }[]>`
+    WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
+    INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by)
+    VALUES (${endpointName(url)}, ${url}, ${[...secrets]}::text[], ${by})
+    ON CONFLICT (endpoint) DO UPDATE SET active = true, secrets = excluded.secrets
+    RETURNING (SELECT active FROM before) AS was`
+  return row?.was !== true
+}
+
+/** Adds endpoints to a ledger that never had any. Run in a transaction. @returns whether it had none. */
+export async function addFirstEndpoints(sql: Sql, targets: readonly EndpointTarget[], by: string): Promise<boolean> {
+  await sql`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`
+  if ((await sql`SELECT FROM webhook_endpoints LIMIT 1`).count > 0) return false
+  for (const target of targets) await addEndpoint(sql, target, by)
+  return true
+}
+
+/** Tells an endpoint nothing more; what waits for it waits until it is added again. @returns false where it was told nothing. */
+export async function removeEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
+  const removed = await sql`UPDATE webhook_endpoints SET active = false WHERE endpoint = ${endpoint} AND active`
+  return removed.count > 0
+}
+
+/** Who is told now, by name. */
+export async function readTargets(sql: Sql): Promise<Map<string, EndpointTarget>> {
+  const rows = await sql<(EndpointTarget & { endpoint: string })[]>`
+    SELECT endpoint, url, to_jsonb(secrets) AS secrets FROM webhook_endpoints WHERE active ORDER BY endpoint`
+  return new Map(rows.map(({ endpoint, ...target }) => [endpoint, target]))
 }
 
 /** Takes deliveries that are due, oldest first, so that no other instance takes them meanwhile. */
@@ -97,20 +133,21 @@ export async function pruneEvents(sql: Sql): Promise<number> {
 /** An endpoint and how it does. Times are ISO 8601. */
 export interface EndpointState {
   endpoint: string
-  /** Whether the service that started last names it. */
+  /** False once it was removed. */
   active: boolean
   failingSince: string | null
   disabledAt: string | null
   lastSuccessAt: string | null
   lastError: string | null
+  addedBy: string
   pending: number
 }
 
-/** The endpoints, with what waits for each; those no longer in the settings too. */
+/** The endpoints, with what waits for each; those that were removed too. Never a URL or a secret. */
 export async function listEndpoints(sql: Sql): Promise<EndpointState[]> {
   return await sql<EndpointState[]>`
     SELECT endpoint, active, iso(failing_since) AS "failingSince", iso(disabled_at) AS "disabledAt",
-      iso(last_success_at) AS "lastSuccessAt", last_error AS "lastError",
+      iso(last_success_at) AS "lastSuccessAt", last_error AS "lastError", added_by AS "addedBy",
       (SELECT count(*) FROM webhook_deliveries d WHERE d.endpoint = w.endpoint AND d.state = 'pending') AS pending
     FROM webhook_endpoints w ORDER BY endpoint`
 }

@@ -1,12 +1,20 @@
-// What the operator sees and does about webhooks: who is told, what was delivered and what not, sending again. Endpoints are in
-// the settings; no URL is shown or taken here.
-
+// What the operator sees and does about webhooks: who is told, what was delivered and what not, sending again. A URL and its secrets are taken
+// here and never shown again.
+import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
 import * as webhooks from '../db/webhooks.ts'
+import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { pageOf, readPageFields } from './page.ts'
+
+/** Longest URL that is taken. */
+const URL_MAX = 500
+const SECRET_FORM = {
+  max: 200,
+  form: 'one or two signing secrets with a comma, the newest first: whsec_ and the base64 of 24 to 64 random bytes',
+}
 
 const STATES = ['pending', 'delivered', 'failed'] as const
 
@@ -50,5 +58,43 @@ export const enableWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
       return refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
     await recordAct(sql, actor, { action: 'webhookEnabled', subject: endpoint })
     return { endpoint, enabled: true }
+  })
+}
+
+/**
+ * Adds an endpoint for all instances: `url` (https, or http where the instance that delivers allows private networks) and `secret`. One that is
+ * there gets the secrets that are given: so they are rotated.
+ */
+export const addWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
+  const fields = readFields(input)
+  const url = fields.text('url', { max: URL_MAX })
+  const secrets = fields
+    .text('secret', SECRET_FORM)
+    .split(/[\s,]+/)
+    .filter((text) => text !== '')
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) fields.complain('url must be an https URL')
+  if (secrets.length === 0 || secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret))
+    fields.complain(`secret must be ${SECRET_FORM.form}`)
+  if (fields.refusal) return fields.refusal
+  const endpoint = webhooks.endpointName(url)
+  return await inTransaction(pool, async (sql) => {
+    const added = await webhooks.addEndpoint(sql, { url, secrets }, actor.name)
+    await recordAct(sql, actor, { action: added ? 'webhookAdded' : 'webhookSecretsChanged', subject: endpoint })
+    await notifyLedgerChanged(sql)
+    return { endpoint, added }
+  })
+}
+
+/** Tells an endpoint nothing more: `endpoint`, as the list names it. */
+export const removeWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
+  const fields = readFields(input)
+  const endpoint = fields.text('endpoint', { max: 300 })
+  if (fields.refusal) return fields.refusal
+  return await inTransaction(pool, async (sql) => {
+    if (!(await webhooks.removeEndpoint(sql, endpoint)))
+      return refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
+    await recordAct(sql, actor, { action: 'webhookRemoved', subject: endpoint })
+    await notifyLedgerChanged(sql)
+    return { endpoint, removed: true }
   })
 }

@@ -72,6 +72,16 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   })
 }
 
+const ENDPOINTS = 'endpoint, url, secrets, active, added_by, added_at'
+
+/** Copies who is told of events. At the very end: what is followed and judged until then was told before. Does nothing twice. */
+export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
+  const rows = await asJson(from, `SELECT ${ENDPOINTS} FROM webhook_endpoints`)
+  const query = `INSERT INTO webhook_endpoints (${ENDPOINTS}) SELECT ${ENDPOINTS}
+    FROM jsonb_populate_recordset(NULL::webhook_endpoints, $1::text::jsonb) ON CONFLICT DO NOTHING`
+  await into.unsafe(query, [rows])
+}
+
 /** Copies the refunds on record, and what people did of the audit log. Does nothing twice. */
 export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   const refunds = await asJson(from, `SELECT ${REFUNDS} FROM refunds`)

@@ -25,7 +25,7 @@ import { auditWallet } from '../passes/steps/audit.ts'
 import { follow } from '../passes/steps/follow.ts'
 import { judge, settledHeight } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
-import { copyRecords, copyTerms, copyVerdicts } from './copy.ts'
+import { copyEndpoints, copyRecords, copyTerms, copyVerdicts } from './copy.ts'
 
 /** Blocks between two audits of the payments wallet: few enough that what came and went is seldom netted. */
 const BLOCKS_PER_STEP = 200
@@ -77,6 +77,7 @@ export async function rebuild(
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)
     const finished = await finish(ctx, facts, await readRecheck(old))
+    await copyEndpoints(old, ctx.pool)
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
     return { ...finished, comparison }
   })

@@ -44,7 +44,7 @@ export function createPoster({
         durationMs: Math.round(performance.now() - started),
       })
       try {
-        if (!allowPrivate) refusePrivateLiteral(new URL(url))
+        if (!allowPrivate) refuseUnsafe(new URL(url))
         const signal = AbortSignal.timeout(timeoutMs)
         const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal })
         // What is said beside the status matters to nobody, nor does it if saying it fails.
@@ -56,6 +56,13 @@ export function createPoster({
     },
     close: () => agent.destroy(),
   }
+}
+
+/** Whoever names a URL reaches nothing that only this machine can reach, and nothing is sent without TLS. */
+function refuseUnsafe(url: URL): void {
+  refusePrivateLiteral(url)
+  if (url.protocol !== 'https:')
+    throw new Error(`${url.host} is not https: not sent (WEBHOOK_ALLOW_PRIVATE=true allows it)`)
 }
 
 function errorOf(status: number): string | null {

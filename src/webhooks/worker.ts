@@ -1,9 +1,18 @@
 // Delivers events: each endpoint by itself, so that a slow one keeps none of the others waiting, at least once, by whichever
 // instance takes them first. A delivery that a crash cut short is made again once its lease is over. It must never be in the
 // way of a pass, and never log a URL.
-import { createHash } from 'node:crypto'
-import type { Pool } from '../db/sql.ts'
-import { type Delivery, pruneEvents, registerEndpoints, settleDelivery, takeDeliveries } from '../db/webhooks.ts'
+import { writeAudit } from '../db/settings.ts'
+import { inTransaction, type Pool } from '../db/sql.ts'
+import {
+  addFirstEndpoints,
+  type Delivery,
+  type EndpointTarget,
+  endpointName,
+  pruneEvents,
+  readTargets,
+  settleDelivery,
+  takeDeliveries,
+} from '../db/webhooks.ts'
 import type { Log } from '../lib/log.ts'
 import { createPoster, type Poster } from './post.ts'
 import { retryAfterSec } from './schedule.ts'
@@ -17,8 +26,7 @@ const PRUNE_EVERY_MS = 3_600_000
 
 export interface WebhooksOptions {
   pool: Pool
-  urls: readonly string[]
-  secrets: readonly string[]
+  /** Whether this instance sends to private networks, and without TLS. */
   allowPrivate: boolean
   log: Log
   /** Told of each attempt. */
@@ -33,30 +41,73 @@ export interface Webhooks {
   stop(): Promise<void>
 }
 
-/** What an endpoint is called where its URL must not be shown: its host, and enough to tell two on one host apart. */
-export function endpointName(url: string): string {
-  return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
+/**
+ * Adds the endpoints that the settings name to a ledger that never had any. @returns the names of those that the ledger does not tell
+ * anything, since it has endpoints of its own.
+ */
+export async function adoptEndpoints(
+  pool: Pool,
+  { urls, secrets }: { urls: readonly string[]; secrets: readonly string[] },
+): Promise<string[]> {
+  if (urls.length === 0) return []
+  const targets = urls.map((url) => ({ url, secrets }))
+  await inTransaction(pool, async (sql) => {
+    if (!(await addFirstEndpoints(sql, targets, 'start'))) return
+    for (const url of urls)
+      await writeAudit(sql, { actor: 'start', action: 'webhookAdded', subject: endpointName(url), detail: {} })
+  })
+  const told = await readTargets(pool)
+  return urls.map(endpointName).filter((name) => !told.has(name))
 }
 
-/** Says who is told from now on (nobody, without URLs), and starts delivering. */
-export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  await registerEndpoints(options.pool, options.urls.map(endpointName))
+/** Starts delivering to the endpoints that the ledger has, and to those that it is given later. */
+export function startWebhooks(options: WebhooksOptions): Webhooks {
   const poster = createPoster(options)
-  const lanes = options.urls.map((url) => startLane(options, poster, url))
+  const lanes = new Map<string, Lane>()
+  const stopping: Promise<void>[] = []
+  const refresh = async () => {
+    const targets = await readTargets(options.pool)
+    for (const [endpoint, lane] of lanes) {
+      if (targets.has(endpoint)) continue
+      lanes.delete(endpoint)
+      stopping.push(lane.stop())
+    }
+    for (const [endpoint, target] of targets) {
+      const lane = lanes.get(endpoint)
+      if (lane) lane.target = target
+      else lanes.set(endpoint, startLane(options, poster, endpoint, target))
+    }
+  }
+  const watch = startLoop(async () => {
+    await refresh().catch((error) => options.log.debug({ err: error }, 'webhooks wait for the database'))
+    return false
+  })
   return {
     wake() {
-      for (const lane of lanes) lane.wake()
+      watch.wake()
+      for (const lane of lanes.values()) lane.wake()
     },
     async stop() {
-      await Promise.all(lanes.map((lane) => lane.stop()))
+      await watch.stop()
+      for (const lane of lanes.values()) stopping.push(lane.stop())
+      await Promise.all(stopping)
       await poster.close()
     },
   }
 }
 
-function startLane(options: WebhooksOptions, poster: Poster, url: string): Webhooks {
-  const endpoint = endpointName(url)
-  const { pool, log } = options
+interface Loop {
+  wake(): void
+  stop(): Promise<void>
+}
+
+/** One endpoint's deliveries. Its target may change: secrets are rotated. */
+interface Lane extends Loop {
+  target: EndpointTarget
+}
+
+/** Does something again and again: at once where it says that there is more, else when it is woken, or after a while. */
+function startLoop(turn: () => Promise<boolean>): Loop {
   let stopped = false
   let woken = false
   let wake = () => {}
@@ -70,22 +121,10 @@ function startLane(options: WebhooksOptions, poster: Poster, url: string): Webho
         resolve()
       }
     })
-  let pruneAt = 0
   const loop = async () => {
     while (!stopped) {
       woken = false
-      try {
-        const taken = await takeDeliveries(pool, endpoint, AT_ONCE)
-        await Promise.all(taken.map((delivery) => deliver(options, poster, { url, endpoint }, delivery)))
-        if (taken.length === AT_ONCE) continue
-        if (performance.now() >= pruneAt) {
-          await pruneEvents(pool)
-          pruneAt = performance.now() + PRUNE_EVERY_MS
-        }
-      } catch (error) {
-        log.debug({ err: error, endpoint }, 'deliveries wait for the database')
-      }
-      await pause()
+      if (!(await turn())) await pause()
     }
   }
   const ended = loop()
@@ -102,10 +141,33 @@ function startLane(options: WebhooksOptions, poster: Poster, url: string): Webho
   }
 }
 
+function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, target: EndpointTarget): Lane {
+  const { pool, log } = options
+  let pruneAt = 0
+  const lane: Lane = {
+    target,
+    ...startLoop(async () => {
+      try {
+        const taken = await takeDeliveries(pool, endpoint, AT_ONCE)
+        await Promise.all(taken.map((delivery) => deliver(options, poster, { endpoint, ...lane.target }, delivery)))
+        if (taken.length === AT_ONCE) return true
+        if (performance.now() >= pruneAt) {
+          await pruneEvents(pool)
+          pruneAt = performance.now() + PRUNE_EVERY_MS
+        }
+      } catch (error) {
+        log.debug({ err: error, endpoint }, 'deliveries wait for the database')
+      }
+      return false
+    }),
+  }
+  return lane
+}
+
 async function deliver(
-  { pool, secrets, log, observe }: WebhooksOptions,
+  { pool, log, observe }: WebhooksOptions,
   poster: Poster,
-  { url, endpoint }: { url: string; endpoint: string },
+  { url, secrets, endpoint }: EndpointTarget & { endpoint: string },
   delivery: Delivery,
 ): Promise<void> {
   const { eventId, body, type, attempt } = delivery

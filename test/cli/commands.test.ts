@@ -11,7 +11,7 @@ import { addressOfKey } from '../../src/chain/wallets.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { readCursor } from '../../src/db/blocks.ts'
-import { registerEndpoints } from '../../src/db/webhooks.ts'
+import { addEndpoint } from '../../src/db/webhooks.ts'
 import { hash } from '../../src/domain/units.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
@@ -135,7 +135,7 @@ async function innerPayment(): Promise<string> {
 
 /** What waits to be delivered to an endpoint. */
 async function aDelivery(): Promise<{ id: number; endpoint: string }> {
-  await registerEndpoints(world.pool, ['hooks.example#12345678'])
+  await addEndpoint(world.pool, { url: 'https://hooks.example/x', secrets: [`whsec_${'A'.repeat(32)}`] }, 'test')
   await heldPayment()
   const [row] = await world.pool<
     { id: number; endpoint: string }[]

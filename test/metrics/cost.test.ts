@@ -33,7 +33,7 @@ before(async () => {
     SELECT 'mint', '0x' || repeat('b2', 20), n, '{}', 1, 900, 'mined', n, ${hash('n')}, ${hash('n')}, 1, 1 FROM generate_series(1, 10000) n`
   await pool`INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
     SELECT ${hash('id')}, id, 1, '0x00', 1, 1, 1 FROM outbox`
-  await pool`INSERT INTO webhook_endpoints (endpoint, active) VALUES ('x', true)`
+  await pool`INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by) VALUES ('x', 'https://x.example', '{whsec_x}', 'test')`
   await pool`INSERT INTO webhook_events (id, type, body) SELECT n::text, 't', '{}' FROM generate_series(1, 10000) n`
   await pool`INSERT INTO webhook_deliveries (seq, endpoint, state) SELECT seq, 'x', CASE WHEN seq > 9990 THEN 'pending' ELSE 'delivered' END
     FROM webhook_events`

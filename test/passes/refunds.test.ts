@@ -59,7 +59,7 @@ test('one of a payment that had waited for room in its wallet leaves it to the o
   const small = await startDesk({}, { maxPerWallet: 1n })
   const w = small.world
   try {
-    await w.pool`INSERT INTO webhook_endpoints (endpoint, active) VALUES ('books', true)`
+    await w.pool`INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by) VALUES ('books', 'https://x.example', '{whsec_x}', 'test')`
     const [first, second] = [await w.pay(5, ETHER / 100n), await w.pay(5, ETHER / 100n)]
     await w.settle()
     assert.equal((await paymentOf(w, second))?.reason, 'walletLimit')

@@ -1,9 +1,9 @@
 // What the operator sees and does about webhooks, over HTTP.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { registerEndpoints } from '../../src/db/webhooks.ts'
+import { addEndpoint, endpointName } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { endpointName, startWebhooks } from '../../src/webhooks/worker.ts'
+import { startWebhooks } from '../../src/webhooks/worker.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { until } from '../support/until.ts'
 import { type Receiver, SECRET, startReceiver } from './receiver.ts'
@@ -12,7 +12,7 @@ let desk: Desk
 let receiver: Receiver
 before(async () => {
   ;[desk, receiver] = await Promise.all([startDesk(), startReceiver()])
-  await registerEndpoints(desk.world.pool, [endpointName(receiver.url)])
+  await addEndpoint(desk.world.pool, { url: receiver.url, secrets: [SECRET] }, 'test')
 })
 after(async () => {
   await desk.close()
@@ -23,8 +23,7 @@ test('the delivery log tells what was sent and what came of it, page by page, an
   const { world } = desk
   for (const wei of [11n, 12n, 13n]) await world.pay(6, wei)
   await world.rest()
-  const options = { pool: world.pool, urls: [receiver.url], secrets: [SECRET], allowPrivate: true, log: silentLog }
-  const worker = await startWebhooks(options)
+  const worker = startWebhooks({ pool: world.pool, allowPrivate: true, log: silentLog })
   const delivered = async () =>
     (await desk.get('webhooks/deliveries?state=delivered&type=payment.held')).json.deliveries
   await until('all three are delivered', async () => (await delivered()).length === 3)

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { listDeliveries, registerEndpoints, takeDeliveries } from '../../src/db/webhooks.ts'
+import { addEndpoint, endpointName, listDeliveries, removeEndpoint, takeDeliveries } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { enableWebhook, redeliver } from '../../src/operator/webhooks.ts'
 import { watchFunds } from '../../src/passes/steps/funds.ts'
-import { endpointName, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
+import { startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
 import { until } from '../support/until.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 import { type Received, type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
@@ -21,7 +21,7 @@ const running: Webhooks[] = []
 before(async () => {
   ;[world, receiver] = await Promise.all([startWorld(), startReceiver()])
   endpoint = endpointName(receiver.url)
-  await registerEndpoints(world.pool, [endpoint])
+  await addEndpoint(world.pool, { url: receiver.url, secrets: [SECRET] }, 'test')
 })
 afterEach(async () => {
   await Promise.all(running.splice(0).map((worker) => worker.stop()))
@@ -34,8 +34,8 @@ after(async () => {
 })
 
 async function deliver(secrets: readonly string[] = [SECRET], timeoutMs = 15_000): Promise<Webhooks> {
-  const options = { pool: world.pool, urls: [receiver.url], secrets, allowPrivate: true, log: silentLog, timeoutMs }
-  const worker = await startWebhooks(options)
+  await addEndpoint(world.pool, { url: receiver.url, secrets }, 'test')
+  const worker = startWebhooks({ pool: world.pool, allowPrivate: true, log: silentLog, timeoutMs })
   running.push(worker)
   return worker
 }
@@ -291,7 +291,7 @@ test('drift is told with what differs', async () => {
 })
 
 test('while nobody is to be told, nothing is written down for them', async () => {
-  await registerEndpoints(world.pool, [])
+  await removeEndpoint(world.pool, endpoint)
   const before = await world.pool`SELECT count(*) AS n FROM webhook_events`
   await world.pay(6, 3_000n)
   await world.rest()

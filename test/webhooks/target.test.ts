@@ -57,10 +57,12 @@ test('nothing is sent to a private address, however the URL spells it', async ()
     '0.0.0.0',
   ]
   for (const host of [...spellings, 'localhost', 'LOCALHOST']) {
-    const posted = await poster.post(`http://${host}:${port}/hooks`, {}, '{}')
+    const posted = await poster.post(`https://${host}:${port}/hooks`, {}, '{}')
     assert.equal(posted.status, null, host)
     assert.match(posted.error ?? '', /private address/, `${host}: ${posted.error}`)
   }
+  const open = await poster.post(`http://93.184.215.14:${port}/hooks`, {}, '{}')
+  assert.match(open.error ?? '', /is not https: not sent/)
   assert.equal(receiver.received.length, 0)
   const allowed = createPoster({ allowPrivate: true })
   assert.equal((await allowed.post(receiver.url, {}, '{}')).error, null)

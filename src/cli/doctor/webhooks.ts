@@ -2,58 +2,59 @@
 // never repeats a URL beyond its host.
 import type { WebhooksConfig } from '../../config.ts'
 import type { Pool } from '../../db/sql.ts'
-import { type EndpointState, listEndpoints } from '../../db/webhooks.ts'
+import { type EndpointState, endpointName, listEndpoints, readTargets } from '../../db/webhooks.ts'
 import { inTime } from '../../lib/deadline.ts'
 import { codeOf, messageOf } from '../../lib/errors.ts'
 import { isPublicTarget } from '../../webhooks/target.ts'
-import { endpointName } from '../../webhooks/worker.ts'
-import { type Finding, fail, look, ok, warn } from './finding.ts'
+import { type Finding, fail, look, ok, unknown, warn } from './finding.ts'
 
 /** A resolver that is there answers in milliseconds; one that is not is waited for by the system for half a minute. */
 const LOOKUP_MS = 5_000
 const CHECK = 'webhooks'
 
-/** `pool` is null where there is no ledger that would know how deliveries do. */
-export async function lookAtWebhooks(settings: WebhooksConfig | null, pool: Pool | null): Promise<Finding[]> {
+/** `pool` is null where there is no ledger that would say who is told. */
+export async function lookAtWebhooks({ urls, allowPrivate }: WebhooksConfig, pool: Pool | null): Promise<Finding[]> {
   return await look(CHECK, async () => {
-    const known = pool ? await listEndpoints(pool) : null
-    const { urls, allowPrivate } = settings ?? { urls: [], allowPrivate: false }
+    if (!pool) return unknown(CHECK, 'there is no ledger to ask who is told')
+    const [targets, known] = [await readTargets(pool), await listEndpoints(pool)]
     const findings = await Promise.all(
-      urls.map(async (url) => (await lookAtHost(url, allowPrivate)) ?? lookAtDeliveries(url, known)),
+      [...targets].map(async ([endpoint, { url }]) => {
+        const state = known.find((candidate) => candidate.endpoint === endpoint)
+        return (await lookAtHost(endpoint, url, allowPrivate)) ?? lookAtDeliveries(endpoint, state)
+      }),
     )
-    const names = urls.map(endpointName)
-    const others = known?.filter(({ endpoint, active }) => active && !names.includes(endpoint)) ?? []
-    findings.push(...others.map(otherSettings))
-    return findings.length > 0 ? findings : ok(CHECK, 'no events are sent: WEBHOOK_URL is not set')
+    const ignored = urls.map(endpointName).filter((name) => !targets.has(name))
+    findings.push(...ignored.map(notTold))
+    return findings.length > 0
+      ? findings
+      : ok(CHECK, 'no events are sent: "node-ledger webhooks add" names who is told')
   })
 }
 
 /** What keeps anything from being sent there; null where nothing does. */
-async function lookAtHost(url: string, allowPrivate: boolean): Promise<Finding | null> {
-  const endpoint = endpointName(url)
+async function lookAtHost(endpoint: string, url: string, allowPrivate: boolean): Promise<Finding | null> {
   try {
     const isPublic = await inTime('the resolver', LOOKUP_MS, isPublicTarget(new URL(url)))
     if (isPublic || allowPrivate) return null
   } catch (error) {
     const says = `${endpoint}: its host has no address here (${codeOf(error) ?? messageOf(error)}): nothing reaches it`
-    return fail(CHECK, says, 'Correct the host in WEBHOOK_URL, or see to this machine’s resolver.', { endpoint })
+    return fail(
+      CHECK,
+      says,
+      'Remove it and add the right one ("node-ledger webhooks remove", "add"), or see to this machine’s resolver.',
+      { endpoint },
+    )
   }
   return fail(
     CHECK,
     `${endpoint} is at a private address: nothing is sent there`,
-    'Name a host of the public internet in WEBHOOK_URL, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network.',
+    'Add an endpoint of the public internet in its place, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network.',
     { endpoint },
   )
 }
 
-function lookAtDeliveries(url: string, known: readonly EndpointState[] | null): Finding {
-  const endpoint = endpointName(url)
-  if (known === null) return ok(CHECK, `${endpoint} may be sent to; how deliveries do is not known`, { endpoint })
-  const state = known.find((candidate) => candidate.endpoint === endpoint)
-  if (!state?.active) {
-    const todo = 'Restart every instance with the same WEBHOOK_URL: who is told is noted at each start.'
-    return warn(CHECK, `${endpoint} is told nothing yet: the service was last started without it`, todo, { endpoint })
-  }
+function lookAtDeliveries(endpoint: string, state: EndpointState | undefined): Finding {
+  if (!state) return ok(CHECK, `${endpoint} is told`, { endpoint })
   const { disabledAt, failingSince, lastError, pending, lastSuccessAt } = state
   if (disabledAt !== null) {
     const todo = `Mend the receiver, then "node-ledger webhooks enable ${endpoint}".`
@@ -66,7 +67,8 @@ function lookAtDeliveries(url: string, known: readonly EndpointState[] | null): 
   return ok(CHECK, `${endpoint} takes what it is sent, last at ${lastSuccessAt ?? 'no time yet'}`, state)
 }
 
-function otherSettings(state: EndpointState): Finding {
-  const todo = 'Give every instance the same WEBHOOK_URL, and restart them: who is told is noted at each start.'
-  return warn(CHECK, `${state.endpoint} is told by an instance, and not named by these settings`, todo, state)
+function notTold(endpoint: string): Finding {
+  const todo =
+    'The ledger has its own: "node-ledger webhooks add" adds those that WEBHOOK_URL names; or unset WEBHOOK_URL.'
+  return warn(CHECK, `${endpoint} is named by WEBHOOK_URL, and told nothing`, todo, { endpoint })
 }

@@ -145,7 +145,7 @@ export interface UnpaidNode {
 }
 export interface Endpoint {
   endpoint: string
-  /** Named in the settings. */
+  /** False once it was removed. */
   active: boolean
   failingSince: string | null
   disabledAt: Date | null

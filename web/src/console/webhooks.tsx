@@ -1,4 +1,4 @@
-// Who is told of events, what was delivered and what not, and sending again. URLs and secrets are in the settings alone.
+// Who is told of events, what was delivered and what not, and sending again. URLs and secrets are taken here, and never shown.
 import { useState } from 'react'
 import { Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
@@ -21,21 +21,40 @@ export function Webhooks() {
 function Endpoints() {
   const reading = useAdmin<{ endpoints: Endpoint[] }>('webhooks')
   return (
-    <Section title="Webhooks">
+    <Section
+      title="Webhooks"
+      aside={
+        <ActButton
+          main
+          label="Add an endpoint"
+          path="webhooks"
+          says="Events from now on are sent there, by all instances. One that is told already gets the secrets you give."
+          fields={[
+            { name: 'url', label: 'URL', required: true, placeholder: 'https://…' },
+            {
+              name: 'secret',
+              label: 'Signing secret (two with a comma while it is rotated)',
+              required: true,
+              placeholder: 'whsec_…',
+            },
+          ]}
+          did={({ endpoint, added }) =>
+            `${String(endpoint)} ${added ? 'is told from now on' : 'has these secrets now'}.`
+          }
+        />
+      }
+    >
       <Shown reading={reading} lines={3}>
         {({ endpoints }) =>
           endpoints.length === 0 ? (
             <Empty title="Nobody is told of events.">
-              <p>
-                Set <code>WEBHOOK_URL</code> and <code>WEBHOOK_SECRET</code>, and restart.
-              </p>
+              <p>Add an endpoint to have events sent there.</p>
             </Empty>
           ) : (
             <div className="stack">
               <Table caption="Endpoints" rows={endpoints} keyOf={({ endpoint }) => endpoint} columns={ENDPOINTS} />
               <p className="note">
-                Each is named by its host and a digest of its URL. URLs and secrets are in the settings alone, and shown
-                nowhere.
+                Each is named by its host and a digest of its URL. URLs and secrets are shown nowhere.
               </p>
             </div>
           )
@@ -53,24 +72,35 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
   { heading: 'Last error', cell: ({ lastError }) => <span className="whole">{lastError ?? 'none'}</span> },
   {
     heading: 'Decide',
-    cell: ({ endpoint, disabledAt }) =>
-      disabledAt ? (
-        <ActButton
-          main
-          label="Send to it again"
-          path="webhooks/enable"
-          body={{ endpoint }}
-          says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
-          did={() => 'It is sent to again.'}
-        />
-      ) : (
-        <span className="none">–</span>
-      ),
+    cell: ({ endpoint, active, disabledAt }) => (
+      <div className="buttons">
+        {disabledAt && (
+          <ActButton
+            main
+            label="Send to it again"
+            path="webhooks/enable"
+            body={{ endpoint }}
+            says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
+            did={() => 'It is sent to again.'}
+          />
+        )}
+        {active && (
+          <ActButton
+            label="Remove"
+            path="webhooks/remove"
+            body={{ endpoint }}
+            says={`Nothing more is sent to ${endpoint}, by any instance.`}
+            did={() => 'It is told nothing more.'}
+            danger
+          />
+        )}
+      </div>
+    ),
   },
 ]
 
 function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt } }: { of: Endpoint }) {
-  if (!active) return <Mark tone="calm">not in the settings</Mark>
+  if (!active) return <Mark tone="calm">removed</Mark>
   if (disabledAt) return <Mark tone="bad">given up</Mark>
   if (failingSince) return <Mark tone="warn">failing</Mark>
   return lastSuccessAt ? <Mark tone="good">well</Mark> : <Mark tone="calm">not tried yet</Mark>

@@ -1,9 +1,17 @@
 // /api/admin/webhooks: the endpoints, the delivery log, sending again.
-import { enableWebhook, listDeliveries, listWebhooks, redeliver } from '../../../operator/webhooks.ts'
-import { actRoute, readingRoute } from './route.ts'
+import {
+  addWebhook,
+  enableWebhook,
+  listDeliveries,
+  listWebhooks,
+  redeliver,
+  removeWebhook,
+} from '../../../operator/webhooks.ts'
+import { actRoute, bothRoute, readingRoute } from './route.ts'
 
 export const webhookRoutes = [
-  readingRoute('webhooks', listWebhooks),
+  bothRoute('webhooks', listWebhooks, addWebhook),
+  actRoute('webhooks/remove', removeWebhook),
   readingRoute('webhooks/deliveries', listDeliveries),
   actRoute('webhooks/deliveries/:id/redeliver', redeliver),
   actRoute('webhooks/enable', enableWebhook),

@@ -1,0 +1,83 @@
+// Who is told of events is the ledger's, for all instances: a start adds endpoints to a ledger that never had any, and takes none away.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { endpointName, listEndpoints } from '../../src/db/webhooks.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { adoptEndpoints, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { until } from '../support/until.ts'
+import { type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
+
+let desk: Desk
+let receivers: [Receiver, Receiver]
+const running: Webhooks[] = []
+before(async () => {
+  desk = await startDesk()
+  receivers = await Promise.all([startReceiver(), startReceiver()])
+})
+after(async () => {
+  await Promise.all(running.map((worker) => worker.stop()))
+  await Promise.all(receivers.map((receiver) => receiver.close()))
+  await desk.close()
+})
+
+/** An instance starts, with these endpoints in its settings. @returns those that it is told it names in vain. */
+async function start(...urls: string[]): Promise<string[]> {
+  const ignored = await adoptEndpoints(desk.world.pool, { urls, secrets: [SECRET] })
+  running.push(startWebhooks({ pool: desk.world.pool, allowPrivate: true, log: silentLog }))
+  return ignored
+}
+const told = async () =>
+  (await listEndpoints(desk.world.pool)).filter(({ active }) => active).map(({ endpoint }) => endpoint)
+let amount = 10n
+const held = async () => {
+  await desk.world.pay(6, amount++)
+  await desk.world.rest()
+}
+
+test('of instances that start at once with other settings one names who is told, once', async () => {
+  const [one, other] = receivers
+  const ignored = await Promise.all([start(one.url), start(one.url), start(one.url)])
+  assert.deepEqual(ignored.flat(), [])
+  assert.deepEqual(await told(), [endpointName(one.url)])
+  assert.equal((await desk.get('audit?action=webhookAdded')).json.entries.length, 1)
+  assert.deepEqual(await start(other.url), [endpointName(other.url)], 'it is told that it names one in vain')
+  assert.deepEqual(await told(), [endpointName(one.url)])
+})
+
+test('an instance that names nobody takes nobody away', async () => {
+  assert.deepEqual(await start(), [])
+  await held()
+  await until('it is told', () => receivers[0].received.length === 1)
+})
+
+test('what an act adds is told by instances that run already, and what it removes is not, by whichever starts after', async () => {
+  const [one, other] = receivers
+  const added = await desk.post('webhooks', { url: other.url, secret: SECRET })
+  assert.deepEqual([added.status, added.json.added], [200, true])
+  await held()
+  await until('both are told', () => one.received.length === 2 && other.received.length === 1)
+  assert.equal((await desk.post('webhooks/remove', { endpoint: endpointName(one.url) })).status, 200)
+  await start(one.url)
+  await held()
+  await until('the other is told', () => other.received.length === 2)
+  assert.equal(one.received.length, 2)
+  assert.deepEqual(await told(), [endpointName(other.url)])
+  for (const endpoint of [endpointName(other.url)]) await desk.post('webhooks/remove', { endpoint })
+  await start(one.url)
+  assert.deepEqual(await told(), [], 'removing the last one leaves none')
+})
+
+test('secrets are changed by an act, and no answer has one', async () => {
+  const [, other] = receivers
+  other.received.length = 0
+  const changed = await desk.post('webhooks', { url: other.url, secret: `${SECRET_BEFORE},${SECRET}` })
+  assert.equal(changed.status, 200, changed.text)
+  await held()
+  await until('it is told', () => other.received.length === 1)
+  assert.equal(String(other.received[0]?.headers['webhook-signature']).split(' ').length, 2)
+  const shown = JSON.stringify([(await desk.get('webhooks')).json, (await desk.get('audit')).json, changed.json])
+  for (const secret of [SECRET, SECRET_BEFORE]) assert.ok(!shown.includes(secret.slice(6)))
+  for (const body of [{ url: other.url }, { url: 'ftp://x', secret: SECRET }, { url: other.url, secret: 'whsec_x' }])
+    assert.equal((await desk.post('webhooks', body)).status, 400)
+})
