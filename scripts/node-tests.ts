@@ -2,7 +2,7 @@
 // belong to `npm run check:long`. Tests use free ports only, so they run beside a running service.
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { run } from 'node:test'
 import { spec, type TestEvent } from 'node:test/reporters'
@@ -100,7 +100,7 @@ export async function runNodeTests(
   })
   const { shown, summary } = takeSummary(events)
   for await (const text of shown.compose(new spec())) process.stdout.write(text as string)
-  const done = summary.files
+  const done = withBroken(summary)
   if (signal.aborted) return { passed: false, files: done, closing: ['# interrupted'] }
   if (summary.count === 0) console.error('No test ran.')
   const passed = summary.success && summary.count > 0
@@ -124,16 +124,20 @@ function slowest(files: ReadonlyMap<string, FileOutcome>): string[] {
 interface Summary {
   success: boolean
   count: number
+  /** By whole path. */
   readonly files: Map<string, FileOutcome>
+  /** Files that failed as a whole: by a hook, or by how their process ended. Their own counts do not tell. */
+  readonly broken: Set<string>
   readonly closing: string[]
 }
 
 /** Holds back the closing counts, which the reporter would print before the failures; `summary` is whole at the end. */
 function takeSummary(events: AsyncIterable<TestEvent>): { shown: Readable; summary: Summary } {
-  const summary: Summary = { success: false, count: 0, files: new Map(), closing: [] }
+  const summary: Summary = { success: false, count: 0, files: new Map(), broken: new Set(), closing: [] }
   async function* withoutCounts(): AsyncGenerator<TestEvent> {
     for await (const event of events) {
       if (event.type === 'test:summary') takeCounts(summary, event.data)
+      if (event.type === 'test:fail' && event.data.nesting === 0) summary.broken.add(event.data.name)
       if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) {
         summary.closing.push(`# ${event.data.message}`)
       } else {
@@ -144,12 +148,20 @@ function takeSummary(events: AsyncIterable<TestEvent>): { shown: Readable; summa
   return { shown: Readable.from(withoutCounts()), summary }
 }
 
+/** What became of each file, a failure of the file as a whole included: that one goes by the file's name, and may come after its counts. */
+function withBroken({ files, broken }: Summary): Map<string, FileOutcome> {
+  const outcomes = [...files].map(([file, { passed, seconds }]) => {
+    return [relative(ROOT, file), { passed: passed && !broken.has(file), seconds }] as const
+  })
+  return new Map(outcomes)
+}
+
 type SummaryEvent = Extract<TestEvent, { type: 'test:summary' }>['data']
 
 /** A summary that names a file is that file's; the other one is of all of them. */
 function takeCounts(summary: Summary, { file, duration_ms, success, counts }: SummaryEvent): void {
   if (file !== undefined) {
-    summary.files.set(file.slice(ROOT.length), { passed: success, seconds: duration_ms / 1000 })
+    summary.files.set(file, { passed: success, seconds: duration_ms / 1000 })
     return
   }
   summary.success = success

@@ -28,3 +28,28 @@ test('no result of many quick tests is lost', () => {
   const told = execFileSync(process.execPath, [script], { env, encoding: 'utf8' })
   assert.equal(Number(told), FILES * TESTS)
 })
+
+test('a file whose tests pass and whose last hook fails is told as failed, by its own name', () => {
+  const directory = temporaryDirectory()
+  const passing = `import { after, test } from 'node:test'
+    test('passes', () => {})`
+  writeFileSync(join(directory, 'good.test.mjs'), passing)
+  writeFileSync(join(directory, 'hook.mjs'), `export const fail = () => { throw new Error('the end was not well') }`)
+  writeFileSync(
+    join(directory, 'bad.test.mjs'),
+    `${passing}
+    import { fail } from './hook.mjs'
+    after(fail)`,
+  )
+  const files = ['good', 'bad'].map((name) => join(directory, `${name}.test.mjs`))
+  const script = join(directory, 'outcome.mjs')
+  writeFileSync(
+    script,
+    `import { runNodeTests } from ${JSON.stringify(new URL('../scripts/node-tests.ts', import.meta.url).href)}
+    const { passed, files } = await runNodeTests(${JSON.stringify(files)}, new AbortController().signal)
+    console.log('outcome ' + JSON.stringify([passed, [...files.values()].map((file) => file.passed).sort()]))`,
+  )
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const said = execFileSync(process.execPath, [script], { env, encoding: 'utf8' })
+  assert.match(said, /^outcome \[false,\[false,true\]\]$/m)
+})

@@ -902,6 +902,7 @@ export interface components {
             /**
              * @description Chain ids of nodes that the chain shows as the wallet's and the ledger does not: `[]` when none is missing, `null` when the
              *     chain could not be read. Send them to `POST /api/nodes/sync`.
+             * @example []
              */
             unrecordedNodeIds: components["schemas"]["NodeId"][] | null;
         };
@@ -1460,6 +1461,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Node Ledger"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
                     "application/json": {
                         openapi: string;
                         info: {
@@ -1819,6 +1829,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "chainId": 1,
+                     *       "rpcUrl": null,
+                     *       "factoryAddress": "0x5fbdb2315678afecb367f032d93f642f64180aa3",
+                     *       "paymentAddress": "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
+                     *       "apiBase": "https://ledger.example/api",
+                     *       "embedded": false
+                     *     }
+                     */
                     "application/json": {
                         /** @description The chain's id. */
                         chainId: number;

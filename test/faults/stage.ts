@@ -6,7 +6,7 @@ import type { Hash } from '../../src/domain/units.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { Fault } from '../support/faults/names.ts'
-import { checkInvariants, type OnPurpose } from '../support/invariants.ts'
+import { checkInvariants, firstBalance, type OnPurpose } from '../support/invariants.ts'
 import { until } from '../support/until.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -51,6 +51,7 @@ export async function openStage({
   })
   const [proxy] = proxies
   assert.ok(proxy)
+  await firstBalance(world)
   return { world, proxy, proxies }
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { buildRoutes } from '../../src/http/routes.ts'
@@ -80,6 +81,12 @@ describe('the document', () => {
       assert.equal(securitySchemes.sessionCookie.name, set.split('=')[0]?.replace('nonce', 'session'))
       await service.close()
     }
+  })
+
+  it('is valid to a public validator, and says of every operation whether it needs a cookie', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    assert.ok(valid, JSON.stringify(errors))
+    assert.deepEqual(document.security, [], 'public, unless an operation says otherwise')
   })
 
   it('has no text that a comma has torn in two: the second half would be a key with nothing in it', () => {

@@ -171,13 +171,25 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
     SELECT (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE succeeded AND state <> 'orphaned' AND reason IS DISTINCT FROM 'self')
       - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE to_address IS DISTINCT FROM ${wallet})
       - (SELECT coalesce(sum(fee_wei), 0) FROM wallet_outflows WHERE to_address = ${wallet}) AS wei`
-  const balanceAt = async (tag: string) => BigInt(await world.chain.rpc<string>('eth_getBalance', [wallet, tag]))
-  const first = firstBalances.get(world.chain) ?? (await balanceAt('0x0'))
-  firstBalances.set(world.chain, first)
-  assert.equal(ledger?.wei, (await balanceAt('latest')) - first, 'I3: the payments wallet adds up')
+  const first = await firstBalance(world)
+  assert.equal(ledger?.wei, (await balanceOf(world, wallet, 'latest')) - first, 'I3: the payments wallet adds up')
 }
-/** Of the payments wallet in block 0: a chain's program forgets old states after some hundred blocks. */
+
 const firstBalances = new WeakMap<object, bigint>()
+
+/**
+ * What the payments wallet had in block 0. Ask for it early in a world that will have some hundred blocks: by then the chain's program has
+ * forgotten that state.
+ */
+export async function firstBalance(world: World): Promise<bigint> {
+  const balance = firstBalances.get(world.chain) ?? (await balanceOf(world, world.ctx.rules.paymentAddress, '0x0'))
+  firstBalances.set(world.chain, balance)
+  return balance
+}
+
+async function balanceOf(world: World, account: Address | null, tag: string): Promise<bigint> {
+  return BigInt(await world.chain.rpc<string>('eth_getBalance', [account, tag]))
+}
 
 /** I4: counts, and every node and cohort as the contract has it. */
 async function checkNodes(world: World, minted: Minted[]): Promise<void> {
