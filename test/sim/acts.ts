@@ -32,7 +32,8 @@ export const HIGH_FEE_WEI = 60n * 10n ** 9n
 
 type Act = (play: Play) => Promise<string | null>
 
-async function send(play: Play, from: number, to: Address, value: bigint, data: Hex = '0x'): Promise<Hash> {
+/** Sends a transaction of an account. */
+export async function send(play: Play, from: number, to: Address, value: bigint, data: Hex = '0x'): Promise<Hash> {
   const { chain, world } = play.stage
   // A contract's code runs whatever comes.
   const gas = data === '0x' && to !== play.stage.factory ? hex(21_000) : GAS
@@ -44,7 +45,8 @@ async function pay(play: Play, from: number, amount: bigint): Promise<void> {
 }
 const buyer = (play: Play) => play.dice.pick('buyer', BUYERS)
 
-function callOf(functionName: string, args: readonly unknown[]): Hex {
+/** Calldata of any function of the factory. */
+export function callOf(functionName: string, args: readonly unknown[]): Hex {
   const abi = factoryFullAbi.filter((item) => item.type === 'function' && item.name === functionName)
   return encodeFunctionData({ abi, functionName, args } as never)
 }

@@ -115,7 +115,9 @@ export async function checkSent(play: Play): Promise<void> {
   const did = new Set(logs.map((log) => log.transactionHash))
   const inVain = sent.filter(({ hash }) => !did.has(hash)).length
   const mishaps = [...play.tally].filter(([what]) =>
-    /^(interrupt|reorganisation|crash|act (pause|eviction|high|foreign|restored))/.test(what),
+    /^(interrupt|reorganisation|crash|act (pause|eviction|high|foreign|restored|window|expulsion|budget|bounds|standstill))/.test(
+      what,
+    ),
   )
   const allowed = faultsIn(play.tally, FAULTS) + mishaps.reduce((sum, [, times]) => sum + times, 0) + 3
   assert.ok(inVain <= allowed, `I12: ${inVain} transactions did nothing, with ${allowed - 3} mishaps`)

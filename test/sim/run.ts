@@ -11,6 +11,7 @@ import { ETHER } from '../support/world.ts'
 import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet } from './acts.ts'
 import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
 import { checkReadings, checkRebuild, checkSales, checkSent } from './oracle.ts'
+import { makeRoom, OWNER_ACTS, ownerActs, setWindow } from './owner-acts.ts'
 import { armInstances, createPlay, mine, type PassName, type Play, runPass, startInstance } from './play.ts'
 import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
 import { addTo, count, type Tally } from './tally.ts'
@@ -104,6 +105,7 @@ async function step(play: Play, number: number): Promise<void> {
   log.push(`step ${number + 1}`)
   play.lately = null
   for (let n = dice.between('acts', 0, 4); n > 0; n--) await act(play)
+  await ownerActs(play)
   const seconds = dice.pick('time', [1, 1, 2, 12, INTERVAL_SEC / 2, INTERVAL_SEC, 2 * INTERVAL_SEC + 7])
   await mine(play, seconds)
   await mendWallet(play)
@@ -143,6 +145,7 @@ async function finish(play: Play): Promise<void> {
   const { dice, log, stage } = play
   log.push('calm')
   await calm(play)
+  await makeRoom(play)
   await comeToRest(play)
   log.push('at rest')
   // It is at rest already: coming to rest once more would only take its time.
@@ -158,6 +161,7 @@ async function comeToRest(play: Play): Promise<void> {
   const world = play.stage.world.instance({ rules: play.rules })
   let stands = ''
   for (let i = 0; i < REST_BLOCKS_MAX; i++) {
+    await setWindow(play)
     await mine(play, REST_STEP_SEC)
     const outcome = await oneRun(world)
     if (!outcome) continue
@@ -264,7 +268,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
     ...SIM_FAULTS.map((fault) => `fault ${fault}`),
     ...FAILPOINTS.map((point) => `point ${point}`),
     ...INTERRUPT_NAMES.map((what) => `interrupt ${what}`),
-    ...Object.keys(ACTS).map((name) => `act ${name}`),
+    ...[...Object.keys(ACTS), ...Object.keys(OWNER_ACTS)].map((name) => `act ${name}`),
     ...['kept', 'moved', 'dropped', 'double', 'kept of ours', 'dropped of ours'].map((fate) => `fate ${fate}`),
     ...['known', 'following', 'notFound', 'pending', 'notASale'].map((kind) => `claim ${kind}`),
     ...['halt cleared', 'reorganisation', 'first block taken back', 'crash', 'crash at a request', 'clock jump'],
