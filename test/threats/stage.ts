@@ -31,7 +31,7 @@ export interface Stage {
   world: World
   thief: Thief
   /** What the thief did, which the invariants must not call a breach. */
-  done: { foreign: Hash[]; unpaidRefs: Hash[] }
+  done: { foreign: Hash[]; unpaidRefs: Hash[]; stolenRounds: number[] }
   desk: OwnerDeps
   /** Checks of the doctor that are worse than ok. */
   doctor(): Promise<string[]>
@@ -45,7 +45,7 @@ export interface Stage {
 export function attack(sentence: string, body: (stage: Stage) => Promise<void>): void {
   test(sentence, async () => {
     const world = await startWorld()
-    const done: Stage['done'] = { foreign: [], unpaidRefs: [] }
+    const done: Stage['done'] = { foreign: [], unpaidRefs: [], stolenRounds: [] }
     try {
       await world.settle()
       await body(stageOf(world, done))
@@ -71,12 +71,19 @@ function stageOf(world: World, done: Stage['done']): Stage {
     thief: {
       mint: (...orders) => steal(1, encoded({ kind: 'mint', orders, guard: null, validUntil: FOREVER })),
       open: (first, ...openings) => steal(1, encoded({ kind: 'openCohorts', first, openings, validUntil: FOREVER })),
-      credit: (round, credits, valueWei) =>
-        steal(
-          2,
-          encoded({ kind: 'credit', round, credits, valueWei: wei(valueWei), guard: null, validUntil: FOREVER }),
-          valueWei,
-        ),
+      async credit(round, credits, valueWei) {
+        const call = {
+          kind: 'credit',
+          round,
+          credits,
+          valueWei: wei(valueWei),
+          guard: null,
+          validUntil: FOREVER,
+        } as const
+        const paid = await steal(2, encoded(call), valueWei)
+        if (paid) done.stolenRounds.push(round)
+        return paid
+      },
     },
     doctor: () => findings(world),
     async alerts() {

@@ -1,0 +1,48 @@
+// The threat model, held to the tests that play it: each row names one that exists, each key has a row, each sign is a real alert and check.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const threats = read('docs/THREATS.md')
+const rows = threats
+  .split('## Each key')[1]
+  ?.split('\n')
+  .filter((line) => line.startsWith('| **'))
+  .map((line) =>
+    line
+      .split('|')
+      .map((cell) => cell.trim())
+      .slice(1, -1),
+  )
+
+test('every key of the contract and of the service has a row, and every row a test that plays it', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: ROOT }).map(read).join('\n')
+  assert.ok(rows && rows.length >= 11)
+  for (const key of ['minter', 'distributor', 'owner', 'pending owner', 'payments wallet', 'admin key'])
+    assert.ok(
+      rows.some(([name = '']) => name.startsWith(`**${key}**`)),
+      key,
+    )
+  for (const cells of rows) {
+    assert.equal(cells.length, 6, cells[0])
+    const name = cells.at(-1) ?? ''
+    assert.ok(name !== '' && tests.includes(`'${name}'`), `no test is called "${name}"`)
+  }
+})
+
+test('every alert and every check of the doctor that it names is there', () => {
+  const alerts = read('ops/prometheus/alerts.yaml')
+  for (const [name] of threats.matchAll(/NodeLedger\w+/g)) assert.ok(alerts.includes(`alert: ${name}\n`), name)
+  const doctor = globSync('src/cli/doctor/*.ts', { cwd: ROOT }).map(read).join('\n')
+  for (const [, check = ''] of threats.matchAll(/`((?:keys|nodes|payments|owner|cohorts|funds)\.\w+)`/g)) {
+    const [kind = '', what = ''] = check.split('.')
+    assert.ok(
+      doctor.includes(`'${check}'`) || doctor.includes(`\`${kind}.\${role}\``) || doctor.includes(`'${kind}', (`),
+      `${check} ${what}`,
+    )
+  }
+})

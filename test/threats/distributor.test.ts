@@ -1,0 +1,135 @@
+// A stolen distributor, alone or with the minter: each attack of docs/THREATS.md from outside with the key in hand, seen by the doctor
+// and an alert, bounded as the table says, and recovered as the runbook says.
+import assert from 'node:assert/strict'
+import type { CohortCredit } from '../../src/chain/port.ts'
+import { hash, wei } from '../../src/domain/units.ts'
+import { previewBounds, previewDistributor } from '../../src/operator/owner.ts'
+import { oneTurn } from '../support/factory.ts'
+import { ETHER, INTERVAL_SEC } from '../support/world.ts'
+import { attack, balanceOf, type Stage } from './stage.ts'
+
+const BASIC = ETHER / 100n
+const GWEI = 10n ** 9n
+const ROGUE = hash(`0x${'5a'.repeat(32)}`)
+
+interface Cohort {
+  cohort: number
+  due: number
+}
+
+/** The cohorts that have nodes, with their pending turns. */
+async function cohorts({ world }: Stage): Promise<Cohort[]> {
+  return await world.pool<Cohort[]>`SELECT cohort, next_due AS due FROM cohorts WHERE size > 0 ORDER BY cohort`
+}
+
+const WIDE = { floorGwei: '0', ceilingGwei: '1000000000' }
+
+/** The distributor's role to another key, as the runbook says: the thief's is worth nothing from then on. */
+async function rotate({ world, thief, desk, sign }: Stage, credit: CohortCredit): Promise<void> {
+  await sign(await previewDistributor(desk, { address: world.at(11), ...WIDE }))
+  assert.equal(await thief.credit(2, [credit], 0n), false)
+  // The stage's passes go on with the key they have.
+  await sign(await previewDistributor(desk, { address: world.at(2), ...WIDE }))
+}
+
+/** A cohort's next turn, for nothing. */
+const nextTurn = (cohort: number, firstDue: number): CohortCredit => oneTurn(cohort, firstDue, wei(0n))
+
+attack('a year of turns burned at the floor costs owners what lies above the floor, and no more', async (stage) => {
+  const { world, thief, desk, sign } = stage
+  const floorGwei = 100_000n
+  await sign(await previewBounds(desk, { floorGwei: String(floorGwei), ceilingGwei: '1000000000' }))
+  await world.pay(5, BASIC)
+  await world.settle()
+  const [{ cohort, due } = assert.fail()] = await cohorts(stage)
+  await world.chain.increaseTime(365 * INTERVAL_SEC)
+  await world.chain.mine()
+  const turns = Math.floor((Number((await world.chain.block()).timestamp) - due) / INTERVAL_SEC) + 1
+  assert.ok(turns >= 364)
+  const entry = (amountWei: bigint) => [
+    { cohort, firstDue: due, skipped: 0, paid: turns, amountPerNodeWei: wei(amountWei) },
+  ]
+  const least = floorGwei * GWEI * BigInt(turns)
+  assert.equal(await thief.credit(1, entry(least - 1n), least - 1n), false, 'not below the floor')
+  assert.equal(await thief.credit(1, entry(0n), 0n), false)
+  const skips = [{ cohort, firstDue: due, skipped: turns, paid: 0, amountPerNodeWei: wei(0n) }]
+  assert.equal(await thief.credit(1, skips, 0n), false, 'what is owed is never skipped')
+  assert.ok(await thief.credit(1, entry(least), least))
+  await world.payments()
+  assert.equal(await balanceOf(world, 1), least)
+  assert.ok((await stage.doctor()).includes('keys.foreign'))
+  assert.ok((await stage.alerts()).includes('NodeLedgerForeignTransaction'))
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  await rotate(stage, nextTurn(cohort, due + turns * INTERVAL_SEC))
+  const round = await world.credit()
+  assert.deepEqual([round.reason, round.nodeCount], [null, 1])
+  await world.chain.mine()
+  await world.payments()
+  const [burned] = await world.pool<{ amount: bigint; turns: number }[]>`
+    SELECT amount_wei AS amount, turns FROM turns WHERE round = 1`
+  assert.deepEqual({ ...burned }, { amount: least, turns }, 'the books say which turns, and what they were paid')
+})
+
+attack(
+  'an own cohort of one node is filled by the ceiling a turn at most, with the thief’s own ether',
+  async (stage) => {
+    const { world, thief, done, desk, sign } = stage
+    await sign(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '10000000' }))
+    await world.pay(5, BASIC)
+    await world.settle()
+    const now = Number((await world.chain.block()).timestamp)
+    const own = Number(await world.read<bigint>('lastCohort')) + 1
+    assert.ok(await thief.open(own, { tierNo: 1, firstDue: now + 30, intervalSec: INTERVAL_SEC }))
+    assert.ok(await thief.mint({ to: world.at(9), cohort: own, ref: ROGUE }))
+    done.unpaidRefs.push(ROGUE)
+    await world.chain.increaseTime(60)
+    await world.chain.mine()
+    const { due } = { due: now + 30 }
+    const entry = (amountWei: bigint) => [
+      { cohort: own, firstDue: due, skipped: 0, paid: 1, amountPerNodeWei: wei(amountWei) },
+    ]
+    const full = 2n ** 80n - 1n
+    const ceiling = 10_000_000n * GWEI
+    assert.equal(await thief.credit(1, entry(full), 0n), false, 'nothing from the contract')
+    assert.equal(await thief.credit(1, entry(ceiling + 1n), ceiling + 1n), false, 'not above the ceiling')
+    const before = await world.read<bigint>('outstanding')
+    assert.ok(await thief.credit(1, entry(ceiling), ceiling))
+    assert.equal((await world.read<bigint>('outstanding')) - before, ceiling, 'which the thief has paid in')
+    await world.payments()
+    const seen = await stage.doctor()
+    for (const check of ['keys.foreign', 'nodes.unpaid']) assert.ok(seen.includes(check), check)
+    const alerts = await stage.alerts()
+    for (const name of ['ForeignTransaction', 'NodesUnpaid']) assert.ok(alerts.includes(`NodeLedger${name}`), name)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    await rotate(stage, nextTurn(own, due + INTERVAL_SEC))
+    const round = await world.credit()
+    assert.deepEqual([round.reason, round.nodeCount], [null, 1], 'the buyer’s node, not the thief’s')
+    await world.chain.mine()
+    await world.payments()
+    assert.equal(await balanceOf(world, 2), ceiling)
+  },
+)
+
+attack(
+  'an interval below the least cannot be had, and one set by mistake is caught up with in one round',
+  async (stage) => {
+    const { world, thief } = stage
+    const own = Number(await world.read<bigint>('lastCohort')) + 1
+    const now = Number((await world.chain.block()).timestamp)
+    assert.equal(await thief.open(own, { tierNo: 1, firstDue: now + 30, intervalSec: 0 }), false)
+    await world.pay(5, BASIC)
+    await world.settle()
+    const [{ cohort } = assert.fail()] = await cohorts(stage)
+    await world.act(0, 'setInterval', [BigInt(cohort), 5n])
+    await world.payments()
+    assert.ok((await stage.doctor()).includes('cohorts.intervals'))
+    await world.chain.increaseTime(INTERVAL_SEC + 2_000)
+    await world.rest()
+    const [{ turns, rounds } = assert.fail()] = await world.pool<{ turns: number; rounds: number }[]>`
+    SELECT sum(turns)::int AS turns, count(DISTINCT round)::int AS rounds FROM turns`
+    assert.ok(turns > 300 && rounds <= 3, `${turns} turns in ${rounds} rounds`)
+    await world.act(0, 'setInterval', [BigInt(cohort), BigInt(INTERVAL_SEC)])
+  },
+)
