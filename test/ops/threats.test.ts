@@ -36,7 +36,7 @@ test('every key of the contract and of the service has a row, and every row a te
 
 test('every alert and every check of the doctor that it names is there', () => {
   const alerts = read('ops/prometheus/alerts.yaml')
-  for (const [name] of threats.matchAll(/NodeLedger\w+/g)) assert.ok(alerts.includes(`alert: ${name}\n`), name)
+  for (const [name = ''] of threats.matchAll(/NodeLedger\w+/g)) assert.ok(alerts.includes(`alert: ${name}\n`), name)
   const doctor = globSync('src/cli/doctor/*.ts', { cwd: ROOT }).map(read).join('\n')
   for (const [, check = ''] of threats.matchAll(/`((?:keys|nodes|payments|owner|cohorts|funds)\.\w+)`/g)) {
     const [kind = '', what = ''] = check.split('.')
