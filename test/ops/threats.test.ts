@@ -28,7 +28,7 @@ test('every key of the contract and of the service has a row, and every row a te
       key,
     )
   for (const cells of rows) {
-    assert.equal(cells.length, 6, cells[0])
+    assert.equal(cells.length, 6, cells.join())
     const name = cells.at(-1) ?? ''
     assert.ok(name !== '' && tests.includes(`'${name}'`), `no test is called "${name}"`)
   }
