@@ -8,7 +8,9 @@ import { ChainFault } from './chain/faults.ts'
 import { createChainReader } from './chain/follow.ts'
 import type { ChainFacts, ChainReader, ContractReader } from './chain/port.ts'
 import type { Rpc } from './chain/rpc.ts'
+import { lookAtBeginning, tooLateInWords } from './chain/start-block.ts'
 import type { Config } from './config.ts'
+import { readCursor } from './db/blocks.ts'
 import { isLedger, migrate } from './db/migrate.ts'
 import { isPooled } from './db/pooler.ts'
 import { claimIdentity, type Identity, notifyLedgerChanged, readSetting, writeAudit } from './db/settings.ts'
@@ -177,9 +179,18 @@ async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number):
  */
 export async function claimLedger(pool: Pool, chain: OpenedChain): Promise<void> {
   if (!(await readIdentity(pool))) await refuseUsedWallet(chain)
+  if (!(await readCursor(pool))) await refuseLateStart(chain)
   const { part, chainId, reader } = chain
   const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader) }
   refuseDifference(await claimIdentity(pool, wanted), wanted)
+}
+
+/** Refuses to follow from behind the factory's first block: what it did before could never be followed. */
+async function refuseLateStart({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
+  const found = await lookAtBeginning(rpc, factory, startBlock)
+  if (found.kind !== 'tooLate') return
+  const { says, todo } = tooLateInWords(startBlock, found.first)
+  throw new StartError(`Node Ledger cannot start on this chain:\n  START_BLOCK: ${says}. ${todo}`)
 }
 
 /**

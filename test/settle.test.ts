@@ -72,3 +72,29 @@ test('a wallet that has passed on all it had is no less used, and a factory with
   await world.settle()
   assert.equal(await begin(world.at(3), null), null)
 })
+
+test('a START_BLOCK behind the factory’s first block is refused with the block to set, and the first itself is taken', async () => {
+  const start = async (startBlock: number) => {
+    const database = await createDatabase()
+    const pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+    const part = {
+      ...{ rpcUrls: [], publicRpcUrl: null, chainId: CHAIN_ID, factory: world.factory, factoryCodeHash: null },
+      ...{ formerFactories: [], startBlock, paymentAddress: FRESH, minter: null, distributor: null, demoToken: null },
+    }
+    const claimed = claimLedger(pool, { part, rpc: world.rpc, reader: world.ctx.chain, chainId: CHAIN_ID })
+    const said = await claimed.then(
+      () => null,
+      (error: Error) => error,
+    )
+    await pool.end({ timeout: 1 })
+    await database.drop()
+    return said
+  }
+  await world.chain.mine(3)
+  assert.equal(await start(1), null)
+  for (const late of [2, 4]) {
+    const refused = await start(late)
+    assert.ok(refused instanceof StartError)
+    assert.match(refused.message, /START_BLOCK: .*Set START_BLOCK to 1\. A ledger keeps the block it began with/)
+  }
+})

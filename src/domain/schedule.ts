@@ -87,3 +87,32 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
   }
   return openings
 }
+
+/**
+ * The cohort that nodes of a tier share while no turn is paid or skipped: of the schedule's interval, not waiting to be paid, its next turn the
+ * farthest off. Null: one has to be opened (see `sharedOpening`).
+ */
+export function chooseSharedCohort(
+  cohorts: readonly CohortState[],
+  tierNo: number,
+  { intervalSec }: Schedule,
+  now: number,
+): CohortState | null {
+  let farthest: CohortState | null = null
+  for (const cohort of cohorts) {
+    if (cohort.tierNo !== tierNo || cohort.intervalSec !== intervalSec || isDue(cohort, now)) continue
+    const due = effectiveDue(cohort, now)
+    if (due > now + intervalSec) continue
+    if (!farthest || due > effectiveDue(farthest, now)) farthest = cohort
+  }
+  return farthest
+}
+
+/**
+ * The one cohort to open for a tier whose nodes share it; null where there is one. What is due then takes no nodes any more, so one is opened
+ * an interval at most, whatever the phases.
+ */
+export function sharedOpening({ cohorts, schedule, now }: CohortsAt, tierNo: number): Opening | null {
+  if (chooseSharedCohort(cohorts, tierNo, schedule, now)) return null
+  return { tierNo, firstDue: firstTurnDue(schedule, now), intervalSec: schedule.intervalSec }
+}

@@ -5,11 +5,13 @@ import fc from 'fast-check'
 import {
   type CohortState,
   chooseCohort,
+  chooseSharedCohort,
   effectiveDue,
   firstTurnDue,
   isDue,
   openingsNeeded,
   type Schedule,
+  sharedOpening,
 } from '../../src/domain/schedule.ts'
 import '../support/property.ts'
 
@@ -187,4 +189,29 @@ test('where somebody waits and a cohort can be joined, none is opened for its ph
     cohort({ cohort: i, nextDue: o.firstDue }),
   )
   assert.deepEqual(openingsNeeded({ cohorts, schedule, now: 1000 }, 1, true), [])
+})
+
+test('while no turn is paid, the nodes of a tier share one cohort for an interval, whatever slot they come in', () => {
+  const schedule = { intervalSec: 86_400, slotSec: 3_600 }
+  const cohorts: CohortState[] = []
+  let opened = 0
+  // A sale every half hour for a hundred days.
+  for (let now = 1_000_000; now < 1_000_000 + 100 * 86_400; now += 1_800) {
+    const opening = sharedOpening({ cohorts, schedule, now }, 1)
+    if (opening) {
+      cohorts.push({
+        cohort: ++opened,
+        tierNo: 1,
+        intervalSec: opening.intervalSec,
+        nextDue: opening.firstDue,
+        size: 0,
+      })
+      assert.ok(opening.firstDue > now && opening.firstDue <= now + schedule.intervalSec)
+    }
+    const shared = chooseSharedCohort(cohorts, 1, schedule, now)
+    assert.ok(shared && shared.nextDue > now && !isDue(shared, now), 'one takes nodes at any time')
+    shared.size += 1
+    assert.equal(chooseSharedCohort(cohorts, 2, schedule, now), null, 'of its own tier only')
+  }
+  assert.ok(opened <= 106, `${opened} in a hundred days; by phases it would be 2400`)
 })

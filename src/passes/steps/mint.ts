@@ -9,7 +9,15 @@ import * as payments from '../../db/payments.ts'
 import { readCreditTerms } from '../../db/terms.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
-import { type CohortsAt, chooseCohort, isDue, openingsNeeded } from '../../domain/schedule.ts'
+import { turnFate } from '../../domain/payouts.ts'
+import {
+  type CohortsAt,
+  chooseCohort,
+  chooseSharedCohort,
+  isDue,
+  openingsNeeded,
+  sharedOpening,
+} from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { cohortToSkipFor, type Owed } from '../../domain/turns.ts'
 import type { FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
@@ -43,12 +51,14 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
   // Without a guard, nothing voids a mint on a fork that gave a cohort's number to another one.
   const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= upToBlock)
   const accepted = await payments.readPayments(ctx.pool, { states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX })
-  const batch = accepted.flatMap((payment) => {
-    const cohort = payment.tierNo === null ? null : chooseCohort(settled, payment.tierNo, schedule, cursor.time)
-    return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []
-  })
+  const at = { cohorts, schedule, now: cursor.time }
+  let batch = batchOf(accepted, (tierNo) => chooseCohort(settled, tierNo, schedule, cursor.time))
   const lacking = batch.length === 0 || batch.length < accepted.length
-  const openings = lacking ? await planOpenings(ctx, cursor, { cohorts, schedule, now: cursor.time }, accepted) : []
+  let openings = lacking ? await planOpenings(ctx, cursor, at, accepted) : []
+  if ((openings.length > 0 || batch.length > 0) && (await areTurnsStanding(ctx, cursor))) {
+    batch = batchOf(accepted, (tierNo) => chooseSharedCohort(settled, tierNo, schedule, cursor.time))
+    openings = sharedOpenings(at, accepted)
+  }
   if (openings.length === 0 && batch.length === 0) return { sent: null, budgetSpent: null }
   const budget = await ctx.contract.budget(cursor.number)
   // A buyer who waits for a cohort goes first: the others' mint is one transaction later, theirs would be never.
@@ -60,6 +70,31 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
     ctx.log.error({ ...budget, budgetSpent }, 'the minter’s budget is spent: the owner of the contract must refill it')
   const sent = affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null
   return { sent, budgetSpent }
+}
+
+function batchOf(
+  accepted: readonly payments.Payment[],
+  choose: (tierNo: number) => { cohort: number } | null,
+): Minting[] {
+  return accepted.flatMap((payment) => {
+    const cohort = payment.tierNo === null ? null : choose(payment.tierNo)
+    return cohort ? [{ payment, order: { to: payment.from, cohort: cohort.cohort, ref: payment.ref } }] : []
+  })
+}
+
+/**
+ * Whether turns that come due are neither paid nor skipped for as long as it may take: the contract names no distributor, or the terms call
+ * them not owed and the contract's owner has not said so yet. By phases, a cohort would then be opened for each slot, without end.
+ */
+async function areTurnsStanding({ pool, contract }: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {
+  const [terms, windows] = await Promise.all([readCreditTerms(pool), readWindows(pool)])
+  return turnFate(terms, windows, cursor.time) === 'delay' || (await contract.distributor(cursor.number)) === null
+}
+
+/** One for each tier that somebody has paid for, where none can be shared. */
+function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): CohortOpening[] {
+  const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
+  return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
 }
 
 /** Opens cohorts: all of them, or as many as a transaction may carry on this chain and the minter can pay for. */

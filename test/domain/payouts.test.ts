@@ -1,0 +1,79 @@
+// The switch payouts: a turn is skipped only where terms and windows agree, waits where only the terms say so, and is paid where no window
+// can say it any more; and what the contract's owner has to do so that both agree.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { CreditTerms } from '../../src/domain/credit.ts'
+import { NO_END, type NotOwedWindow, turnFate, windowCallNeeded } from '../../src/domain/payouts.ts'
+import { wei } from '../../src/domain/units.ts'
+import '../support/property.ts'
+
+const entry = (fromTime: number, payouts: boolean): CreditTerms => ({
+  ...{ fromTime, payouts, minWei: wei(1n), maxWei: wei(2n) },
+  ...{ intervalSec: 100, slotSec: 10 },
+})
+const OFF_AT_100 = [entry(0, true), entry(100, false)]
+
+test('a turn that is owed by the terms is paid, whatever windows there are', () => {
+  assert.equal(turnFate([entry(0, true)], [{ window: 1, from: 0, until: NO_END }], 50), 'pay')
+  assert.equal(turnFate([], [], 50), 'pay')
+})
+
+test('a turn due exactly when an entry begins goes by it', () => {
+  assert.deepEqual(
+    [99, 100].map((due) => turnFate(OFF_AT_100, [], due)),
+    ['pay', 'delay'],
+  )
+})
+
+test('a turn not owed is skipped inside a window, waits behind the last, and is paid where no window can come any more', () => {
+  const windows = [{ window: 1, from: 120, until: 200 }]
+  assert.deepEqual(
+    [119, 120, 199, 200].map((due) => turnFate(OFF_AT_100, windows, due)),
+    ['pay', 'skip', 'skip', 'delay'],
+  )
+})
+
+test('the owner adds a window for what is off, ends it where payouts are on again, and has nothing to do where both agree', () => {
+  assert.equal(windowCallNeeded([entry(0, true)], [], 50), null)
+  assert.deepEqual(windowCallNeeded(OFF_AT_100, [], 50), {
+    ...{ name: 'addNotOwed', window: 1n, from: 100n, until: BigInt(NO_END) },
+  })
+  const open = [{ window: 1, from: 100, until: NO_END }]
+  assert.equal(windowCallNeeded(OFF_AT_100, open, 150), null)
+  const on = [...OFF_AT_100, entry(300, true)]
+  assert.deepEqual(windowCallNeeded(on, open, 150), { name: 'endNotOwed', window: 1n, until: 300n })
+  assert.equal(windowCallNeeded(on, [{ window: 1, from: 100, until: 300 }], 150), null)
+  assert.deepEqual(windowCallNeeded([...on, entry(400, false)], [{ window: 1, from: 100, until: 300 }], 350), {
+    ...{ name: 'addNotOwed', window: 2n, from: 400n, until: BigInt(NO_END) },
+  })
+})
+
+test('an owner who does what is needed, again and again, leaves no turn waiting, and takes none that was owed', () => {
+  const anyTerms = fc
+    .uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 5 })
+    .chain((times) =>
+      fc.record({
+        times: fc.constant([0, ...times.sort((a, b) => a - b)]),
+        payouts: fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
+      }),
+    )
+    .map(({ times, payouts }) => times.map((time, i) => entry(time, payouts[i] ?? true)))
+  fc.assert(
+    fc.property(anyTerms, fc.integer({ min: 0, max: 70 }), (terms, now) => {
+      const windows: NotOwedWindow[] = []
+      for (let i = 0; i < 20; i++) {
+        const call = windowCallNeeded(terms, windows, now)
+        if (call === null) break
+        if (call.name === 'addNotOwed')
+          windows.push({ window: Number(call.window), from: Number(call.from), until: Number(call.until) })
+        else (windows.at(-1) as NotOwedWindow).until = Math.max(Number(call.until), now)
+      }
+      assert.equal(windowCallNeeded(terms, windows, now), null)
+      for (let due = 0; due < 80; due++) {
+        const owed = terms.findLast(({ fromTime }) => fromTime <= due)?.payouts
+        assert.equal(turnFate(terms, windows, due), owed ? 'pay' : 'skip')
+      }
+    }),
+  )
+})
