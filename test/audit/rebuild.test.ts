@@ -7,7 +7,7 @@ import { connect, type Pool } from '../../src/db/sql.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, enterTerms, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -187,12 +187,15 @@ test('a rebuild that is interrupted goes on where it stopped; one with no ledger
   const empty = await createDatabase()
   const bare = connect(empty.url, { max: 5, prepare: true, applicationName: 'test' })
   try {
-    const { ctx } = world.instance({ pool: bare, directUrl: empty.url })
-    const outcome = await rebuild(ctx, null, () => {})
+    const instance = world.instance({ pool: bare, directUrl: empty.url })
+    const outcome = await rebuild(instance.ctx, null, () => {})
     assert.equal(outcome.comparison, null)
-    assert.equal((await bare`SELECT FROM payments WHERE state IN ('seen', 'accepted', 'minting')`).length, 0)
+    assert.equal((await bare`SELECT FROM payments WHERE state IN ('accepted', 'minting')`).length, 0)
     const minted = await bare`SELECT tier_id FROM payments WHERE state = 'minted'`
     assert.deepEqual([...minted], [{ tier_id: null }], 'the chain’s word is taken though the tiers are not entered yet')
+    await enterTerms(bare, world.chain, world.token)
+    await instance.payments()
+    assert.equal((await bare`SELECT FROM payments WHERE state IN ('seen', 'accepted', 'minting')`).length, 0, 'held')
   } finally {
     await bare.end({ timeout: 1 })
     await empty.drop()

@@ -246,7 +246,7 @@ inWorld('a round that the purse cannot pay at once is paid in parts', async (wor
   await world.pay(5, BASIC)
   await world.settle()
   await world.chain.mine(1, 20 * INTERVAL_SEC)
-  await world.chain.setBalance(world.at(2), ETHER / 50n)
+  await world.chain.setBalance(world.at(2), ETHER / 100n)
   const outcome = await world.credit()
   assert.equal(outcome.reason, null)
   await world.chain.mine()
