@@ -124,6 +124,27 @@ for (const [sentence, change, setting, remedy] of misfits) {
   })
 }
 
+test('a chain without the instructions of Cancun is refused, and one that cannot say so is not', async () => {
+  const { rpc, provider } = await stage.behind()
+  const probing = (message: string) => {
+    provider.rule = ({ method, params }) => {
+      const [call] = params as [{ to?: string }]
+      return method === 'eth_call' && call.to === undefined ? { error: { code: -32_000, message } } : undefined
+    }
+  }
+  probing('EVM error: NotActivated')
+  const { problems } = await checkDeployment({ ...settings, rpc })
+  assert.deepEqual(
+    problems.map(({ setting }) => setting),
+    ['CHAIN_ID'],
+  )
+  assert.match(problems[0]?.remedy ?? '', /Cancun/)
+  probing('invalid opcode: MCOPY')
+  assert.equal((await checkDeployment({ ...settings, rpc })).problems.length, 1)
+  probing('internal error')
+  assert.deepEqual((await checkDeployment({ ...settings, rpc })).problems, [])
+})
+
 test('a factory of the first version is told apart from other contracts', async () => {
   const { rpc, provider } = await stage.behind()
   const leastInterval = toFunctionSelector('leastInterval()')

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { readCursor } from '../../src/db/blocks.ts'
 import { addEndpoint, endpointName, listDeliveries, removeEndpoint, takeDeliveries } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { enableWebhook, redeliver } from '../../src/operator/webhooks.ts'
+import { watchBudget } from '../../src/passes/steps/budget.ts'
 import { watchFunds } from '../../src/passes/steps/funds.ts'
 import { startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
 import { until } from '../support/until.ts'
@@ -276,6 +278,29 @@ test('funds that become low are told once, and once more when they become low ag
     ['distributor', '3'],
   ])
   assert.ok(BigInt(String(low[0]?.event.data.neededWei)) > 3n)
+})
+
+test('a budget that runs low or is spent is told once, and once more when it is so again', async () => {
+  await deliver()
+  const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
+  const look = async (nodes: bigint, spent: 'nodes' | null) => {
+    await world.act(0, 'setMinter', [world.at(1), nodes, 1_000n])
+    await world.pool`DELETE FROM passes WHERE name = 'budget'`
+    const { number } = await world.chain.block()
+    await watchBudget(world.ctx, { ...cursor, number: Number(number) }, spent)
+  }
+  await look(1_000n, null)
+  await look(0n, null)
+  await look(0n, 'nodes')
+  await look(0n, 'nodes')
+  await look(1_000n, null)
+  await look(0n, null)
+  await look(2n ** 32n - 1n, null)
+  await allDelivered()
+  const told = receiver.received.map(({ event }) => event).filter(({ type }) => type.startsWith('budget.'))
+  assert.deepEqual(told.map(({ type }) => type).sort(), ['budget.low', 'budget.low', 'budget.spent'])
+  const spent = told.find(({ type }) => type === 'budget.spent')
+  assert.deepEqual([spent?.data.spent, spent?.data.nodes, spent?.data.cohorts], ['nodes', 0, 1_000])
 })
 
 test('drift is told with what differs', async () => {
