@@ -77,6 +77,7 @@ const IN_ITS_WAY: Readonly<Record<string, string>> = {
   pending: 'a transaction of the distributor is on its way',
   notSigned: 'the distributor’s signer did not sign when it was last asked: "node-ledger doctor"',
   outOfBounds: 'the contract’s owner does not let the distributor pay that much, or that little: setBounds()',
+  delayed: 'turns that are not owed wait for the window of the contract’s owner: "node-ledger terms list"',
   nothingDue: 'nothing is due',
   underfunded: 'there is too little ether: fund the distributor',
 }

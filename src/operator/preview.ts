@@ -137,7 +137,8 @@ async function whatStops(
     [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
     [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],
     [plan.outOfBounds.length > 0 && plan.credits.length === 0, 'outOfBounds'],
-    [plan.outOfBounds.length === 0 && plan.credits.length === 0, 'nothingDue'],
+    [plan.delayed.length > 0 && plan.credits.length === 0, 'delayed'],
+    [plan.outOfBounds.length + plan.delayed.length + plan.credits.length === 0, 'nothingDue'],
     [plan.credits.length > 0 && funds.sufficient === false, 'underfunded'],
   ]
   return reasons.filter(([applies]) => applies).map(([, reason]) => reason)

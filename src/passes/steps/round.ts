@@ -35,6 +35,7 @@ export interface SentRound {
 export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
   const round = (await lastRound(ctx.pool)) + 1
   const tried = await trySend(ctx, sending, round, planned)
+  if (tried.sent?.kind === 'sent') await writeSetting(ctx.pool, 'refusedCohorts', [], 'pass')
   if (tried.sent?.kind !== 'refused' || tried.sent.why !== 'reverts' || !COHORTS_FAULTS.includes(tried.sent.detail))
     return tried
   const sound = await withoutFaults(ctx, sending, round, tried.plan)

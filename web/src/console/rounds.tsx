@@ -12,6 +12,7 @@ import { type Preview, useAdmin } from './admin.ts'
 const STOPS: Record<string, string> = {
   nothingDue: 'no node is due at present',
   outOfBounds: 'the contract does not let the distributor pay that much, or that little',
+  delayed: 'turns that are not owed wait for the window of the contract’s owner',
   behind: 'the ledger is a few blocks behind the chain',
   disabled: 'rounds are switched off by the settings',
   paused: 'rounds are paused by the operator',
