@@ -160,14 +160,32 @@ export function log(value: unknown): WireLog {
   }
 }
 
+const BLOB_TYPE = '0x3'
+
 /** Fees that rollups (OP stack) and blob transactions charge beside gas used times its price. */
-function feeBesideGas(receipt: Fields<'l1Fee' | 'blobGasUsed' | 'blobGasPrice'>): bigint {
-  let fee = 0n
+function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
+  let fee = operatorFee(receipt, gasUsed)
   if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')
-  if (receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
+  // Rollups tell another thing by the field of that name.
+  if (receipt.type === BLOB_TYPE && receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
     fee += quantity(receipt.blobGasUsed, 'blob gas') * quantity(receipt.blobGasPrice, 'blob gas price')
   }
   return fee
+}
+
+type OperatorFeeField = 'operatorFeeScalar' | 'operatorFeeConstant' | 'daFootprintGasScalar'
+type FeeField = OperatorFeeField | 'type' | 'l1Fee' | 'blobGasUsed' | 'blobGasPrice'
+
+/**
+ * What an OP stack chain's operator charges for a transaction: a constant, and by gas. The scalar counts millionths of a wei before the
+ * Jovian upgrade, hundreds of wei from it on, whose receipts name a footprint scalar (OP stack specification, execution engine, "Operator
+ * Fee", of Isthmus and of Jovian).
+ */
+function operatorFee(receipt: Fields<OperatorFeeField>, gasUsed: bigint): bigint {
+  if (receipt.operatorFeeScalar == null || receipt.operatorFeeConstant == null) return 0n
+  const byScalar = gasUsed * quantity(receipt.operatorFeeScalar, 'operator fee scalar')
+  const byGas = receipt.daFootprintGasScalar == null ? byScalar / 1_000_000n : byScalar * 100n
+  return byGas + quantity(receipt.operatorFeeConstant, 'operator fee constant')
 }
 
 export function receipt(value: unknown): WireReceipt {
@@ -182,9 +200,7 @@ export function receipt(value: unknown): WireReceipt {
     | 'effectiveGasPrice'
     | 'contractAddress'
     | 'logs'
-    | 'l1Fee'
-    | 'blobGasUsed'
-    | 'blobGasPrice'
+    | FeeField
   >(value, 'receipt')
   const status = quantity(entry.status, 'receipt status')
   if (status > 1n) malformed('receipt status')
@@ -197,7 +213,7 @@ export function receipt(value: unknown): WireReceipt {
     to: entry.to == null ? null : address20(entry.to, 'receipt recipient'),
     succeeded: status === 1n,
     gasUsed,
-    feeWei: wei(gasUsed * quantity(entry.effectiveGasPrice, 'effective gas price') + feeBesideGas(entry)),
+    feeWei: wei(gasUsed * quantity(entry.effectiveGasPrice, 'effective gas price') + feeBesideGas(entry, gasUsed)),
     contractAddress: entry.contractAddress == null ? null : address20(entry.contractAddress, 'contract address'),
     logs: list(entry.logs, 'receipt logs').map(log),
   }

@@ -128,7 +128,10 @@ export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: numb
   return row ?? { count: 0, sumWei: 0n }
 }
 
-/** Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. @returns what was dismissed. */
+/**
+ * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. One that is being decided or taken back just
+ * now is left out: to wait for it while holding others is how two transactions wait for each other. @returns what was dismissed.
+ */
 export async function dismissDust(
   sql: Sql,
   { belowWei, limit }: { belowWei: bigint; limit: number },
@@ -138,7 +141,7 @@ export async function dismissDust(
     sql,
     'dismiss',
     {
-      chosen: sql`SELECT id FROM payments WHERE ${isDust(sql, belowWei)} ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE`,
+      chosen: sql`SELECT id FROM payments WHERE ${isDust(sql, belowWei)} ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE SKIP LOCKED`,
       where: sql`p.id = c.id`,
       ofRow: sql`jsonb_build_object('heldFor', reason)`,
       ...{ evidence, by },

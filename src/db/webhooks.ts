@@ -122,12 +122,12 @@ export async function settleDelivery(
   })
 }
 
-/** Forgets old events. @returns how many. */
-export async function pruneEvents(sql: Sql): Promise<number> {
+/** Forgets old events, some at a time: with each of them go its deliveries. @returns whether there are more. */
+export async function pruneEvents(sql: Sql): Promise<boolean> {
   const gone = await sql`
     DELETE FROM webhook_events WHERE seq IN (SELECT seq FROM webhook_events
       WHERE created_at < now() - make_interval(days => ${KEPT_DAYS}) ORDER BY created_at LIMIT ${PRUNED_AT_ONCE})`
-  return gone.count
+  return gone.count === PRUNED_AT_ONCE
 }
 
 /** An endpoint and how it does. Times are ISO 8601. */

@@ -183,7 +183,7 @@ export async function dismissAllDust(
       })
       await notifyLedgerChanged(sql)
     }
-    const { count: remaining } = dismissed.count < DUST_MAX ? { count: 0 } : await sumDust(sql, belowWei)
+    const { count: remaining } = await sumDust(sql, belowWei)
     return { dryRun, ...dismissed, remaining }
   })
 }

@@ -152,8 +152,8 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
         await Promise.all(taken.map((delivery) => deliver(options, poster, { endpoint, ...lane.target }, delivery)))
         if (taken.length === AT_ONCE) return true
         if (performance.now() >= pruneAt) {
-          await pruneEvents(pool)
-          pruneAt = performance.now() + PRUNE_EVERY_MS
+          const more = await pruneEvents(pool)
+          pruneAt = performance.now() + (more ? 0 : PRUNE_EVERY_MS)
         }
       } catch (error) {
         log.debug({ err: error, endpoint }, 'deliveries wait for the database')

@@ -197,6 +197,21 @@ describe('held payments', () => {
       assert.equal((await desk.post('payments/dismiss', { belowWei })).status, 400, String(belowWei))
   })
 
+  it('that are dust, and being taken back just now, are left out: two who decide never wait for each other', async () => {
+    const [first = '0x' as Hash, second = '0x' as Hash] = [await world.pay(7, 5n), await world.pay(8, 6n)]
+    await world.settle()
+    await world.pool.begin(async (sql) => {
+      // As a reorganisation takes them back: in another order than dust is dismissed in.
+      await sql`SELECT FROM payments WHERE tx_hash = ${second} FOR UPDATE`
+      const done = await desk.post('payments/dismiss', { belowWei: '1000', reason: 'dust' })
+      assert.deepEqual(done.json, { dryRun: false, count: 1, sumWei: '5', remaining: 1 })
+      await sql`SELECT FROM payments WHERE tx_hash = ${first} FOR UPDATE`
+    })
+    assert.deepEqual([await told(first), await told(second)], ['dismissed wrongAmount', 'held wrongAmount'])
+    await desk.post('payments/dismiss', { belowWei: '1000', reason: 'dust' })
+    assert.equal(await told(second), 'dismissed wrongAmount')
+  })
+
   it('that are small, and were released, are no dust while they wait for room in their wallet', async () => {
     const small = await startDesk({}, { maxPerWallet: 1n })
     try {

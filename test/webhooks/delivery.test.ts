@@ -315,6 +315,18 @@ test('drift is told with what differs', async () => {
   assert.equal(drift.event.data.count, (drift.event.data.drifts as unknown[]).length)
 })
 
+test('old events are forgotten, however many there are; younger ones stay', async () => {
+  await world.pool`
+    INSERT INTO webhook_events (id, type, body, created_at)
+    SELECT 'old ' || n, 'payment.held', '{}', now() - interval '31 days' FROM generate_series(1, 5001) n`
+  await world.pool`INSERT INTO webhook_events (id, type, body, created_at) VALUES ('young', 'x', '{}', now() - interval '29 days')`
+  await deliver()
+  const kept = async () =>
+    (await world.pool<{ old: number }[]>`SELECT count(*) AS old FROM webhook_events WHERE id LIKE 'old %'`)[0]?.old
+  await until('all old events are gone', async () => (await kept()) === 0)
+  assert.equal((await world.pool`SELECT FROM webhook_events WHERE id = 'young'`).count, 1)
+})
+
 test('while nobody is to be told, nothing is written down for them', async () => {
   await removeEndpoint(world.pool, endpoint)
   const before = await world.pool`SELECT count(*) AS n FROM webhook_events`
