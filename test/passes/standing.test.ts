@@ -70,3 +70,34 @@ test('payouts that are off wait for the owner: no cohort is opened for each slot
     await world.close()
   }
 })
+
+test('terms that are entered while a round is being signed void it: nothing is stored, and the next run plans it again', async () => {
+  const world = await startWorld()
+  try {
+    await world.settle()
+    await sell(world, 1)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    const [first] = await readCreditTerms(world.pool)
+    const distributor = world.ctx.distributor
+    assert.ok(first && distributor)
+    const enters = world.instance({
+      distributor: {
+        ...distributor,
+        async sign(...args) {
+          await inTransaction(world.pool, (sql) =>
+            insertTerms(sql, { ...first, fromTime: 1, minWei: first.maxWei }, 'test'),
+          )
+          return distributor.sign(...args)
+        },
+      },
+    })
+    await assert.rejects(enters.credit(), /terms were entered while a round was being signed/)
+    assert.equal((await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).count, 0)
+    await world.rest()
+    const [turn] = await world.pool`SELECT amount_wei AS amount, min_wei AS min FROM turns`
+    assert.deepEqual([turn?.min, turn?.amount], [first.maxWei, first.maxWei])
+  } finally {
+    await world.close()
+  }
+})
