@@ -10,6 +10,7 @@ import * as outbox from '../../src/db/outbox.ts'
 import * as payments from '../../src/db/payments.ts'
 import { hasOperatorVerdict, isReleased } from '../../src/db/recheck.ts'
 import { rewindRounds } from '../../src/db/rounds.ts'
+import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/seed-blocks.ts'
 import { connect, type Pool, type Sql } from '../../src/db/sql.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -72,6 +73,7 @@ async function fill(sql: Pool): Promise<void> {
       SELECT ${hash('n')}, n, 1, '0x00', 1, 1, n + 99 ${each}`
     await sql`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao)
       SELECT n + 100, ${hash('n + 100')}, ${hash('n + 99')}, n + 100, ${hash('n')} ${each}`
+    await sql`INSERT INTO seed_blocks (number, time, parent_time, seed) SELECT n + 100, n + 100, n + 99, ${hash('n')} ${each}`
   })
   await sql`UPDATE totals SET nodes = ${NODES}, owners = ${NODES}, distributed_wei = 1000000, sales_wei = 100000000, withdrawn_wei = 100000`
   await sql`UPDATE wallet_books SET in_wei = 100000000`
@@ -155,6 +157,11 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readBlock(sql, 777)
     await firstStoredBlockAt(sql, 777)
   },
+  'seeds of turns': async (sql) => {
+    await insertSeedBlocks(sql, [{ number: HEAD + 1, time: HEAD + 1, parentTime: HEAD, seed: hashOf(1) }])
+    await keepOldSeedBlock(sql, { number: 7, time: 7, parentTime: 6, seed: hashOf(1) })
+    await readSeedBlock(sql, 777)
+  },
   'blocks taken back': async (sql) => {
     const height = HEAD - 3
     await payments.rewindPayments(sql, height)
@@ -162,6 +169,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await nodes.rewindNodes(sql, height)
     await rewindRounds(sql, height)
     await rewindCohorts(sql, height)
+    await rewindSeedBlocks(sql, height)
     await outbox.rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
   },
