@@ -441,6 +441,10 @@ it('quotes nothing without a payments address, nor a configured tier that is off
   const empty = await startService({ settings: { quoteTier: null } })
   const refusal = async () => (await empty.get('/api/deploy-quote')).json.error
   assert.match(await refusal(), /No credit terms/)
+  await insertTiers(empty.sql)
+  await empty.sql`DELETE FROM credit_terms`
+  assert.match(await refusal(), /No credit terms/, 'whatever is on sale')
+  await empty.sql`DELETE FROM tiers`
   await insertAnyTerms(empty.sql)
   assert.match(await refusal(), /Nothing is on sale/)
   await empty.close()
