@@ -348,10 +348,9 @@ CREATE INDEX expulsions_block ON public.expulsions USING btree (block_number);
 CREATE TABLE grants (
   granted_at timestamp with time zone NOT NULL DEFAULT now(),
   granted_by text NOT NULL,
-  node_id bigint NOT NULL,
   reason text NOT NULL,
-  CONSTRAINT grants_node_id_check CHECK ((node_id > 0)),
-  CONSTRAINT grants_pkey PRIMARY KEY (node_id)
+  ref hash NOT NULL,
+  CONSTRAINT grants_pkey PRIMARY KEY (ref)
 );
 
 CREATE TABLE idempotency_keys (

@@ -269,7 +269,7 @@ CREATE INDEX cohort_states_block ON cohort_states (block_number);
 
 -- Nodes without a payment that are meant to be.
 CREATE TABLE grants (
-  node_id bigint PRIMARY KEY CHECK (node_id > 0),
+  ref hash PRIMARY KEY, -- not the node's number: a reorganisation may give that to another one
   reason text NOT NULL,
   granted_by text NOT NULL,
   granted_at timestamptz NOT NULL DEFAULT now()

@@ -66,7 +66,7 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
   const rows = await sql<{ cohort: number; nodes: number }[]>`
     SELECT n.cohort, count(*) AS nodes FROM nodes n
     WHERE n.cohort = ANY(${[...cohorts]}) AND n.payment_id IS NULL
-      AND NOT EXISTS (SELECT FROM grants g WHERE g.node_id = n.node_id)
+      AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)
     GROUP BY n.cohort`
   return new Map(rows.map((row) => [row.cohort, row.nodes]))
 }

@@ -80,7 +80,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
       (SELECT count(*) FROM (SELECT FROM nodes n WHERE n.payment_id IS NULL AND n.cohort IS NOT NULL
-        AND NOT EXISTS (SELECT FROM grants g WHERE g.node_id = n.node_id) LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
+        AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref) LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
       (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '1 day'
         LIMIT ${COUNT_MAX}) a) AS "foreignTransactions",
       (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('refTaken', 'mintedElsewhere') AND at > now() - interval '1 day'

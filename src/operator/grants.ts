@@ -28,8 +28,9 @@ export async function grantNode(deps: LedgerDb, actor: Actor, input: Fields): Pr
     const node = await lockNode(sql, nodeId)
     if (!node) return noNode
     if (node.paid) return refuseAct('conflict', 'The node was paid for: it needs no grant.')
-    const changed = await insertGrant(sql, nodeId, reason, actor.name)
-    if (changed) await recordAct(sql, actor, { action: 'granted', subject: String(nodeId), reason })
+    const changed = await insertGrant(sql, node.ref, reason, actor.name)
+    if (changed)
+      await recordAct(sql, actor, { action: 'granted', subject: String(nodeId), after: { ref: node.ref }, reason })
     return { nodeId: String(nodeId), granted: true, changed }
   })
 }
@@ -43,7 +44,8 @@ export async function revokeGrant(deps: LedgerDb, actor: Actor, input: Fields): 
   const reason = fields.text('reason')
   if (fields.refusal) return fields.refusal
   return inTransaction(deps.pool, async (sql) => {
-    const before = await deleteGrant(sql, nodeId)
+    const node = await lockNode(sql, nodeId)
+    const before = node && (await deleteGrant(sql, node.ref))
     if (!before) return refuseAct('notFound', 'There is no grant for that node.')
     await recordAct(sql, actor, { action: 'grantRevoked', subject: String(nodeId), before, reason })
     return { nodeId: String(nodeId), granted: false, changed: true }

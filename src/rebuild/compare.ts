@@ -38,7 +38,7 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'blocks', key: 'number', columns: '*' },
   { table: 'tiers', key: 'tier_id, version', columns: '*' },
   { table: 'credit_terms', key: 'from_time', columns: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec' },
-  { table: 'grants', key: 'node_id', columns: '*' },
+  { table: 'grants', key: 'ref', columns: '*' },
   { table: 'senders', key: 'address', columns: '*' },
   { table: 'attributions', key: 'residue_ref', columns: '*' },
   { table: 'cohorts', key: 'cohort', columns: '*' },

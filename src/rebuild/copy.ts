@@ -8,7 +8,7 @@ const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, live, from_block, from_time, entered_at, entered_by`,
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
-  grants: 'node_id, reason, granted_by, granted_at',
+  grants: 'ref, reason, granted_by, granted_at',
   attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
   senders: 'address, label, reason, added_by, added_at',
   price_history: 'hour, usd, quoted_at',

@@ -59,7 +59,7 @@ async function pastOf(world: World): Promise<void> {
     await world.pool`
       INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
       SELECT id, ${verdict}, '{}', 'operator' FROM payments WHERE tx_hash = ${refunded}`
-  await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (9, 'a gift to come', 'operator')`
+  await world.pool`INSERT INTO grants (ref, reason, granted_by) VALUES (${`0x${'99'.repeat(32)}`}, 'a gift to come', 'operator')`
 }
 
 test('a rebuilt ledger equals the old one, takes over what the operator decided, and says what does not agree', async () => {
@@ -136,7 +136,7 @@ test('what the operator changes while the chain is followed is taken over as it 
       await writeSetting(pool, 'paused', true, 'operator')
       await denySender(pool, { ...before, address: world.at(10) })
       await allowSender(pool, before.address)
-      await pool`DELETE FROM grants WHERE node_id = 9`
+      await pool`DELETE FROM grants WHERE ref = ${`0x${'99'.repeat(32)}`}`
       await enterTier(world, { tierId: 'basic', tierNo: 1, priceWei: (BASIC * 3n) as never })
     }
     let pending = true

@@ -84,6 +84,28 @@ describe('a grant', () => {
   })
 })
 
+describe('a grant whose node is taken back', () => {
+  it('is no grant of the node that has its number next', async () => {
+    const [open] = await world.pool<{ cohort: number }[]>`
+      SELECT cohort FROM cohorts WHERE tier_no = 1 AND next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
+    const cohort = open?.cohort ?? assert.fail('no cohort of the tier takes nodes')
+    const mint = (account: number, digits: string) =>
+      world.call(1, world.factory, mintData({ to: world.at(account), cohort, ref: hash(`0x${digits.repeat(32)}`) }))
+    const unbacked = async () =>
+      (await desk.get('nodes/unpaid?open=true')).json.nodes as { nodeId: string; owner: string }[]
+    await mint(9, '91')
+    await world.payments()
+    const [first] = (await unbacked()).filter(({ owner }) => owner === world.at(9))
+    assert.equal((await desk.post(`nodes/${first?.nodeId}/grant`, { reason: 'a prize' })).json.changed, true)
+    await world.chain.reorg(1)
+    await mint(10, '92')
+    await world.payments()
+    const [second] = (await unbacked()).filter(({ owner }) => owner === world.at(10))
+    assert.equal(second?.nodeId, first?.nodeId, 'the number of the one that is gone')
+    await desk.post(`nodes/${second?.nodeId}/grant`, { reason: 'a gift' })
+  })
+})
+
 describe('the deny list', () => {
   it('holds what comes from a wallet on it, until the operator releases it or takes the wallet off', async () => {
     const address = world.at(8)

@@ -120,7 +120,7 @@ inWorld('a ref with a payment or a grant is expelled only when it is named twice
   await world.settle()
   await mintRogue(world, ROGUE, world.at(9))
   await mintRogue(world, SECOND, world.at(9))
-  await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (3, 'a gift', 'test')`
+  await world.pool`INSERT INTO grants (ref, reason, granted_by) SELECT ref, 'a gift', 'test' FROM nodes WHERE node_id = 3`
   const rogue = given(await previewExpel(desk, { refs: ROGUE }))
   assert.equal(rogue.refusal, null)
   for (const ref of [paid, SECOND, `${ROGUE},${paid}`]) {

@@ -236,7 +236,7 @@ test('a cohort with a node that nobody paid for waits alone, until the operator 
   await world.payments()
   assert.ok((await lastTurns()).every((turn) => turn.cohort !== cohort))
   await world.pool`
-    INSERT INTO grants (node_id, reason, granted_by) SELECT node_id, 'a gift', 'test' FROM nodes WHERE ref = ${stolen.ref}`
+    INSERT INTO grants (ref, reason, granted_by) SELECT ref, 'a gift', 'test' FROM nodes WHERE ref = ${stolen.ref}`
   await world.rest()
   const [turns] = await world.pool`SELECT count(*) AS paid FROM turns WHERE cohort = ${cohort}`
   assert.equal(turns?.paid, 1)

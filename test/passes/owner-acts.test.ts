@@ -79,7 +79,7 @@ inWorld(
   'a round in flight that counted a node which is expelled meanwhile is planned again',
   async (world, purpose) => {
     await mintRogue(world, purpose)
-    await world.pool`INSERT INTO grants (node_id, reason, granted_by) VALUES (2, 'by mistake', 'test')`
+    await world.pool`INSERT INTO grants (ref, reason, granted_by) SELECT ref, 'by mistake', 'test' FROM nodes WHERE node_id = 2`
     await world.chain.increaseTime(INTERVAL_SEC)
     await world.chain.mine()
     const sent = await world.credit()
