@@ -122,6 +122,12 @@ attack('a budget that is spent is told apart from one that runs low, and a refil
   const paid = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
   await world.chain.mine()
   assert.equal((await world.payments()).budgetSpent, 'nodes')
+  // The one node that there was is on its way: no mint is planned, so nothing new is known of the budget.
+  assert.equal((await world.payments()).budgetSpent, null)
+  const [kept] = await world.pool<
+    { spent: string }[]
+  >`SELECT value ->> 'spent' AS spent FROM settings WHERE name = 'budget'`
+  assert.equal(kept?.spent, 'nodes')
   await world.chain.mine()
   assert.ok((await stage.alerts()).includes('NodeLedgerBudgetSpent'))
   assert.ok((await stage.doctor()).includes('owner.budget'))
