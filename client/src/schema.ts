@@ -159,7 +159,8 @@ export interface paths {
         /**
          * What to pay, and where to
          * @description The exact amount a purchase must carry and the wallet it must go to. Both are the operator's settings, not the
-         *     contract's. A price that is changed still buys its tier for a grace longer than this answer may be cached.
+         *     contract's. A price that is changed still buys its tier for a grace longer than this answer may be cached. 503 while
+         *     nothing is sold: without a payments wallet, without credit terms, or with no tier on sale.
          */
         get: operations["getDeployQuote"];
         put?: never;
@@ -916,7 +917,7 @@ export interface components {
             staleAfterSec: number;
             /** @description How often it is meant to tick. */
             tickSec: number;
-            /** @description Whether payouts are switched on. */
+            /** @description Whether turns that come due now are owed by the terms of the ledger. */
             distEnabled: boolean;
             /**
              * @description How rounds are funded.

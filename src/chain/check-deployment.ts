@@ -25,7 +25,6 @@ export interface DeploymentProblem {
     | 'MINTER_PRIVATE_KEY'
     | 'DISTRIBUTOR_PRIVATE_KEY'
     | 'PAYMENT_ADDRESS'
-    | 'CREDIT_INTERVAL_SEC'
   problem: string
   remedy: string
   /** True when the chain could not be asked: it may answer later, and then there may be no problem. */
@@ -55,8 +54,6 @@ export interface CheckDeploymentOptions {
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
-  /** Time between the turns of the cohorts that will be opened. Left out: none will be. */
-  intervalSec?: number
   /** Code that is trusted besides this version's, by its hash; null: none is. Left out: any code is taken. */
   trustedCodeHash?: Hash | null
   /** Before this block there is no factory yet, for a provider that lags. Left out: it is there at every block. */
@@ -202,13 +199,6 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   }
   check.maxPerWallet = safeNumber(readView('maxPerWallet', answers.maxPerWallet), 'cap per wallet')
   check.leastIntervalSec = safeNumber(readView('leastInterval', answers.leastInterval), 'least interval')
-  if (options.intervalSec !== undefined && options.intervalSec < check.leastIntervalSec) {
-    report(
-      'CREDIT_INTERVAL_SEC',
-      `it is ${options.intervalSec}, and the factory at ${factory} opens no cohort below ${check.leastIntervalSec}`,
-      `Set CREDIT_INTERVAL_SEC to ${check.leastIntervalSec} or more.`,
-    )
-  }
   const roles = [
     ['MINTER_PRIVATE_KEY', 'minter', 'setMinter', options.minter, readView('minter', answers.minter)],
     [

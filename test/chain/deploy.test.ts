@@ -109,7 +109,6 @@ const misfits: [sentence: string, change: () => Partial<CheckDeploymentOptions>,
   ['another contract at the factory', () => ({ factory: stage.token }), 'FACTORY_ADDRESS', /FACTORY_ADDRESS/],
   ['a minter without the role', () => ({ minter: stage.at(9) }), 'MINTER_PRIVATE_KEY', /setMinter/],
   ['a distributor without the role', () => ({ distributor: stage.at(9) }), 'DISTRIBUTOR_PRIVATE_KEY', /setDistributor/],
-  ['turns closer than the factory takes', () => ({ intervalSec: 0 }), 'CREDIT_INTERVAL_SEC', /to 1 or more/],
   ['payments to the factory', () => ({ paymentAddress: stage.factory }), 'PAYMENT_ADDRESS', /PAYMENT_ADDRESS/],
   ['payments to nobody', () => ({ paymentAddress: ZERO_ADDRESS }), 'PAYMENT_ADDRESS', /PAYMENT_ADDRESS/],
 ]

@@ -7,7 +7,7 @@ import { connect } from '../../src/db/sql.ts'
 import { readCreditTerms } from '../../src/db/terms.ts'
 import { attachChain } from '../../src/parts.ts'
 import { chainPreflight, openLedgerChain, StartError } from '../../src/settle.ts'
-import { worldEnv } from '../support/cli.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, SLOT_SEC, startWorld, type World } from '../support/world.ts'
@@ -153,6 +153,10 @@ describe('terms', () => {
     }
     assert.deepEqual(await entered(), before)
     assert.equal((await world.pool`SELECT FROM audit WHERE action = 'termsEntered' AND actor = 'start'`).length, 0)
+    const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), CREDIT_MAX_WEI: '700000000000000' })
+    const { findings } = JSON.parse(out) as { findings: { check: string; verdict: string; says: string }[] }
+    const [found] = findings.filter(({ check }) => check === 'terms.settings')
+    assert.deepEqual([found?.verdict, /and are ignored/.test(found?.says ?? '')], ['warn', true])
   })
 
   it('of a ledger without any are not taken from the settings where the factory has nodes', async () => {
