@@ -33,7 +33,9 @@ let empty: TestDatabase
 const directory = temporaryDirectory()
 before(async () => {
   world = await startWorld()
-  env = worldEnv(world)
+  // What `webhooks add` reads.
+  const hooks = { WEBHOOK_URL: 'https://hooks.example/y', WEBHOOK_SECRET: `whsec_${'A'.repeat(32)}` }
+  env = { ...worldEnv(world), ...hooks }
   empty = await createEmptyDatabase()
   await world.pay(6, CENT)
   await world.settle()
@@ -78,7 +80,7 @@ async function tryWords(argv: readonly string[], example: string, running: Promi
 const expectedCode = (example: string) => (example.includes('resume --halt') ? 1 : 0)
 
 const changes = ({ options = {}, name }: Command) =>
-  'yes' in options || /^(senders (deny|allow)|keys new|rebuild)$/.test(name)
+  'yes' in options || /^(senders (deny|allow)|webhooks remove|keys new|rebuild)$/.test(name)
 
 /** The words of an example, what is in <brackets> filled in from the world, quotes taken away. */
 async function filledIn(command: Command, example: string): Promise<string[]> {
