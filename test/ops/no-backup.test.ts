@@ -60,6 +60,8 @@ test('attributed payments find their nodes again, the cohort goes on, and what h
   assert.equal((await world.read<readonly bigint[]>('nodesOf', [world.at(SAFE)])).length, 1)
 
   assert.equal((await step('migrate')).code, 0)
+  const range = { wei: String(BASIC / 10n), s: String(INTERVAL_SEC) }
+  assert.equal((await step('terms set', range, ['--yes'])).code, 0)
   const terms = { tier: 'basic', label: 'Basic', wei: String(BASIC) }
   assert.equal((await step('tiers create', { ...terms, n: '1' }, ['--yes'])).code, 0)
   // The page's deny list has no options in its text: nothing is on it here.
