@@ -1,47 +1,34 @@
 // A claim: a buyer tells the hash of his payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
-import { orNull } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { findPayment } from '../db/payments.ts'
 import type { Hash } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, Polling, RuledBy, SaleRules } from './context.ts'
 import type { ClaimOutcome, PaymentsOutcome } from './outcomes.ts'
-import { reachBlock, triggerPaymentsPass } from './steps/reach.ts'
+import { type Looks, lookOnce, reachBlock } from './steps/reach.ts'
 
 /** Builds the claim (POST /api/payments/claim) on the payments pass it triggers. */
 export function claimer(
   ctx: LedgerDb & ChainRead & Polling & RuledBy<FollowRules & SaleRules> & Logging,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
-  const lookOnce = onceABlock(ctx, runPayments)
+  // Pages claim again and again while they wait: they share what was looked at.
+  const looks: Looks = { lookedAt: null }
+  const reaching = (txHash: Hash) => ({ done: judged(ctx, txHash), looks })
   return async (txHash) => {
     const known = await findPayment(ctx.pool, txHash)
-    if (known && known.state !== 'orphaned') {
-      // Followed to already. It may be settled by now, or its mint may start: only a new block can tell.
-      if (known.state === 'seen' || known.state === 'accepted') await lookOnce()
-      return { kind: 'known' }
-    }
+    // Followed to already. It may be settled by now, or its mint may start: only a new block can tell.
+    if (known?.state === 'seen') await reachBlock(ctx, known.blockNumber ?? 0, runPayments, reaching(txHash))
+    if (known?.state === 'accepted') await lookOnce(ctx, runPayments, looks)
+    if (known && known.state !== 'orphaned') return { kind: 'known' }
     const tx = await ctx.chain.transaction(txHash)
     if (!tx) return known ? { kind: 'known' } : { kind: 'notFound' }
     const refusal = refuse(ctx, tx)
     if (refusal) return refusal
     if (tx.blockNumber === null) return { kind: 'pending' }
-    return reach(ctx, tx, tx.blockNumber, runPayments)
-  }
-}
-
-/** Runs the pass unless it was run for the chain's newest block already: pages claim again and again while they wait. */
-function onceABlock(
-  ctx: ChainRead & Polling & Logging,
-  runPayments: () => Promise<PaymentsOutcome>,
-): () => Promise<void> {
-  let lookedAt: Hash | null = null
-  return async () => {
-    const head = await orNull(ctx.chain.head())
-    if (head === null || head.hash === lookedAt) return
-    lookedAt = head.hash
-    const outcome = await triggerPaymentsPass(ctx, runPayments)
-    if (outcome?.ran !== true && lookedAt === head.hash) lookedAt = null
+    await reachBlock(ctx, tx.blockNumber, runPayments, reaching(txHash))
+    if (await findPayment(ctx.pool, txHash)) return { kind: 'known' }
+    return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber: tx.blockNumber }
   }
 }
 
@@ -57,18 +44,10 @@ function refuse(ctx: RuledBy<FollowRules & SaleRules>, tx: TransactionView): Cla
   return null
 }
 
-/** Follows to the payment's block; judges and mints while at it. */
-async function reach(
-  ctx: LedgerDb & Polling & Logging,
-  tx: TransactionView,
-  blockNumber: number,
-  runPayments: () => Promise<PaymentsOutcome>,
-): Promise<ClaimOutcome> {
-  const judged = async () => {
-    const payment = await findPayment(ctx.pool, tx.txHash)
+/** Whether a payment was judged, and is in a block that is followed. */
+function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
+  return async () => {
+    const payment = await findPayment(pool, txHash)
     return payment !== null && payment.state !== 'seen' && payment.state !== 'orphaned'
   }
-  await reachBlock(ctx, blockNumber, runPayments, judged)
-  if (await findPayment(ctx.pool, tx.txHash)) return { kind: 'known' }
-  return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber }
 }

@@ -18,10 +18,10 @@ import type { FoundNode, PaymentsOutcome, Syncer, SyncOutcome } from './outcomes
 import { reachBlock } from './steps/reach.ts'
 import { insertMissingNode } from './steps/reconcile.ts'
 
-type FindContext = LedgerDb & FactoryRead & NodeHistoryRead & Polling & RuledBy<FollowRules> & Logging
+type FindContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Polling & RuledBy<FollowRules> & Logging
 
 /** Builds the lookup (POST /api/nodes/sync) on the payments pass it triggers. */
-export function createSyncer(ctx: FindContext & ChainRead, runPayments: () => Promise<PaymentsOutcome>): Syncer {
+export function createSyncer(ctx: FindContext, runPayments: () => Promise<PaymentsOutcome>): Syncer {
   return {
     async byTransaction(txHash) {
       const tx = await ctx.chain.transaction(txHash)

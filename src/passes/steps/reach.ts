@@ -1,33 +1,60 @@
 // Waits, for a request, until the ledger has followed to a block: by having the payments pass run, never by following
 // beside it.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { orNull } from '../../chain/faults.ts'
 import { readCursor } from '../../db/blocks.ts'
+import type { Hash } from '../../domain/units.ts'
 import { within } from '../../lib/deadline.ts'
-import type { LedgerDb, Logging, Polling } from '../context.ts'
+import type { ChainRead, LedgerDb, Logging, Polling } from '../context.ts'
 import type { PaymentsOutcome } from '../outcomes.ts'
 
+/** Pauses between two questions whether there is a new block. */
+const HEAD_PAUSES = 5
+
+/** The newest block for which a whole run has done what it could: another run tells nothing more. */
+export interface Looks {
+  lookedAt: Hash | null
+}
+
 /**
- * Starts the payments pass, and waits until the ledger has followed to a block and `done` holds there, or a whole run there has done what it
- * could. False when that takes longer than a request may; the pass goes on all the same.
+ * Waits until the ledger has followed to a block and `done` holds there, by one run of the payments pass for each new block of the chain.
+ * False when that takes longer than a request may; the pass goes on all the same. `looks` is shared by those who wait for the same.
  */
 export async function reachBlock(
-  ctx: LedgerDb & Polling & Logging,
+  ctx: LedgerDb & ChainRead & Polling & Logging,
   blockNumber: number,
   runPayments: () => Promise<PaymentsOutcome>,
-  done: () => Promise<boolean> = async () => true,
+  { done = async () => true, looks = { lookedAt: null } }: { done?: () => Promise<boolean>; looks?: Looks } = {},
 ): Promise<boolean> {
   const { waitMs, looksMax, pauseMs } = ctx.pollPolicy
   const deadline = performance.now() + waitMs
-  const reached = async (outcome: PaymentsOutcome | null) => {
+  const reached = async () => {
     const cursor = await readCursor(ctx.pool)
-    return cursor !== null && cursor.number >= blockNumber && (outcome?.ran === true || (await done()))
+    return cursor !== null && cursor.number >= blockNumber && (await done())
   }
   for (let look = 0; look < looksMax && performance.now() < deadline; look++) {
-    if (await reached(null)) return true
-    if (await reached(await triggerPaymentsPass(ctx, runPayments))) return true
-    await sleep(pauseMs)
+    if (await reached()) return true
+    const looked = await lookOnce(ctx, runPayments, looks)
+    if (looked && (await reached())) return true
+    await sleep(looked ? pauseMs : pauseMs * HEAD_PAUSES)
   }
   return false
+}
+
+/** Runs the pass unless a whole run was made for the chain's newest block already. @returns whether it was run. */
+export async function lookOnce(
+  ctx: ChainRead & Polling & Logging,
+  runPayments: () => Promise<PaymentsOutcome>,
+  looks: Looks,
+): Promise<boolean> {
+  const head = await orNull(ctx.chain.head())
+  if (head !== null && head.hash === looks.lookedAt) return false
+  looks.lookedAt = head?.hash ?? null
+  const outcome = await triggerPaymentsPass(ctx, runPayments)
+  // A run whose provider lags has not looked at this block.
+  const whole = outcome?.ran === true && (outcome.headBlock ?? 0) >= (head?.number ?? 0)
+  if (!whole && looks.lookedAt === head?.hash) looks.lookedAt = null
+  return true
 }
 
 /** Starts the payments pass once, and waits for it no longer than a request may. Null where it takes longer, or fails. */
