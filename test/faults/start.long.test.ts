@@ -9,7 +9,7 @@ import type { Fault } from '../support/faults/names.ts'
 import { SERVER_VARIABLE } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
-import { ETHER, INTERVAL_SEC } from '../support/world.ts'
+import { INTERVAL_SEC } from '../support/world.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { endWell, isOneNode, openStage, paid, type Stage, stateOf } from './stage.ts'
 
@@ -116,17 +116,28 @@ test('a provider that hides the first block is asked again: nothing wrong is rem
   }
 })
 
-test('started with other credit terms after a time of standing still: what fell due meanwhile keeps those of its time', async () => {
+test('started with other credit terms, with none, or without keys: the ledger’s stand, and what falls due is paid by them', async () => {
   const other = await openStage()
   try {
     await other.world.settle()
-    await other.world.chain.mine(3, INTERVAL_SEC)
-    const head = await other.world.chain.block()
-    const instance = await startOutside(other, { CREDIT_MAX_WEI: String(ETHER / 100n) })
-    const answer = await instance.pass('credit')
-    await instance.service.stop()
-    const [row] = await other.world.pool`SELECT from_time, max_wei FROM credit_terms ORDER BY from_time DESC LIMIT 1`
-    assert.deepEqual([answer?.status, row], [200, { from_time: Number(head.timestamp) + 1, max_wei: ETHER / 100n }])
+    const terms = () => other.world.pool`SELECT * FROM credit_terms ORDER BY from_time`
+    const before = [...(await terms())]
+    const none = {
+      DIST_ENABLED: '',
+      CREDIT_MIN_WEI: '',
+      CREDIT_MAX_WEI: '',
+      CREDIT_INTERVAL_SEC: '',
+      CREDIT_SLOT_SEC: '',
+    }
+    const keyless = { MINTER_PRIVATE_KEY: '', DISTRIBUTOR_PRIVATE_KEY: '' }
+    for (const settings of [{ CREDIT_MIN_WEI: '1', CREDIT_MAX_WEI: '1' }, { ...none, ...keyless }, {}]) {
+      await other.world.chain.mine(1, INTERVAL_SEC)
+      const instance = await startOutside(other, settings)
+      const answer = await instance.pass('credit')
+      await instance.service.stop()
+      assert.equal(answer?.status, 200)
+      assert.deepEqual([...(await terms())], before)
+    }
   } finally {
     await other.world.close()
   }
