@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { findTestFiles } from '../node-tests.ts'
 
 /** Runs of planted bugs, so that each fits beside others into continuous integration's time. */
-const PLANTED_SLICES = 6
+const PLANTED_SLICES = 16
 
 export interface TestFileCheck {
   readonly kind: 'file'
