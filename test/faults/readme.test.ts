@@ -24,6 +24,14 @@ test('every fault names a bug that is planted against it, or whose doing its out
   }
 })
 
+test('no number is given to two faults', () => {
+  const numbers = rows.flatMap((cells) => (cells[0] ?? '').match(/F\d+/g) ?? [])
+  assert.deepEqual(
+    numbers.filter((number, i) => numbers.indexOf(number) !== i),
+    [],
+  )
+})
+
 test('every bug that the page names is planted, each name is one bug', () => {
   const names = readBugs().map(({ name }) => name)
   assert.deepEqual(
