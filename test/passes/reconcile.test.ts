@@ -10,7 +10,7 @@ import { verifyLedger } from '../../src/operator/verify.ts'
 import { reconcileWindow } from '../../src/passes/steps/reconcile.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+import { beginSlot, ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -125,6 +125,7 @@ async function dropLastBlock(): Promise<void> {
 }
 /** Node 2 goes to and fro, the last of it in the head's block, followed by the pass that does not compare. */
 async function movedInHead(): Promise<void> {
+  await beginSlot(world)
   await world.act(7, 'transferFrom', [world.at(7), world.at(8), 2n])
   await world.credit()
 }
@@ -202,6 +203,7 @@ test('a lost node that came back stays counted in its cohort when later blocks a
       SELECT node_id AS node, cohort FROM nodes WHERE ref = ${txHash}`
     return row ?? assert.fail('not minted')
   }
+  await beginSlot(world)
   const first = await world.pay(8, BASIC)
   await world.settle()
   const { node, cohort } = await cohortOf(first)

@@ -29,6 +29,17 @@ import { createDatabase } from './postgres.ts'
 export const ETHER = 10n ** 18n
 export const INTERVAL_SEC = 600
 export const SLOT_SEC = 60
+
+/**
+ * Goes to the beginning of the next slot, and rests: no turn falls due, and no other cohort is chosen, for a minute of the clock. For tests
+ * that are about one cohort, since blocks have the clock's time.
+ */
+export async function beginSlot(world: World): Promise<void> {
+  const time = Number((await world.chain.block()).timestamp)
+  await world.chain.setNextTime((Math.floor(time / SLOT_SEC) + 1) * SLOT_SEC + 1)
+  await world.chain.mine()
+  await world.rest()
+}
 /** Withdrawing and transferring are for owners' wallets: the service's own ABI cannot even encode them. */
 export const ownerAbi = parseAbi([
   'function withdraw(uint256 id, address to, uint256 amount)',
