@@ -98,8 +98,9 @@ CREATE OR REPLACE FUNCTION public.wallet_credited()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  UPDATE wallet_books SET in_wei = in_wei + added.wei
-  FROM (SELECT sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned') added WHERE added.wei > 0;
+  UPDATE wallet_books b SET in_wei = in_wei + added.wei
+  FROM (SELECT wallet, sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned' GROUP BY wallet) added
+  WHERE b.wallet = added.wallet AND added.wei > 0;
   RETURN NULL;
 END $function$;
 
@@ -108,7 +109,17 @@ CREATE OR REPLACE FUNCTION public.wallet_debited()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  UPDATE wallet_books SET out_wei = out_wei + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM added);
+  UPDATE wallet_books b SET out_wei = out_wei + added.wei
+  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM added GROUP BY wallet) added WHERE b.wallet = added.wallet;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.wallet_entered()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO wallet_books (wallet) VALUES (NEW.wallet) ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $function$;
 
@@ -117,9 +128,11 @@ CREATE OR REPLACE FUNCTION public.wallet_recredited()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+  -- A hash stands for one recipient; where they differ, a provider had misread it.
   UPDATE wallet_books SET in_wei = in_wei
-    + CASE WHEN NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
-    - CASE WHEN OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END;
+    + CASE WHEN wallet = NEW.wallet AND NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
+    - CASE WHEN wallet = OLD.wallet AND OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END
+  WHERE wallet IN (OLD.wallet, NEW.wallet);
   RETURN NULL;
 END $function$;
 
@@ -128,8 +141,8 @@ CREATE OR REPLACE FUNCTION public.wallet_undebited()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  UPDATE wallet_books SET out_wei = out_wei - removed.wei
-  FROM (SELECT sum(value_wei + fee_wei) AS wei FROM removed) removed WHERE removed.wei > 0;
+  UPDATE wallet_books b SET out_wei = out_wei - removed.wei
+  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM removed GROUP BY wallet) removed WHERE b.wallet = removed.wallet;
   RETURN NULL;
 END $function$;
 
@@ -513,6 +526,26 @@ CREATE TABLE payment_verdicts (
 );
 CREATE INDEX payment_verdicts_payment ON public.payment_verdicts USING btree (payment_id, id DESC);
 
+CREATE TABLE payment_wallets (
+  closed_at timestamp with time zone,
+  closed_block bigint,
+  closed_by text,
+  entered_at timestamp with time zone NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
+  from_block bigint NOT NULL,
+  from_time bigint NOT NULL,
+  id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  stolen boolean NOT NULL DEFAULT false,
+  wallet address NOT NULL,
+  watched_from bigint NOT NULL,
+  CONSTRAINT payment_wallets_check CHECK ((num_nulls(closed_block, closed_at, closed_by) = ANY (ARRAY[0, 3]))),
+  CONSTRAINT payment_wallets_from_block_check CHECK ((from_block >= 0)),
+  CONSTRAINT payment_wallets_from_time_check CHECK ((from_time >= 0)),
+  CONSTRAINT payment_wallets_pkey PRIMARY KEY (id),
+  CONSTRAINT payment_wallets_wallet_key UNIQUE (wallet),
+  CONSTRAINT payment_wallets_watched_from_check CHECK ((watched_from >= 0))
+);
+
 CREATE TABLE payments (
   block_hash hash,
   block_number bigint,
@@ -532,6 +565,7 @@ CREATE TABLE payments (
   tx_index integer,
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
   value_wei wei NOT NULL,
+  wallet address NOT NULL,
   CONSTRAINT payments_check CHECK (((state = 'orphaned'::text) = (block_number IS NULL))),
   CONSTRAINT payments_check1 CHECK (((block_number IS NULL) = (block_hash IS NULL))),
   CONSTRAINT payments_check2 CHECK ((((reason IS NOT NULL) = (state = ANY (ARRAY['held'::text, 'ignored'::text]))) OR (state = ANY (ARRAY['refunded'::text, 'dismissed'::text, 'orphaned'::text])))),
@@ -545,7 +579,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_node_id_key UNIQUE (node_id),
   CONSTRAINT payments_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
-  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'recheck'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
+  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'oldWallet'::text, 'recheck'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
   CONSTRAINT payments_ref_key UNIQUE (ref),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text, 'minted'::text, 'held'::text, 'refunded'::text, 'dismissed'::text, 'orphaned'::text, 'ignored'::text]))),
   CONSTRAINT payments_tier_id_tier_version_fkey FOREIGN KEY (tier_id, tier_version) REFERENCES tiers(tier_id, version),
@@ -756,11 +790,9 @@ CREATE TABLE wallet_books (
   base_wei numeric(78,0),
   in_wei wei NOT NULL DEFAULT 0,
   out_wei wei NOT NULL DEFAULT 0,
-  single boolean NOT NULL DEFAULT true,
-  wallet address,
-  CONSTRAINT wallet_books_check CHECK (((num_nulls(base_wei, base_block, audited_block) = ANY (ARRAY[0, 3])) AND ((wallet IS NOT NULL) OR (base_wei IS NULL)))),
-  CONSTRAINT wallet_books_pkey PRIMARY KEY (single),
-  CONSTRAINT wallet_books_single_check CHECK (single)
+  wallet address NOT NULL,
+  CONSTRAINT wallet_books_check CHECK ((num_nulls(base_wei, base_block, audited_block) = ANY (ARRAY[0, 3]))),
+  CONSTRAINT wallet_books_pkey PRIMARY KEY (wallet)
 ) WITH (fillfactor=50);
 
 CREATE TABLE wallet_outflows (
@@ -772,6 +804,7 @@ CREATE TABLE wallet_outflows (
   to_address address,
   tx_hash hash,
   value_wei wei NOT NULL,
+  wallet address NOT NULL,
   CONSTRAINT wallet_outflows_pkey PRIMARY KEY (ref),
   CONSTRAINT wallet_outflows_tx_hash_key UNIQUE (tx_hash)
 );
@@ -858,6 +891,7 @@ CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW 
 CREATE TRIGGER nodes_deleted AFTER DELETE ON public.nodes REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nodes_deleted();
 CREATE TRIGGER nodes_inserted AFTER INSERT ON public.nodes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
 CREATE TRIGGER nodes_updated AFTER UPDATE ON public.nodes REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
+CREATE TRIGGER wallet_entered AFTER INSERT ON public.payment_wallets FOR EACH ROW EXECUTE FUNCTION wallet_entered();
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'minted'::text) <> (new.state = 'minted'::text))) EXECUTE FUNCTION payments_sold();
 CREATE TRIGGER wallet_credited AFTER INSERT ON public.payments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
 CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'orphaned'::text) <> (new.state = 'orphaned'::text))) EXECUTE FUNCTION wallet_recredited();

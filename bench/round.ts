@@ -153,10 +153,10 @@ async function copyNode({ pool }: World, nodes: number): Promise<void> {
     await sql`CREATE FUNCTION pg_temp.hash_of(what text, no bigint) RETURNS text LANGUAGE sql IMMUTABLE
       RETURN '0x' || md5(what || no) || md5(no || what)`
     await sql`
-      INSERT INTO payments (id, tx_hash, ref, from_address, value_wei, succeeded, state, tier_id, tier_version, outbox_id, node_id,
+      INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, tier_id, tier_version, outbox_id, node_id,
         block_number, block_hash, tx_index, block_time)
       OVERRIDING SYSTEM VALUE
-      SELECT 1000 + n, pg_temp.hash_of('payment', n), pg_temp.hash_of('ref', n), from_address, value_wei, succeeded, state, tier_id,
+      SELECT 1000 + n, pg_temp.hash_of('payment', n), pg_temp.hash_of('ref', n), wallet, from_address, value_wei, succeeded, state, tier_id,
         tier_version, outbox_id, n, block_number, block_hash, tx_index, block_time
       FROM payments CROSS JOIN generate_series(2::bigint, ${nodes}::bigint) n WHERE node_id = 1`
     await sql`

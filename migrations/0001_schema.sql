@@ -90,6 +90,24 @@ CREATE TABLE credit_terms (
   CHECK (min_wei <= max_wei)
 );
 
+-- The payments wallets, in the order in which they were entered: the last one that holds is the one that buyers are told. Rows are never changed,
+-- but for closing one. All that are not closed are watched.
+CREATE TABLE payment_wallets (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  wallet address NOT NULL UNIQUE,
+  -- It holds in blocks that are neither below the one nor older than the other.
+  from_block bigint NOT NULL CHECK (from_block >= 0),
+  from_time bigint NOT NULL CHECK (from_time >= 0), -- unix seconds of block time
+  stolen boolean NOT NULL DEFAULT false, -- the ones before are thieves' by then: no payment to them is a sale once it holds
+  watched_from bigint NOT NULL CHECK (watched_from >= 0), -- the first block that is read for it
+  closed_block bigint, -- the last block that is read for it
+  entered_at timestamptz NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
+  closed_at timestamptz,
+  closed_by text,
+  CHECK (num_nulls(closed_block, closed_at, closed_by) IN (0, 3))
+);
+
 -- ------------------------------------------------------------------------------------------------- what we ever send
 
 -- One row per intent to send: stored signed before it is sent. An intent may need several attempts. `foreign` is a
@@ -144,20 +162,21 @@ CREATE TABLE outbox_attempts (
 
 ---------------------------------------------------------------------------------------------------------- payments
 
--- A transfer to the payments wallet. `inner_index` 0 is the top-level transfer; the hash is null only for a residue
+-- A transfer to a payments wallet. `inner_index` 0 is the top-level transfer; the hash is null only for a residue
 -- that the balance audit found and no transaction's value explains.
 CREATE TABLE payments (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tx_hash hash,
   inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
   ref hash NOT NULL UNIQUE, -- what its mint carries on chain
+  wallet address NOT NULL, -- the payments wallet that it came to
   from_address address,
   value_wei wei NOT NULL,
   succeeded boolean NOT NULL,
   state text NOT NULL DEFAULT 'seen'
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
   reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
-    'unattributed', 'mintReverted', 'mintedElsewhere', 'recheck', 'self', 'operator', 'zero', 'failed')),
+    'unattributed', 'mintReverted', 'mintedElsewhere', 'oldWallet', 'recheck', 'self', 'operator', 'zero', 'failed')),
   tier_id text,
   tier_version int,
   outbox_id bigint REFERENCES outbox, -- the mint that carries it
@@ -212,11 +231,12 @@ CREATE TABLE payment_retries (
   retry_time bigint NOT NULL
 );
 
--- What left the payments wallet by its own transactions: the other side of its balance. The hash is null only for what
+-- What left a payments wallet by its own transactions: the other side of its balance. The hash is null only for what
 -- the balance audit found missing and no transaction explains.
 CREATE TABLE wallet_outflows (
   ref hash PRIMARY KEY,
   tx_hash hash UNIQUE,
+  wallet address NOT NULL, -- the one that it left
   to_address address,
   value_wei wei NOT NULL, -- 0 where it reverted
   fee_wei wei NOT NULL,
@@ -523,26 +543,31 @@ END $$;
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON payments
   FOR EACH ROW WHEN ((OLD.state = 'minted') <> (NEW.state = 'minted')) EXECUTE FUNCTION payments_sold();
 
--- What the payments wallet should hold: base + in - out, at the followed block. Both sums are kept by the triggers below;
--- the base is what it held at the first block whose state could be read, less what the ledger knew of by then.
+-- What each payments wallet should hold: base + in - out, at the followed block. Both sums are kept by the triggers below;
+-- the base is what it held before the first block that is read for it or, where that state is gone, at the first block whose state could be
+-- read, less what the ledger knew of by then.
 CREATE TABLE wallet_books (
-  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  wallet address PRIMARY KEY,
   in_wei wei NOT NULL DEFAULT 0,
   out_wei wei NOT NULL DEFAULT 0, -- fees included
-  wallet address,
   base_wei numeric(78, 0),
   base_block bigint,
   audited_block bigint, -- up to here the books agreed with the chain
-  -- Books whose beginning a reorganisation took out still know whose wallet they were kept for: where that changes, or has changed
-  -- before, what they hold is another one's too, and they must not begin again from before the first block.
-  CHECK (num_nulls(base_wei, base_block, audited_block) IN (0, 3) AND (wallet IS NOT NULL OR base_wei IS NULL))
+  CHECK (num_nulls(base_wei, base_block, audited_block) IN (0, 3))
 ) WITH (fillfactor = 50);
-INSERT INTO wallet_books DEFAULT VALUES;
+
+CREATE FUNCTION wallet_entered() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO wallet_books (wallet) VALUES (NEW.wallet) ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER wallet_entered AFTER INSERT ON payment_wallets FOR EACH ROW EXECUTE FUNCTION wallet_entered();
 
 CREATE FUNCTION wallet_credited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE wallet_books SET in_wei = in_wei + added.wei
-  FROM (SELECT sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned') added WHERE added.wei > 0;
+  UPDATE wallet_books b SET in_wei = in_wei + added.wei
+  FROM (SELECT wallet, sum(value_wei) AS wei FROM added WHERE succeeded AND state <> 'orphaned' GROUP BY wallet) added
+  WHERE b.wallet = added.wallet AND added.wei > 0;
   RETURN NULL;
 END $$;
 CREATE TRIGGER wallet_credited AFTER INSERT ON payments
@@ -550,9 +575,11 @@ CREATE TRIGGER wallet_credited AFTER INSERT ON payments
 
 CREATE FUNCTION wallet_recredited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- A hash stands for one recipient; where they differ, a provider had misread it.
   UPDATE wallet_books SET in_wei = in_wei
-    + CASE WHEN NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
-    - CASE WHEN OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END;
+    + CASE WHEN wallet = NEW.wallet AND NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
+    - CASE WHEN wallet = OLD.wallet AND OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END
+  WHERE wallet IN (OLD.wallet, NEW.wallet);
   RETURN NULL;
 END $$;
 CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON payments
@@ -560,7 +587,8 @@ CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON payments
 
 CREATE FUNCTION wallet_debited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE wallet_books SET out_wei = out_wei + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM added);
+  UPDATE wallet_books b SET out_wei = out_wei + added.wei
+  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM added GROUP BY wallet) added WHERE b.wallet = added.wallet;
   RETURN NULL;
 END $$;
 CREATE TRIGGER wallet_debited AFTER INSERT ON wallet_outflows
@@ -568,8 +596,8 @@ CREATE TRIGGER wallet_debited AFTER INSERT ON wallet_outflows
 
 CREATE FUNCTION wallet_undebited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE wallet_books SET out_wei = out_wei - removed.wei
-  FROM (SELECT sum(value_wei + fee_wei) AS wei FROM removed) removed WHERE removed.wei > 0;
+  UPDATE wallet_books b SET out_wei = out_wei - removed.wei
+  FROM (SELECT wallet, sum(value_wei + fee_wei) AS wei FROM removed GROUP BY wallet) removed WHERE b.wallet = removed.wallet;
   RETURN NULL;
 END $$;
 CREATE TRIGGER wallet_undebited AFTER DELETE ON wallet_outflows

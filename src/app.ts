@@ -241,7 +241,6 @@ function httpDeps(
     settings: {
       chainId,
       factoryAddress: chain.factory,
-      paymentAddress: chain.paymentAddress,
       publicRpcUrl: chain.publicRpcUrl,
       embedded: chain.demoToken !== null,
       quoteTier: config.payments.quoteTier,

@@ -32,7 +32,6 @@ export function ledgerContext(
     pollPolicy: REQUEST_POLL_POLICY,
     rules: {
       startBlock: part.startBlock,
-      paymentAddress: part.paymentAddress,
       finality: config.chain.finality,
       priceGraceSec: config.payments.priceGraceSec,
       holdingRetrySec: config.payments.holdingRetrySec,

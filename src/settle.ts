@@ -12,6 +12,7 @@ import { lookAtBeginning, tooLateInWords } from './chain/start-block.ts'
 import type { Config } from './config.ts'
 import { readCursor } from './db/blocks.ts'
 import { isLedger, migrate } from './db/migrate.ts'
+import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from './db/payment-wallets.ts'
 import { isPooled } from './db/pooler.ts'
 import { claimIdentity, type Identity, notifyLedgerChanged, readSetting, writeAudit } from './db/settings.ts'
 import { connect, inTransaction, isDatabaseDown, type Pool } from './db/sql.ts'
@@ -19,7 +20,9 @@ import { hasTerms, insertFirstTerms, readCreditTerms } from './db/terms.ts'
 import { readTierVersions } from './db/tiers.ts'
 import { DEVELOPMENT_CHAINS } from './domain/chains.ts'
 import type { CreditTerms } from './domain/credit.ts'
+import { hotKeysOf, type PaymentWallet, refuseWallet } from './domain/payment-wallets.ts'
 import { boundsNeeded, refuseTerms, sameTerms, type TermsContent } from './domain/terms.ts'
+import type { Address } from './domain/units.ts'
 import { inTimeOrNull } from './lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from './lib/errors.ts'
 import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
@@ -128,14 +131,14 @@ export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Pr
   return { part, rpc, reader, chainId }
 }
 
-/** Reads the chain for this factory, this payments wallet and these accounts. */
+/** Reads the chain for this factory and these accounts. The payments wallets are the ledger's, and named for each range. */
 export function readerOf(
-  { factory, paymentAddress }: ChainPart,
+  { factory }: ChainPart,
   rpc: Rpc,
   { minter, distributor }: ReturnType<typeof sendersOf>,
 ): ChainReader {
   const senders = [minter, distributor].filter((sender) => sender !== null)
-  return createChainReader(rpc, { factory, paymentAddress, senders })
+  return createChainReader(rpc, { factory, wallets: [], senders })
 }
 
 /**
@@ -208,6 +211,7 @@ export function chainPreflight(
     const facts = await checkChain(chain)
     await claimLedger(pool, chain)
     await enterTerms(config, pool, chain, tell)
+    await enterWallet(pool, chain, tell)
     return facts
   }
   return () => {
@@ -238,6 +242,55 @@ async function enterTerms(
     if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
   }
   for (const line of termsToTell(await readCreditTerms(pool), named)) tell(line)
+}
+
+/**
+ * Enters the payments wallet that the environment names into a ledger that has none; what a ledger has is never changed here.
+ * @throws StartError where no buyer should be told that address.
+ */
+export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: (line: string) => void): Promise<void> {
+  const { paymentAddress, factory } = part
+  if (paymentAddress !== null && (await readPaymentWallets(pool)).length === 0) {
+    const objection = await lookAtWallet(part, rpc, paymentAddress)
+    if (objection)
+      throw new StartError(
+        `Node Ledger cannot start on this chain:\n  PAYMENT_ADDRESS: ${objection.problem}. ${objection.remedy}`,
+      )
+    await inTransaction(pool, async (sql) => {
+      await lockWallets(sql)
+      const cursor = await readCursor(sql, { lock: true })
+      const watchedFrom = cursor ? cursor.number + 1 : 0
+      if (!(await insertFirstWallet(sql, paymentAddress, watchedFrom, 'start'))) return
+      const detail = { before: null, after: { wallet: paymentAddress, watchedFrom }, factory }
+      await writeAudit(sql, { actor: 'start', action: 'walletChanged', subject: paymentAddress, detail })
+      await notifyLedgerChanged(sql)
+    })
+  }
+  for (const line of walletsToTell(await readPaymentWallets(pool), paymentAddress)) tell(line)
+  const sold = await readWalletInForce(pool)
+  const objection = sold && (await lookAtWallet(part, rpc, sold))
+  if (objection)
+    tell(`the payments wallet of the ledger should be replaced with "node-ledger wallets set": ${objection.problem}`)
+}
+
+/** What speaks against a payments wallet, by what is configured here and what the chain says. */
+export async function lookAtWallet(
+  part: ChainPart,
+  rpc: Rpc,
+  wallet: Address,
+): Promise<ReturnType<typeof refuseWallet>> {
+  const facts = await createContractReader(rpc, part.factory).walletFacts(wallet)
+  return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, sendersOf(part)) })
+}
+
+/** What is to be said of the payments wallets at start: that there is none, or that the environment names another one. */
+export function walletsToTell(entered: readonly PaymentWallet[], named: Address | null): string[] {
+  if (entered.length === 0)
+    return ['this ledger has no payments wallet: nothing can be bought until "node-ledger wallets set" enters one']
+  if (named === null || named === entered.at(-1)?.wallet) return []
+  return [
+    `PAYMENT_ADDRESS names ${named}, which is not the payments wallet that the ledger goes by, and is ignored: "node-ledger wallets list" shows the ledger's`,
+  ]
 }
 
 async function refuseRange(

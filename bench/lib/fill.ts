@@ -94,10 +94,10 @@ async function fillNodes(sql: Sql, { nodes, withdrawingEvery, withdrawals }: Led
   const owner = sql`substr(pg_temp.hash_of('wallet', (n - 1) / ${NODES_PER_WALLET}::bigint), 1, 42)`
   const withdraws = sql`(n - 1) % ${withdrawingEvery}::bigint = 0`
   await sql`
-    INSERT INTO payments (id, tx_hash, ref, from_address, value_wei, succeeded, state, tier_id, tier_version, node_id, block_number,
+    INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, tier_id, tier_version, node_id, block_number,
       block_hash, tx_index, block_time)
     OVERRIDING SYSTEM VALUE
-    SELECT n, pg_temp.hash_of('payment', n), pg_temp.hash_of('ref', n), ${owner}, ${PRICE_WEI}::numeric, true, 'minted', 'basic', 1, n, 1,
+    SELECT n, pg_temp.hash_of('payment', n), pg_temp.hash_of('ref', n), ${owner}, ${owner}, ${PRICE_WEI}::numeric, true, 'minted', 'basic', 1, n, 1,
       pg_temp.hash_of('block', 1), 0, to_timestamp(0) FROM ${everyNode}`
   await sql`
     INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, withdrawn_wei, mint_tx_hash,
@@ -121,5 +121,5 @@ async function fillTotals(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void
       distributed_wei = (SELECT sum(total_wei) FROM rounds), withdrawn_wei = (SELECT coalesce(sum(amount_wei), 0) FROM withdrawals),
       sales_wei = ${nodes}::numeric * ${PRICE_WEI}::numeric`
   await sql`
-    UPDATE wallet_books SET in_wei = ${nodes}::numeric * ${PRICE_WEI}::numeric`
+    UPDATE wallet_books SET in_wei = in_wei + ${nodes}::numeric * ${PRICE_WEI}::numeric`
 }

@@ -30,7 +30,6 @@ const app = createServer({
   settings: {
     chainId: 31337,
     factoryAddress: null,
-    paymentAddress: null,
     publicRpcUrl: null,
     embedded: false,
     quoteTier: null,

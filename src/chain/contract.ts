@@ -6,6 +6,7 @@ import { ChainFault } from './faults.ts'
 import { chunks, mapBounded } from './parallel.ts'
 import type { ChainNode, ContractReader } from './port.ts'
 import type { Rpc, RpcCall } from './rpc.ts'
+import { canTrace } from './trace.ts'
 import { bytes, quantity, safeNumber, toQuantity } from './wire.ts'
 
 /** Nodes in one call: some 10,000 gas each, and providers cap a call at 50 million gas or less. */
@@ -106,6 +107,21 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     async bounds(atBlock) {
       const [floorGwei, ceilingGwei] = await view(atBlock, 'bounds', [])
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
+    },
+
+    async walletFacts(wallet) {
+      const [minter, distributor, code] = await rpc.requestAll([
+        viewCall(factory, 'latest', 'minter', []),
+        viewCall(factory, 'latest', 'distributor', []),
+        { method: 'eth_getCode', params: [wallet, 'latest'] },
+      ])
+      const hasCode = bytes(code, 'code').length > 2
+      return {
+        minter: address(readView('minter', minter)),
+        distributor: address(readView('distributor', distributor)),
+        hasCode,
+        isTraceable: hasCode && (await canTrace(rpc, wallet)),
+      }
     },
 
     async distributor(atBlock) {

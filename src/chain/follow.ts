@@ -2,7 +2,7 @@
 // must never cache a head or a block (a stale one moves money), and never answer a guess: "not there" is null only where
 // the port says so, everything else that fails is a ChainFault.
 import { encodeFunctionData } from 'viem/utils'
-import type { Block, ObservedRange } from '../domain/observed.ts'
+import type { Block, ObservedRange, Watching } from '../domain/observed.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import { ChainFault, orNull, RpcFault } from './faults.ts'
 import { createObserver, RangeRefused } from './observe.ts'
@@ -46,6 +46,14 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
   }
 }
 
+/** A range of blocks to observe. */
+interface Asked {
+  from: number
+  to: number
+  parent: Hash | null
+  watching: Watching | undefined
+}
+
 function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
   const observer = createObserver(rpc, watched)
   let span = SPAN_START
@@ -68,11 +76,11 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
   }
 
   /** A range, from another provider where the answers of the first contradict each other, or the chain. */
-  async function observeBelievable(from: number, to: number, parent: Hash | null): Promise<ObservedRange> {
+  async function observeBelievable({ from, to, parent, watching }: Asked): Promise<ObservedRange> {
     // Each round passes over one provider, so this ends after as many as there are.
     for (;;) {
       try {
-        return await observer.observe(from, to, parent)
+        return await observer.observe(from, to, parent, watching)
       } catch (error) {
         if (!isContradiction(error) || !rpc.passOverFirst()) throw error
       }
@@ -80,9 +88,10 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
   }
 
   /** One range of `size`; a success lets the next be longer, unless it took too long. */
-  async function observeSpan(from: number, size: number, parent: Hash | null): Promise<ObservedRange> {
+  async function observeSpan(asked: Asked): Promise<ObservedRange> {
     const began = performance.now()
-    const range = await observeBelievable(from, from + size - 1, parent)
+    const size = asked.to - asked.from + 1
+    const range = await observeBelievable(asked)
     const slow = performance.now() - began > SPAN_TARGET_MS
     if (slow) span = Math.max(1, Math.floor(size / 2))
     else if (size === span) span = Math.min(SPAN_MAX, span * 2)
@@ -111,7 +120,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
 
     block: (number) => blockAt(number),
 
-    async observe(from, to, parent) {
+    async observe(from, to, parent, watching) {
       if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || to < from) {
         throw new RangeError(`not a range of blocks: ${from} to ${to}`)
       }
@@ -119,7 +128,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
       for (;;) {
         const size = Math.min(to - from + 1, span)
         try {
-          return await observeSpan(from, size, parent)
+          return await observeSpan({ from, to: from + size - 1, parent, watching })
         } catch (error) {
           if (isTooMuch(error) || isUnreachable(error)) span = Math.max(1, Math.floor(size / 2))
           // A provider that did not answer is not pressed on at once; the next range asked of it is shorter.

@@ -2,7 +2,8 @@
 // against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
 // receipt is a retryable fault), and never mix two forks in one answer.
 import { FEE_BLOCKS, median } from '../domain/fees.ts'
-import type { BlockFees, ObservedRange, Position } from '../domain/observed.ts'
+import type { BlockFees, ObservedRange, Position, Watching } from '../domain/observed.ts'
+import { isWatched } from '../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import { messageOf } from '../lib/errors.ts'
 import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
@@ -45,15 +46,17 @@ const again = (message: string): never => {
 }
 
 export interface Observer {
-  observe(from: number, to: number, parent: Hash | null): Promise<ObservedRange>
+  observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
 }
 
 /** Builds the observer of one deployment. */
-export function createObserver(rpc: RpcReads, watched: Watched): Observer {
-  const bloomCheck = createBloomCheck(watched.factory, ledgerTopics)
-  const concerns = concernOf(watched)
+export function createObserver(rpc: RpcReads, built: Watched): Observer {
+  const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
   return {
-    async observe(from, to, parent) {
+    async observe(from, to, parent, watching = built) {
+      const senders = [...new Set([...built.senders, ...watching.senders])]
+      const watched = { factory: built.factory, wallets: watching.wallets, senders }
+      const concerns = concernOf(watched)
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched, from, to))
       const isOurs = memberOf(watched.senders)
@@ -170,9 +173,11 @@ function hashOf(entry: unknown): Hash {
   return String(fields<'hash'>(entry, 'transaction').hash).toLowerCase() as Hash
 }
 
+const addressesOf = (wallets: Watching['wallets']) => wallets.map(({ wallet }) => wallet)
+
 /** Cheap test on a raw transaction: most of a block's are parsed no further. */
-function concernOf({ factory, paymentAddress, senders }: Watched): Concern {
-  const payments = paymentAddress ? [paymentAddress] : []
+function concernOf({ factory, wallets, senders }: Watched): Concern {
+  const payments = addressesOf(wallets)
   const isFrom = memberOf([...senders, ...payments])
   const isTo = memberOf([factory, ...payments])
   return (from, to) => isFrom(from) || isTo(to)
@@ -296,8 +301,8 @@ async function fetchReceipts(
 }
 
 function needsReceipt(watched: Watched, tx: WireTransaction): boolean {
-  const { paymentAddress, senders } = watched
-  if (paymentAddress !== null && (tx.to === paymentAddress || tx.from === paymentAddress)) return true
+  const { wallets, senders } = watched
+  if (wallets.some(({ wallet }) => wallet === tx.to || wallet === tx.from)) return true
   // What an owner called on the factory: a bloom does not count logs, so that only the receipt says whether one is kept from us.
   return senders.includes(tx.from) || tx.to === watched.factory
 }
@@ -333,6 +338,7 @@ function assemble(
   receipts: ReadonlyMap<Hash, WireReceipt>,
 ): ObservedRange {
   const range: ObservedRange = {
+    watching: { wallets: watched.wallets, senders: watched.senders },
     blocks: [],
     fees: [],
     transfers: [],
@@ -359,7 +365,7 @@ function positionOf(head: WireHeader, txHash: Hash, txIndex: number): Position {
   return { blockNumber: head.number, blockHash: head.hash, blockTime: head.time, txHash, txIndex }
 }
 
-/** A transaction may be several things at once: the payments wallet paying itself is a transfer and an outflow. */
+/** A transaction may be several things at once: from one payments wallet to another it is a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
   watched: Watched,
@@ -368,8 +374,12 @@ function addTransaction(
 ): void {
   const { succeeded, feeWei, gasUsed } = receipt
   const { from, to, valueWei, nonce } = tx
-  if (to !== null && to === watched.paymentAddress) range.transfers.push({ ...at, from, valueWei, succeeded })
-  if (from === watched.paymentAddress) range.outflows.push({ ...at, to, valueWei, feeWei, succeeded })
+  for (const watchedWallet of watched.wallets) {
+    const { wallet } = watchedWallet
+    if (!isWatched(watchedWallet, at.blockNumber)) continue
+    if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded })
+    if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
+  }
   // Also where the key is not ours: another instance, or an earlier start, may have sent it.
   if (watched.senders.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)

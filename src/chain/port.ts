@@ -2,16 +2,12 @@
 // stand behind these. Every method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is
 // null only where the docstring says so.
 import type { FeeLimits } from '../domain/fees.ts'
-import type { Block, FactoryEvent, ObservedRange } from '../domain/observed.ts'
+import type { Block, FactoryEvent, ObservedRange, Watching } from '../domain/observed.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
-/** What of the chain a deployment watches. */
-export interface Watched {
+/** What of the chain a deployment watches. Wallets and senders that the ledger has are named for each range. */
+export interface Watched extends Watching {
   factory: Address
-  /** Null when no payments address is configured: then no transfer is a payment. */
-  paymentAddress: Address | null
-  /** The minter's and the distributor's address, as far as they are known. */
-  senders: Address[]
 }
 
 /** One very block. */
@@ -43,9 +39,10 @@ export interface ChainReader {
    * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent
    * (null: unknown, accept any). Every log is anchored to its block's hash, every receipt compared with it; a missing
    * block, a broken parent chain, or logs that a block's bloom denies or lacks make it throw a retryable ChainFault.
-   * May answer a shorter range than asked (never an empty one) where a provider limits ranges.
+   * May answer a shorter range than asked (never an empty one) where a provider limits ranges. `watching` is what the ledger has it
+   * read for; left out, what the reader was built with. The reader's own senders are always among it.
    */
-  observe(from: number, to: number, parent: Hash | null): Promise<ObservedRange>
+  observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
   /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null when the head is older. */
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
   /** A transaction by hash: null when the provider does not know it. `blockNumber` is null while it is pending. */
@@ -174,6 +171,10 @@ export interface ContractReader {
   maxPerWallet(): Promise<number>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
+  /** What an address is, in the eyes of the contract and the provider, that buyers might be told to pay to. */
+  walletFacts(
+    wallet: Address,
+  ): Promise<{ minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>
   /** Who may credit rounds; null where the owner has named nobody, so that no turn is paid or skipped. */
   distributor(atBlock: number): Promise<Address | null>
   /** The least interval a cohort may be opened with. */

@@ -10,6 +10,11 @@ const CALLS_MAX = 100_000
 /** What moves value: a delegated or static call names its caller's or none. */
 const MOVES_VALUE = new Set(['CALL', 'SELFDESTRUCT'])
 
+/** Whether the provider traces calls: without, what a contract's code sends is nowhere to be seen. */
+export async function canTrace(rpc: RpcReads, to: Address): Promise<boolean> {
+  return (await rpc.call('debug_traceCall', [{ to }, 'latest', { tracer: 'callTracer' }])).ok
+}
+
 /** Transfers to `to` by calls within a transaction, in the order they were made; null where the provider cannot trace. */
 export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
   const reply = await rpc.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])

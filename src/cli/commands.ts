@@ -251,6 +251,33 @@ whoever paid, and carry the very amount; where a Safe made it, the provider's tr
     load: async () => (await import('./payments.ts')).refund,
   },
   {
+    name: 'wallets list',
+    group: 'decide',
+    summary: 'list the payments wallets: the one buyers pay to, those still watched, those closed',
+    examples: ['node-ledger wallets list'],
+    load: async () => (await import('./wallets.ts')).list,
+  },
+  {
+    name: 'wallets set',
+    group: 'decide',
+    summary: 'change the wallet that buyers pay to',
+    details: `It holds from 64 blocks and five minutes ahead of the followed block on; quotes change then. For PRICE_GRACE_SEC more a payment to the one
+before is a sale, later it is held (oldWallet). With --stolen it holds from the next block on, and no later payment to the one before is a sale.`,
+    args: [{ name: 'address', help: 'the wallet' }],
+    options: { stolen: { help: 'the key of the present one is in the wrong hands' }, ...REASON, ...YES },
+    examples: ['node-ledger wallets set 0x90f79bf6eb2c4f870365e785982e1f101e93b906 --reason "new custodian" --yes'],
+    load: async () => (await import('./wallets.ts')).set,
+  },
+  {
+    name: 'wallets close',
+    group: 'decide',
+    summary: 'close the books of a wallet that was replaced: what comes there later is not seen',
+    args: [{ name: 'address', help: 'the wallet' }],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger wallets close 0x90f79bf6eb2c4f870365e785982e1f101e93b906 --yes'],
+    load: async () => (await import('./wallets.ts')).close,
+  },
+  {
     name: 'terms list',
     group: 'decide',
     summary: "list the credit terms, and what the contract's owner has to do for them",

@@ -84,7 +84,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   if (chain) {
     const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: RPC_TIMEOUT_MS })
     stack.defer(() => rpc.close())
-    findings.push(...(await lookAtChain(chain, rpc, config.schedule.staleAfterSec)))
+    findings.push(...(await lookAtChain(chain, rpc, { staleSec: config.schedule.staleAfterSec, pool: readable })))
     findings.push(...(await lookAtPowers(chain.factory, rpc, readable)))
     const roles = closed.map(({ check }) => check)
     findings.push(...(await lookAtKeys(config, chain, readable)).filter(({ check }) => !roles.includes(check)))

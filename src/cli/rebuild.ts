@@ -14,7 +14,7 @@ import { ledgerContext } from '../pass-context.ts'
 import type { Comparison } from '../rebuild/compare.ts'
 import { rebuild } from '../rebuild/rebuild.ts'
 import { seedTiers } from '../seed.ts'
-import { checkChain, claimLedger, readerOf, settleChainId } from '../settle.ts'
+import { checkChain, claimLedger, enterWallet, readerOf, settleChainId } from '../settle.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { RefusedError, UsageError } from './errors.ts'
 import { noService, readSettings } from './ledger.ts'
@@ -54,6 +54,7 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   await claimLedger(pool, opened)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {
+    await enterWallet(pool, opened, say)
     say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered anew')
     if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 })
   }

@@ -84,6 +84,7 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
 export interface DeskPayment {
   id: number
   ref: Hash
+  wallet: Address
   txHash: Hash | null
   innerIndex: number
   from: Address | null
@@ -99,7 +100,7 @@ export interface DeskPayment {
 /** The payments meant; with `lock`, nobody else decides about them until the transaction ends. */
 export async function readDesk(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
-    SELECT p.id, p.ref, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
+    SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
       p.value_wei AS "valueWei", p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",
       p.block_number AS "blockNumber", p.block_hash AS "blockHash"
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`

@@ -152,7 +152,7 @@ export async function enter(
             SELECT verdict, reason, evidence FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
             ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})),
         -- A hash stands for one sender and one value: where they differ, a provider had misread them.
-        from_address = excluded.from_address, value_wei = excluded.value_wei,
+        wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,
         outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END,
         succeeded = excluded.succeeded, block_number = excluded.block_number, block_hash = excluded.block_hash,
         tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()

@@ -1,4 +1,4 @@
-// Payments: what arrived at the payments wallet, where it stands, and every verdict on it with its evidence.
+// Payments: what arrived at the payments wallets, where it stands, and every verdict on it with its evidence.
 import type { Outflow, Transfer } from '../domain/observed.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import type { PaymentState, ReasonAfter } from '../domain/transitions.ts'
@@ -12,6 +12,8 @@ export interface Payment {
   id: number
   txHash: Hash
   ref: Hash
+  /** The payments wallet it came to. */
+  wallet: Address
   from: Address
   valueWei: Wei
   succeeded: boolean
@@ -27,7 +29,7 @@ export interface Payment {
 }
 
 function columns(sql: Sql) {
-  return sql`p.id, p.tx_hash AS "txHash", p.ref, p.from_address AS "from", p.value_wei AS "valueWei", p.succeeded, p.state,
+  return sql`p.id, p.tx_hash AS "txHash", p.ref, p.wallet, p.from_address AS "from", p.value_wei AS "valueWei", p.succeeded, p.state,
     p.reason, p.tier_id AS "tierId", t.tier_no AS "tierNo", p.block_number AS "blockNumber",
     p.block_hash AS "blockHash", extract(epoch FROM p.block_time)::bigint AS "blockTime",
     p.tx_index AS "txIndex", p.inner_index AS "innerIndex"`
@@ -42,26 +44,26 @@ export function byPlace(a: Payment, b: Payment): number {
 export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<number> {
   if (transfers.length === 0) return 0
   return await enter(sql, 'observe', {
-    columns: sql`tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
+    columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
     rows: sql`
-      SELECT tx_hash, tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time)
-      FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'from')}::text[],
+      SELECT tx_hash, tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time)
+      FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'wallet')}::text[], ${column(transfers, 'from')}::text[],
           ${column(transfers, 'valueWei')}::numeric[], ${column(transfers, 'succeeded')}::boolean[],
           ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
           ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[])
-        AS t(tx_hash, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
+        AS t(tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
       ORDER BY block_number, tx_index`,
   })
 }
 
-/** Stores what the payments wallet itself sent: the other side of its balance. */
+/** Stores what the payments wallets themselves sent: the other side of their balances. */
 export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Promise<void> {
   if (outflows.length === 0) return
   const rows = outflows.map((o) => ({ ...o, valueWei: o.succeeded ? o.valueWei : 0n }))
   await sql`
-    INSERT INTO wallet_outflows (ref, tx_hash, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
-    SELECT "txHash", "txHash", "to", "valueWei", "feeWei", "blockNumber", "blockHash", to_timestamp("blockTime")
-    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("txHash" text, "to" text, "valueWei" numeric,
+    INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
+    SELECT "txHash", "txHash", wallet, "to", "valueWei", "feeWei", "blockNumber", "blockHash", to_timestamp("blockTime")
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("txHash" text, wallet text, "to" text, "valueWei" numeric,
       "feeWei" numeric, "blockNumber" bigint, "blockHash" text, "blockTime" bigint)`
 }
 

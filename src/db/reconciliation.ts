@@ -12,8 +12,9 @@ export async function readReconciliation(sql: Sql): Promise<object> {
       'nextNodeId', coalesce((SELECT value FROM settings WHERE name = 'reconcileNext'), '1'),
       'followed', (SELECT jsonb_build_object('blockNumber', block_number, 'blockHash', block_hash, 'blockTime',
         iso(to_timestamp(block_time))) FROM cursors WHERE name = 'follow'),
-      'wallet', (SELECT jsonb_build_object('address', wallet, 'auditedBlock', audited_block, 'baseBlock', base_block,
-        'bookedWei', (base_wei + in_wei - out_wei)::text) FROM wallet_books),
+      'wallets', (SELECT coalesce(jsonb_agg(jsonb_build_object('address', b.wallet, 'auditedBlock', b.audited_block, 'baseBlock', b.base_block,
+        'bookedWei', (b.base_wei + b.in_wei - b.out_wei)::text, 'closedBlock', w.closed_block) ORDER BY w.id), '[]')
+        FROM wallet_books b JOIN payment_wallets w USING (wallet)),
       'halted', (SELECT value FROM settings WHERE name = 'halted')) AS report`
   return row?.report ?? {}
 }

@@ -13,10 +13,10 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
   return await sql<Happening[]>`
     SELECT number AS "blockNumber", 'block ' || hash AS key FROM blocks WHERE number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT block_number, concat_ws(' ', 'payment', tx_hash, from_address, value_wei, CASE WHEN NOT succeeded THEN 'failed' END)
+    SELECT block_number, concat_ws(' ', 'payment', tx_hash, wallet, from_address, value_wei, CASE WHEN NOT succeeded THEN 'failed' END)
       FROM payments WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
     UNION ALL
-    SELECT block_number, concat_ws(' ', 'outflow', tx_hash, to_address, value_wei, fee_wei) FROM wallet_outflows
+    SELECT block_number, concat_ws(' ', 'outflow', tx_hash, wallet, to_address, value_wei, fee_wei) FROM wallet_outflows
       WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL
     UNION ALL
     SELECT n.block_number, concat_ws(' ', 'node', n.node_id, n.ref, coalesce(n.cohort, e.cohort))
@@ -48,9 +48,11 @@ export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRa
   return [
     ...blocks.map((block) => named(block.number, 'block', block.hash)),
     ...transfers.map((t) =>
-      named(t.blockNumber, 'payment', t.txHash, t.from, t.valueWei, t.succeeded ? null : 'failed'),
+      named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed'),
     ),
-    ...outflows.map((o) => named(o.blockNumber, 'outflow', o.txHash, o.to, o.succeeded ? o.valueWei : 0n, o.feeWei)),
+    ...outflows.map((o) =>
+      named(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n, o.feeWei),
+    ),
     ...events.flatMap((event) => {
       switch (event.kind) {
         case 'nodeMinted':

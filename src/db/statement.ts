@@ -93,23 +93,23 @@ export interface Movement {
   wei: bigint
 }
 
-/** The payments wallet: every transfer seen, what the audit filed, what it sent and the fees it paid. */
-export async function readWalletMovements(sql: Sql, { after, upTo }: Blocks): Promise<Movement[]> {
+/** A payments wallet: every transfer seen, what the audit filed, what it sent and the fees it paid. */
+export async function readWalletMovements(sql: Sql, wallet: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT CASE WHEN tx_hash IS NULL THEN 'arrivedUnattributed' WHEN state = 'ignored' THEN 'arrivedIgnored' ELSE 'payments' END AS what,
       count(*) AS count, sum(value_wei) AS wei
-    FROM payments WHERE block_number > ${after} AND block_number <= ${upTo} AND succeeded GROUP BY 1
+    FROM payments WHERE block_number > ${after} AND block_number <= ${upTo} AND succeeded AND wallet = ${wallet} GROUP BY 1
     UNION ALL
     SELECT CASE WHEN o.tx_hash IS NULL THEN 'leftUnattributed' WHEN f.tx_hash IS NOT NULL THEN 'refunds' ELSE 'sent' END,
       count(*), -sum(o.value_wei)
     FROM wallet_outflows o LEFT JOIN refunds f ON f.tx_hash = o.tx_hash
-    WHERE o.block_number > ${after} AND o.block_number <= ${upTo} GROUP BY 1
+    WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.wallet = ${wallet} GROUP BY 1
     UNION ALL
     SELECT 'fees', count(*), -sum(fee_wei) FROM wallet_outflows
-    WHERE block_number > ${after} AND block_number <= ${upTo} HAVING count(*) > 0`
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND wallet = ${wallet} HAVING count(*) > 0`
 }
 
-/** A sender: what the payments wallet gave it, what its transactions moved and cost, what owners withdrew to it. */
+/** A sender: what the payments wallets gave it, what its transactions moved and cost, what owners withdrew to it. */
 export async function readSenderMovements(sql: Sql, sender: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'fromPaymentsWallet' AS what, count(*) AS count, sum(value_wei) AS wei FROM wallet_outflows
@@ -132,7 +132,7 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
     HAVING count(*) > 0`
 }
 
-/** The factory: rounds that came with their value, withdrawals, and what the payments wallet or a sender gave it beside. */
+/** The factory: rounds that came with their value, withdrawals, and what the payments wallets or a sender gave it beside. */
 export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds
@@ -159,12 +159,12 @@ export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint
   return row?.wei ?? 0n
 }
 
-/** What the books say the payments wallet held at a block; null while they have no beginning, or begin with another wallet. */
+/** What a payments wallet's books say it held at a block; null while they have no beginning. */
 export async function readBookedWalletAt(sql: Sql, wallet: Address, block: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT b.base_wei + b.in_wei - b.out_wei
-      - (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE block_number > ${block} AND succeeded)
-      + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE block_number > ${block}) AS wei
+      - (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE block_number > ${block} AND succeeded AND wallet = ${wallet})
+      + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE block_number > ${block} AND wallet = ${wallet}) AS wei
     FROM wallet_books b WHERE b.wallet = ${wallet} AND b.base_block <= ${block}`
   return row?.wei ?? null
 }

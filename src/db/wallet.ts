@@ -1,71 +1,93 @@
-// The books of the payments wallet: what it should hold by what the ledger knows, kept by triggers so that reading it
+// The books of the payments wallets: what each should hold by what the ledger knows, kept by triggers so that reading it
 // costs the same in a large ledger, and what the audit found that no transaction explains.
 import type { Evidence } from '../domain/payment.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { applyAttribution } from './attributions.ts'
 import { enter } from './moves.ts'
-import type { Sql } from './sql.ts'
+import type { Fragment, Sql } from './sql.ts'
 
-/** What the wallet should hold at a followed block, read together with that block. */
+/** What a wallet should hold at a followed block, read together with that block. */
 export interface Books {
   cursor: { number: number; hash: Hash }
+  wallet: Address
+  /** The first block that is read for it. */
+  watchedFrom: number
   inWei: Wei
   outWei: Wei
-  /** Whose they are; null until they begin for the first time. */
-  wallet: Address | null
   /** Where the books begin; null before a first balance could be read, and when a reorganisation took that block out. */
   base: { block: number; wei: bigint } | null
   /** Up to here the books agreed with the chain. */
   auditedBlock: number | null
 }
 
-/** Reads the books; null before the first block was stored. */
-export async function readBooks(sql: Sql): Promise<Books | null> {
-  const [row] = await sql<
+/** Reads the books of all wallets that are open at the followed block, in the order of their entry; none before the first block was stored. */
+export async function readAllBooks(sql: Sql): Promise<Books[]> {
+  return readSome(
+    sql,
+    sql`w.watched_from <= c.block_number AND (w.closed_block IS NULL OR w.closed_block >= c.block_number)`,
+  )
+}
+
+/** Reads the books of one wallet; null before the first block was stored. */
+export async function readBooks(sql: Sql, wallet: Address): Promise<Books | null> {
+  const [books] = await readSome(sql, sql`b.wallet = ${wallet}`)
+  return books ?? null
+}
+
+async function readSome(sql: Sql, where: Fragment): Promise<Books[]> {
+  const rows = await sql<
     {
       number: number
       hash: Hash
+      wallet: Address
+      watchedFrom: number
       inWei: Wei
       outWei: Wei
-      wallet: Address | null
       baseBlock: number | null
       baseWei: bigint | null
       auditedBlock: number | null
     }[]
   >`
-    SELECT c.block_number AS number, c.block_hash AS hash, b.in_wei AS "inWei", b.out_wei AS "outWei", b.wallet,
-      b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock"
-    FROM wallet_books b, cursors c WHERE c.name = 'follow'`
-  if (!row) return null
-  const { number, hash, inWei, outWei, wallet, baseBlock, baseWei, auditedBlock } = row
-  const base = baseBlock === null || baseWei === null ? null : { block: baseBlock, wei: baseWei }
-  return { cursor: { number, hash }, inWei, outWei, wallet, base, auditedBlock }
+    SELECT c.block_number AS number, c.block_hash AS hash, b.wallet, w.watched_from AS "watchedFrom", b.in_wei AS "inWei",
+      b.out_wei AS "outWei", b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock"
+    FROM wallet_books b JOIN payment_wallets w USING (wallet), cursors c WHERE c.name = 'follow' AND ${where} ORDER BY w.id`
+  return rows.map(({ number, hash, baseBlock, baseWei, ...row }) => ({
+    ...row,
+    cursor: { number, hash },
+    base: baseBlock === null || baseWei === null ? null : { block: baseBlock, wei: baseWei },
+  }))
 }
 
-/** Begins the books at a block. `baseWei` is the wallet's balance there less what the ledger knew of by then; it may be negative. */
+/** Begins a wallet's books at a block. `baseWei` is its balance there less what the ledger knew of by then; it may be negative. */
 export async function writeBase(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
   await sql`
-    UPDATE wallet_books SET wallet = ${wallet}, base_block = ${block}, base_wei = ${baseWei.toString()}, audited_block = ${block}`
+    UPDATE wallet_books SET base_block = ${block}, base_wei = ${baseWei.toString()}, audited_block = ${block}
+    WHERE wallet = ${wallet}`
 }
 
-/** Notes up to where the books agree with the chain. */
-export async function writeAudited(sql: Sql, block: number): Promise<void> {
-  await sql`UPDATE wallet_books SET audited_block = ${block} WHERE audited_block <> ${block}`
+/** Notes up to where a wallet's books agree with the chain. */
+export async function writeAudited(sql: Sql, wallet: Address, block: number): Promise<void> {
+  await sql`UPDATE wallet_books SET audited_block = ${block} WHERE wallet = ${wallet} AND audited_block <> ${block}`
 }
 
-/** In less out, fees included, of the blocks after `block` up to `upTo`: as much work as there are rows in them. */
-export async function netFlow(sql: Sql, block: number, upTo: number): Promise<bigint> {
+/** In less out, fees included, of a wallet in the blocks after `block` up to `upTo`: as much work as there are rows in them. */
+export async function netFlow(
+  sql: Sql,
+  wallet: Address,
+  { block, upTo }: { block: number; upTo: number },
+): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT (SELECT coalesce(sum(value_wei), 0) FROM payments
-        WHERE block_number > ${block} AND block_number <= ${upTo} AND succeeded)
+        WHERE block_number > ${block} AND block_number <= ${upTo} AND succeeded AND wallet = ${wallet})
       - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows
-        WHERE block_number > ${block} AND block_number <= ${upTo}) AS wei`
+        WHERE block_number > ${block} AND block_number <= ${upTo} AND wallet = ${wallet}) AS wei`
   return row?.wei ?? 0n
 }
 
 /** What moved in a block without a transaction of its own. */
 export interface Residue {
   ref: Hash
+  wallet: Address
   valueWei: bigint
   blockNumber: number
   blockHash: Hash
@@ -78,10 +100,10 @@ export interface Residue {
  * again is on its way once it has its sender (attributions.ts), and not before. @returns false when it was filed already.
  */
 export async function insertUnattributed(sql: Sql, residue: Residue): Promise<boolean> {
-  const { ref, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
+  const { ref, wallet, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
   const filed = await enter(sql, 'fileResidue', {
-    columns: sql`ref, value_wei, succeeded, block_number, block_hash, block_time`,
-    rows: sql`SELECT ${ref}, ${valueWei.toString()}::numeric, true, ${blockNumber}::bigint, ${blockHash}, to_timestamp(${blockTime})`,
+    columns: sql`ref, wallet, value_wei, succeeded, block_number, block_hash, block_time`,
+    rows: sql`SELECT ${ref}, ${wallet}, ${valueWei.toString()}::numeric, true, ${blockNumber}::bigint, ${blockHash}, to_timestamp(${blockTime})`,
     evidence,
   })
   if (filed > 0) await applyAttribution(sql, ref)
@@ -90,17 +112,17 @@ export async function insertUnattributed(sql: Sql, residue: Residue): Promise<bo
 
 /** Files value that left, as an outflow without transaction. @returns false when it was filed already. */
 export async function insertUnattributedOutflow(sql: Sql, residue: Residue): Promise<boolean> {
-  const { ref, valueWei, blockNumber, blockHash, blockTime } = residue
+  const { ref, wallet, valueWei, blockNumber, blockHash, blockTime } = residue
   const added = await sql`
-    INSERT INTO wallet_outflows (ref, value_wei, fee_wei, block_number, block_hash, block_time)
-    VALUES (${ref}, ${valueWei.toString()}, 0, ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
+    INSERT INTO wallet_outflows (ref, wallet, value_wei, fee_wei, block_number, block_hash, block_time)
+    VALUES (${ref}, ${wallet}, ${valueWei.toString()}, 0, ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
     ON CONFLICT (ref) DO NOTHING`
   return added.count > 0
 }
 
 /** Has the books begin as those of a new ledger do. All that was in them must be gone already. */
 export async function forgetBooks(sql: Sql): Promise<void> {
-  await sql`UPDATE wallet_books SET wallet = NULL, base_block = NULL, base_wei = NULL, audited_block = NULL`
+  await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL`
 }
 
 /** Takes the books back to a height. The sums follow their rows; books that began above it begin anew. */

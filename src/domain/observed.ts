@@ -1,5 +1,6 @@
 // What following the chain observes, in the ledger's own words. The chain side produces these shapes, the database
 // side stores them; neither knows the other. Block times are unix seconds.
+import type { WatchedWallet } from './payment-wallets.ts'
 import type { Address, Hash, Wei } from './units.ts'
 
 /** A block header, as far as the ledger needs it. `time` is its timestamp, `prevrandao` the header's mixHash. */
@@ -29,16 +30,25 @@ export interface Position {
   txIndex: number
 }
 
-/** A top-level transaction to the payments wallet: a candidate payment, whatever its value. */
+/** What blocks are read for besides the factory. */
+export interface Watching {
+  wallets: readonly WatchedWallet[]
+  /** Accounts that send for us, as far as they are known. */
+  senders: readonly Address[]
+}
+
+/** A top-level transaction to a payments wallet: a candidate payment, whatever its value. */
 export interface Transfer extends Position {
+  wallet: Address
   from: Address
   valueWei: Wei
   /** False when the transaction reverted: the value never arrived. */
   succeeded: boolean
 }
 
-/** A top-level transaction sent by the payments wallet. `feeWei` was paid even where it reverted. */
+/** A top-level transaction sent by a payments wallet. `feeWei` was paid even where it reverted. */
 export interface Outflow extends Position {
+  wallet: Address
   to: Address | null
   valueWei: Wei
   feeWei: Wei
@@ -116,6 +126,8 @@ export type OwnerActName = (typeof OWNER_ACTS)[number]
 
 /** Everything the ledger needs of a contiguous range of blocks, checked to hang together by parent hashes. */
 export interface ObservedRange {
+  /** What it was read for: where that is not the ledger's any more, it has to be read again. */
+  watching: Watching
   blocks: Block[]
   /** Of the last blocks of the range, at most `FEE_BLOCKS`. */
   fees: BlockFees[]

@@ -16,6 +16,7 @@ export type HoldReason =
   | 'unattributed'
   | 'mintReverted'
   | 'mintedElsewhere'
+  | 'oldWallet'
   | 'recheck'
 
 /** What the judge holds a payment for. */
@@ -32,7 +33,10 @@ export interface PaymentFacts {
   from: Address
   valueWei: bigint
   succeeded: boolean
-  paymentAddress: Address
+  /** All payments wallets that there ever were: what one sends another is no sale. */
+  wallets: readonly Address[]
+  /** Whether it came to a wallet that was replaced, after the grace. */
+  isToOldWallet: boolean
   /** Wallets of our own that pay for other things: minter and distributor. */
   operators: readonly Address[]
   /** Wallets whose payments the operator wants to see first (exchanges). */
@@ -66,11 +70,11 @@ export type Verdict =
  * @returns the reason to ignore it, or null.
  */
 export function refuseTransfer(
-  facts: Pick<PaymentFacts, 'from' | 'valueWei' | 'succeeded' | 'paymentAddress' | 'operators'>,
+  facts: Pick<PaymentFacts, 'from' | 'valueWei' | 'succeeded' | 'wallets' | 'operators'>,
 ): IgnoreReason | null {
   if (!facts.succeeded) return 'failed'
   if (facts.valueWei === 0n) return 'zero'
-  if (facts.from === facts.paymentAddress) return 'self'
+  if (facts.wallets.includes(facts.from)) return 'self'
   if (facts.operators.includes(facts.from)) return 'operator'
   return null
 }
@@ -95,6 +99,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
     evidence: { rule: reason, ...seen, ...evidence },
   })
 
+  if (facts.isToOldWallet) return held('oldWallet', {})
   if (facts.senderDenied) return held('senderDenied', {})
   if (selection.kind === 'none') return held('wrongAmount', {})
   if (selection.kind === 'offSale') return held('saleClosed', {})

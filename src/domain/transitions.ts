@@ -42,6 +42,7 @@ const HOLD_REASONS = [
   'holding',
   'walletLimit',
   'senderDenied',
+  'oldWallet',
   'recheck',
 ] as const satisfies readonly JudgedReason[]
 
@@ -50,7 +51,7 @@ export const MOVES = {
     by: ['store'],
     from: [],
     to: ['seen'],
-    why: 'A followed block holds a transfer to the payments wallet.',
+    why: 'A followed block holds a transfer to a payments wallet.',
   },
   fileResidue: {
     by: ['audit'],

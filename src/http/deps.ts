@@ -69,7 +69,6 @@ export interface HttpMeters {
 export interface HttpSettings {
   readonly chainId: number
   readonly factoryAddress: Address | null
-  readonly paymentAddress: Address | null
   /** Shown to everybody in the well-known document; null unless the operator means it to be public. */
   readonly publicRpcUrl: string | null
   /** True when the chain is the embedded one. */

@@ -2,10 +2,10 @@
 // With a proven sender the payment can be released like any other, to that sender and nobody else.
 import { innerRef } from '../chain/digest.ts'
 import { attribute, readStanding } from '../db/attributions.ts'
-import { readResidueRange } from '../db/decisions.ts'
+import { readDesk, readResidueRange } from '../db/decisions.ts'
 import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
-import type { ChainRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 import { readMined } from './mined.ts'
@@ -25,7 +25,7 @@ export interface Attributed {
 
 /** POST payments/:payment/attribute `{txHash, reason?}`: for a payment held `unattributed`. */
 export async function attributePayment(
-  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead,
   actor: Actor,
   input: Fields,
 ): Promise<Attributed | OperatorRefusal> {
@@ -35,11 +35,11 @@ export async function attributePayment(
   const reason = fields.textOrNull('reason')
   if (isOperatorRefusal(key)) return key
   if (fields.refusal) return fields.refusal
-  const wallet = deps.rules.paymentAddress
-  if (wallet === null) return refuseAct('unavailable', 'No payments address is configured.')
+  const wallet = (await readDesk(deps.pool, key, { lock: false }))[0]?.wallet ?? null
   const tx = await readMined(deps, 'transaction', txHash)
   if (isOperatorRefusal(tx)) return tx
-  const transfers = await deps.chain.innerTransfers(txHash, wallet)
+  // A payment that is not there is told of under its lock.
+  const transfers = wallet === null ? [] : await deps.chain.innerTransfers(txHash, wallet)
   if (transfers === null)
     return refuseAct(
       'unavailable',

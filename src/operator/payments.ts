@@ -21,6 +21,7 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'unattributed',
   'mintReverted',
   'mintedElsewhere',
+  'oldWallet',
   'recheck',
   'self',
   'operator',

@@ -3,10 +3,12 @@
 // the provider's trace proves. It sends nothing and never could.
 import { type DeskPayment, type PaymentKey, readDesk } from '../db/decisions.ts'
 import { writeVerdict } from '../db/moves.ts'
+import { readPaymentWallets } from '../db/payment-wallets.ts'
 import { insertRefund } from '../db/refunds.ts'
 import { inTransaction } from '../db/sql.ts'
+import type { PaymentWallet } from '../domain/payment-wallets.ts'
 import type { Address } from '../domain/units.ts'
-import type { ChainRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type Decided, recordDecision } from './decide.ts'
 import { readFields } from './input.ts'
@@ -18,7 +20,7 @@ import { lockHeld, readPaymentKey } from './payments.ts'
  * from: then the recipient is not checked, and the record says so.
  */
 export async function refundPayment(
-  deps: LedgerDb & ChainRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead,
   actor: Actor,
   input: Fields,
 ): Promise<Decided | OperatorRefusal> {
@@ -36,7 +38,7 @@ export async function refundPayment(
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment
     const transfer = { ...tx, ...inner?.find(({ valueWei }) => valueWei === payment.valueWei), signer: tx.from }
-    const refusal = refuseAsRefund(deps, payment, transfer)
+    const refusal = refuseAsRefund(await readPaymentWallets(sql), payment, transfer)
     if (refusal) return refusal
     const { from, to, valueWei, blockNumber, blockHash } = transfer
     const recorded = await insertRefund(sql, {
@@ -82,13 +84,13 @@ async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: Mined)
 type Transfer = Mined & { signer: Address }
 
 /** What speaks against this transaction being the refund of this payment. */
-function refuseAsRefund(deps: RuledBy<SaleRules>, payment: DeskPayment, tx: Transfer): OperatorRefusal | null {
+function refuseAsRefund(wallets: readonly PaymentWallet[], payment: DeskPayment, tx: Transfer): OperatorRefusal | null {
   const no = (message: string) => refuseAct('invalid', message)
   if (payment.from !== null && tx.to !== payment.from)
     return no(
       `The refund went to ${tx.to}; the payment came from ${payment.from}. If a contract wallet paid it, the provider has to show an inner transfer of just that amount to the payer (debug_traceTransaction).`,
     )
-  if (tx.to === deps.rules.paymentAddress) return no('The refund went to the payments wallet itself.')
+  if (wallets.some(({ wallet }) => wallet === tx.to)) return no('The refund went to a payments wallet itself.')
   if (tx.from === tx.to || tx.signer === tx.to)
     return no('The refund was sent by the one who received it: nothing moved.')
   if (tx.valueWei !== payment.valueWei)

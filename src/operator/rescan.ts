@@ -3,15 +3,15 @@
 // again, what was on its way is settled by following. It never goes below the headers that are stored.
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks.ts'
 import { readHalt } from '../db/halts.ts'
+import { readWatching } from '../db/payment-wallets.ts'
 import { type Happening, happeningsOf, readHappenings } from '../db/rescan.ts'
 import { inTransaction } from '../db/sql.ts'
-import type { Hash } from '../domain/units.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, SaleRules } from '../passes/context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { rewindTo } from '../passes/steps/rewind.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 
-type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules & SaleRules> & Logging
+type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /** Blocks read at once. */
 const RANGE_MAX = 200
@@ -104,45 +104,25 @@ async function mayScan(deps: LedgerDb & ChainRead, fromBlock: number): Promise<C
   return cursor
 }
 
-async function scan(deps: LedgerDb & ChainRead & RuledBy<SaleRules>, fromBlock: number, cursor: Cursor) {
+async function scan(deps: LedgerDb & ChainRead, fromBlock: number, cursor: Cursor) {
   const deadline = performance.now() + BUDGET_MS
   let [missing, surplus]: [Happening[], Happening[]] = [[], []]
   let toBlock = fromBlock - 1
   while (toBlock < cursor.number && missing.length + surplus.length === 0 && performance.now() < deadline) {
     const from = toBlock + 1
     const parent = await readBlock(deps.pool, from - 1)
-    const range = await deps.chain.observe(from, Math.min(cursor.number, from + RANGE_MAX - 1), parent?.hash ?? null)
+    const upTo = Math.min(cursor.number, from + RANGE_MAX - 1)
+    const range = await deps.chain.observe(from, upTo, parent?.hash ?? null, await readWatching(deps.pool))
     toBlock = range.blocks.at(-1)?.number ?? cursor.number
     const [theirs, ours] = [happeningsOf(range), await readHappenings(deps.pool, from, toBlock)]
     if (((await readCursor(deps.pool))?.number ?? 0) < toBlock)
       return refuseAct('notYet', 'The ledger was taken back while it was compared: ask again.')
     missing = lacking(theirs, ours)
     surplus = lacking(ours, theirs)
-    const former = await ofFormerWallet(deps, surplus)
-    if (former !== null)
-      return refuseAct(
-        'conflict',
-        `In block ${former} the payments wallet was another one, and read anew what it was paid there would be lost: begin with a block after PAYMENT_ADDRESS was changed.`,
-      )
     if ([...missing, ...surplus].some(({ key }) => key.startsWith('block ')))
       return refuseAct('notYet', 'The chain is being reorganised: the next pass sees to it. Ask again.')
   }
   return { toBlock, missing: missing.slice(0, TOLD_MAX), surplus: surplus.slice(0, TOLD_MAX) }
-}
-
-/** The first block in which the ledger has a transaction of a payments wallet that is not the present one; null where there is none. */
-async function ofFormerWallet(
-  deps: ChainRead & RuledBy<SaleRules>,
-  surplus: readonly Happening[],
-): Promise<number | null> {
-  const wallet = deps.rules.paymentAddress
-  for (const { blockNumber, key } of surplus) {
-    const [kind, txHash] = key.split(' ')
-    if (kind !== 'payment' && kind !== 'outflow') continue
-    const tx = await deps.chain.transaction(txHash as Hash)
-    if (tx && tx.to !== wallet && tx.from !== wallet) return blockNumber
-  }
-  return null
 }
 
 /** What `whole` has and `part` lacks, lowest block first. */

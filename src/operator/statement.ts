@@ -1,13 +1,16 @@
 // The statement of a period: what was sold, minted, paid back, credited, withdrawn and spent, and every account's books from its
 // balance at the opening block to its balance at the closing block, to the wei. All of it from one snapshot of the ledger.
-import { orNull } from '../chain/faults.ts'
+import { ChainFault, orNull } from '../chain/faults.ts'
+import { readBlock } from '../db/blocks.ts'
 import type { Blocks } from '../db/exports.ts'
+import { readPaymentWallets } from '../db/payment-wallets.ts'
 import { readSetting } from '../db/settings.ts'
 import { inSnapshot, type Place } from '../db/snapshot.ts'
 import type { Sql } from '../db/sql.ts'
 import * as ledger from '../db/statement.ts'
+import type { WatchedWallet } from '../domain/payment-wallets.ts'
 import { type Address, address } from '../domain/units.ts'
-import type { ChainRead, FactoryRead, FollowRules, RuledBy, SaleRules } from '../passes/context.ts'
+import type { ChainRead, FactoryRead, FollowRules, RuledBy } from '../passes/context.ts'
 import { type Account, readAccount } from './account.ts'
 import {
   type Fields,
@@ -21,7 +24,7 @@ import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
 import { findPeriod, type Period, readPeriodFields, type ShownPlace, shownPlace } from './period.ts'
 
-type BooksContext = ChainRead & FactoryRead & SenderAddresses & RuledBy<SaleRules>
+type BooksContext = ChainRead & FactoryRead & SenderAddresses
 type StatementContext = BooksContext & ReplicaDb & RuledBy<FollowRules>
 
 export interface Statement {
@@ -103,38 +106,60 @@ function roleOf({ senders }: SenderAddresses, sender: Address): string {
   return roles.length > 0 ? roles.join(' and ') : 'former sender'
 }
 
-/** Payments wallet, factory, and each sender once, whatever roles one key has; also keys that were replaced within the period. */
+/** Payments wallets, factory, and each sender once, whatever roles one key has; also keys that were replaced within the period. */
 async function readAccounts(
-  deps: ChainRead & SenderAddresses & RuledBy<SaleRules>,
+  deps: ChainRead & SenderAddresses,
   sql: Sql,
   period: Period,
   spending: ReadonlySet<Address>,
 ): Promise<Account[]> {
-  const wallet = deps.rules.paymentAddress
   const identity = (await readSetting(sql, 'identity')) as { factory?: string } | null
   const factory = identity?.factory === undefined ? null : address(identity.factory)
   const senders = new Set([deps.senders.minter, deps.senders.distributor, ...spending])
   const accounts: Account[] = []
-  const add = async (asked: Omit<Parameters<typeof readAccount>[2], 'period'>) =>
-    void accounts.push(await readAccount(deps, sql, { ...asked, period }))
-  if (wallet) {
-    await add({
+  const add = async (asked: Omit<Parameters<typeof readAccount>[2], 'period'>, within = period) =>
+    void accounts.push(await readAccount(deps, sql, { ...asked, period: within }))
+  const wallets = await readPaymentWallets(sql)
+  for (const { wallet, ...watched } of wallets) {
+    const within = await whileWatched(deps, sql, watched, period)
+    if (within === null) continue
+    const asked = {
       name: 'payments wallet',
       address: wallet,
-      movements: (blocks) => ledger.readWalletMovements(sql, blocks),
-      booked: (block) => ledger.readBookedWalletAt(sql, wallet, block),
-    })
+      movements: (blocks: Blocks) => ledger.readWalletMovements(sql, wallet, blocks),
+      booked: (block: number) => ledger.readBookedWalletAt(sql, wallet, block),
+    }
+    await add(asked, within)
   }
   if (factory) {
     const movements = (blocks: Blocks) => ledger.readFactoryMovements(sql, factory, blocks)
     await add({ name: 'contract', address: factory, movements })
   }
   for (const sender of senders) {
-    if (!sender || sender === wallet) continue
+    if (!sender || wallets.some(({ wallet }) => wallet === sender)) continue
     const movements = (blocks: Blocks) => ledger.readSenderMovements(sql, sender, blocks)
     await add({ name: roleOf(deps, sender), address: sender, movements })
   }
   return accounts
+}
+
+/** The part of a period in which blocks are read for a wallet: what it held before is not the ledger's, nor what comes after its books are closed. */
+async function whileWatched(
+  { chain }: ChainRead,
+  sql: Sql,
+  { watchedFrom, closedBlock }: Omit<WatchedWallet, 'wallet'>,
+  period: Period,
+): Promise<Period | null> {
+  const first = Math.max(period.opening.number, watchedFrom - 1)
+  const last = Math.min(period.closing.number, closedBlock ?? period.closing.number)
+  if (first > last || (closedBlock !== null && closedBlock <= period.opening.number)) return null
+  const placeAt = async (number: number, known: Place) => {
+    if (number === known.number) return known
+    const block = (await readBlock(sql, number)) ?? (await chain.block(number))
+    if (block) return block
+    throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  }
+  return { ...period, opening: await placeAt(first, period.opening), closing: await placeAt(last, period.closing) }
 }
 
 async function readContract(

@@ -3,6 +3,7 @@
 // are opened by the next payments pass.
 import { readCursor } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
+import { readWalletInForce } from '../db/payment-wallets.ts'
 import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction, type Sql } from '../db/sql.ts'
 import { readCreditTerms } from '../db/terms.ts'
@@ -259,12 +260,12 @@ async function refusePayout(
 
 /** A token that cannot be read would hold every payment. */
 async function refuseToken(
-  deps: ChainRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead,
   { holdingToken }: Terms,
   now: Awaited<ReturnType<typeof readNow>>,
 ): Promise<OperatorRefusal | null> {
   if (holdingToken === null) return null
-  const somebody = deps.rules.paymentAddress ?? holdingToken
+  const somebody = (await readWalletInForce(deps.pool)) ?? holdingToken
   if ((await deps.chain.holding(holdingToken, somebody, now)) !== null) return null
   return refuseAct(
     'invalid',

@@ -1,15 +1,17 @@
 // A claim: a buyer tells the hash of his payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
 import type { TransactionView } from '../chain/port.ts'
+import { readPaymentWallets } from '../db/payment-wallets.ts'
 import { findPayment } from '../db/payments.ts'
+import { isWatched } from '../domain/payment-wallets.ts'
 import type { Hash } from '../domain/units.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, Polling, RuledBy, SaleRules } from './context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, Polling, RuledBy } from './context.ts'
 import type { ClaimOutcome, PaymentsOutcome } from './outcomes.ts'
 import { type Looks, lookOnce, reachBlock } from './steps/reach.ts'
 
 /** Builds the claim (POST /api/payments/claim) on the payments pass it triggers. */
 export function claimer(
-  ctx: LedgerDb & ChainRead & Polling & RuledBy<FollowRules & SaleRules> & Logging,
+  ctx: LedgerDb & ChainRead & Polling & RuledBy<FollowRules> & Logging,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
   // Pages claim again and again while they wait: they share what was looked at.
@@ -23,7 +25,7 @@ export function claimer(
     if (known && known.state !== 'orphaned') return { kind: 'known' }
     const tx = await ctx.chain.transaction(txHash)
     if (!tx) return known ? { kind: 'known' } : { kind: 'notFound' }
-    const refusal = refuse(ctx, tx)
+    const refusal = await refuse(ctx, tx)
     if (refusal) return refusal
     if (tx.blockNumber === null) return { kind: 'pending' }
     await reachBlock(ctx, tx.blockNumber, runPayments, reaching(txHash))
@@ -33,11 +35,15 @@ export function claimer(
 }
 
 /** What the transaction itself says against being a payment. Its value is judged later, from the ledger. */
-function refuse(ctx: RuledBy<FollowRules & SaleRules>, tx: TransactionView): ClaimOutcome | null {
-  const { paymentAddress, startBlock } = ctx.rules
+async function refuse(ctx: LedgerDb & RuledBy<FollowRules>, tx: TransactionView): Promise<ClaimOutcome | null> {
+  const { startBlock } = ctx.rules
+  const wallets = await readPaymentWallets(ctx.pool)
+  const paid = wallets.find(({ wallet }) => wallet === tx.to)
   const notASale = (why: string): ClaimOutcome => ({ kind: 'notASale', why })
-  if (!paymentAddress || tx.to !== paymentAddress) return notASale('the transaction does not pay the payments wallet')
-  if (tx.from === paymentAddress) return notASale('the transaction was sent by the payments wallet itself')
+  if (!paid || !isWatched(paid, tx.blockNumber ?? Number.MAX_SAFE_INTEGER))
+    return notASale('the transaction does not pay the payments wallet')
+  if (wallets.some(({ wallet }) => wallet === tx.from))
+    return notASale('the transaction was sent by a payments wallet itself')
   if (tx.succeeded === false) return notASale('the transaction failed on chain')
   if (tx.blockNumber !== null && tx.blockNumber < startBlock)
     return notASale('the transaction is from before the sale began')

@@ -90,7 +90,6 @@ export interface FollowRules {
 
 /** What a sale is judged by. */
 export interface SaleRules {
-  readonly paymentAddress: Address | null
   /** Seconds of block time in which a superseded price still buys its tier. */
   readonly priceGraceSec: number
   /** Seconds of block time for which an unreadable holding is asked again. */

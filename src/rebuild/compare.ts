@@ -66,7 +66,7 @@ const PROJECTIONS: readonly Projection[] = [
   {
     table: 'payments',
     key: 'ref',
-    columns: `tx_hash, inner_index, ref, from_address, value_wei, succeeded, node_id, block_number, block_hash, tx_index, block_time,
+    columns: `tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, node_id, block_number, block_hash, tx_index, block_time,
       CASE WHEN state IN ('seen', 'accepted', 'minting', 'held') THEN 'waiting' ELSE state END AS stands,
       CASE WHEN state = 'ignored' THEN reason END AS ignored_for, CASE WHEN state = 'minted' THEN tier_id END AS sold_as`,
     where: `state <> 'orphaned'`,
@@ -79,7 +79,12 @@ const PROJECTIONS: readonly Projection[] = [
   },
   { table: 'refunds', key: 'payment_ref', columns: '*' },
   { table: 'wallet_outflows', key: 'ref', columns: '*' },
-  { table: 'wallet_books', key: 'single', columns: 'in_wei, out_wei' },
+  {
+    table: 'payment_wallets',
+    key: 'wallet',
+    columns: 'wallet, from_block, from_time, stolen, watched_from, closed_block',
+  },
+  { table: 'wallet_books', key: 'wallet', columns: 'wallet, in_wei, out_wei' },
   { table: 'totals', key: 'single', columns: '*' },
 ]
 

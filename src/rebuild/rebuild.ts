@@ -6,7 +6,7 @@ import { readRecheck } from '../db/recheck.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/settings.ts'
 import { inSnapshot } from '../db/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
-import { readBooks } from '../db/wallet.ts'
+import { readAllBooks } from '../db/wallet.ts'
 import { KnownError } from '../lib/errors.ts'
 import type {
   ChainRead,
@@ -115,16 +115,16 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
 }
 
 async function auditThoroughly(
-  ctx: LedgerDb & ChainRead & RuledBy<FollowRules & SaleRules> & Logging,
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
 ): Promise<void> {
   // A block has at most one residue, in or out, so this ends with the step's blocks; a balance that cannot be read is left.
   let before: string | null = null
   for (let i = 0; i < BLOCKS_PER_STEP; i++) {
     await auditWallet(ctx, cursor, UNLIMITED)
-    const books = await readBooks(ctx.pool)
-    const stand = `${books?.auditedBlock} ${books?.inWei} ${books?.outWei}`
-    if (books?.auditedBlock === cursor.number || stand === before) return
+    const all = await readAllBooks(ctx.pool)
+    const stand = all.map((books) => `${books.auditedBlock} ${books.inWei} ${books.outWei}`).join()
+    if (all.every((books) => books.auditedBlock === cursor.number) || stand === before) return
     before = stand
   }
 }

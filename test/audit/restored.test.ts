@@ -131,7 +131,7 @@ test('so does one that is begun anew with other keys than those that minted', ()
     await world.settle()
     const chain = createChainReader(world.rpc, {
       factory: world.factory,
-      paymentAddress: world.at(3),
+      wallets: [],
       senders: [world.at(8), world.at(9)],
     })
     await ticks(world, world.instance({ ...ctx, chain, minter: null, distributor: null }))

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
+import { insertWallet } from '../../src/db/payment-wallets.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
@@ -170,21 +171,27 @@ inWorld('what failed to reach the wallet does not lead the search astray', async
   assert.deepEqual(await places(world), [[BASIC, block, 'held']])
 })
 
-inWorld('under another wallet the books begin anew: what that one held before is no payment', async (world) => {
+inWorld('a wallet that is entered later has books of its own: what it held before is no payment', async (world) => {
   await world.pay(5, BASIC)
   await world.settle()
-  const paymentAddress = world.at(12)
-  const watched = { factory: world.factory, paymentAddress, senders: [world.at(1), world.at(2)] }
-  const other = world.instance({ chain: createChainReader(world.rpc, watched), rules: { paymentAddress } })
+  const other = world.at(12)
+  const watchedFrom = Number((await world.chain.block()).number) + 1
+  const entry = { wallet: other, fromBlock: 0, fromTime: 0, stolen: false, watchedFrom }
+  await world.pay(6, 5n, other)
+  await insertWallet(world.pool, entry, 'test')
   await world.chain.mine()
-  await other.payments()
-  // The block that they began with goes; what is in them is still the first wallet's.
-  await world.chain.reorg(1)
-  await world.chain.mine()
-  await other.payments()
-  const { block } = await payInside(world, 7n, { to: paymentAddress })
-  await other.payments()
-  assert.deepEqual(await places(world), [[7n, block, 'held']])
+  await world.payments()
+  // The block that they begin with goes.
+  await world.chain.reorg(2)
+  await world.chain.mine(2)
+  await world.payments()
+  const { block } = await payInside(world, 7n, { to: other })
+  await world.payments()
+  const unexplained = await world.pool`SELECT wallet, value_wei, block_number FROM payments WHERE tx_hash IS NULL`
+  assert.deepEqual(
+    unexplained.map((row) => [row.wallet, row.value_wei, row.block_number]),
+    [[other, 7n, block]],
+  )
   assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
 })
 
@@ -346,7 +353,7 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
   const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
   const rpc = createRpc({ urls: [proxy.url], log: silentLog })
   try {
-    const watched = { factory: world.factory, paymentAddress: world.at(3), senders: [world.at(1), world.at(2)] }
+    const watched = { factory: world.factory, wallets: [], senders: [world.at(1), world.at(2)] }
     proxy.inject('internalError', { method: 'eth_getBalance', times: 100 })
     await world.instance({ chain: createChainReader(rpc, watched) }).payments()
     assert.ok((proxy.fired.get('internalError') ?? 0) > 0)

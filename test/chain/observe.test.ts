@@ -347,7 +347,7 @@ test('without a payments wallet nothing is a transfer', async () => {
   const { number } = await stage.head()
   await stage.pay(5, 1n)
   await stage.chain.mine()
-  const blind = createChainReader(stage.rpc, { ...stage.watched, paymentAddress: null })
+  const blind = createChainReader(stage.rpc, { ...stage.watched, wallets: [] })
   const range = await blind.observe(number + 1, number + 1, null)
   assert.deepEqual([range.transfers, range.outflows], [[], []])
 })

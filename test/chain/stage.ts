@@ -78,7 +78,7 @@ export async function startStage(): Promise<Stage> {
     token,
     minter,
     distributor,
-    watched: { factory, paymentAddress: at(3), senders: [at(1), at(2)] },
+    watched: { factory, wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }], senders: [at(1), at(2)] },
     at,
     keyOf,
     async behind() {

@@ -23,8 +23,8 @@ before(async () => {
     INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until) VALUES ('mint', '${A}', 7, '{}', 1, 900);
     INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
       VALUES ('${h(70)}', 1, 1, '0x00', 1, 1, 5);
-    INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
-      VALUES ('${h(10)}', '${h(10)}', '${B}', 100, true, 5, '${h(5)}', 0, now()), ('${h(11)}', '${h(11)}', '${B}', 100, true, 5, '${h(5)}', 1, now());
+    INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
+      VALUES ('${h(10)}', '${h(10)}', '${B}', '${B}', 100, true, 5, '${h(5)}', 0, now()), ('${h(11)}', '${h(11)}', '${B}', '${B}', 100, true, 5, '${h(5)}', 1, now());
     INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, block_hash)
       VALUES (1, '${B}', 1, '${h(10)}', 1, 0, 0, '${h(70)}', now(), 5, '${h(5)}');
     UPDATE payments SET state = 'minted', node_id = 1, tier_id = 'basic', tier_version = 1 WHERE id = 1;
@@ -94,27 +94,27 @@ const refused: [string, string, RegExp][] = [
   ],
   [
     'what a transaction took from the payments wallet is one row',
-    `INSERT INTO wallet_outflows (ref, tx_hash, value_wei, fee_wei, block_number, block_hash, block_time) SELECT r, '${h(82)}', 1, 0, 5, '${h(5)}', now() FROM unnest(ARRAY['${h(83)}', '${h(84)}']) AS r`,
+    `INSERT INTO wallet_outflows (ref, tx_hash, wallet, value_wei, fee_wei, block_number, block_hash, block_time) SELECT r, '${h(82)}', '${B}', 1, 0, 5, '${h(5)}', now() FROM unnest(ARRAY['${h(83)}', '${h(84)}']) AS r`,
     /wallet_outflows_tx_hash_key/,
   ],
   [
     'a transfer is one payment',
-    `INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(10)}', '${h(12)}', '${B}', 1, true, 5, '${h(5)}', now())`,
+    `INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(10)}', '${h(12)}', '${B}', '${B}', 1, true, 5, '${h(5)}', now())`,
     /payments_tx_hash_inner_index_key/,
   ],
   [
     'a ref is one payment',
-    `INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(12)}', '${h(10)}', '${B}', 1, true, 5, '${h(5)}', now())`,
+    `INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(12)}', '${h(10)}', '${B}', '${B}', 1, true, 5, '${h(5)}', now())`,
     /payments_ref_key/,
   ],
   [
     'value without a sender is on no way to a node',
-    `INSERT INTO payments (ref, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(12)}', 1, true, 5, '${h(5)}', now())`,
+    `INSERT INTO payments (ref, wallet, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(12)}', '${B}', 1, true, 5, '${h(5)}', now())`,
     /payments_check/,
   ],
   [
     'a sender is proven by a transaction',
-    `INSERT INTO payments (ref, from_address, value_wei, succeeded, state, reason, block_number, block_hash, block_time) VALUES ('${h(12)}', '${B}', 1, true, 'held', 'unattributed', 5, '${h(5)}', now())`,
+    `INSERT INTO payments (ref, wallet, from_address, value_wei, succeeded, state, reason, block_number, block_hash, block_time) VALUES ('${h(12)}', '${B}', '${B}', 1, true, 'held', 'unattributed', 5, '${h(5)}', now())`,
     /payments_check/,
   ],
   [

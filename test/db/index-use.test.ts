@@ -51,9 +51,9 @@ async function fill(sql: Pool): Promise<void> {
       SELECT n, 1, 100, 1000000, 100, 0, 0, 1, ${hash('1')} FROM generate_series(1, 200) n`
     await sql`INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count)
       SELECT n % 200 + 1, n + 100, 100, 1000000, 100, 0, 0 ${each}`
-    await sql`INSERT INTO payments (id, tx_hash, ref, from_address, value_wei, succeeded, state, node_id, tier_id, tier_version,
+    await sql`INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, node_id, tier_id, tier_version,
         block_number, block_hash, tx_index, block_time) OVERRIDING SYSTEM VALUE
-      SELECT n, ${hash('n')}, ${hash('n')}, ${address('n')}, 100, true, 'minted', n, 'basic', 1, n + 100, ${hash('n + 100')}, 0,
+      SELECT n, ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, true, 'minted', n, 'basic', 1, n + 100, ${hash('n + 100')}, 0,
         to_timestamp(n + 100) ${each}`
     await sql`INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by) SELECT n, 'accepted', '{}', 'pass' ${each}`
     await sql`INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash,
@@ -76,7 +76,7 @@ async function fill(sql: Pool): Promise<void> {
     await sql`INSERT INTO seed_blocks (number, time, parent_time, seed) SELECT n + 100, n + 100, n + 99, ${hash('n')} ${each}`
   })
   await sql`UPDATE totals SET nodes = ${NODES}, owners = ${NODES}, distributed_wei = 1000000, sales_wei = 100000000, withdrawn_wei = 100000`
-  await sql`UPDATE wallet_books SET in_wei = 100000000`
+  await sql`INSERT INTO wallet_books (wallet, in_wei) VALUES ('0x' || repeat('f3', 20), 100000000)`
   await sql`SELECT setval(pg_get_serial_sequence('payments', 'id'), ${NODES})`
   await sql`VACUUM (ANALYZE)`
 }
@@ -111,7 +111,9 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     ]),
   'nodes, and their payments': async (sql) => {
     const ref = hashOf(NODES + 1)
-    await payments.insertTransfers(sql, [{ ...at, txHash: ref, from: WALLET, valueWei: wei(100n), succeeded: true }])
+    await payments.insertTransfers(sql, [
+      { ...at, txHash: ref, wallet: WALLET, from: WALLET, valueWei: wei(100n), succeeded: true },
+    ])
     await payments.adoptNodes(sql, [ref])
     const node = {
       nodeId: BigInt(NODES + 1),

@@ -66,8 +66,8 @@ const REASONS: Partial<Record<PaymentState, string>> = { held: 'walletLimit', ig
 /** A payment in this state. */
 async function payment(sql: Sql, state: PaymentState, reason = REASONS[state] ?? null): Promise<number> {
   const [row] = await sql<{ id: number }[]>`
-    INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
-    VALUES (${h(10)}, ${h(10)}, ${BUYER}, 100, true, 5, ${h(5)}, 0, now()) RETURNING id`
+    INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
+    VALUES (${h(10)}, ${h(10)}, ${BUYER}, ${BUYER}, 100, true, 5, ${h(5)}, 0, now()) RETURNING id`
   const id = row?.id ?? 0
   await sql`UPDATE payments SET state = ${state}, reason = ${reason}, ${columnsOf(sql, state)} WHERE id = ${id}`
   return id
@@ -155,7 +155,7 @@ async function come(sql: Sql, name: 'observe' | 'fileResidue'): Promise<number> 
     const columns = sql`ref, value_wei, succeeded, block_number, block_hash, block_time`
     return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, 100, true, ${place}`, evidence: { rule: 'test' } })
   }
-  const columns = sql`tx_hash, ref, from_address, value_wei, succeeded, block_number, block_hash, block_time`
+  const columns = sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, block_time`
   return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, ${h(10)}, ${BUYER}, 100, true, ${place}` })
 }
 

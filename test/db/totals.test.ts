@@ -86,7 +86,13 @@ class Ledger {
     })
     await insertPayments(
       sql,
-      minted.map((node) => ({ ...node, from: node.owner, valueWei: wei(PRICE), succeeded: true })),
+      minted.map((node) => ({
+        ...node,
+        wallet: word(7).slice(0, 42) as Address,
+        from: node.owner,
+        valueWei: wei(PRICE),
+        succeeded: true,
+      })),
     )
     const { perNodeWei, turnCount } = this.now.cohort
     await insertNodes(

@@ -32,7 +32,8 @@ const good: PaymentFacts = {
   from: BUYER,
   valueWei: 50n,
   succeeded: true,
-  paymentAddress: WALLET,
+  wallets: [WALLET],
+  isToOldWallet: false,
   operators: [account(1), account(2)],
   senderDenied: false,
   beforeRestore: false,
@@ -177,7 +178,8 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
     from: fc.constantFrom(BUYER, WALLET, account(1)),
     valueWei: fc.constantFrom(0n, 50n),
     succeeded: fc.boolean(),
-    paymentAddress: fc.constant(WALLET),
+    wallets: fc.constant([WALLET]),
+    isToOldWallet: fc.boolean(),
     operators: fc.constant([account(1), account(2)]),
     senderDenied: fc.boolean(),
     beforeRestore: fc.boolean(),
@@ -213,6 +215,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         f.succeeded &&
         f.valueWei > 0n &&
         f.from === BUYER &&
+        !f.isToOldWallet &&
         !f.senderDenied &&
         !f.beforeRestore &&
         selection.kind === 'onSale' &&

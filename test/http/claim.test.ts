@@ -177,7 +177,7 @@ describe('a claim', () => {
 it('is 503 where no payments address is configured: nobody can say that it is no sale, and asking again may help', async () => {
   let found: ClaimOutcome = { kind: 'notASale', why: 'nothing goes to no address' }
   const passes = { claim: async () => found } as unknown as Passes
-  const service = await startService({ passes, settings: { paymentAddress: null } })
+  const service = await startService({ passes, paymentAddress: null })
   await insertSmallLedger(service.sql)
   assert.equal((await service.post('/api/payments/claim', { txHash: hashOf('unsold') })).status, 503)
   found = { kind: 'known' }

@@ -430,8 +430,8 @@ it('shows a round funded by swaps as such', async () => {
 })
 
 it('quotes nothing without a payments address, nor a configured tier that is off sale', async () => {
-  for (const settings of [{ paymentAddress: null }, { quoteTier: 'legacy' }]) {
-    const service = await startService({ settings })
+  for (const overrides of [{ paymentAddress: null }, { settings: { quoteTier: 'legacy' } }]) {
+    const service = await startService(overrides)
     await insertTiers(service.sql)
     const { status, json } = await service.get('/api/deploy-quote')
     assert.equal(status, 503)

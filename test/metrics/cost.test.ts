@@ -25,8 +25,8 @@ before(async () => {
   database = await createDatabase()
   pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
   const hash = (n: string) => pool`'0x' || lpad(to_hex(${pool.unsafe(n)}), 64, '0')`
-  await pool`INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, state, reason, block_number, block_hash, tx_index, block_time)
-    SELECT ${hash('n')}, ${hash('n')}, '0x' || repeat('a1', 20), 5, true, 'ignored', 'operator', n, ${hash('n')}, 0, to_timestamp(100)
+  await pool`INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, state, reason, block_number, block_hash, tx_index, block_time)
+    SELECT ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), '0x' || repeat('a1', 20), 5, true, 'ignored', 'operator', n, ${hash('n')}, 0, to_timestamp(100)
     FROM generate_series(1, ${PAYMENTS}::int) n`
   await pool`UPDATE payments SET state = 'held', reason = 'wrongAmount' WHERE id % 2000 = 0`
   await pool`INSERT INTO outbox (kind, sender, nonce, call, gas_limit, valid_until, state, block_number, block_hash, tx_hash, gas_used, fee_wei)

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/app.ts'
-import { createChainReader } from '../../src/chain/follow.ts'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -278,20 +277,6 @@ describe('a rescan', () => {
       assert.equal(refused.status, 409, refused.text)
       assert.match(refused.json.error, /is on its way/)
     }
-    await world.settle()
-    assert.equal(await told(paid), 'minted')
-  })
-
-  it('is refused over blocks in which the payments wallet was another one: what it was paid there would be lost', async () => {
-    const paid = await world.pay(5, BASIC)
-    await world.settle()
-    const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
-    const paymentAddress = world.at(12)
-    const watched = { factory: world.factory, paymentAddress, senders: [world.at(1), world.at(2)] }
-    const chain = createChainReader(world.rpc, watched)
-    const deps = operatorDeps({ ...world.ctx, chain, rules: { ...world.ctx.rules, paymentAddress } }, world.pool)
-    const refused = await rescan(deps, { name: 'ada', requestId: null }, { fromBlock: blockNumber })
-    assert.match(isOperatorRefusal(refused) ? refused.message : 'done', /the payments wallet was another one/)
     await world.settle()
     assert.equal(await told(paid), 'minted')
   })

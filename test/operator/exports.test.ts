@@ -41,9 +41,9 @@ async function fillLedger(sql: Pool): Promise<void> {
     entered_by) VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 0, 1, 'test')`
   await sql`INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, block_number, block_hash)
     VALUES (1, 1, 100, 1000000, ${NODES}, ${(AMOUNT * BigInt(ROUNDS)).toString()}, ${ROUNDS}, 1, ${word('1')})`
-  await sql`INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, state, tier_id, tier_version, block_number,
+  await sql`INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, state, tier_id, tier_version, block_number,
       block_hash, tx_index, block_time)
-    SELECT ${word('n')}, ${word('n')}, ${OWNER}, 100, true, 'accepted', 'basic', 1, 2, ${word('2')}, n, to_timestamp(100)
+    SELECT ${word('n')}, ${word('n')}, '0x' || repeat('f3', 20), ${OWNER}, 100, true, 'accepted', 'basic', 1, 2, ${word('2')}, n, to_timestamp(100)
     FROM generate_series(1, ${NODES}::int) n`
   await sql`INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at,
       block_number, block_hash)

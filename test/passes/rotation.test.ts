@@ -29,7 +29,7 @@ function withKeyOf(account: number): Instance {
   const signer = localSigner(chain.accounts[account]?.privateKey ?? assert.fail())
   return world.instance({
     minter: createSender({ rpc, signer, chainId: chain.chainId, factory }),
-    chain: createChainReader(rpc, { factory, paymentAddress: at(3), senders: [at(account), at(2)] }),
+    chain: createChainReader(rpc, { factory, wallets: [], senders: [at(account), at(2)] }),
   })
 }
 
@@ -67,11 +67,11 @@ test('a node that the old key had minted, and that a reorganisation took back, i
 })
 
 test('what an instance without keys has followed is settled for the one that sent it', async () => {
-  const { factory, rpc, at } = world
+  const { factory, rpc } = world
   const keyless = world.instance({
     minter: null,
     distributor: null,
-    chain: createChainReader(rpc, { factory, paymentAddress: at(3), senders: [] }),
+    chain: createChainReader(rpc, { factory, wallets: [], senders: [] }),
   })
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()

@@ -69,6 +69,9 @@ export async function insertCohort(
     VALUES (${cohort.cohort}, ${cohort.tierNo}, 60, ${cohort.nextDue}, 1, ${hashOf('block 1')})`
 }
 
+/** Where all payments of such a ledger went: the one of `http.ts`. */
+const PAYMENTS_WALLET = walletOf(0xfee)
+
 /** A payment as the follower sees it, in any state that needs no node. */
 export async function insertPayment(
   sql: Pool,
@@ -85,9 +88,9 @@ export async function insertPayment(
   const { txHash, from, valueWei, state = 'seen', reason = null, tierId = null, block = 5 } = payment
   const orphaned = state === 'orphaned'
   const [row] = await sql<{ id: number }[]>`
-    INSERT INTO payments (tx_hash, ref, from_address, value_wei, succeeded, state, reason, tier_id, tier_version, block_number,
+    INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, state, reason, tier_id, tier_version, block_number,
       block_hash, tx_index, block_time)
-    VALUES (${txHash}, ${txHash}, ${from}, ${valueWei}, true, ${state}, ${reason}, ${tierId}, ${tierId === null ? null : 1},
+    VALUES (${txHash}, ${txHash}, ${PAYMENTS_WALLET}, ${from}, ${valueWei}, true, ${state}, ${reason}, ${tierId}, ${tierId === null ? null : 1},
       ${orphaned ? null : block}, ${orphaned ? null : hashOf(`block ${block}`)}, 0, to_timestamp(${blockTime(block)}))
     RETURNING id`
   return row?.id ?? 0

@@ -4,7 +4,8 @@ import { type OutgoingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getAddress, recoverMessageAddress } from 'viem'
 import { listenForChanges } from '../../src/db/changes.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
+import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
 import type { Address } from '../../src/domain/units.ts'
 import type { HttpDeps, HttpSettings } from '../../src/http/deps.ts'
 import { createServer, type HttpServer } from '../../src/http/server.ts'
@@ -42,13 +43,18 @@ export interface Service {
   close(): Promise<void>
 }
 
-export type Overrides = Partial<Omit<HttpDeps, 'settings'>> & { settings?: Partial<HttpSettings>; listen?: boolean }
+export type Overrides = Partial<Omit<HttpDeps, 'settings'>> & {
+  settings?: Partial<HttpSettings>
+  listen?: boolean
+  paymentAddress?: Address | null
+}
 
 /** Starts one. `listen: true` hears ledger changes, so that reads are memoised as in a real service. */
 export async function startService(overrides: Overrides = {}): Promise<Service> {
-  const { settings, listen = false, ...rest } = overrides
+  const { settings, listen = false, paymentAddress = PAYMENT_ADDRESS, ...rest } = overrides
   const database = await createDatabase()
   const sql = connect(database.url, { max: 4, prepare: true, applicationName: 'test http' })
+  if (paymentAddress) await inTransaction(sql, (tx) => insertFirstWallet(tx, paymentAddress, 0, 'test'))
   const changes = listen ? listenForChanges(database.url, silentLog) : null
   const clock = { now: START_MS }
   const app = createServer({
@@ -87,7 +93,6 @@ export async function startService(overrides: Overrides = {}): Promise<Service> 
 const plainSettings: HttpSettings = {
   chainId: 31337,
   factoryAddress: walletOf(0xfac),
-  paymentAddress: PAYMENT_ADDRESS,
   publicRpcUrl: null,
   embedded: false,
   quoteTier: null,

@@ -184,7 +184,7 @@ const firstBalances = new WeakMap<object, bigint>()
  * forgotten that state.
  */
 export async function firstBalance(world: World): Promise<bigint> {
-  const balance = firstBalances.get(world.chain) ?? (await balanceOf(world, world.ctx.rules.paymentAddress, '0x0'))
+  const balance = firstBalances.get(world.chain) ?? (await balanceOf(world, world.at(3), '0x0'))
   firstBalances.set(world.chain, balance)
   return balance
 }

@@ -12,6 +12,7 @@ import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { createSender } from '../../src/chain/sender.ts'
 import { localSigner, type Signer } from '../../src/chain/signer.ts'
 import { advisoryLock } from '../../src/db/locks.ts'
+import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
 import { insertFirstTerms } from '../../src/db/terms.ts'
 import { insertTierVersion, type TierInput } from '../../src/db/tiers.ts'
@@ -168,7 +169,7 @@ export async function deployContracts(
   return { factory: await deploy(chain, at(0), data), token: await deploy(chain, at(4), demoTokenBytecode) }
 }
 
-/** Enters three tiers and the credit terms, from the chain's head on. */
+/** Enters three tiers, the credit terms and the payments wallet, from the chain's head on. */
 export async function enterTerms(
   pool: Pool,
   chain: TestChain,
@@ -181,6 +182,7 @@ export async function enterTerms(
   const range = { minWei: wei(ETHER / 2000n), maxWei: wei((ETHER * 3n) / 2000n) }
   const terms = { payouts: true, ...range, intervalSec, slotSec }
   await inTransaction(pool, (sql) => insertFirstTerms(sql, terms, 'test'))
+  await inTransaction(pool, (sql) => insertFirstWallet(sql, accountOf(chain)(3), 0, 'test'))
 }
 
 /** What the passes are given: the keys of accounts 1 and 2, and the usual rules with some of them replaced. */
@@ -192,20 +194,22 @@ export function contextOf(
   const { chain, rpc, pool, directUrl, factory } = parts
   const at = accountOf(chain)
   const signerOf = (index: number) => signerWith((chain.accounts[index] ?? fail('no such account')).privateKey)
-  const paymentAddress = at(3)
   return {
     pool,
     lock: advisoryLock(directUrl),
     preflight: async () => facts,
     pollPolicy: REQUEST_POLL_POLICY,
-    chain: createChainReader(rpc, { factory, paymentAddress, senders: [at(1), at(2)] }),
+    chain: createChainReader(rpc, {
+      factory,
+      wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }],
+      senders: [at(1), at(2)],
+    }),
     contract: createContractReader(rpc, factory),
     history: createNodeHistory(rpc, factory),
     minter: createSender({ rpc, signer: signerOf(1), chainId: chain.chainId, factory }),
     distributor: createSender({ rpc, signer: signerOf(2), chainId: chain.chainId, factory }),
     rules: {
       startBlock: 1,
-      paymentAddress,
       finality: 'guarded',
       priceGraceSec: 900,
       holdingRetrySec: 3600,

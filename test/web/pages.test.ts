@@ -28,7 +28,7 @@ describe('the pages', { skip: noBrowser }, () => {
   let browser: Browser
   before(async () => {
     ;[service, browser] = await Promise.all([
-      startService({ settings: { paymentAddress: walletOf(0xfee), factoryAddress: walletOf(0xfac) } }),
+      startService({ settings: { factoryAddress: walletOf(0xfac) } }),
       startBrowser(),
     ])
     await insertSmallLedger(service.sql)

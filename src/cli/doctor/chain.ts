@@ -2,6 +2,7 @@
 import { checkDeployment } from '../../chain/check-deployment.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/probe.ts'
 import type { Rpc } from '../../chain/rpc.ts'
+import type { Pool } from '../../db/sql.ts'
 import { type ChainPart, sendersOf } from '../../parts.ts'
 import { type Finding, fail, look, ok, reasonOf, unknown, warn } from './finding.ts'
 import { lookAtStartBlock } from './start-block.ts'
@@ -13,7 +14,11 @@ const HEADS_APART_WARN = 10
 const STATES_MIN = 64
 
 /** `staleSec`: from which age on a head is old. */
-export async function lookAtChain(chain: ChainPart, rpc: Rpc, staleSec: number): Promise<Finding[]> {
+export async function lookAtChain(
+  chain: ChainPart,
+  rpc: Rpc,
+  { staleSec, pool }: { staleSec: number; pool: Pool | null },
+): Promise<Finding[]> {
   const probes = await Promise.all(
     chain.rpcUrls.map(async (url, index) => ({
       host: rpc.hosts[index] ?? '',
@@ -30,7 +35,7 @@ export async function lookAtChain(chain: ChainPart, rpc: Rpc, staleSec: number):
     ...clock(seen),
     ...(await look('chain.factory', () => lookAtFactory(chain, rpc, seen))),
     ...(await look('chain.start', () => lookAtStartBlock(chain, rpc))),
-    ...(await look('wallet.key', () => lookAtWalletKey(chain, rpc))),
+    ...(await look('wallet.key', () => lookAtWalletKey(chain, rpc, pool))),
   ]
 }
 

@@ -4,6 +4,7 @@ import { readCursor } from '../../db/blocks.ts'
 import { readHeldReasons, readRecentTrouble, readRuns } from '../../db/doctor.ts'
 import { listUnpaidNodes } from '../../db/grants.ts'
 import { readHalt } from '../../db/halts.ts'
+import { readWalletInForce } from '../../db/payment-wallets.ts'
 import { readSetting } from '../../db/settings.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
@@ -119,14 +120,15 @@ async function lookAtDrift(pool: Pool): Promise<Finding> {
   )
 }
 
-async function lookAtSale(pool: Pool, { paymentAddress, quoteTier }: LedgerOptions): Promise<Finding[]> {
+async function lookAtSale(pool: Pool, { quoteTier }: LedgerOptions): Promise<Finding[]> {
   const findings: Finding[] = []
+  const paymentAddress = await readWalletInForce(pool)
   if (paymentAddress === null)
     findings.push(
       warn(
         'sale.wallet',
-        'PAYMENT_ADDRESS is not set: nothing can be bought',
-        'Set it to the wallet that buyers pay to.',
+        'the ledger has no payments wallet: nothing can be bought',
+        '"node-ledger wallets set <address>" enters the wallet that buyers pay to.',
       ),
     )
   else findings.push(ok('sale.wallet', `buyers pay to ${paymentAddress}`, { paymentAddress }))

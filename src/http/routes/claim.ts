@@ -1,6 +1,7 @@
 // POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: everything is read from the chain,
 // the node goes to whom the ether came from, and claiming twice is claiming once. The answer is the payment's present
 // state, so that it can be polled.
+import { readWalletInForce } from '../../db/payment-wallets.ts'
 import { type ClaimedPayment, readClaimed } from '../../db/reads.ts'
 import type { Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'
@@ -45,7 +46,7 @@ export const claim = (tools: Tools): Route => {
 
 const isUnknown = (outcome: Outcome) => isRefusal(outcome) && outcome.refused === 'notYetKnown'
 
-async function claimed({ deps: { passes, settings }, ask }: Tools, txHash: Hash): Promise<Outcome> {
+async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<Outcome> {
   if (passes === null) return refuse('noChain')
   const found = await passes.claim(txHash)
   switch (found.kind) {
@@ -53,8 +54,8 @@ async function claimed({ deps: { passes, settings }, ask }: Tools, txHash: Hash)
     case 'pending':
       return refuse('notYetKnown')
     case 'notASale':
-      // Without a payments address nothing can be a sale, whatever it was meant to be.
-      return refuse(settings.paymentAddress === null ? 'noPaymentAddress' : 'notASale')
+      // Without a payments wallet nothing can be a sale, whatever it was meant to be.
+      return refuse((await ask(readWalletInForce)) === null ? 'noPaymentAddress' : 'notASale')
     case 'following':
     case 'known': {
       const payment = await ask((sql) => readClaimed(sql, txHash))

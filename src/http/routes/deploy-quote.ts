@@ -1,5 +1,6 @@
-// GET /api/deploy-quote: what to pay, and where to. Both are the operator's own settings, never the contract's; without a
-// payments address, credit terms, or anything on sale there is no quote.
+// GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's; without a
+// payments wallet that holds, credit terms, or anything on sale there is no quote.
+import { readWalletInForce } from '../../db/payment-wallets.ts'
 import { readQuote } from '../../db/reads.ts'
 import { hasTerms } from '../../db/terms.ts'
 import { toJson } from '../../lib/json.ts'
@@ -16,16 +17,20 @@ export const deployQuote = ({ deps, read, page }: Tools): Route => ({
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
   handle: async ({ query }) => {
-    const { paymentAddress, chainId, quoteTier } = deps.settings
+    const { chainId, quoteTier } = deps.settings
     const asked = parseTier(query)
     if (isRefusal(asked)) return asked
-    if (paymentAddress === null) return refuse('noPaymentAddress')
     const wanted = asked ?? quoteTier
     const quote = await page(`quote ${wanted ?? ''}`, 30, async () => {
-      const found = await read(async (sql) => ((await hasTerms(sql)) ? readQuote(sql, wanted) : null))
-      return found && toJson({ priceWei: found.priceWei, paymentAddress, chainId, tierId: found.tierId })
+      const found = await read(async (sql) => {
+        const paymentAddress = await readWalletInForce(sql)
+        const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, wanted) : null
+        return offer && { priceWei: offer.priceWei, paymentAddress, chainId, tierId: offer.tierId }
+      })
+      return found && toJson(found)
     })
     if (quote !== null) return quote
+    if ((await read(readWalletInForce)) === null) return refuse('noPaymentAddress')
     if (!(await read(hasTerms))) return refuse('noTerms')
     if (asked !== null) return refuse('unknownTier')
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')

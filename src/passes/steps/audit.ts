@@ -1,109 +1,86 @@
-// Audits the payments wallet: its balance at the followed block against what the ledger knows of. What differs arrived or
+// Audits the payments wallets: the balance of each at the followed block against what the ledger knows of. What differs arrived or
 // left by an internal call, which no transaction's value shows: its block is sought by bisection and it is filed, value
 // that arrived as a payment without sender, held for the operator. It must never keep payments from being judged.
 import { residueRef } from '../../chain/digest.ts'
 import { ChainFault } from '../../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../../db/blocks.ts'
-import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
-import { inTransaction, type Sql } from '../../db/sql.ts'
+import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
+import { inTransaction } from '../../db/sql.ts'
 import * as wallet from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import type { Address } from '../../domain/units.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits, SaleRules } from '../context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../context.ts'
 import { ledgerChainId } from './halt.ts'
 
-type AuditContext = LedgerDb & ChainRead & RuledBy<FollowRules & SaleRules> & Logging
+type AuditContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /** Residues filed in one run at most: each takes as many readings as its stretch of blocks has binary digits. */
 const FILED_MAX = 8
 
 /**
- * Audits the wallet at the cursor: one reading where nothing differs, none where this block was audited already.
+ * Audits the open wallets at the cursor: one reading of each where nothing differs, none where this block was audited already.
  * @returns how many payments were filed as `unattributed`.
  */
 export async function auditWallet(ctx: AuditContext, cursor: Cursor, run: RunLimits): Promise<number> {
-  const address = ctx.rules.paymentAddress
-  if (!address) return 0
   let filed = 0
-  try {
-    for (let round = 0; round < FILED_MAX && !run.outOfTime(); round++) {
-      const found = await auditOnce(ctx, cursor, address)
-      if (found === null) break
-      if (found > 0n) filed++
+  for (const { wallet: address } of await wallet.readAllBooks(ctx.pool)) {
+    try {
+      for (let round = 0; round < FILED_MAX && !run.outOfTime(); round++) {
+        const found = await auditOnce(ctx, cursor, address)
+        if (found === null) break
+        if (found > 0n) filed++
+      }
+    } catch (error) {
+      ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be audited; the next run audits it')
     }
-  } catch (error) {
-    ctx.log.warn({ err: error }, 'the payments wallet could not be audited; the next run audits it')
   }
   return filed
 }
 
 /** Files one residue, or begins the books. @returns its value, negative where it left; null when there is no more to be done now. */
 async function auditOnce(ctx: AuditContext, cursor: Cursor, address: Address): Promise<bigint | null> {
-  const books = await wallet.readBooks(ctx.pool)
+  const books = await wallet.readBooks(ctx.pool, address)
   // Somebody followed on meanwhile: his run audits.
   if (books?.cursor.hash !== cursor.hash) return null
-  if (books.wallet !== address || books.base === null || books.auditedBlock === null) {
-    return (await beginBooks(ctx, cursor, books, address)) ? 0n : null
-  }
+  if (books.base === null || books.auditedBlock === null) return (await beginBooks(ctx, cursor, books)) ? 0n : null
   if (books.auditedBlock === cursor.number) return null
   const balanceWei = await ctx.chain.balanceAt(address, cursor)
   if (balanceWei === null) return null
   const expectedWei = books.base.wei + books.inWei - books.outWei
   if (balanceWei === expectedWei) {
-    await markAudited(ctx, cursor)
+    await markAudited(ctx, cursor, address)
     return null
   }
   const found = await locate(ctx, { address, audited: books.auditedBlock, cursor, expectedWei, balanceWei })
   return (await file(ctx, address, books, found)) ? found.residueWei : null
 }
 
-/**
- * The books begin before the first block the ledger follows; at the cursor where that state is gone, and where they have begun before:
- * what they hold may be another wallet's.
- */
+/** The books begin before the first block that is read for the wallet; at the cursor where that state is gone. */
 async function beginBooks(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   cursor: Cursor,
   books: wallet.Books,
-  address: Address,
 ): Promise<boolean> {
+  const address = books.wallet
   // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
-  const before = books.wallet ? null : await blockBeforeFirst(ctx)
-  const firstWei = before && (await ctx.chain.balanceAt(address, before))
-  if (before && firstWei !== null) {
+  const before = await blockBeforeFirst(ctx, books)
+  const firstWei = await ctx.chain.balanceAt(address, before)
+  if (firstWei !== null)
     return underCursor(ctx, books, (sql) => wallet.writeBase(sql, address, before.number, firstWei))
-  }
   const balanceWei = await ctx.chain.balanceAt(address, cursor)
   if (balanceWei === null) return false
   return underCursor(ctx, books, async (sql) => {
     await wallet.writeBase(sql, address, cursor.number, balanceWei - books.inWei + books.outWei)
-    await noteFormer(sql, books.wallet, address, cursor)
     ctx.log.info({ block: cursor.number }, 'the payments wallet is audited from here: earlier state is not to be had')
   })
 }
 
-/** The payments wallet before the present one; kept as the setting `formerWallet`. What is sent to it is seen no more. */
-export interface FormerWallet {
-  wallet: Address
-  untilBlock: number
-  /** Unix seconds. */
-  untilTime: number
-}
-
-async function noteFormer(sql: Sql, before: Address | null, now: Address, cursor: Cursor): Promise<void> {
-  if (before === null || before === now) return
-  const former: FormerWallet = { wallet: before, untilBlock: cursor.number, untilTime: cursor.time }
-  const known = (await readSetting(sql, 'formerWallet')) as FormerWallet | null
-  await writeSetting(sql, 'formerWallet', former, 'pass')
-  // Of instances that name different wallets each takes the books to its own, in turns: the audit log has the first.
-  if (known?.wallet === now) return
-  const detail = { before, after: now, blockNumber: cursor.number }
-  await writeAudit(sql, { actor: 'pass', action: 'walletChanged', subject: now, detail })
-}
-
-async function blockBeforeFirst(ctx: ChainRead & RuledBy<FollowRules>): Promise<Block> {
-  const number = Math.max(0, ctx.rules.startBlock - 1)
-  const block = await ctx.chain.block(number)
+async function blockBeforeFirst(
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
+  { watchedFrom }: wallet.Books,
+): Promise<Block> {
+  const number = Math.max(0, Math.max(ctx.rules.startBlock, watchedFrom) - 1)
+  const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (block) return block
   throw new ChainFault(
     `the provider does not show block ${number}, with which the books of the payments wallet begin: until one does, value that comes by an internal call is not found. If this goes on, name a provider with the whole history first in RPC_URL`,
@@ -111,9 +88,10 @@ async function blockBeforeFirst(ctx: ChainRead & RuledBy<FollowRules>): Promise<
   )
 }
 
-async function markAudited(ctx: LedgerDb, cursor: Cursor): Promise<void> {
+async function markAudited(ctx: LedgerDb, cursor: Cursor, address: Address): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash) await wallet.writeAudited(sql, cursor.number)
+    if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash)
+      await wallet.writeAudited(sql, address, cursor.number)
   })
 }
 
@@ -142,13 +120,14 @@ interface Found {
  */
 async function locate(ctx: LedgerDb & ChainRead, asked: Question): Promise<Found> {
   const { address, cursor, audited } = asked
+  const flowAfter = (block: number) => wallet.netFlow(ctx.pool, address, { block, upTo: cursor.number })
   const readingAt = async (block: { number: number; hash: Block['hash'] }) => {
     const balanceWei = await ctx.chain.balanceAt(address, block)
-    const expectedWei = asked.expectedWei - (await wallet.netFlow(ctx.pool, block.number, cursor.number))
+    const expectedWei = asked.expectedWei - (await flowAfter(block.number))
     return { balanceWei, expectedWei }
   }
   let low = audited
-  let lowWei: bigint | null = asked.expectedWei - (await wallet.netFlow(ctx.pool, audited, cursor.number))
+  let lowWei: bigint | null = asked.expectedWei - (await flowAfter(audited))
   let high = await blockAt(ctx, cursor.number)
   let after = { balanceWei: asked.balanceWei, expectedWei: asked.expectedWei }
   // Halves a range of blocks, so it ends after as many steps as the range's length has binary digits.
@@ -198,6 +177,7 @@ async function file(
   }
   const residue: wallet.Residue = {
     ref: residueRef(await ledgerChainId(ctx), address, block.hash, residueWei),
+    wallet: address,
     valueWei: arrived ? residueWei : -residueWei,
     blockNumber: block.number,
     blockHash: block.hash,
@@ -206,7 +186,7 @@ async function file(
   }
   return underCursor(ctx, books, async (sql) => {
     const filed = await (arrived ? wallet.insertUnattributed : wallet.insertUnattributedOutflow)(sql, residue)
-    const detail = { ...evidence, valueWei: residue.valueWei.toString(), filed }
+    const detail = { ...evidence, wallet: address, valueWei: residue.valueWei.toString(), filed }
     const action = arrived ? 'unattributed' : 'unattributedOutflow'
     ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
     if (!filed) return false
@@ -224,7 +204,7 @@ function underCursor(
 ): Promise<boolean> {
   return inTransaction(ctx.pool, async (sql) => {
     await readCursor(sql, { lock: true })
-    const now = await wallet.readBooks(sql)
+    const now = await wallet.readBooks(sql, books.wallet)
     const same = now?.cursor.hash === books.cursor.hash && now.inWei === books.inWei && now.outWei === books.outWei
     return same && (await body(sql)) !== false
   })

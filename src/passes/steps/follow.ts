@@ -2,6 +2,7 @@
 // chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
 import { ChainFault } from '../../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks.ts'
+import { readWatching } from '../../db/payment-wallets.ts'
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type {
@@ -61,7 +62,7 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
   const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
   result.cursor = await canonicalCursor(ctx, head)
   await allIsWell(ctx, halt, head, result.cursor)
-  const reading = readAhead(ctx, run, Math.min(head.number, upTo))
+  const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, Math.min(head.number, upTo))
   try {
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
       failpoint('follow.observed')
@@ -69,7 +70,7 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
       const stored = await storeRange(ctx, range, result.cursor, head.number)
       failpoint('follow.stored')
       if (!stored) {
-        // Another instance followed in between; go on from where it stands.
+        // Another instance followed in between, or a wallet was entered: go on from where the ledger stands.
         result.cursor = await readCursor(ctx.pool)
         continue
       }
@@ -84,6 +85,14 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
   }
   if (result.cursor && result.toBlock !== null) await noteFinalized(ctx, result.cursor)
   return result
+}
+
+/** The same chain, read for what the ledger says at each range. */
+function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
+  return {
+    ...chain,
+    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool)),
+  }
 }
 
 /** The cursor, after taking the ledger back to the canonical chain where the two have parted. */

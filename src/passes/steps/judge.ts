@@ -3,6 +3,7 @@
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks.ts'
 import { type Decision, writeVerdict } from '../../db/moves.ts'
+import { readPaymentWallets } from '../../db/payment-wallets.ts'
 import * as payments from '../../db/payments.ts'
 import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../../db/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/retries.ts'
@@ -18,6 +19,7 @@ import {
   retryTimeOf,
   type Verdict,
 } from '../../domain/payment.ts'
+import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
 import { selectTier, type TierSelection, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -51,9 +53,7 @@ export async function judge(
   upToBlock: number,
   run: RunLimits,
 ): Promise<Judged> {
-  const { paymentAddress } = ctx.rules
   const judged: Judged = { accepted: 0, held: 0 }
-  if (!paymentAddress) return judged
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
@@ -73,7 +73,7 @@ export async function judge(
   const waiting = [...seen, ...roomy].sort(payments.byPlace)
 
   const basis: JudgingBasis = {
-    paymentAddress,
+    wallets: await readPaymentWallets(ctx.pool),
     versions: await readTierVersions(ctx.pool),
     walletMax,
     operators: addressesOf(ctx),
@@ -141,7 +141,7 @@ async function judgeWithHoldings(
 
 /** What is the same for all payments of one run. */
 interface JudgingBasis {
-  paymentAddress: Address
+  wallets: PaymentWallet[]
   versions: TierVersion[]
   walletMax: number
   operators: Address[]
@@ -220,7 +220,8 @@ async function decide(
       from: payment.from,
       valueWei: payment.valueWei,
       succeeded: payment.succeeded,
-      paymentAddress: basis.paymentAddress,
+      wallets: basis.wallets.map(({ wallet }) => wallet),
+      isToOldWallet: isOldWallet(basis.wallets, payment.wallet, placeOf(payment), ctx.rules.priceGraceSec),
       operators: basis.operators,
       senderDenied: await isDenied(sql, payment.from),
       beforeRestore: restored && !(await hasOperatorVerdict(sql, payment.id)),
@@ -235,6 +236,7 @@ async function decide(
     if (verdict.kind === 'held' && verdict.reason === payment.reason) return 'unchanged'
     const evidence = {
       ...verdict.evidence,
+      wallet: payment.wallet,
       from: payment.from,
       blockNumber: payment.blockNumber,
       blockHash: payment.blockHash,
@@ -244,6 +246,8 @@ async function decide(
     return verdict.kind
   })
 }
+
+const placeOf = ({ blockNumber, blockTime }: payments.Payment) => ({ number: blockNumber, time: blockTime })
 
 /** How a verdict of the rules is stored. */
 function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: Evidence): Decision {

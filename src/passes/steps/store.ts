@@ -22,12 +22,13 @@ import {
 } from '../../db/nodes.ts'
 import { type Settled, settleIntents } from '../../db/outbox.ts'
 import { insertOwnerActs } from '../../db/owner-acts.ts'
+import { lockWalletsForReading, readWatching } from '../../db/payment-wallets.ts'
 import * as payments from '../../db/payments.ts'
 import { insertRounds } from '../../db/rounds.ts'
 import { insertSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
-import type { ObservedRange } from '../../domain/observed.ts'
+import type { ObservedRange, Watching } from '../../domain/observed.ts'
 import { type LedgerChanges, replay } from '../../domain/replay.ts'
 import type { Hash } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -52,7 +53,7 @@ export interface Stored {
 }
 
 /**
- * Stores a range that continues `expected`. Null when the cursor, or a cohort, has changed since: nothing was stored. `headBlock` is the provider's
+ * Stores a range that continues `expected`. Null when the cursor, a cohort, or what blocks are read for has changed since: nothing was stored. `headBlock` is the provider's
  * head: how far a ledger that turns out to be a restored one lags behind what it was.
  */
 export async function storeRange(
@@ -77,6 +78,9 @@ export async function storeRange(
   return inTransaction(ctx.pool, async (sql) => {
     const current = await readCursor(sql, { lock: true })
     if (current?.hash !== expected?.hash) return null
+    // Without a cursor there is no lock on it: who enters a wallet waits, or is waited for.
+    if (!current) await lockWalletsForReading(sql)
+    if (!wasReadFor(range.watching, await readWatching(sql))) return null
     if (!current && !(await beginCursor(sql, cursor))) return null
     // The reconciler may have inserted a node that the ledger lacked.
     if (range.events.length > 0 && !isDeepStrictEqual(await readCohorts(sql), known)) return null
@@ -104,6 +108,11 @@ export async function storeRange(
     await writeCursor(sql, cursor)
     return { cursor, detected, minted: changes.nodes.length }
   })
+}
+
+/** Whether a range was read for what the ledger has it read for now. */
+function wasReadFor(read: Watching, now: Watching): boolean {
+  return isDeepStrictEqual(read.wallets, now.wallets) && now.senders.every((sender) => read.senders.includes(sender))
 }
 
 function changesAnything(range: ObservedRange): boolean {

@@ -4,6 +4,7 @@ import { listAudit } from '../../../operator/audit.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
 import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
 import { clearHaltByHand, pause, resume } from '../../../operator/pause.ts'
+import { changeWallet, closeBooks, listWallets, previewWallet } from '../../../operator/payment-wallets.ts'
 import { readPayments, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refund.ts'
 import { rescan } from '../../../operator/rescan.ts'
@@ -31,6 +32,9 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   bothRoute('terms', listTerms, enterTerms),
   actRoute('terms/preview', previewTerms),
   actRoute('terms/take-back', takeBackTerms),
+  bothRoute('payment-wallets', listWallets, changeWallet),
+  actRoute('payment-wallets/preview', previewWallet),
+  actRoute('payment-wallets/close', closeBooks),
   actRoute('pause', pause),
   actRoute('resume', resume),
   actRoute('halt/clear', clearHaltByHand),

@@ -1,0 +1,233 @@
+// The payments wallets as the operator changes them: what is previewed is what is entered. A new one is read for from the next block on and holds
+// a while later, so that no instance sells by it before all have it; the old one goes on being read until an act closes its books.
+import { orNull } from '../chain/faults.ts'
+import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks.ts'
+import {
+  closeWallet,
+  insertFirstWallet,
+  insertWallet,
+  lockWallets,
+  readPaymentWallets,
+  readWalletHistory,
+  type WalletRow,
+} from '../db/payment-wallets.ts'
+import { notifyLedgerChanged } from '../db/settings.ts'
+import { inTransaction, type Sql } from '../db/sql.ts'
+import { readBooks } from '../db/wallet.ts'
+import {
+  CHANGE_AHEAD_BLOCKS,
+  CHANGE_AHEAD_SEC,
+  hotKeysOf,
+  isOldWallet,
+  type PaymentWallet,
+  refuseWallet,
+  walletAt,
+} from '../domain/payment-wallets.ts'
+import type { Address } from '../domain/units.ts'
+import type { FactoryRead, FollowRules, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import {
+  type Actor,
+  type Fields,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+  type SenderAddresses,
+} from './act.ts'
+import { readFields } from './input.ts'
+
+type WalletContext = LedgerDb & FactoryRead & SenderAddresses & RuledBy<FollowRules & SaleRules>
+
+/** A wallet, and how it stands at the followed block. `grace`: replaced, and a payment to it is a sale still. */
+export interface WalletView extends WalletRow {
+  state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
+}
+
+/** GET payment-wallets. As of the followed block. */
+export async function listWallets({ pool, rules }: LedgerDb & RuledBy<SaleRules>): Promise<{ wallets: WalletView[] }> {
+  const [rows, cursor] = [await readWalletHistory(pool), await readCursor(pool)]
+  const at = cursor ?? { number: 0, time: 0 }
+  const inForce = walletAt(rows, at)
+  const place = rows.findIndex(({ wallet }) => wallet === inForce?.wallet)
+  const stateOf = (row: WalletRow, index: number) => {
+    if (row.closedBlock !== null) return 'closed'
+    if (index === place) return 'inForce'
+    if (index > place) return 'toCome'
+    return isOldWallet(rows, row.wallet, at, rules.priceGraceSec) ? 'old' : 'grace'
+  }
+  return { wallets: rows.map((row, index) => ({ ...row, state: stateOf(row, index) })) }
+}
+
+/** What a change would do, or has done. Times are unix seconds. */
+export interface WalletProposal {
+  wallet: Address
+  /** The wallet that buyers are told at the followed block; null where there is none. */
+  before: Address | null
+  followedBlock: number | null
+  /** It holds in blocks that are neither below the one nor older than the other. */
+  fromBlock: number
+  fromTime: number
+  /** Up to this block time a payment to the one before is a sale; null where there was none. */
+  graceUntil: number | null
+  stolen: boolean
+}
+
+/** POST payment-wallets/preview: what POST payment-wallets would do with the same fields. Changes nothing. */
+export async function previewWallet(
+  deps: WalletContext,
+  _actor: Actor,
+  input: Fields,
+): Promise<WalletProposal | OperatorRefusal> {
+  const asked = readAsked(input)
+  if (isOperatorRefusal(asked)) return asked
+  const refusal = await refuseAddress(deps, asked.wallet)
+  return refusal ?? propose(deps, deps.pool, await readCursor(deps.pool), asked)
+}
+
+/**
+ * POST payment-wallets `{address, stolen?, reason?}`: the wallet that buyers pay to from 64 blocks and five minutes ahead of the followed block
+ * on. With `stolen` it holds from the next block on, and no later payment to the ones before is a sale.
+ */
+export async function changeWallet(
+  deps: WalletContext,
+  actor: Actor,
+  input: Fields,
+): Promise<WalletProposal | OperatorRefusal> {
+  const asked = readAsked(input)
+  if (isOperatorRefusal(asked)) return asked
+  const refusal = await refuseAddress(deps, asked.wallet)
+  if (refusal) return refusal
+  return inTransaction(deps.pool, async (sql) => {
+    await lockWallets(sql)
+    // Nobody stores a block beyond it before the wallet stands.
+    const cursor = await readCursor(sql, { lock: true })
+    const proposal = await propose(deps, sql, cursor, asked)
+    if (isOperatorRefusal(proposal)) return proposal
+    const { wallet, fromBlock, fromTime, stolen } = proposal
+    const watchedFrom = cursor ? cursor.number + 1 : 0
+    if (!(await insertFirstWallet(sql, wallet, watchedFrom, actor.name)))
+      await insertWallet(sql, { wallet, fromBlock, fromTime, stolen, watchedFrom }, actor.name)
+    const after = { wallet, fromBlock, fromTime, stolen, watchedFrom }
+    await recordAct(sql, actor, {
+      action: 'walletChanged',
+      subject: wallet,
+      before: proposal.before,
+      after,
+      reason: asked.reason,
+    })
+    await notifyLedgerChanged(sql)
+    return proposal
+  })
+}
+
+/**
+ * POST payment-wallets/close `{address, reason?}`: closes the books of a wallet that was replaced. What comes to it from the next block on is
+ * not seen any more.
+ */
+export async function closeBooks(
+  deps: LedgerDb & RuledBy<SaleRules>,
+  actor: Actor,
+  input: Fields,
+): Promise<{ wallet: Address; closedBlock: number } | OperatorRefusal> {
+  const fields = readFields(input)
+  const wallet = fields.address('address')
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    await lockWallets(sql)
+    const cursor = await readCursor(sql, { lock: true })
+    const wallets = await readPaymentWallets(sql)
+    const known = wallets.find((row) => row.wallet === wallet)
+    if (!known) return refuseAct('notFound', 'That is no payments wallet of this ledger.')
+    if (known.closedBlock !== null)
+      return refuseAct('conflict', `Its books were closed with block ${known.closedBlock}.`)
+    if (!cursor || !isOldWallet(wallets, wallet, cursor, deps.rules.priceGraceSec))
+      return refuseAct(
+        'conflict',
+        'A payment to it is a sale still: its books can be closed once another wallet holds and the grace is over.',
+      )
+    const books = await readBooks(sql, wallet)
+    if (books?.auditedBlock != null && books.auditedBlock < cursor.number)
+      return refuseAct(
+        'notYet',
+        `Its books are audited up to block ${books.auditedBlock}, and the ledger stands at ${cursor.number}: let the payments pass run, and ask again.`,
+      )
+    await closeWallet(sql, wallet, cursor.number, actor.name)
+    const after = { wallet, closedBlock: cursor.number }
+    await recordAct(sql, actor, { action: 'walletClosed', subject: wallet, after, reason })
+    await notifyLedgerChanged(sql)
+    return after
+  })
+}
+
+interface Asked {
+  wallet: Address
+  stolen: boolean
+  reason: string | null
+}
+
+function readAsked(input: Fields): Asked | OperatorRefusal {
+  const fields = readFields(input)
+  const asked = {
+    wallet: fields.address('address'),
+    stolen: fields.flagOrNull('stolen') ?? false,
+    reason: fields.textOrNull('reason'),
+  }
+  return fields.refusal ?? asked
+}
+
+/** Refuses an address that no buyer should be told. */
+async function refuseAddress(
+  { contract, senders }: FactoryRead & SenderAddresses,
+  wallet: Address,
+): Promise<OperatorRefusal | null> {
+  const facts = await orNull(contract.walletFacts(wallet))
+  if (!facts) return refuseAct('unavailable', 'No provider answers: what that address is, is not known.')
+  const objection = refuseWallet(wallet, { ...facts, factory: contract.factory, hotKeys: hotKeysOf(facts, senders) })
+  return objection && refuseAct('invalid', `${objection.problem}. ${objection.remedy}`)
+}
+
+async function propose(
+  { rules }: RuledBy<SaleRules>,
+  sql: Sql,
+  cursor: Cursor | null,
+  { wallet, stolen }: Asked,
+): Promise<WalletProposal | OperatorRefusal> {
+  const wallets = await readPaymentWallets(sql)
+  if (wallets.some((row) => row.wallet === wallet))
+    return refuseAct('conflict', 'The ledger has or had that wallet already: name one that buyers never paid to.')
+  const before = walletAt(wallets, cursor ?? { number: 0, time: 0 })
+  const from = wallets.length === 0 ? { fromBlock: 0, fromTime: 0 } : await holdsFrom(sql, cursor, wallets, stolen)
+  if (from === null)
+    return refuseAct('notYet', 'The ledger has not followed any block yet: ask again once the payments pass has run.')
+  return {
+    wallet,
+    before: before?.wallet ?? null,
+    followedBlock: cursor?.number ?? null,
+    ...from,
+    graceUntil: before && (stolen ? from.fromTime : from.fromTime + rules.priceGraceSec),
+    stolen,
+  }
+}
+
+/** From where a change holds; null before the first block. What 64 blocks take is taken from the blocks before. */
+async function holdsFrom(
+  sql: Sql,
+  cursor: Cursor | null,
+  wallets: readonly PaymentWallet[],
+  stolen: boolean,
+): Promise<{ fromBlock: number; fromTime: number } | null> {
+  if (!cursor) return null
+  if (stolen) return { fromBlock: cursor.number + 1, fromTime: cursor.time }
+  const oldest = (await oldestBlockNumber(sql)) ?? cursor.number
+  const earlier = await readBlock(sql, Math.max(oldest, cursor.number - CHANGE_AHEAD_BLOCKS))
+  const takesSec =
+    earlier && earlier.number < cursor.number
+      ? Math.ceil(((cursor.time - earlier.time) * CHANGE_AHEAD_BLOCKS) / (cursor.number - earlier.number))
+      : 0
+  const last = wallets.at(-1)
+  return {
+    fromBlock: Math.max(cursor.number + CHANGE_AHEAD_BLOCKS, last?.fromBlock ?? 0),
+    fromTime: Math.max(cursor.time + Math.max(CHANGE_AHEAD_SEC, takesSec), last?.fromTime ?? 0),
+  }
+}

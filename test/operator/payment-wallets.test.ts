@@ -1,0 +1,241 @@
+// The payments wallet on a real chain: changed by an act, seen by instances that were started with another one, watched after the change, and
+// what is refused.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { operatorDeps } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import { connect } from '../../src/db/sql.ts'
+import { claimIdentity } from '../../src/db/settings.ts'
+import type { Address } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { readStatement } from '../../src/operator/statement.ts'
+import { attachChain } from '../../src/parts.ts'
+import { chainPreflight, openLedgerChain, StartError } from '../../src/settle.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const GRACE_SEC = 900
+
+/** What a start with these settings does to a ledger. @returns what it told. */
+async function start(world: World, env: Record<string, string>, pool = world.pool): Promise<string[]> {
+  const set = Object.fromEntries(Object.entries({ ...worldEnv(world), ...env }).filter(([, value]) => value !== ''))
+  const part = await attachChain(loadConfig(set, { readFile: () => assert.fail('no file is read') }))
+  assert.ok(part)
+  const told: string[] = []
+  const config = loadConfig(set, { readFile: () => assert.fail('no file is read') })
+  await chainPreflight(config, pool, await openLedgerChain(pool, part, world.rpc), (line) => told.push(line))()
+  return told
+}
+
+describe('the payments wallet', () => {
+  let desk: Desk
+  let world: World
+  beforeEach(async () => {
+    desk = await startDesk()
+    world = desk.world
+    await world.settle()
+    return () => desk.close()
+  })
+
+  const told = async (hash: `0x${string}`) => {
+    const { state, reason } = (await paymentOf(world, hash as never)) ?? { state: 'unseen', reason: null }
+    return reason === null ? state : `${state} ${reason}`
+  }
+  const quoted = async () => (await desk.service.get('/.well-known/node-ledger.json')).json.paymentAddress
+  const inForce = async () =>
+    (await desk.get('payment-wallets')).json.wallets.find((row: { state: string }) => row.state === 'inForce')?.wallet
+  /** Changes the wallet and lets the change hold. */
+  async function change(to: Address, fields: object = {}) {
+    const done = await desk.post('payment-wallets', { address: to, ...fields })
+    assert.equal(done.status, 200, done.text)
+    return done.json
+  }
+  async function letHold() {
+    await world.chain.increaseTime(400)
+    await world.chain.mine(65)
+    await world.payments()
+  }
+
+  it('is told as it would be changed, and holds from 64 blocks and five minutes ahead, not before', async () => {
+    const now = await world.chain.block()
+    const preview = await desk.post('payment-wallets/preview', { address: world.at(12) })
+    assert.equal(preview.status, 200, preview.text)
+    assert.equal((await desk.get('payment-wallets')).json.wallets.length, 1)
+    const { fromBlock, fromTime, graceUntil } = await change(world.at(12))
+    assert.equal(fromBlock, Number(now.number) + 64)
+    assert.ok(fromTime >= Number(now.timestamp) + 300)
+    assert.equal(graceUntil, fromTime + GRACE_SEC)
+    assert.equal(await inForce(), world.at(3))
+    await world.chain.mine(64)
+    await world.payments()
+    assert.equal(await inForce(), world.at(3), 'the blocks alone do not do')
+    await letHold()
+    assert.equal(await inForce(), world.at(12))
+    assert.deepEqual((await world.pool`SELECT actor FROM audit WHERE action = 'walletChanged'`).map((row) => row.actor), ['ada'])
+  })
+
+  it('is watched from the next block on by every instance, whatever it was started with', async () => {
+    // The other instance has read a range already, for the old wallet alone, and stores it after the change.
+    const { chain } = world.ctx
+    let paid: `0x${string}` | null = null
+    const observe: typeof chain.observe = async (...asked) => {
+      const range = await chain.observe(...asked)
+      if (paid === null) {
+        paid = '0x'
+        await change(world.at(12))
+      }
+      return range
+    }
+    const hash = await world.pay(5, BASIC, world.at(12))
+    await world.chain.mine()
+    await world.instance({ chain: { ...chain, observe } }).payments()
+    assert.notEqual(await told(hash), 'unseen')
+    await world.settle()
+    assert.equal(await told(hash), 'minted')
+  })
+
+  it('sells by the old one within the grace, and holds what comes there later', async () => {
+    await change(world.at(12))
+    await letHold()
+    const [late, fresh] = [await world.pay(5, BASIC), await world.pay(6, BASIC, world.at(12))]
+    await world.settle()
+    assert.deepEqual([await told(late), await told(fresh)], ['minted', 'minted'])
+    await world.chain.increaseTime(GRACE_SEC)
+    const [tooLate, still] = [await world.pay(7, BASIC), await world.pay(8, BASIC, world.at(12))]
+    await world.settle()
+    assert.deepEqual([await told(tooLate), await told(still)], ['held oldWallet', 'minted'])
+    const { json } = await desk.get('payments?reason=oldWallet')
+    assert.equal(json.payments.length, 1)
+    // What one wallet of ours sends another is no sale.
+    const moved = await world.chain.send({ from: world.at(3), to: world.at(12), value: `0x${BASIC.toString(16)}` })
+    await world.settle()
+    assert.equal(await told(moved as `0x${string}`), 'ignored self')
+  })
+
+  it('holds from the next block on where the old one was stolen, and no later payment there is a sale', async () => {
+    const before = await world.pay(5, BASIC)
+    await world.settle()
+    await change(world.at(12), { stolen: true })
+    const [stolen, safe] = [await world.pay(6, BASIC), await world.pay(7, BASIC, world.at(12))]
+    await world.settle()
+    assert.deepEqual([await told(before), await told(stolen), await told(safe)], ['minted', 'held oldWallet', 'minted'])
+    assert.equal(await inForce(), world.at(12))
+    assert.equal(await quoted(), await quoted())
+  })
+
+  it('balances to the wei in a statement over a change, each wallet by itself', async () => {
+    await claimIdentity(world.pool, {
+      ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
+    })
+    await world.pay(5, BASIC)
+    await world.settle()
+    await world.pay(9, 5n, world.at(12))
+    await world.chain.mine()
+    await world.payments()
+    await change(world.at(12))
+    await world.pay(6, BASIC, world.at(12))
+    await letHold()
+    await world.pay(7, BASIC)
+    await world.pay(8, BASIC, world.at(12))
+    await world.chain.send({ from: world.at(3), to: world.at(12), value: '0x9' })
+    await world.chain.send({ from: world.at(12), to: world.at(9), value: '0x7' })
+    await world.settle()
+    await world.payments()
+    const deps = operatorDeps(world.ctx, world.pool)
+    const statement = await readStatement(deps, {})
+    assert.ok(!isOperatorRefusal(statement))
+    const ours = statement.accounts.filter(({ name }) => name === 'payments wallet')
+    assert.deepEqual(ours.map(({ address, otherWei }) => [address, otherWei]), [
+      [world.at(3), 0n],
+      [world.at(12), 0n],
+    ])
+    assert.equal(statement.balanced, true)
+    const books = await world.pool`SELECT in_wei - out_wei AS wei FROM wallet_books ORDER BY wallet = ${world.at(12)}`
+    const fees = await world.pool`SELECT wallet, sum(fee_wei) AS wei FROM wallet_outflows GROUP BY wallet ORDER BY wallet = ${world.at(12)}`
+    assert.deepEqual(
+      books.map(({ wei }, i) => wei + (fees[i]?.wei ?? 0n)),
+      [2n * BASIC - 9n, 2n * BASIC + 9n - 7n],
+    )
+    assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
+  })
+
+  it('is watched until its books are closed, which waits for the grace', async () => {
+    const close = async () => desk.post('payment-wallets/close', { address: world.at(3) })
+    assert.equal((await close()).status, 409)
+    await change(world.at(12))
+    await letHold()
+    assert.equal((await close()).status, 409)
+    await world.chain.increaseTime(GRACE_SEC + 1)
+    await world.chain.mine()
+    await world.payments()
+    const closed = await close()
+    assert.equal(closed.status, 200, closed.text)
+    const unseen = await world.pay(7, BASIC)
+    await world.settle()
+    assert.equal(await told(unseen), 'unseen')
+    // Its last block is read for it again after a reorganisation.
+    const [row] = await world.pool`SELECT closed_block AS block FROM payment_wallets WHERE wallet = ${world.at(3)}`
+    assert.equal(row?.block, closed.json.closedBlock)
+    assert.equal((await close()).status, 409)
+  })
+
+  it('is none of the accounts that send, not the factory, no former one, and no contract that cannot be traced', async () => {
+    const refused = async (address: Address) => (await desk.post('payment-wallets', { address })).json.error
+    assert.match(await refused(world.at(1)), /minter's own account/)
+    assert.match(await refused(world.at(2)), /distributor's own account/)
+    assert.match(await refused(world.factory), /the factory itself/)
+    assert.match(await refused(world.at(3)), /already/)
+    const { contract } = world.ctx
+    const blind = { ...contract, walletFacts: async (of: Address) => ({ ...(await contract.walletFacts(of)), isTraceable: false }) }
+    const other = await startDesk({}, { http: { operator: operatorDeps({ ...world.ctx, contract: blind }, world.pool) } })
+    assert.match((await other.post('payment-wallets', { address: world.token })).json.error, /has code/)
+    await other.close()
+    assert.equal((await desk.post('payment-wallets/preview', { address: world.token })).status, 200)
+    assert.equal((await desk.get('payment-wallets')).json.wallets.length, 1)
+  })
+})
+
+describe('a start', () => {
+  let desk: Desk
+  let world: World
+  before(async () => {
+    desk = await startDesk()
+    world = desk.world
+    await world.settle()
+  })
+  after(() => desk.close())
+
+  it('never changes what a ledger has: another wallet is told and ignored', async () => {
+    const lines = await start(world, { PAYMENT_ADDRESS: world.at(12) })
+    assert.match(lines.join('\n'), /PAYMENT_ADDRESS names .* is ignored/)
+    assert.deepEqual(
+      (await world.pool`SELECT wallet FROM payment_wallets`).map((row) => row.wallet),
+      [world.at(3)],
+    )
+    assert.doesNotMatch((await start(world, {})).join('\n'), /PAYMENT_ADDRESS/)
+    const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), PAYMENT_ADDRESS: world.at(12) })
+    assert.match(out, /"wallet\.ledger","level":"warn"|wallet\.ledger/)
+  })
+
+  it('enters the first one, of two that start at once one alone, and refuses a hot key', async () => {
+    const database = await createDatabase()
+    const pool = connect(database.url, { max: 4, prepare: false, applicationName: 'test' })
+    try {
+      await assert.rejects(start(world, { PAYMENT_ADDRESS: world.at(1) }, pool), (error) => {
+        assert.ok(error instanceof StartError)
+        return /minter's own account/.test(error.message)
+      })
+      assert.equal((await pool`SELECT FROM payment_wallets`).count, 0)
+      const both = await Promise.all([3, 12].map((account) => start(world, { PAYMENT_ADDRESS: world.at(account) }, pool)))
+      assert.equal(both.flat().filter((line) => line.includes('PAYMENT_ADDRESS names')).length, 1)
+      assert.equal((await pool`SELECT FROM payment_wallets`).count, 1)
+      assert.equal((await pool`SELECT FROM audit WHERE action = 'walletChanged'`).count, 1)
+    } finally {
+      await pool.end({ timeout: 1 })
+      await database.drop()
+    }
+  })
+})
