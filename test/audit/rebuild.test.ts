@@ -1,9 +1,10 @@
 // A ledger rebuilt from nothing equals the old one but for what the operator decided, and what differs is told.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
 import { allowSender, denySender } from '../../src/db/senders.ts'
 import { readSetting, writeSetting } from '../../src/db/settings.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -188,6 +189,7 @@ test('a rebuild that is interrupted goes on where it stopped; one with no ledger
   const bare = connect(empty.url, { max: 5, prepare: true, applicationName: 'test' })
   try {
     const instance = world.instance({ pool: bare, directUrl: empty.url })
+    await inTransaction(bare, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
     const outcome = await rebuild(instance.ctx, null, () => {})
     assert.equal(outcome.comparison, null)
     assert.equal((await bare`SELECT FROM payments WHERE state IN ('accepted', 'minting')`).length, 0)

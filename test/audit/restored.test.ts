@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChainReader } from '../../src/chain/follow.ts'
 import type { FactoryCall } from '../../src/chain/port.ts'
+import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
 import { allowSender, denySender } from '../../src/db/senders.ts'
-import { connect, jsonRows, type Pool } from '../../src/db/sql.ts'
+import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/sql.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -28,6 +29,7 @@ async function inWorld(body: (world: World, other: Instance, otherPool: Pool) =>
       INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
       SELECT from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by
       FROM jsonb_populate_recordset(NULL::credit_terms, ${jsonRows(terms)}::text::jsonb)`
+    await inTransaction(pool, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
     await body(world, world.instance({ pool, directUrl: database.url }), pool)
   } finally {
     await pool.end({ timeout: 1 })

@@ -1,11 +1,11 @@
 // The payments wallet on a real chain: changed by an act, seen by instances that were started with another one, watched after the change, and
 // what is refused.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
-import { connect } from '../../src/db/sql.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
+import { connect } from '../../src/db/sql.ts'
 import type { Address } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { readStatement } from '../../src/operator/statement.ts'
@@ -37,8 +37,8 @@ describe('the payments wallet', () => {
     desk = await startDesk()
     world = desk.world
     await world.settle()
-    return () => desk.close()
   })
+  afterEach(() => desk.close())
 
   const told = async (hash: `0x${string}`) => {
     const { state, reason } = (await paymentOf(world, hash as never)) ?? { state: 'unseen', reason: null }
@@ -74,7 +74,10 @@ describe('the payments wallet', () => {
     assert.equal(await inForce(), world.at(3), 'the blocks alone do not do')
     await letHold()
     assert.equal(await inForce(), world.at(12))
-    assert.deepEqual((await world.pool`SELECT actor FROM audit WHERE action = 'walletChanged'`).map((row) => row.actor), ['ada'])
+    assert.deepEqual(
+      (await world.pool`SELECT actor FROM audit WHERE action = 'walletChanged'`).map((row) => row.actor),
+      ['ada'],
+    )
   })
 
   it('is watched from the next block on by every instance, whatever it was started with', async () => {
@@ -148,13 +151,17 @@ describe('the payments wallet', () => {
     const statement = await readStatement(deps, {})
     assert.ok(!isOperatorRefusal(statement))
     const ours = statement.accounts.filter(({ name }) => name === 'payments wallet')
-    assert.deepEqual(ours.map(({ address, otherWei }) => [address, otherWei]), [
-      [world.at(3), 0n],
-      [world.at(12), 0n],
-    ])
+    assert.deepEqual(
+      ours.map(({ address, otherWei }) => [address, otherWei]),
+      [
+        [world.at(3), 0n],
+        [world.at(12), 0n],
+      ],
+    )
     assert.equal(statement.balanced, true)
     const books = await world.pool`SELECT in_wei - out_wei AS wei FROM wallet_books ORDER BY wallet = ${world.at(12)}`
-    const fees = await world.pool`SELECT wallet, sum(fee_wei) AS wei FROM wallet_outflows GROUP BY wallet ORDER BY wallet = ${world.at(12)}`
+    const fees =
+      await world.pool`SELECT wallet, sum(fee_wei) AS wei FROM wallet_outflows GROUP BY wallet ORDER BY wallet = ${world.at(12)}`
     assert.deepEqual(
       books.map(({ wei }, i) => wei + (fees[i]?.wei ?? 0n)),
       [2n * BASIC - 9n, 2n * BASIC + 9n - 7n],
@@ -189,8 +196,14 @@ describe('the payments wallet', () => {
     assert.match(await refused(world.factory), /the factory itself/)
     assert.match(await refused(world.at(3)), /already/)
     const { contract } = world.ctx
-    const blind = { ...contract, walletFacts: async (of: Address) => ({ ...(await contract.walletFacts(of)), isTraceable: false }) }
-    const other = await startDesk({}, { http: { operator: operatorDeps({ ...world.ctx, contract: blind }, world.pool) } })
+    const blind = {
+      ...contract,
+      walletFacts: async (of: Address) => ({ ...(await contract.walletFacts(of)), isTraceable: false }),
+    }
+    const other = await startDesk(
+      {},
+      { http: { operator: operatorDeps({ ...world.ctx, contract: blind }, world.pool) } },
+    )
     assert.match((await other.post('payment-wallets', { address: world.token })).json.error, /has code/)
     await other.close()
     assert.equal((await desk.post('payment-wallets/preview', { address: world.token })).status, 200)
@@ -229,7 +242,9 @@ describe('a start', () => {
         return /minter's own account/.test(error.message)
       })
       assert.equal((await pool`SELECT FROM payment_wallets`).count, 0)
-      const both = await Promise.all([3, 12].map((account) => start(world, { PAYMENT_ADDRESS: world.at(account) }, pool)))
+      const both = await Promise.all(
+        [3, 12].map((account) => start(world, { PAYMENT_ADDRESS: world.at(account) }, pool)),
+      )
       assert.equal(both.flat().filter((line) => line.includes('PAYMENT_ADDRESS names')).length, 1)
       assert.equal((await pool`SELECT FROM payment_wallets`).count, 1)
       assert.equal((await pool`SELECT FROM audit WHERE action = 'walletChanged'`).count, 1)

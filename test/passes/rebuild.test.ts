@@ -1,7 +1,8 @@
 // The ledger is a projection: followed again from nothing, in other ranges and with all of it past, the same comes out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect, jsonRows, type Pool } from '../../src/db/sql.ts'
+import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
+import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/sql.ts'
 import { wei } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -74,6 +75,7 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
       INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
       SELECT from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by
       FROM jsonb_populate_recordset(NULL::credit_terms, ${jsonRows(terms)}::text::jsonb)`
+    await inTransaction(pool, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
     const rebuilt = world.instance({ pool, directUrl: database.url })
     const outcome = await rebuilt.payments()
     assert.equal(outcome.minted, 5)

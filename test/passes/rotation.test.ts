@@ -107,9 +107,12 @@ test('a key that comes back after it was used elsewhere waits; the doctor says s
   const env = { MINTER_PRIVATE_KEY: world.chain.accounts[NEW_MINTER]?.privateKey }
   assert.equal((await told('transactions.pending'))?.verdict, 'warn')
   assert.equal(await told('transactions.pending', env), undefined)
-  await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1' })
-  await world.chain.mine()
-  await renewed.payments()
+  // The first takes the nonce of the stored mint, and is looked at for that; the second nobody looks at.
+  for (let i = 0; i < 2; i++) {
+    await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1' })
+    await world.chain.mine()
+    await renewed.payments()
+  }
   await setMinter(1)
   const later = await world.pay(6, BASIC)
   await world.chain.mine()
