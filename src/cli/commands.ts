@@ -265,7 +265,10 @@ whoever paid, and carry the very amount; where a Safe made it, the provider's tr
 before is a sale, later it is held (oldWallet). With --stolen it holds from the next block on, and no later payment to the one before is a sale.`,
     args: [{ name: 'address', help: 'the wallet' }],
     options: { stolen: { help: 'the key of the present one is in the wrong hands' }, ...REASON, ...YES },
-    examples: ['node-ledger wallets set 0x90f79bf6eb2c4f870365e785982e1f101e93b906 --reason "new custodian" --yes'],
+    examples: [
+      'node-ledger wallets set <new-address> --reason "new custodian" --yes',
+      'node-ledger wallets set <new-address> --stolen --yes',
+    ],
     load: async () => (await import('./wallets.ts')).set,
   },
   {
@@ -274,7 +277,7 @@ before is a sale, later it is held (oldWallet). With --stolen it holds from the 
     summary: 'close the books of a wallet that was replaced: what comes there later is not seen',
     args: [{ name: 'address', help: 'the wallet' }],
     options: { ...REASON, ...YES },
-    examples: ['node-ledger wallets close 0x90f79bf6eb2c4f870365e785982e1f101e93b906 --yes'],
+    examples: ['node-ledger wallets close <old-address> --yes'],
     load: async () => (await import('./wallets.ts')).close,
   },
   {

@@ -152,11 +152,15 @@ test('a verdict keeps the tier unless it names one, and the reason where the pay
 async function come(sql: Sql, name: 'observe' | 'fileResidue'): Promise<number> {
   const place = sql`6::bigint AS block_number, ${h(6)} AS block_hash, now() AS block_time`
   if (name === 'fileResidue') {
-    const columns = sql`ref, value_wei, succeeded, block_number, block_hash, block_time`
-    return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, 100, true, ${place}`, evidence: { rule: 'test' } })
+    const columns = sql`ref, wallet, value_wei, succeeded, block_number, block_hash, block_time`
+    return enter(sql, name, {
+      columns,
+      rows: sql`SELECT ${h(10)}, ${BUYER}, 100, true, ${place}`,
+      evidence: { rule: 'test' },
+    })
   }
   const columns = sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, block_time`
-  return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, ${h(10)}, ${BUYER}, 100, true, ${place}` })
+  return enter(sql, name, { columns, rows: sql`SELECT ${h(10)}, ${h(10)}, ${BUYER}, ${BUYER}, 100, true, ${place}` })
 }
 
 for (const name of ['observe', 'fileResidue'] as const) {

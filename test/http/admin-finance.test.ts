@@ -196,7 +196,7 @@ describe('ledger and chain', () => {
     const { json: report } = await desk.get('reconciliation')
     assert.equal(report.drift.count, 2)
     assert.equal(report.drift.by, 'ada')
-    assert.equal(report.wallet.auditedBlock, report.followed.blockNumber)
+    assert.equal(report.wallets[0].auditedBlock, report.followed.blockNumber)
     assert.equal(report.halted, null)
     await pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei - 1 WHERE node_id = 2`
     await desk.post('reconciliation/run')

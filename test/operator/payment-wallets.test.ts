@@ -233,6 +233,20 @@ describe('a start', () => {
     assert.match(out, /"wallet\.ledger","level":"warn"|wallet\.ledger/)
   })
 
+  it('is no way to change it, the command line is', async () => {
+    const env = worldEnv(world)
+    const changed = await runHere(['wallets', 'set', world.at(13), '--stolen', '--yes'], env)
+    assert.equal(changed.code, 0, changed.err)
+    assert.match(changed.out, new RegExp(`Buyers pay to ${world.at(13)} from block`))
+    await world.settle()
+    await world.payments()
+    assert.match((await runHere(['wallets', 'list'], env)).out, new RegExp(`${world.at(13)} +inForce`))
+    const closed = await runHere(['wallets', 'close', world.at(3), '--yes'], env)
+    assert.equal(closed.code, 0, closed.err)
+    assert.match(closed.out, /Closed with block/)
+    assert.notEqual((await runHere(['wallets', 'close', world.at(13), '--yes'], env)).code, 0)
+  })
+
   it('enters the first one, of two that start at once one alone, and refuses a hot key', async () => {
     const database = await createDatabase()
     const pool = connect(database.url, { max: 4, prepare: false, applicationName: 'test' })

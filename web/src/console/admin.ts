@@ -228,7 +228,7 @@ export interface Reconciliation {
     string,
     { error: string | null; outcome: Record<string, unknown>; startedAt: Date; finishedAt: Date | null }
   >
-  wallet: { auditedBlock: number | null; bookedWei: bigint | null } | null
+  wallets: { address: string; auditedBlock: number | null; bookedWei: bigint | null; closedBlock: number | null }[]
   followed: { blockNumber: number; blockTime: string } | null
 }
 export interface Entry {

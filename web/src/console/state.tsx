@@ -127,7 +127,7 @@ function AgainstChain() {
       }
     >
       <Shown reading={reading} lines={6}>
-        {({ drift, halted, passes, followed, wallet }) => (
+        {({ drift, halted, passes, followed, wallets }) => (
           <div className="stack">
             {halted && (
               <div className="notice bad" role="alert">
@@ -153,11 +153,15 @@ function AgainstChain() {
                 <Mark tone="good">no difference on record</Mark>
               </p>
             )}
-            <p className="note">
-              Followed to block {followed?.blockNumber.toLocaleString('en-US') ?? '–'}; the payments wallet is audited
-              to block {wallet?.auditedBlock?.toLocaleString('en-US') ?? '–'}, where the books say{' '}
-              <Amount wei={wallet?.bookedWei ?? null} />.
-            </p>
+            <p className="note">Followed to block {followed?.blockNumber.toLocaleString('en-US') ?? '–'}.</p>
+            {wallets.map((wallet) => (
+              <p className="note" key={wallet.address}>
+                The payments wallet {wallet.address}
+                {wallet.closedBlock === null ? '' : ', closed since,'} is audited to block{' '}
+                {wallet.auditedBlock?.toLocaleString('en-US') ?? '–'}, where the books say{' '}
+                <Amount wei={wallet.bookedWei} />.
+              </p>
+            ))}
             <Table
               caption="Passes"
               rows={Object.entries(passes).map(([name, pass]) => ({ name, ...pass }))}

@@ -121,7 +121,8 @@ const HELD: Record<NonNullable<Payment['reason']>, string> = {
   senderDenied: 'Transfers from this sender are looked at by a person, as is usual for exchanges.',
   unattributed: 'The ether came by a call inside another transaction, so that its sender is not certain.',
   mintReverted: 'The contract refused the mint.',
-  oldWallet: 'It went to a wallet that is no longer the one for payments. The operator decides about it, or sends the ether back.',
+  oldWallet:
+    'It went to a wallet that is no longer the one for payments. The operator decides about it, or sends the ether back.',
   mintedElsewhere: 'Another wallet was given the node of this payment. The operator sends the ether back.',
   recheck:
     'The ledger was restored from a backup; the operator makes sure that this payment has not been dealt with before.',
