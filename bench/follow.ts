@@ -124,7 +124,11 @@ async function sync({ chain, factory }: World, origin: string, blocks: number): 
 /** Reads the recorded chain as the follower does, one range after another, and forgets it. */
 async function read({ at, factory }: World, origin: string, blocks: number): Promise<Took> {
   const rpc = createRpc({ urls: [origin], log: silentLog })
-  const chain = createChainReader(rpc, { factory, wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }], senders: [at(1), at(2)] })
+  const chain = createChainReader(rpc, {
+    factory,
+    wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }],
+    senders: [at(1), at(2)],
+  })
   try {
     return await timed(async () => {
       const head = await chain.head()

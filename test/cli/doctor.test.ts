@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { encryptKeystore } from '../../src/chain/keystore.ts'
 import { noteHalt } from '../../src/db/halts.ts'
+import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
 import { clearSetting, writeSetting } from '../../src/db/settings.ts'
+import { inTransaction } from '../../src/db/sql.ts'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
 import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
@@ -161,7 +163,11 @@ describe('what is wrong is named', () => {
   })
 
   test('no key, no wallet, a quote for a tier that is not on sale', async () => {
-    const { code, findings } = await examine({ MINTER_PRIVATE_KEY: '', PAYMENT_ADDRESS: '', QUOTE_TIER: 'gold' })
+    const unnamed = { MINTER_PRIVATE_KEY: '', PAYMENT_ADDRESS: '', QUOTE_TIER: 'gold' }
+    assert.equal(verdict((await examine(unnamed)).findings, 'sale.wallet'), 'ok', 'the ledger has one')
+    await world.pool`DELETE FROM payment_wallets`
+    const { code, findings } = await examine(unnamed)
+    await inTransaction(world.pool, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
     assert.equal(code, 0)
     for (const check of ['keys.minter', 'sale.wallet', 'sale.quote'])
       assert.equal(verdict(findings, check), 'warn', check)
