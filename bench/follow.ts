@@ -4,7 +4,8 @@ import { cpus } from 'node:os'
 import { Pool as Connections } from 'undici'
 import { createChainReader } from '../src/chain/follow.ts'
 import { createRpc } from '../src/chain/rpc.ts'
-import { connect } from '../src/db/sql.ts'
+import { insertFirstWallet } from '../src/db/payment-wallets.ts'
+import { connect, inTransaction } from '../src/db/sql.ts'
 import type { ObservedRange } from '../src/domain/observed.ts'
 import type { Hash } from '../src/domain/units.ts'
 import { silentLog } from '../src/lib/log.ts'
@@ -99,14 +100,14 @@ function busyMs(): number {
 }
 
 /** Follows the recorded chain into an empty ledger. */
-async function sync({ chain, factory }: World, origin: string, blocks: number): Promise<Took> {
+async function sync({ chain, factory, at }: World, origin: string, blocks: number): Promise<Took> {
   const database = await createDatabase()
   const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'bench' })
   const rpc = createRpc({ urls: [origin], log: silentLog })
   try {
     const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, factory })
     // The service is connected by the time it follows.
-    await pool`SELECT`
+    await inTransaction(pool, (sql) => insertFirstWallet(sql, at(3), 0, 'bench'))
     const took = await timed(async () => {
       const { cursor } = await followChain(ctx, RUN)
       if ((cursor?.number ?? 0) < blocks) throw new Error('the sync did not reach the head')
