@@ -1,6 +1,7 @@
 // Plants the bugs of test/planted (README.md there), one at a time, into a copy of the project, and runs the tests that must
 // notice. A harness that lets one through proves nothing. Prints 'N passed, N failed': passed is caught.
-//   npm run planted -- [--slice K/N] [--trust-tests] [--check | --refresh] [part of a bug's name ...]
+//   npm run planted -- [--of contract|service] [--slice K/N] [--trust-tests] [--check | --refresh] [part of a bug's name ...]
+// --of            only the bugs in the Solidity, or only the others
 // --slice K/N     only the bugs of slice K of N, from 1; a bug keeps its slice while others come and go
 // --trust-tests   does not run the tests without any bug first: for use right after they have all passed
 // --check         only tells which patches do not apply exactly once, or name a test that is not there
@@ -54,15 +55,21 @@ function refresh(bugs: readonly PlantedBug[], areAll: boolean): number {
 const { values: options, positionals: wanted } = parseArgs({
   allowPositionals: true,
   options: {
+    of: { type: 'string' },
     slice: { type: 'string', default: '1/1' },
     'trust-tests': { type: 'boolean', default: false },
     check: { type: 'boolean' },
     refresh: { type: 'boolean' },
   },
 })
+if (options.of !== undefined && !['contract', 'service'].includes(options.of)) {
+  console.error(`--of takes contract or service, not ${options.of}.`)
+  process.exit(2)
+}
 const all = readBugs()
 const bugs = all
   .filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+  .filter((bug) => options.of === undefined || isForContracts(bug) === (options.of === 'contract'))
   .filter(({ name }) => isInSlice(name, options.slice))
 if (bugs.length < all.length) console.log(`${bugs.length} of ${all.length} bugs`)
 const passed = options.refresh
