@@ -48,6 +48,7 @@ export const LAYERS: readonly Layer[] = [
     packages: ['viem'],
   },
   { of: ['src/chain/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
+  { of: ['src/chain/bounds.ts'], may: ['src/domain', 'src/chain/port.ts'] },
   {
     of: ['src/chain/deploy.ts'],
     may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/sender.ts', 'src/lib'],
@@ -78,7 +79,7 @@ export const LAYERS: readonly Layer[] = [
 
   {
     of: ['src/operator'],
-    may: [...STEP, 'src/passes/steps', 'src/chain/wallets.ts', 'src/chain/owner-calls.ts'],
+    may: [...STEP, 'src/passes/steps', 'src/chain/wallets.ts', 'src/chain/owner-calls.ts', 'src/chain/bounds.ts'],
     packages: ['node'],
   },
   {
@@ -112,7 +113,7 @@ export const LAYERS: readonly Layer[] = [
     packages: ['node'],
   },
   { of: ['src/seed.ts'], may: ['src/domain', 'src/db'] },
-  { of: ['src/settle.ts'], may: [...WIRING, 'src/parts.ts', 'src/seed.ts'], packages: ['node'] },
+  { of: ['src/settle.ts'], may: [...WIRING, 'src/chain/bounds.ts', 'src/parts.ts', 'src/seed.ts'], packages: ['node'] },
   {
     of: ['src/pass-context.ts'],
     may: [

@@ -2,6 +2,7 @@
 // to do; whoever merely does not answer is waited for: a database for a minute, a chain for as long as it takes, while the
 // ledger is served without it. It never decides anything about money.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readBoundsNeeded } from './chain/bounds.ts'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from './chain/check-deployment.ts'
 import { createContractReader } from './chain/contract.ts'
 import { ChainFault } from './chain/faults.ts'
@@ -21,7 +22,7 @@ import { readTierVersions } from './db/tiers.ts'
 import { DEVELOPMENT_CHAINS } from './domain/chains.ts'
 import type { CreditTerms } from './domain/credit.ts'
 import { hotKeysOf, type PaymentWallet, refuseWallet } from './domain/payment-wallets.ts'
-import { boundsNeeded, refuseTerms, sameTerms, type TermsContent } from './domain/terms.ts'
+import { refuseTerms, sameTerms, type TermsContent } from './domain/terms.ts'
 import type { Address } from './domain/units.ts'
 import { inTimeOrNull } from './lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from './lib/errors.ts'
@@ -296,11 +297,9 @@ export function walletsToTell(entered: readonly PaymentWallet[], named: Address 
 async function refuseRange(
   contract: ContractReader,
   named: TermsContent,
-  atBlock: number,
-  payoutBps: readonly number[],
+  at: { payoutBps: readonly number[]; atBlock: number },
 ): Promise<string | null> {
-  if (!named.payouts || (await contract.distributor(atBlock)) === null) return null
-  const needed = boundsNeeded(named, payoutBps, await contract.bounds(atBlock))
+  const needed = named.payouts ? await readBoundsNeeded(contract, named, at) : null
   if (needed === null) return null
   return `the contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
 }
@@ -308,7 +307,7 @@ async function refuseRange(
 async function enterFirst(pool: Pool, contract: ContractReader, named: TermsContent, atBlock: number): Promise<void> {
   const payoutBps = (await readTierVersions(pool)).map((tier) => tier.payoutBps)
   const limits = { leastIntervalSec: await contract.leastIntervalSec(), payoutBps, zeroAllowed: false }
-  const objection = refuseTerms(named, limits) ?? (await refuseRange(contract, named, atBlock, payoutBps))
+  const objection = refuseTerms(named, limits) ?? (await refuseRange(contract, named, { payoutBps, atBlock }))
   if (objection)
     throw new StartError(`The terms that DIST_ENABLED and CREDIT_… name cannot be this ledger's: ${objection}`)
   await inTransaction(pool, async (sql) => {

@@ -39,6 +39,14 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
     .join('\n')
 }
 
+/** A table of these fields of each row; the heads are the fields' names unless given. */
+export function tableOf(rows: readonly unknown[], fields: readonly string[], heads = fields): string {
+  return table(
+    heads,
+    (rows as Readonly<Record<string, unknown>>[]).map((row) => fields.map((name) => row[name])),
+  )
+}
+
 /** Names and values below each other. */
 export function fields(pairs: readonly (readonly [string, unknown])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length))

@@ -2,22 +2,14 @@
 import { addSender, listSenders, removeSender } from '../operator/senders.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { actorHere, withOperator } from './ledger.ts'
-import { accepted, fieldsOf } from './operator.ts'
-import { table } from './output.ts'
+import { accepted, fieldsOf, showPage } from './operator.ts'
+import { tableOf } from './output.ts'
 
 /** `senders list`. */
-export async function list({ io, out }: Call): Promise<ExitCode> {
-  return await withOperator(io, async (deps) => {
-    const found = (await listSenders(deps)) as { senders: Record<string, unknown>[] }
-    const columns = ['address', 'label', 'reason', 'addedBy', 'addedAt']
-    await out.result(found, () =>
-      found.senders.length === 0
-        ? 'None.'
-        : table(
-            columns,
-            found.senders.map((sender) => columns.map((name) => sender[name])),
-          ),
-    )
+export async function list(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const found = await listSenders(deps)
+    await showPage(call, { ...found }, (rows) => tableOf(rows, ['address', 'label', 'reason', 'addedBy', 'addedAt']))
     return EXIT.done
   })
 }

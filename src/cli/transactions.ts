@@ -4,7 +4,7 @@ import { type Call, EXIT, type ExitCode } from './command.ts'
 import { inEther } from './ether.ts'
 import { actorHere, withOperator } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
-import { table } from './output.ts'
+import { table, tableOf } from './output.ts'
 
 interface Row {
   nonce: number
@@ -39,18 +39,12 @@ export async function list(call: Call): Promise<ExitCode> {
 }
 
 /** `transactions stuck`. */
-export async function stuck({ io, out }: Call): Promise<ExitCode> {
-  return await withOperator(io, async (deps) => {
-    const found = (await listStuck(deps)) as { senders: Record<string, unknown>[] }
+export async function stuck(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const found = await listStuck(deps)
     const columns = ['sender', 'said', 'known', 'sinceBlock', 'takeOver']
-    await out.result(found, () =>
-      found.senders.length === 0
-        ? 'None.'
-        : table(
-            ['sender', 'nonce by the providers', 'by followed blocks', 'since block', 'to be taken over'],
-            found.senders.map((sender) => columns.map((name) => sender[name])),
-          ),
-    )
+    const heads = ['sender', 'nonce by the providers', 'by followed blocks', 'since block', 'to be taken over']
+    await showPage(call, { ...found }, (rows) => tableOf(rows, columns, heads))
     return EXIT.done
   })
 }

@@ -11,7 +11,7 @@ import { type Call, EXIT, type ExitCode } from './command.ts'
 import { UsageError } from './errors.ts'
 import { actorHere, withLedger } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
-import { table } from './output.ts'
+import { table, tableOf } from './output.ts'
 
 type Row = Record<string, unknown>
 
@@ -22,7 +22,7 @@ const DELIVERY_COLUMNS = ['id', 'createdAt', 'type', 'endpoint', 'state', 'attem
 export async function list(call: Call): Promise<ExitCode> {
   return await withLedger(call.io, async (ledger) => {
     const found = accepted(await listWebhooks(ledger, {}), call)
-    await showPage(call, { ...found }, (rows) => columnsOf(rows, ENDPOINT_COLUMNS))
+    await showPage(call, { ...found }, (rows) => tableOf(rows, ENDPOINT_COLUMNS))
     return EXIT.done
   })
 }
@@ -80,13 +80,6 @@ export async function remove(call: Call): Promise<ExitCode> {
     await call.out.result(done, 'Nothing more is sent there. What waits goes on should you add it again.')
     return EXIT.done
   })
-}
-
-function columnsOf(rows: readonly unknown[], columns: readonly string[]): string {
-  return table(
-    columns,
-    (rows as Row[]).map((row) => columns.map((name) => row[name])),
-  )
 }
 
 function lastAnswer({ log }: Row): unknown {

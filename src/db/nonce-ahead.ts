@@ -1,6 +1,6 @@
 // What is on record of senders of which the providers say more than followed blocks show. Kept as settings, one a sender.
 import type { Address } from '../domain/units.ts'
-import { readSetting, writeSetting } from './settings.ts'
+import { clearSetting, readSetting, writeSetting } from './settings.ts'
 import type { Sql } from './sql.ts'
 
 export interface NonceAhead {
@@ -32,5 +32,5 @@ export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhea
 
 /** Forgets what is on record of a sender. Costs next to nothing where nothing is. */
 export async function clearNonceAhead(sql: Sql, sender: Address): Promise<void> {
-  await sql`DELETE FROM settings WHERE name = ${PREFIX + sender}`
+  await clearSetting(sql, PREFIX + sender)
 }

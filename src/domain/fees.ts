@@ -1,6 +1,7 @@
 // How much may be offered for gas: by what followed blocks show, within what the operator allows. A provider suggests; it does not
 // decide. Pure.
 import type { BlockFees } from './observed.ts'
+import { larger } from './units.ts'
 
 /** Blocks by which fees are bounded. */
 export const FEE_BLOCKS = 20
@@ -31,12 +32,12 @@ export interface FeeRules {
 /** The limits that follow from the last followed blocks. */
 export function feeLimits(seen: readonly BlockFees[], { feeCapWei, tipMaxWei }: FeeRules): FeeLimits {
   const paid = greatest(seen.map(({ tipWei }) => tipWei))
-  const bound = max((paid ?? 0n) * TIP_ROOM, TIP_LEAST_WEI)
+  const bound = larger((paid ?? 0n) * TIP_ROOM, TIP_LEAST_WEI)
   const baseFee = greatest(seen.map(({ baseFeeWei }) => baseFeeWei))
   return {
     capWei: feeCapWei,
     tipMaxWei: bound < tipMaxWei ? bound : tipMaxWei,
-    baseFeeMaxWei: baseFee === null ? null : max(baseFee * BASE_FEE_ROOM, TIP_LEAST_WEI),
+    baseFeeMaxWei: baseFee === null ? null : larger(baseFee * BASE_FEE_ROOM, TIP_LEAST_WEI),
   }
 }
 
@@ -48,12 +49,10 @@ export function median(values: readonly bigint[]): bigint | null {
 
 function greatest(values: readonly (bigint | null)[]): bigint | null {
   return values.reduce<bigint | null>(
-    (most, value) => (value === null ? most : most === null ? value : max(most, value)),
+    (most, value) => (value === null ? most : most === null ? value : larger(most, value)),
     null,
   )
 }
-
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** Chains whose fees are a small part of Ethereum's, so that a far lower cap is still generous. */
 const ROLLUPS = new Set([10, 130, 480, 8453, 42161, 42170, 57073, 59144, 81457, 534352, 7777777])

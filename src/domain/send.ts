@@ -1,5 +1,6 @@
 // What to do about a transaction of ours that is stored but not in a block yet, and what a mint may carry. Pure: the pass looks,
 // this decides.
+import { larger } from './units.ts'
 
 export interface Outstanding {
   nonce: number
@@ -70,17 +71,13 @@ const BUMP_DENOMINATOR = 8n
 export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   if (view.accountNonce > tx.nonce) return { kind: 'wait', why: 'mined' }
   if (view.headBlock - tx.signedAtBlock < STUCK_AFTER_BLOCKS) return { kind: 'resend' }
-  const maxFeeWei = max(raised(tx.maxFeeWei), view.feesNow.maxFeeWei)
-  const maxPriorityFeeWei = max(raised(tx.maxPriorityFeeWei), view.feesNow.maxPriorityFeeWei)
+  const maxFeeWei = larger(raised(tx.maxFeeWei), view.feesNow.maxFeeWei)
+  const maxPriorityFeeWei = larger(raised(tx.maxPriorityFeeWei), view.feesNow.maxPriorityFeeWei)
   if (maxFeeWei > view.feeCapWei || maxPriorityFeeWei > view.feeCapWei) return { kind: 'capped' }
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
 }
 
 /** Clients also ask for more than before in so many words, which an eighth of nothing is not. */
 function raised(feeWei: bigint): bigint {
-  return max((feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR, feeWei + 1n)
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
+  return larger((feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR, feeWei + 1n)
 }

@@ -1,4 +1,5 @@
 // Which credit terms may be entered, and from when. The same rules hold for what the environment names for a new ledger and for an act.
+import { turnRange } from './budget.ts'
 import { type CreditTerms, creditMaxWei, type TurnBounds } from './credit.ts'
 import { BPS_BASE } from './units.ts'
 
@@ -58,14 +59,11 @@ export function boundsNeeded(
   payoutBps: readonly number[],
   { floorWei, ceilingWei }: TurnBounds,
 ): BoundsGwei | null {
-  const rates = payoutBps.map(BigInt)
-  let [floor, ceiling] = [floorWei, ceilingWei]
-  for (const rate of rates) {
-    const [least, most] = [(minWei * rate) / BPS_BASE, (maxWei * rate) / BPS_BASE]
-    if (least < floor) floor = least
-    if (most > ceiling) ceiling = most
-  }
-  if (floor === floorWei && ceiling === ceilingWei) return null
+  if (payoutBps.length === 0) return null
+  const { lowWei, highWei } = turnRange({ minWei, maxWei }, payoutBps)
+  if (lowWei >= floorWei && highWei <= ceilingWei) return null
+  const floor = lowWei < floorWei ? lowWei : floorWei
+  const ceiling = highWei > ceilingWei ? highWei : ceilingWei
   return { floorGwei: floor / GWEI, ceilingGwei: (ceiling + GWEI - 1n) / GWEI }
 }
 

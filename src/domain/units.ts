@@ -35,6 +35,11 @@ export function sumWei(values: Iterable<bigint>): Wei {
   return wei(total)
 }
 
+/** The greater of two. */
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
 /** Lower-cases a 20-byte hex string that is known to be well formed (what the chain or a checked input gave). */
 export function address(text: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`not an address: ${text.slice(0, 90)}`)

@@ -1,5 +1,6 @@
 // The credit terms as the operator enters them: what is previewed is what is entered. An entry holds from a time that no instance has come
 // to, so that nothing that is due is judged by it; what the contract's owner has to do for it is said as a transaction to sign.
+import { readBoundsNeeded } from '../chain/bounds.ts'
 import { orNull } from '../chain/faults.ts'
 import { type OwnerTransaction, ownerTransaction } from '../chain/owner-calls.ts'
 import type { ChainReader } from '../chain/port.ts'
@@ -11,7 +12,7 @@ import { deleteTerms, insertTerms, lockTerms, readCreditTerms, readTermsHistory,
 import { readTierVersions } from '../db/tiers.ts'
 import { type CreditTerms, termsAt } from '../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
-import { boundsNeeded, earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
+import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
 import { type Wei, wei } from '../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
@@ -263,13 +264,11 @@ async function refuseEntries(
 export async function refuseOutOfBounds(
   contract: FactoryRead['contract'],
   range: Pick<CreditTerms, 'minWei' | 'maxWei'>,
-  { payoutBps, atBlock }: { payoutBps: readonly number[]; atBlock: number },
+  at: { payoutBps: readonly number[]; atBlock: number },
 ): Promise<OperatorRefusal | null> {
-  const distributor = await contract.distributor(atBlock)
-  if (distributor === null) return null
-  const needed = boundsNeeded(range, payoutBps, await contract.bounds(atBlock))
+  const needed = await readBoundsNeeded(contract, range, at)
   if (needed === null) return null
-  const { to, data, call } = ownerTransaction(contract.factory, { name: 'setBounds', distributor, ...needed })
+  const { to, data, call } = ownerTransaction(contract.factory, { name: 'setBounds', ...needed })
   return refuseAct(
     'conflict',
     `The contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with ${call}: to ${to}, data ${data}.`,

@@ -45,17 +45,18 @@ export interface Minted {
  */
 export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: number): Promise<Minted> {
   const { cursor, run } = sending
-  const schedule = termsAt(await readCreditTerms(ctx.pool), cursor.time)
+  const [terms, windows] = await Promise.all([readCreditTerms(ctx.pool), readWindows(ctx.pool)])
+  const schedule = termsAt(terms, cursor.time)
   if (!schedule) return { sent: null, budgetSpent: null }
   const cohorts = await readCohorts(ctx.pool)
   // Without a guard, nothing voids a mint on a fork that gave a cohort's number to another one.
   const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= upToBlock)
   const accepted = await payments.readPayments(ctx.pool, { states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX })
-  const at = { cohorts, schedule, now: cursor.time }
+  const at = { cohorts, schedule, now: cursor.time, terms, windows }
   let batch = batchOf(accepted, (tierNo) => chooseCohort(settled, tierNo, schedule, cursor.time))
   const lacking = batch.length === 0 || batch.length < accepted.length
   let openings = lacking ? await planOpenings(ctx, cursor, at, accepted) : []
-  if ((openings.length > 0 || batch.length > 0) && (await areTurnsStanding(ctx, cursor))) {
+  if ((openings.length > 0 || batch.length > 0) && (await areTurnsStanding(ctx, cursor, at))) {
     batch = batchOf(accepted, (tierNo) => chooseSharedCohort(settled, tierNo, schedule, cursor.time))
     openings = sharedOpenings(at, accepted)
   }
@@ -86,8 +87,7 @@ function batchOf(
  * Whether turns that come due are neither paid nor skipped for as long as it may take: the contract names no distributor, or the terms call
  * them not owed and the contract's owner has not said so yet. By phases, a cohort would then be opened for each slot, without end.
  */
-async function areTurnsStanding({ pool, contract }: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {
-  const [terms, windows] = await Promise.all([readCreditTerms(pool), readWindows(pool)])
+async function areTurnsStanding({ contract }: FactoryRead, cursor: Cursor, { terms, windows }: Owed): Promise<boolean> {
   return turnFate(terms, windows, cursor.time) === 'delay' || (await contract.distributor(cursor.number)) === null
 }
 
@@ -142,7 +142,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
 async function planOpenings(
   ctx: LedgerDb & FactoryRead,
   cursor: Cursor,
-  at: CohortsAt,
+  at: CohortsAt & Owed,
   accepted: readonly payments.Payment[],
 ): Promise<CohortOpening[]> {
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
@@ -160,12 +160,12 @@ async function planOpenings(
 
 /** Which turns the distributor will skip for nodes that wait: none where nobody waits, or there is no distributor. */
 async function readSkippable(
-  { pool, contract }: LedgerDb & FactoryRead,
+  { contract }: FactoryRead,
   { number }: Cursor,
-  at: CohortsAt,
+  at: CohortsAt & Owed,
   accepted: readonly payments.Payment[],
 ): Promise<Owed> {
-  const [terms, windows] = await Promise.all([readCreditTerms(pool), readWindows(pool)])
+  const { terms, windows } = at
   const isAnySkipped =
     windows.length > 0 &&
     accepted.length > 0 &&
