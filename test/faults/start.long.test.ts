@@ -87,7 +87,7 @@ test('a definite answer ends the start: no contract, a contract that is no facto
   const other = await openStage()
   try {
     await assert.rejects(startOutside(other, { FACTORY_ADDRESS: other.world.at(9) }), /there is no contract at/)
-    await assert.rejects(startOutside(other, { FACTORY_ADDRESS: other.world.token }), /is not a node factory/)
+    await assert.rejects(startOutside(other, { FACTORY_ADDRESS: other.world.token }), /is not this version's factory/)
     const MINTER_PRIVATE_KEY = `0x${'11'.repeat(32)}`
     await assert.rejects(startOutside(other, { MINTER_PRIVATE_KEY }), /is not the factory's minter/)
     // The same answer from a provider that has not come so far yet says nothing.
