@@ -272,6 +272,16 @@ before is a sale, later it is held (oldWallet). With --stolen it holds from the 
     load: async () => (await import('./wallets.ts')).set,
   },
   {
+    name: 'wallets take-back',
+    group: 'decide',
+    summary:
+      'take back the latest change of the payments wallet, as long as it does not hold and nothing was paid there',
+    args: [{ name: 'address', help: 'the wallet' }],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger wallets take-back <new-address> --reason "a slip" --yes'],
+    load: async () => (await import('./wallets.ts')).takeBack,
+  },
+  {
     name: 'wallets close',
     group: 'decide',
     summary: 'close the books of a wallet that was replaced: what comes there later is not seen',

@@ -4,6 +4,7 @@ import {
   closeBooks,
   listWallets,
   previewWallet,
+  takeBackWallet,
   type WalletProposal,
 } from '../operator/payment-wallets.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
@@ -45,6 +46,17 @@ export async function set(call: Call): Promise<ExitCode> {
     // Blocks go on meanwhile, and with them the time from which it holds: what is entered is told once more.
     const done = accepted(await changeWallet(deps, actor, input), call)
     await out.result(done, () => `Entered. ${inWords(done)}`)
+    return EXIT.done
+  })
+}
+
+/** `wallets take-back`. */
+export async function takeBack(call: Call): Promise<ExitCode> {
+  const { io, out, flags, signal } = call
+  return await withOperator(io, async (deps) => {
+    if (!(await agrees(io, 'Take this change back?', flags, signal))) throw new RefusedError('Nothing was changed.')
+    const done = accepted(await takeBackWallet(deps, actorHere(), fieldsOf(call)), call)
+    await out.result(done, `Taken back. Buyers go on paying to ${done.inForce}.`)
     return EXIT.done
   })
 }

@@ -1,5 +1,5 @@
-// The payments wallets, one row each in the order in which they were entered. Rows are added, and closed once; nothing else changes. What every
-// instance watches and sells by is here; no setting of an instance stands beside it.
+// The payments wallets, one row each in the order in which they were entered. Rows are added, closed once, and taken back before they count for
+// anything. What every instance watches and sells by is here; no setting of an instance stands beside it.
 import type { Watching } from '../domain/observed.ts'
 import type { PaymentWallet } from '../domain/payment-wallets.ts'
 import type { Address } from '../domain/units.ts'
@@ -85,4 +85,22 @@ export async function insertFirstWallet(
 export async function closeWallet(sql: Sql, wallet: Address, block: number, closedBy: string): Promise<void> {
   await sql`
     UPDATE payment_wallets SET closed_block = ${block}, closed_at = now(), closed_by = ${closedBy} WHERE wallet = ${wallet}`
+}
+
+/** Removes a wallet that nothing came to or left. @returns whether it did. */
+export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWallet): Promise<boolean> {
+  const removed = await sql`
+    DELETE FROM payment_wallets WHERE wallet = ${wallet}
+      AND NOT EXISTS (SELECT FROM payments WHERE block_number >= ${watchedFrom} AND wallet = ${wallet})
+      AND NOT EXISTS (SELECT FROM wallet_outflows WHERE block_number >= ${watchedFrom} AND wallet = ${wallet})`
+  if (removed.count > 0) await sql`DELETE FROM wallet_books WHERE wallet = ${wallet}`
+  return removed.count > 0
+}
+
+/**
+ * Has wallets that were entered above a height be read for from there on. Run where a reorganisation took back what is above it: a payment to
+ * one may come back in an earlier block than it was first seen in.
+ */
+export async function rewindWallets(sql: Sql, height: number): Promise<void> {
+  await sql`UPDATE payment_wallets SET watched_from = ${height + 1} WHERE watched_from > ${height + 1}`
 }

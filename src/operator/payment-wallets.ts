@@ -4,6 +4,7 @@ import { orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks.ts'
 import {
   closeWallet,
+  deleteWallet,
   insertFirstWallet,
   insertWallet,
   lockWallets,
@@ -121,6 +122,39 @@ export async function changeWallet(
 }
 
 /**
+ * POST payment-wallets/take-back `{address, reason?}`: takes back the latest change as long as it does not hold, so that no buyer was told the
+ * wallet, and nothing was paid to it.
+ */
+export async function takeBackWallet(
+  deps: LedgerDb,
+  actor: Actor,
+  input: Fields,
+): Promise<{ takenBack: Address; inForce: Address } | OperatorRefusal> {
+  const fields = readFields(input)
+  const wallet = fields.address('address')
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    await lockWallets(sql)
+    const at = (await readCursor(sql, { lock: true })) ?? { number: 0, time: 0 }
+    const wallets = await readPaymentWallets(sql)
+    const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
+    if (!wallets.some((row) => row.wallet === wallet)) return refuseNoWallet()
+    if (last?.wallet !== wallet)
+      return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
+    if (!inForce || walletAt([last], at)) return refuseAct('conflict', 'Buyers are told it already: name another one.')
+    if (!(await deleteWallet(sql, last)))
+      return refuseAct('conflict', 'Something has come to it, which stays in the books: name another one.')
+    const after = { inForce: inForce.wallet }
+    await recordAct(sql, actor, { action: 'walletTakenBack', subject: wallet, before: last, after, reason })
+    await notifyLedgerChanged(sql)
+    return { takenBack: wallet, inForce: inForce.wallet }
+  })
+}
+
+const refuseNoWallet = () => refuseAct('notFound', 'That is no payments wallet of this ledger.')
+
+/**
  * POST payment-wallets/close `{address, reason?}`: closes the books of a wallet that was replaced. What comes to it from the next block on is
  * not seen any more.
  */
@@ -138,7 +172,7 @@ export async function closeBooks(
     const cursor = await readCursor(sql, { lock: true })
     const wallets = await readPaymentWallets(sql)
     const known = wallets.find((row) => row.wallet === wallet)
-    if (!known) return refuseAct('notFound', 'That is no payments wallet of this ledger.')
+    if (!known) return refuseNoWallet()
     if (known.closedBlock !== null)
       return refuseAct('conflict', `Its books were closed with block ${known.closedBlock}.`)
     if (!cursor || !isOldWallet(wallets, wallet, cursor, deps.rules.priceGraceSec))

@@ -25,7 +25,7 @@ const CENT = ETHER / 100n
 /** Not run here: they go on until stopped (start.test.ts), or have a chain of their own (deploy.test.ts). */
 const ELSEWHERE = ['start', 'dev', 'deploy']
 /** Tried in operator/payment-wallets.test.ts: they would leave these examples without the wallet that is paid. */
-const IN_OTHER_WORLDS = ['wallets set', 'wallets close']
+const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
 /** What needs neither database nor chain. */
 const ALONE = ['keys new', 'config', ...ELSEWHERE]
 

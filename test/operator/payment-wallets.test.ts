@@ -189,6 +189,36 @@ describe('the payments wallet', () => {
     assert.equal((await close()).status, 409)
   })
 
+  it('is taken back as long as it does not hold and nothing came to it', async () => {
+    const takeBack = async (account: number) =>
+      desk.post('payment-wallets/take-back', { address: world.at(account), reason: 'a slip' })
+    assert.equal((await takeBack(12)).status, 404)
+    assert.match((await takeBack(3)).json.error, /told it already/)
+    await change(world.at(12))
+    await change(world.at(13))
+    assert.match((await takeBack(12)).json.error, /entered last/)
+    for (const account of [13, 12]) {
+      const done = await takeBack(account)
+      assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(3) }])
+    }
+    // As if it had never been: what comes there is not seen, and it may be named again.
+    const unseen = await world.pay(5, BASIC, world.at(12))
+    await world.chain.mine()
+    await letHold()
+    assert.deepEqual([await told(unseen), await inForce()], ['unseen', world.at(3)])
+    assert.equal((await world.pool`SELECT FROM wallet_books`).count, 1)
+    await change(world.at(12))
+    await world.pay(5, BASIC, world.at(12))
+    await world.chain.mine()
+    await world.payments()
+    assert.match((await takeBack(12)).json.error, /Something has come to it/)
+    await change(world.at(13))
+    await letHold()
+    assert.equal(await inForce(), world.at(13))
+    assert.match((await takeBack(13)).json.error, /told it already/)
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletTakenBack'`).count, 2)
+  })
+
   it('is none of the accounts that send, not the factory, no former one, and no contract that cannot be traced', async () => {
     const refused = async (address: Address) => (await desk.post('payment-wallets', { address })).json.error
     assert.match(await refused(world.at(1)), /minter's own account/)
@@ -241,6 +271,9 @@ describe('a start', () => {
     await world.settle()
     await world.payments()
     assert.match((await runHere(['wallets', 'list'], env)).out, new RegExp(`${world.at(13)} +inForce`))
+    assert.equal((await runHere(['wallets', 'set', world.at(14), '--yes'], env)).code, 0)
+    const back = await runHere(['wallets', 'take-back', world.at(14), '--yes'], env)
+    assert.match(back.out, new RegExp(`Taken back. Buyers go on paying to ${world.at(13)}`), back.err)
     const closed = await runHere(['wallets', 'close', world.at(3), '--yes'], env)
     assert.equal(closed.code, 0, closed.err)
     assert.match(closed.out, /Closed with block/)

@@ -1,5 +1,5 @@
 // The operator at the console: the key, a held payment released with a tier, a refund refused and one proven, the deny list, nodes
-// that nobody paid for, webhooks, tiers, the switch, the books. Real Chromium, the real service.
+// that nobody paid for, webhooks, tiers, the switch, terms, payments wallets, the books. Real Chromium, the real service.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -261,6 +261,92 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Resume rounds')
     await confirm('Done')
     await page.getByText('Rounds are paused by the operator.').waitFor({ state: 'detached' })
+    await axe()
+  })
+
+  test('terms are previewed with what the owner has to send, entered, and taken back', async () => {
+    await go('Terms')
+    const rows = page.getByRole('table', { name: 'Credit terms' }).getByRole('row')
+    await rows.filter({ hasText: 'in force' }).waitFor()
+    const before = await rows.count()
+    await page.getByRole('button', { name: 'Preview terms…' }).click()
+    await dialog().getByLabel('Turns due from then on').selectOption('false')
+    await confirm('Preview terms')
+    await dialog()
+      .getByText(/^From .*: turns are not owed, /)
+      .waitFor()
+    await dialog().getByText('addNotOwed(').waitFor()
+    await axe()
+    await confirm('Done')
+    assert.equal(await rows.count(), before)
+
+    await page.getByRole('button', { name: 'Enter terms…' }).click()
+    await dialog().getByLabel('Least draw of a turn, in wei').fill('7')
+    await dialog().getByLabel('Most of it').fill('3')
+    await confirm('Enter terms')
+    await dialog().getByRole('alert').waitFor()
+    await dialog().getByLabel('Most of it').fill('3000000000000000')
+    await confirm('Enter terms')
+    await dialog()
+      .getByText(/^From .*: turns are owed, 0\.000000000000000007 to 0\.003 ETH/)
+      .waitFor()
+    await confirm('Done')
+    await rows.filter({ hasText: '0.003 ETH' }).getByText('to come').waitFor()
+    await axe()
+    await page.getByRole('button', { name: 'Take the latest back…' }).click()
+    await confirm('Take the latest back')
+    await confirm('Done')
+    await page.getByText('to come').waitFor({ state: 'detached' })
+    assert.equal(await rows.count(), before)
+  })
+
+  test('the payments wallet is changed, taken back, replaced as stolen, and the books of the old one are closed', async () => {
+    const [former, planned, next] = [
+      wellKnown.paymentAddress,
+      wallet(12, wellKnown).address,
+      wallet(13, wellKnown).address,
+    ]
+    const row = (of: string) => page.getByRole('row').filter({ has: page.getByTitle(of) })
+    const ask = async (name: string, address: string, stolen = '') => {
+      await page.getByRole('button', { name: `${name}…` }).click()
+      await dialog().getByLabel('Wallet', { exact: true }).fill(address)
+      await dialog().getByLabel('The present wallet').selectOption(stolen)
+      await confirm(name)
+    }
+    await go('Wallets')
+    await row(former).getByText('in force').waitFor()
+    await ask('Preview a change', planned)
+    await dialog().getByText(`A payment to ${former} is a sale until`).waitFor()
+    await confirm('Done')
+    assert.equal(await row(planned).count(), 0)
+    await ask('Change the wallet', wallet(EMBED_PARTS.minter, wellKnown).address)
+    await dialog().getByRole('alert').getByText('minter').waitFor()
+    await dialog().getByLabel('Wallet', { exact: true }).fill(planned)
+    await confirm('Change the wallet')
+    await dialog().getByText(`Buyers pay to ${planned} from block`).waitFor()
+    await confirm('Done')
+    await row(planned).getByText('to come').waitFor()
+    await axe()
+    await row(planned).getByRole('button', { name: 'Take back…' }).click()
+    await confirm('Take back')
+    await dialog().getByText('Taken back.').waitFor()
+    await confirm('Done')
+    await row(planned).waitFor({ state: 'detached' })
+
+    await ask('Change the wallet', next, 'true')
+    await dialog().getByText(`No later payment to ${former} is a sale.`).waitFor()
+    await confirm('Done')
+    await row(next).getByText('in force').waitFor()
+    assert.equal((await service.get<WellKnown>('/.well-known/node-ledger.json')).paymentAddress, next)
+    await row(former).getByRole('button', { name: 'Close its books…' }).click()
+    // Refused while a pass has not audited the last block yet.
+    await until('the books are closed', async () => {
+      if (await dialog().getByText('Closed with block').isVisible()) return true
+      await dialog().getByRole('button', { name: 'Close its books', exact: true }).click({ timeout: 2_000 })
+      return null
+    })
+    await confirm('Done')
+    await row(former).getByText('closed').waitFor()
     await axe()
   })
 

@@ -92,6 +92,28 @@ export interface AdminTerms {
   enteredBy: string
 }
 
+/** A wallet that buyers pay or paid to. Blocks, and unix seconds of block time. */
+export interface PaymentsWallet {
+  wallet: Hex
+  state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
+  fromBlock: number
+  fromTime: number
+  stolen: boolean
+  closedBlock: number | null
+  enteredAt: Date
+  enteredBy: string
+}
+
+/** What a change of the payments wallet does. */
+export interface WalletChange {
+  wallet: Hex
+  before: Hex | null
+  fromBlock: number
+  fromTime: number
+  graceUntil: number | null
+  stolen: boolean
+}
+
 /** A transaction for the contract's owner to send. */
 export interface OwnersTransaction {
   to: string

@@ -16,6 +16,7 @@ import { Audit, Transactions } from './sent.tsx'
 import { State } from './state.tsx'
 import { TermsConsole } from './terms.tsx'
 import { TiersConsole } from './tiers.tsx'
+import { Wallets } from './wallets.tsx'
 import { Webhooks } from './webhooks.tsx'
 
 const SECTIONS = {
@@ -26,6 +27,7 @@ const SECTIONS = {
   rounds: ['Rounds', RoundsConsole],
   tiers: ['Tiers', TiersConsole],
   terms: ['Terms', TermsConsole],
+  wallets: ['Wallets', Wallets],
   transactions: ['Transactions', Transactions],
   webhooks: ['Webhooks', Webhooks],
   books: ['Books', Books],

@@ -4,7 +4,13 @@ import { listAudit } from '../../../operator/audit.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
 import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
 import { clearHaltByHand, pause, resume } from '../../../operator/pause.ts'
-import { changeWallet, closeBooks, listWallets, previewWallet } from '../../../operator/payment-wallets.ts'
+import {
+  changeWallet,
+  closeBooks,
+  listWallets,
+  previewWallet,
+  takeBackWallet,
+} from '../../../operator/payment-wallets.ts'
 import { readPayments, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refund.ts'
 import { rescan } from '../../../operator/rescan.ts'
@@ -34,6 +40,7 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   actRoute('terms/take-back', takeBackTerms),
   bothRoute('payment-wallets', listWallets, changeWallet),
   actRoute('payment-wallets/preview', previewWallet),
+  actRoute('payment-wallets/take-back', takeBackWallet),
   actRoute('payment-wallets/close', closeBooks),
   actRoute('pause', pause),
   actRoute('resume', resume),
