@@ -10,8 +10,9 @@ import type { Fragment, Sql } from './sql.ts'
 export interface Books {
   cursor: { number: number; hash: Hash }
   wallet: Address
-  /** The first block that is read for it. */
+  /** The first block that is read for it, and the last one; null while it is open. */
   watchedFrom: number
+  closedBlock: number | null
   inWei: Wei
   outWei: Wei
   /** Where the books begin; null before a first balance could be read, and when a reorganisation took that block out. */
@@ -20,11 +21,14 @@ export interface Books {
   auditedBlock: number | null
 }
 
-/** Reads the books of all wallets that are open at the followed block, in the order of their entry; none before the first block was stored. */
+/**
+ * Reads the books of all wallets that are open at the followed block, or were not audited up to where they were closed, in the order of their
+ * entry; none before the first block was stored.
+ */
 export async function readAllBooks(sql: Sql): Promise<Books[]> {
   return readSome(
     sql,
-    sql`w.watched_from <= c.block_number AND (w.closed_block IS NULL OR w.closed_block >= c.block_number)`,
+    sql`w.watched_from <= c.block_number AND (w.closed_block IS NULL OR coalesce(b.audited_block < w.closed_block, true))`,
   )
 }
 
@@ -41,6 +45,7 @@ async function readSome(sql: Sql, where: Fragment): Promise<Books[]> {
       hash: Hash
       wallet: Address
       watchedFrom: number
+      closedBlock: number | null
       inWei: Wei
       outWei: Wei
       baseBlock: number | null
@@ -48,8 +53,8 @@ async function readSome(sql: Sql, where: Fragment): Promise<Books[]> {
       auditedBlock: number | null
     }[]
   >`
-    SELECT c.block_number AS number, c.block_hash AS hash, b.wallet, w.watched_from AS "watchedFrom", b.in_wei AS "inWei",
-      b.out_wei AS "outWei", b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock"
+    SELECT c.block_number AS number, c.block_hash AS hash, b.wallet, w.watched_from AS "watchedFrom",
+      w.closed_block AS "closedBlock", b.in_wei AS "inWei", b.out_wei AS "outWei", b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock"
     FROM wallet_books b JOIN payment_wallets w USING (wallet), cursors c WHERE c.name = 'follow' AND ${where} ORDER BY w.id`
   return rows.map(({ number, hash, baseBlock, baseWei, ...row }) => ({
     ...row,

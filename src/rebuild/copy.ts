@@ -8,18 +8,15 @@ const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, live, from_block, from_time, entered_at, entered_by`,
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
-  payment_wallets:
-    'id, wallet, from_block, from_time, stolen, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by',
   grants: 'ref, reason, granted_by, granted_at',
   attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
   senders: 'address, label, reason, added_by, added_at',
   price_history: 'hour, usd, quoted_at',
 } as const
-/** What becomes of rows that were copied before: a tier may be live no more, a wallet be closed. */
-const KNOWN: Partial<Record<keyof typeof COPIED, string>> = {
-  tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
-  payment_wallets: `(wallet) DO UPDATE SET closed_block = excluded.closed_block, closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
-}
+const WALLETS =
+  'id, wallet, from_block, from_time, stolen, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
+/** What becomes of rows that were copied before: a tier may be live no more. */
+const KNOWN: Partial<Record<string, string>> = { tiers: '(tier_id, version) DO UPDATE SET live = excluded.live' }
 const REFUNDS =
   'payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
 /** Who writes the audit log besides people. What they did is done again by a rebuild, or means nothing to it. */
@@ -27,7 +24,7 @@ const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
 /** Switches of his; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
-/** Has tiers, credit terms, payments wallets, grants, attributions, the deny list, the prices and the pause say what they say in the other ledger. Does nothing twice. */
+/** Has tiers, credit terms, grants, attributions, the deny list, the prices and the pause say what they say in the other ledger. Does nothing twice. */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
     // What was copied before may have been revoked, or taken back, since.
@@ -37,16 +34,31 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
     // Of each tier one version is live: the old one must not be in the way of the next.
     await sql`UPDATE tiers SET live = false WHERE live`
-    for (const [table, columns] of Object.entries(COPIED)) {
-      const rows = await asJson(from, `SELECT ${columns} FROM ${table}`)
-      const known = KNOWN[table as keyof typeof COPIED] ?? 'DO NOTHING'
-      const query = `INSERT INTO ${table} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
-        ON CONFLICT ${known}`
-      await sql.unsafe(query, [rows])
-    }
+    for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, table, columns)
     const names = SWITCHES.map((name) => `'${name}'`).join(', ')
     const switches = await asJson(from, `SELECT * FROM settings WHERE name IN (${names})`)
     await sql`INSERT INTO settings SELECT * FROM jsonb_populate_recordset(NULL::settings, ${switches}::text::jsonb)`
+  })
+}
+
+async function copyTable(from: Sql, into: Sql, table: string, columns: string): Promise<void> {
+  const rows = await asJson(from, `SELECT ${columns} FROM ${table}`)
+  const query = `INSERT INTO ${table} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
+    ON CONFLICT ${KNOWN[table] ?? 'DO NOTHING'}`
+  await into.unsafe(query, [rows])
+}
+
+/**
+ * Has the payments wallets be those of the other ledger. A wallet is entered, and closed, under the cursor's lock: of blocks up to a cursor that
+ * was read before, these rows say all.
+ */
+export async function copyWallets(from: Sql, into: Pool): Promise<void> {
+  await inTransaction(into, async (sql) => {
+    await sql`DELETE FROM payment_wallets`
+    await copyTable(from, sql, 'payment_wallets', WALLETS)
+    await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
+    // Whoever enters the next one gets the next number.
+    await sql`SELECT setval(pg_get_serial_sequence('payment_wallets', 'id'), max(id)) FROM payment_wallets`
   })
 }
 

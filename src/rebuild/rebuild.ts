@@ -25,7 +25,7 @@ import { auditWallet } from '../passes/steps/audit.ts'
 import { follow } from '../passes/steps/follow.ts'
 import { judge, settledHeight } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
-import { copyEndpoints, copyRecords, copyTerms, copyVerdicts } from './copy.ts'
+import { copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
 
 /** Blocks between two audits of the payments wallet: few enough that what came and went is seldom netted. */
 const BLOCKS_PER_STEP = 200
@@ -100,6 +100,8 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
   let told = 0
   for (;;) {
     const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
+    // After the goal was read: no block is followed for fewer wallets than the current ledger has it followed for.
+    if (source) await copyWallets(source, ctx.pool)
     const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
     if (from > goal) return
     const followed = await follow(ctx, UNLIMITED, Math.min(goal, from + BLOCKS_PER_STEP - 1))

@@ -1,10 +1,14 @@
 // A ledger rebuilt from nothing equals the old one but for what the operator decided, and what differs is told.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operatorDeps } from '../../src/app.ts'
 import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
 import { allowSender, denySender } from '../../src/db/senders.ts'
 import { readSetting, writeSetting } from '../../src/db/settings.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/sql.ts'
+import { addEndpoint } from '../../src/db/webhooks.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { changeWallet, closeBooks, takeBackWallet } from '../../src/operator/payment-wallets.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -152,6 +156,98 @@ test('what the operator changes while the chain is followed is taken over as it 
     const check = async ({ comparison }: Rebuilt, into: Pool) => {
       assert.deepEqual(comparison?.differences, [])
       assert.equal(await readSetting(into, 'paused'), true)
+    }
+    await rebuilt(world, check, chain)
+  } finally {
+    await world.close()
+  }
+})
+
+const ADA = { name: 'ada', requestId: null }
+const change = async (world: Pick<World, 'ctx' | 'pool'>, input: object) => {
+  const done = await changeWallet(operatorDeps(world.ctx, world.pool), ADA, input as never)
+  if (isOperatorRefusal(done)) return assert.fail(done.message)
+  return done
+}
+
+test('a change of the payments wallet with its grace and closed books comes out as it was, and so do terms and endpoints', async () => {
+  const world = await startWorld()
+  try {
+    await pastOf(world)
+    // Before its entry: no payment.
+    await world.pay(9, 5n, world.at(12))
+    await world.chain.mine()
+    await world.payments()
+    const { fromTime, graceUntil } = await change(world, { address: world.at(12) })
+    await world.pay(6, BASIC, world.at(12))
+    await world.chain.mine(64)
+    await world.chain.setNextTime(fromTime + 1)
+    await world.chain.mine()
+    await world.payments()
+    const inGrace = await world.pay(5, BASIC)
+    await world.chain.mine()
+    await world.chain.setNextTime((graceUntil ?? 0) + 1)
+    const late = await world.pay(8, BASIC)
+    await world.chain.mine()
+    await payInside(world, 78n)
+    await world.rest()
+    await world.payments()
+    const closed = await closeBooks(operatorDeps(world.ctx, world.pool), ADA, { address: world.at(3) })
+    assert.ok(!isOperatorRefusal(closed), JSON.stringify(closed))
+    await world.pay(9, BASIC)
+    await world.chain.send({ from: world.at(3), to: world.at(12), value: '0x9' })
+    await addEndpoint(world.pool, { url: 'https://books.example/hook', secrets: ['whsec_a', 'whsec_b'] }, 'ada')
+    await world.rest()
+    assert.equal((await paymentOf(world, inGrace))?.state, 'minted')
+    assert.equal((await paymentOf(world, late))?.reason, 'oldWallet')
+    await rebuilt(world, async ({ comparison }, pool) => {
+      assert.deepEqual(comparison?.differences, [])
+      const kept = async (sql: Pool, table: string, columns: string) =>
+        (
+          await sql.unsafe(`SELECT row_to_json(t)::text AS row FROM (SELECT ${columns} FROM ${table} ORDER BY 1) t`)
+        ).map(({ row }) => row)
+      for (const [table, columns] of Object.entries({
+        payment_wallets: '*',
+        webhook_endpoints: 'endpoint, url, secrets, active, added_at, added_by',
+        credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
+      })) {
+        const rows = await kept(world.pool, table, columns)
+        assert.ok(rows.length > 0)
+        assert.deepEqual(await kept(pool, table, columns), rows, table)
+      }
+      // The rebuilt ledger takes the next change.
+      await change({ ctx: world.instance({ pool }).ctx, pool }, { address: world.at(13), stolen: true })
+      assert.equal((await pool`SELECT FROM payment_wallets`).count, 3)
+    })
+  } finally {
+    await world.close()
+  }
+})
+
+test('a wallet that is entered while a rebuild follows is followed for from its first block on, and one that is taken back is not', async () => {
+  const world = await startWorld()
+  try {
+    await pastOf(world)
+    let asked = 0
+    const chain: typeof world.ctx.chain = {
+      ...world.ctx.chain,
+      async observe(...range) {
+        if (asked++ === 0) {
+          await change(world, { address: world.at(13) })
+          await world.chain.mine()
+          await world.payments()
+          await takeBackWallet(operatorDeps(world.ctx, world.pool), ADA, { address: world.at(13) })
+          await change(world, { address: world.at(12), stolen: true })
+          await world.pay(6, BASIC, world.at(12))
+          await world.settle()
+        }
+        return world.ctx.chain.observe(...range)
+      },
+    }
+    const check = async ({ comparison }: Rebuilt, pool: Pool) => {
+      assert.deepEqual(comparison?.differences, [])
+      assert.equal((await pool`SELECT FROM payments WHERE wallet = ${world.at(12)} AND state = 'minted'`).count, 1)
+      assert.equal((await pool`SELECT FROM wallet_books`).count, 2)
     }
     await rebuilt(world, check, chain)
   } finally {

@@ -17,8 +17,11 @@ type AuditContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 /** Residues filed in one run at most: each takes as many readings as its stretch of blocks has binary digits. */
 const FILED_MAX = 8
 
+type Place = Pick<Block, 'number' | 'hash'>
+
 /**
- * Audits the open wallets at the cursor: one reading of each where nothing differs, none where this block was audited already.
+ * Audits the wallets at the cursor, one that is closed at its last block: one reading of each where nothing differs, none where this block was
+ * audited already.
  * @returns how many payments were filed as `unattributed`.
  */
 export async function auditWallet(ctx: AuditContext, cursor: Cursor, run: RunLimits): Promise<number> {
@@ -42,23 +45,25 @@ async function auditOnce(ctx: AuditContext, cursor: Cursor, address: Address): P
   const books = await wallet.readBooks(ctx.pool, address)
   // Somebody followed on meanwhile: his run audits.
   if (books?.cursor.hash !== cursor.hash) return null
-  if (books.base === null || books.auditedBlock === null) return (await beginBooks(ctx, cursor, books)) ? 0n : null
-  if (books.auditedBlock === cursor.number) return null
-  const balanceWei = await ctx.chain.balanceAt(address, cursor)
+  const isClosed = books.closedBlock !== null && books.closedBlock < cursor.number
+  const upTo = isClosed ? await blockAt(ctx, books.closedBlock as number) : cursor
+  if (books.base === null || books.auditedBlock === null) return (await beginBooks(ctx, upTo, books)) ? 0n : null
+  if (books.auditedBlock === upTo.number) return null
+  const balanceWei = await ctx.chain.balanceAt(address, upTo)
   if (balanceWei === null) return null
   const expectedWei = books.base.wei + books.inWei - books.outWei
   if (balanceWei === expectedWei) {
-    await markAudited(ctx, cursor, address)
+    await markAudited(ctx, cursor, address, upTo.number)
     return null
   }
-  const found = await locate(ctx, { address, audited: books.auditedBlock, cursor, expectedWei, balanceWei })
+  const found = await locate(ctx, { address, audited: books.auditedBlock, upTo: upTo.number, expectedWei, balanceWei })
   return (await file(ctx, address, books, found)) ? found.residueWei : null
 }
 
-/** The books begin before the first block that is read for the wallet; at the cursor where that state is gone. */
+/** The books begin before the first block that is read for the wallet; at `upTo`, the last one by now, where that state is gone. */
 async function beginBooks(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
-  cursor: Cursor,
+  upTo: Place,
   books: wallet.Books,
 ): Promise<boolean> {
   const address = books.wallet
@@ -67,11 +72,11 @@ async function beginBooks(
   const firstWei = await ctx.chain.balanceAt(address, before)
   if (firstWei !== null)
     return underCursor(ctx, books, (sql) => wallet.writeBase(sql, address, before.number, firstWei))
-  const balanceWei = await ctx.chain.balanceAt(address, cursor)
+  const balanceWei = await ctx.chain.balanceAt(address, upTo)
   if (balanceWei === null) return false
   return underCursor(ctx, books, async (sql) => {
-    await wallet.writeBase(sql, address, cursor.number, balanceWei - books.inWei + books.outWei)
-    ctx.log.info({ block: cursor.number }, 'the payments wallet is audited from here: earlier state is not to be had')
+    await wallet.writeBase(sql, address, upTo.number, balanceWei - books.inWei + books.outWei)
+    ctx.log.info({ block: upTo.number }, 'the payments wallet is audited from here: earlier state is not to be had')
   })
 }
 
@@ -88,10 +93,9 @@ async function blockBeforeFirst(
   )
 }
 
-async function markAudited(ctx: LedgerDb, cursor: Cursor, address: Address): Promise<void> {
+async function markAudited(ctx: LedgerDb, cursor: Cursor, address: Address, upTo: number): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash)
-      await wallet.writeAudited(sql, address, cursor.number)
+    if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash) await wallet.writeAudited(sql, address, upTo)
   })
 }
 
@@ -99,7 +103,7 @@ interface Question {
   address: Address
   /** Up to here the books agreed. */
   audited: number
-  cursor: Cursor
+  upTo: number
   expectedWei: bigint
   balanceWei: bigint
 }
@@ -119,8 +123,8 @@ interface Found {
  * the states in between, the oldest block whose state it has.
  */
 async function locate(ctx: LedgerDb & ChainRead, asked: Question): Promise<Found> {
-  const { address, cursor, audited } = asked
-  const flowAfter = (block: number) => wallet.netFlow(ctx.pool, address, { block, upTo: cursor.number })
+  const { address, upTo, audited } = asked
+  const flowAfter = (block: number) => wallet.netFlow(ctx.pool, address, { block, upTo })
   const readingAt = async (block: { number: number; hash: Block['hash'] }) => {
     const balanceWei = await ctx.chain.balanceAt(address, block)
     const expectedWei = asked.expectedWei - (await flowAfter(block.number))
@@ -128,7 +132,7 @@ async function locate(ctx: LedgerDb & ChainRead, asked: Question): Promise<Found
   }
   let low = audited
   let lowWei: bigint | null = asked.expectedWei - (await flowAfter(audited))
-  let high = await blockAt(ctx, cursor.number)
+  let high = await blockAt(ctx, upTo)
   let after = { balanceWei: asked.balanceWei, expectedWei: asked.expectedWei }
   // Halves a range of blocks, so it ends after as many steps as the range's length has binary digits.
   while (high.number - low > 1) {

@@ -6,6 +6,7 @@ import { rewindCohorts } from '../../db/cohorts.ts'
 import { rewindNodes } from '../../db/nodes.ts'
 import { rewindOutbox } from '../../db/outbox.ts'
 import { rewindOwnerActs } from '../../db/owner-acts.ts'
+import { lockWallets, rewindWallets } from '../../db/payment-wallets.ts'
 import { rewindPayments } from '../../db/payments.ts'
 import { rewindRounds } from '../../db/rounds.ts'
 import { rewindSeedBlocks } from '../../db/seed-blocks.ts'
@@ -16,6 +17,9 @@ import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { FollowRules, LedgerDb, Logging, RuledBy } from '../context.ts'
 
+/** The chain's own doing. */
+const REORGANISATION = { actor: 'pass', action: 'reorganisation' }
+
 /**
  * Rewinds to `fork`, or, where that is null, to before the first block, unless somebody else moved the cursor since `expected` was read.
  * One transaction. `cause` names who has it done and what the audit log calls it, where it is not the chain's doing. @returns whether it did.
@@ -24,10 +28,12 @@ export async function rewindTo(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   fork: Block | null,
   expected: Cursor,
-  cause = { actor: 'pass', action: 'reorganisation' },
+  cause = REORGANISATION,
 ): Promise<boolean> {
   const height = fork?.number ?? ctx.rules.startBlock - 1
   const rewound = await inTransaction(ctx.pool, async (sql) => {
+    // Before the cursor, as who enters a wallet does.
+    await lockWallets(sql)
     const cursor = await readCursor(sql, { lock: true })
     if (cursor?.hash !== expected.hash) return false
     // Order: payments let go of their nodes, withdrawals go before the rounds that paid them, cohorts after their nodes.
@@ -38,6 +44,7 @@ export async function rewindTo(
     await rewindCohorts(sql, height)
     await rewindSeedBlocks(sql, height)
     await rewindOwnerActs(sql, height)
+    if (cause === REORGANISATION) await rewindWallets(sql, height)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
     // The block that the books begin with, the one before the first, may be another one now.

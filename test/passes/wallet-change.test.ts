@@ -1,0 +1,131 @@
+// Reorganisations that reach across a change of the payments wallet: what each wallet's blocks are read for holds for those that take their
+// place. Each test has a world of its own, since it breaks it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operatorDeps } from '../../src/app.ts'
+import { readWalletHistory } from '../../src/db/payment-wallets.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { changeWallet, closeBooks } from '../../src/operator/payment-wallets.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
+import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const ADA = { name: 'ada', requestId: null }
+
+function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
+  test(sentence, async () => {
+    const world = await startWorld()
+    try {
+      await putForwarder(world)
+      await world.settle()
+      await body(world)
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+const told = async (world: World, txHash: Hash) => {
+  const { state, reason } = (await paymentOf(world, txHash)) ?? { state: 'unseen', reason: null }
+  return reason === null ? state : `${state} ${reason}`
+}
+/** Replaces the wallet as a stolen one: the new one holds from the next block on. */
+async function replace(world: World, address: Address): Promise<void> {
+  const done = await changeWallet(operatorDeps(world.ctx, world.pool), ADA, { address, stolen: true })
+  assert.ok(!isOperatorRefusal(done), JSON.stringify(done))
+}
+async function close(world: World, address: Address): Promise<number> {
+  const done = await closeBooks(operatorDeps(world.ctx, world.pool), ADA, { address })
+  if (isOperatorRefusal(done)) return assert.fail(done.message)
+  return done.closedBlock
+}
+/** Mines blocks and follows them one by one: the last one is audited. */
+async function follow(world: World, blocks = 1): Promise<void> {
+  for (let i = 0; i < blocks; i++) {
+    await world.chain.mine()
+    await world.payments()
+  }
+}
+const watchedFrom = async (world: World) => (await readWalletHistory(world.pool)).map((row) => row.watchedFrom)
+const inFull = (world: World) => world.pool`
+  SELECT wallet, base_block AS base, audited_block AS audited, base_wei + in_wei - out_wei AS wei FROM wallet_books ORDER BY base_block`
+
+inWorld(
+  'a payment to a new wallet that comes back in a block from before its entry is a sale all the same',
+  async (world) => {
+    await follow(world, 3)
+    await replace(world, world.at(12))
+    const [, entered] = await watchedFrom(world)
+    const paid = await world.pay(6, BASIC, world.at(12))
+    await follow(world)
+    assert.notEqual(await told(world, paid), 'unseen')
+    const raw = await world.raw(paid)
+    await world.chain.reorg(3, [[raw, 0]])
+    const { blockNumber } = await world.chain.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [paid])
+    assert.ok(Number(blockNumber) < (entered ?? 0))
+    await world.settle()
+    await follow(world)
+    assert.equal(await told(world, paid), 'minted')
+    assert.deepEqual(await watchedFrom(world), [0, Number(blockNumber)])
+    // Its books begin before that block, and add up.
+    assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
+    const books = (await inFull(world)).at(-1)
+    assert.equal(books?.base, Number(blockNumber) - 1)
+    assert.equal(books?.base + 1 < books?.audited, true)
+  },
+)
+
+inWorld(
+  'what came to a wallet before it was entered is no payment, also where its block is read again',
+  async (world) => {
+    const before = await world.pay(9, BASIC, world.at(12))
+    await follow(world, 2)
+    await replace(world, world.at(12))
+    const paid = await world.pay(6, BASIC, world.at(12))
+    await world.settle()
+    // The range that is read again begins before the wallet's first block, and the fork is behind it.
+    await world.chain.reorg(1)
+    await world.settle()
+    await follow(world)
+    assert.equal(await told(world, before), 'unseen')
+    assert.equal(await told(world, paid), 'minted')
+    assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
+  },
+)
+
+inWorld(
+  'the last blocks of a wallet whose books are closed are read and audited again, and none after them',
+  async (world) => {
+    await follow(world, 2)
+    await replace(world, world.at(12))
+    await follow(world)
+    const late = await world.pay(5, BASIC)
+    const { txHash: inside } = await payInside(world, 77n)
+    await world.payments()
+    await follow(world)
+    const closed = await close(world, world.at(3))
+    const unseen = await world.pay(7, BASIC)
+    await follow(world, 2)
+    const stand = async () => [
+      await told(world, late),
+      await told(world, unseen),
+      (await world.pool`SELECT FROM payments WHERE tx_hash IS NULL AND value_wei = 77 AND state = 'held'`).count,
+      (await world.pool`SELECT FROM payments WHERE tx_hash IS NULL AND state <> 'orphaned'`).count,
+    ]
+    assert.deepEqual(await stand(), ['held oldWallet', 'unseen', 1, 1])
+    const head = Number((await world.chain.block()).number)
+    const depth = head - closed + 2
+    const back = [late, inside, unseen]
+    const raws = await Promise.all(back.map((hash) => world.raw(hash)))
+    await world.chain.reorg(
+      depth,
+      raws.map((raw, i) => [raw, [0, 0, depth - 1][i] ?? 0] as const),
+    )
+    await world.payments()
+    await follow(world)
+    assert.deepEqual(await stand(), ['held oldWallet', 'unseen', 1, 1])
+    const [books] = await world.pool`SELECT audited_block AS audited FROM wallet_books WHERE wallet = ${world.at(3)}`
+    assert.equal(books?.audited, closed)
+  },
+)
