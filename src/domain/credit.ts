@@ -117,7 +117,7 @@ export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null):
   for (const planned of [...due].sort((a, b) => firstDue(a) - firstDue(b) || a.cohort - b.cohort)) {
     const { cohort, size, pendingDue, skipped } = planned
     const known = knownTurns(planned.turns)
-    const turns = longestWithin(known, bounds).slice(0, room)
+    const turns = longestWithin(known.slice(0, room), bounds)
     const isOnlySkipped = planned.turns.length === 0
     if (planned.isDelayed) waiting.delayed.push(cohort)
     else if (isOnlySkipped && !planned.isSkipNeeded) waiting.notOwed.push(cohort)
@@ -154,17 +154,19 @@ function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
   return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
 }
 
-/** As many of the first turns as the contract's own rule lets through: the bounds of one turn, times the turns. */
+/** As many of the first turns as the contract's own rule lets through. */
 function longestWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): PlannedCredit['turns'] {
-  if (!bounds) return turns
+  return turns.slice(0, lengthsWithin(turns, bounds).at(-1) ?? 0)
+}
+
+/** How many of the first turns the contract's own rule lets through together, ascending: the bounds of one turn, times the turns. */
+function lengthsWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): number[] {
   let sum = 0n
-  let longest = 0
-  for (const [i, { amountWei }] of turns.entries()) {
+  return turns.flatMap(({ amountWei }, i) => {
     sum += amountWei
     const count = BigInt(i + 1)
-    if (sum >= bounds.floorWei * count && sum <= bounds.ceilingWei * count) longest = i + 1
-  }
-  return turns.slice(0, longest)
+    return !bounds || (sum >= bounds.floorWei * count && sum <= bounds.ceilingWei * count) ? [i + 1] : []
+  })
 }
 
 /** A cohort that has turns to be paid. */
@@ -193,14 +195,17 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
 }
 
 /**
- * The first half of a plan, for a chain whose transactions hold less, or a purse that does: half of its cohorts, or of its only cohort's
- * turns; the rest stays due. Null where there is one turn.
+ * The first half of a plan, for a chain whose transactions hold less, or a purse that does: half of its cohorts, or about half of its only
+ * cohort's turns, as the bounds allow; the rest stays due. Null where there is nothing smaller.
  */
-export function firstHalf(plan: RoundPlan): RoundPlan | null {
+export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan | null {
   const [first, second] = plan.credits
-  if (first && second) return planOf(plan, plan.credits.slice(0, Math.ceil(plan.credits.length / 2)))
-  if (!first || first.turns.length < 2) return null
-  const turns = first.turns.slice(0, Math.ceil(first.turns.length / 2))
+  if (!first) return null
+  if (second) return planOf(plan, plan.credits.slice(0, Math.ceil(plan.credits.length / 2)))
+  const lengths = lengthsWithin(first.turns, bounds).filter((length) => length < first.turns.length)
+  const length = lengths.findLast((shorter) => shorter <= Math.ceil(first.turns.length / 2)) ?? lengths[0]
+  if (length === undefined) return null
+  const turns = first.turns.slice(0, length)
   return planOf(plan, [{ ...first, turns, amountWei: sumWei(turns.map(({ amountWei }) => amountWei)) }])
 }
 

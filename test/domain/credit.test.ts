@@ -238,7 +238,7 @@ test('a plan is halved down to one cohort, oldest first, with the sums of its ow
     fc.property(fc.integer({ min: 0, max: CREDITS_PER_ROUND_MAX }), (count) => {
       const due = Array.from({ length: count }, (_, i) => cohortDue(i, { size: i + 1, amountWei: wei(BigInt(i * i)) }))
       const plan = planRound(due, null)
-      const half = firstHalf(plan)
+      const half = firstHalf(plan, null)
       if (count < 2) return assert.equal(half, null)
       const credits = plan.credits.slice(0, Math.ceil(count / 2))
       assert.deepEqual(half, {
@@ -254,11 +254,11 @@ test('a plan is halved down to one cohort, oldest first, with the sums of its ow
 test('the only cohort of a plan is halved by its turns, down to one', () => {
   const turns = [1n, 2n, 4n].map((amount, i) => ({ due: 1000 + i, amountWei: wei(amount) }))
   const plan = planRound([{ ...cohortDue(1, { due: 1000, skipped: 3 }), turns }], null)
-  const half = firstHalf(plan) ?? assert.fail()
+  const half = firstHalf(plan, null) ?? assert.fail()
   assert.deepEqual([half.credits[0]?.turns.length, half.credits[0]?.skipped, half.totalWei], [2, 3, 6n])
-  const quarter = firstHalf(half) ?? assert.fail()
+  const quarter = firstHalf(half, null) ?? assert.fail()
   assert.deepEqual([quarter.credits[0]?.turns.length, quarter.totalWei, quarter.nodeCount], [1, 2n, 2])
-  assert.equal(firstHalf(quarter), null)
+  assert.equal(firstHalf(quarter, null), null)
 })
 
 test('a cohort whose turns are none that are owed is skipped alone where a node waits for it, and credits nobody', () => {
@@ -279,6 +279,21 @@ test('a cohort is paid the turns before the first with which their sum leaves th
   const turns = [6n, 8n, 40n, 1n].map((amount, i) => ({ due: 1000 + i, amountWei: wei(amount) }))
   const plan = planRound([{ ...cohortDue(1), turns }], { floorWei: 5n, ceilingWei: 10n })
   assert.deepEqual([plan.credits[0]?.turns.length, plan.totalWei, plan.outOfBounds], [2, 28n, []])
+})
+
+test('a part of a cohort’s turns is as near to half of them as the bounds allow', () => {
+  const partsOf = (amounts: bigint[]) => {
+    const turns = amounts.map((amount, i) => ({ due: 1000 + i, amountWei: wei(amount) }))
+    const bounds = { floorWei: 5n, ceilingWei: 10n }
+    const lengths: number[] = []
+    let plan: RoundPlan | null = planRound([{ ...cohortDue(1), turns }], bounds)
+    for (; plan; plan = firstHalf(plan, bounds)) lengths.push(plan.credits[0]?.turns.length ?? 0)
+    return lengths
+  }
+  assert.deepEqual(partsOf([6n, 6n, 6n, 6n, 6n]), [5, 3, 2, 1])
+  assert.deepEqual(partsOf([1n, 1n, 9n, 9n, 9n]), [5, 4])
+  assert.deepEqual(partsOf([9n, 1n, 1n, 9n, 9n, 9n]), [6, 2, 1])
+  assert.deepEqual(partsOf([1n, 9n]), [2])
 })
 
 test('a round holds two thousand turns at most, shared from the oldest on', () => {

@@ -2,16 +2,13 @@
 // without the cohort that the ledger has wrong. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { turnDigest } from '../../src/chain/digest.ts'
 import { readDistributions, readTurns } from '../../src/db/reads.ts'
-import { connect, inTransaction, jsonRows } from '../../src/db/sql.ts'
+import { inTransaction } from '../../src/db/sql.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/terms.ts'
-import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
-import { type Hash, hash } from '../../src/domain/units.ts'
-import { verifyLedger } from '../../src/operator/verify.ts'
+import { wei } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { createDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, SLOT_SEC, startWorld, type World } from '../support/world.ts'
+import { catchUpOnYear, cohortsOf, creditedOf, roundsSent } from './year.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
@@ -32,120 +29,26 @@ function inWorld(sentence: string, body: (world: World) => Promise<void>, { atRe
   })
 }
 
-const roundsSent = async (world: World) => (await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).length
-const creditedOf = async (world: World, nodeId: number) =>
-  (await world.read<bigint[]>('nodeInfo', [BigInt(nodeId)]))[2] ?? assert.fail()
 /** Enters terms that differ from the first ones in the switch alone. */
 const switchPayouts = (world: World, fromTime: number, payouts: boolean) =>
   inTransaction(world.pool, async (sql) => {
     const [terms = assert.fail()] = await readCreditTerms(sql)
     await insertTerms(sql, { ...terms, fromTime, payouts }, 'test')
   })
-const cohortsOf = (world: World) => world.pool<{ cohort: number; next: number }[]>`
-  SELECT cohort, next_due AS next FROM cohorts WHERE size > 0 ORDER BY cohort`
-
-interface Header {
-  timestamp: string
-  hash: Hash
-  mixHash: Hash
-}
-
-/** What a turn of a cohort comes to by the chain's own headers. */
-async function amountOn(headers: readonly Header[], cohort: number, due: number, payoutBps: number): Promise<bigint> {
-  const at = headers.findIndex(({ timestamp }) => Number(timestamp) >= due)
-  const [block, parent] = [headers[at] ?? assert.fail(), headers[at - 1] ?? assert.fail()]
-  const seed = seedOf({ hash: block.hash, prevrandao: block.mixHash }, { prevrandao: parent.mixHash })
-  const terms = { minWei: ETHER / 2000n, maxWei: (ETHER * 3n) / 2000n }
-  return turnAmountWei(turnDigest(hash(seed), cohort, due), terms, payoutBps)
-}
-
-inWorld('a year without rounds is caught up in a handful of transactions, to the wei', aYearLater, { atRest: false })
-
-async function aYearLater(world: World): Promise<void> {
-  await world.pay(5, BASIC)
-  await world.pay(5, BASIC)
-  await world.pay(6, PLUS)
-  await world.settle()
-  await world.chain.mine(1, 4 * SLOT_SEC)
-  await world.pay(7, BASIC)
-  await world.settle()
-  const cohorts = await cohortsOf(world)
-  assert.equal(cohorts.length, 3)
-  const turns = 365
-  for (let i = 0; i < 5; i++) {
-    // Followed all along, as by an instance without a key: the headers of most turns are forgotten by the time they are paid.
-    await world.chain.mine((turns / 5) * 2, INTERVAL_SEC / 2)
-    await world.payments()
-    await world.pool`DELETE FROM blocks WHERE number < (SELECT max(number) FROM blocks) - 10`
-  }
-  await world.chain.setBalance(world.at(2), 10_000n * ETHER)
-  let asked = 0
-  const chain = {
-    ...world.ctx.chain,
-    firstBlockAt: (time: number, notAfter: number) => {
-      asked++
-      return world.ctx.chain.firstBlockAt(time, notAfter)
-    },
-  }
-  const service = world.instance({ chain })
-  for (let i = 0; i < 4; i++) {
-    await service.credit()
-    await world.chain.mine()
-  }
-  assert.equal((await service.credit()).reason, 'nothingDue')
-  assert.equal(asked, 0, 'no seed was searched for')
-  assert.ok((await roundsSent(world)) <= 2, `${await roundsSent(world)} rounds`)
-
-  const headers = await Promise.all(
-    Array.from({ length: Number((await world.chain.block()).number) + 1 }, (_, i) =>
-      world.chain.rpc<Header>('eth_getBlockByNumber', [`0x${i.toString(16)}`, false]),
-    ),
-  )
-  const nodes = await world.pool<{ id: number; cohort: number; bps: number; next: number }[]>`
-    SELECT n.node_id AS id, n.cohort, t.payout_bps AS bps, c.next_due AS next
-    FROM nodes n JOIN cohorts c USING (cohort) JOIN payments p ON p.id = n.payment_id JOIN tiers t USING (tier_id)`
-  assert.equal(nodes.length, 4)
-  for (const { id, cohort, bps, next } of nodes) {
-    const first = cohorts.find((known) => known.cohort === cohort)?.next ?? assert.fail()
-    let sum = 0n
-    for (let due = first; due < next; due += INTERVAL_SEC) sum += await amountOn(headers, cohort, due, bps)
-    assert.ok((next - first) / INTERVAL_SEC >= turns)
-    assert.equal(await creditedOf(world, id), sum)
-  }
-  await world.payments()
-  const verified = await verifyLedger({ readPool: world.pool, chain: world.ctx.chain, contract: world.ctx.contract })
-  assert.deepEqual('drifts' in verified && verified.drifts, [])
-  await isRebuilt(world)
-}
-
-/** A ledger that follows the chain again from its first block has the same rounds and turns. */
-async function isRebuilt(world: World): Promise<void> {
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    const copied = {
-      tiers: '*',
-      credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by',
-    }
-    for (const [table, columns] of Object.entries(copied)) {
-      const rows = await world.pool.unsafe(`SELECT ${columns} FROM ${table}`)
-      const named = columns === '*' ? '' : `(${columns})`
-      await pool.unsafe(
-        `INSERT INTO ${table} ${named} SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
-        [jsonRows(rows)],
-      )
-    }
-    await world.instance({ pool, directUrl: database.url }).payments()
-    for (const table of ['rounds', 'turns', 'single_turns', 'skips', 'cohorts']) {
-      const rows = async (sql: typeof pool) =>
-        (await sql`SELECT row_to_json(t)::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) => row)
-      assert.deepEqual(await rows(pool), await rows(world.pool), table)
-    }
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-  }
-}
+inWorld(
+  'a year without rounds is caught up in a handful of transactions, to the wei',
+  async (world) => {
+    await world.pay(5, BASIC)
+    await world.pay(5, BASIC)
+    await world.pay(6, PLUS)
+    await world.settle()
+    await world.chain.mine(1, 4 * SLOT_SEC)
+    await world.pay(7, BASIC)
+    await world.settle()
+    await catchUpOnYear(world, { cohorts: 3, blocksPerTurn: 2, roundsMax: 2 })
+  },
+  { atRest: false },
+)
 
 inWorld('turns within a window are skipped with the first round after it, and stay unpaid', async (world) => {
   await world.pay(5, BASIC)
@@ -255,4 +158,31 @@ inWorld('a round that the purse cannot pay at once is paid in parts', async (wor
   assert.ok(turns >= 4 && turns < 20, `${turns} turns`)
   await world.chain.setBalance(world.at(2), ETHER)
   await world.rest()
+})
+
+inWorld('a part of a cohort’s turns is one that the contract’s owner lets the distributor pay', async (world) => {
+  await world.pay(5, BASIC)
+  await world.settle()
+  const [{ next } = assert.fail()] = await cohortsOf(world)
+  const drawn = (fromTime: number, amount: bigint) =>
+    inTransaction(world.pool, async (sql) => {
+      const [terms = assert.fail()] = await readCreditTerms(sql)
+      await insertTerms(sql, { ...terms, fromTime, minWei: wei(amount), maxWei: wei(amount) }, 'test')
+    })
+  // The first two turns alone, the half of four, come to less than the floor; three and four do not.
+  await drawn(next, ETHER / 2000n)
+  await drawn(next + 2 * INTERVAL_SEC, (ETHER * 3n) / 2000n)
+  const gwei = 10n ** 9n
+  await world.act(0, 'setBounds', [world.at(2), ETHER / 1250n / gwei, ETHER / gwei])
+  await world.chain.setNextTime(next + 3 * INTERVAL_SEC + 1)
+  await world.chain.mine()
+  await world.chain.setBalance(world.at(2), (ETHER * 33n) / 10_000n)
+  assert.equal((await world.credit()).reason, null)
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual([...(await world.pool`SELECT due, turns FROM turns`)], [{ due: next, turns: 3 }])
+  await world.chain.setBalance(world.at(2), ETHER)
+  await world.rest()
+  assert.equal(await creditedOf(world, 1), ETHER / 250n)
+  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'cohortsRefused'`).count, 0)
 })

@@ -36,6 +36,28 @@ const intents = async (world: World) => (await world.pool`SELECT FROM outbox`).l
 const swallow = (sender: Sender): Sender => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
 
+inWorld('where no cohort can be opened, what has one is minted, and the rest waits', async (world) => {
+  await enterTier(world, { tierId: 'silver', tierNo: 9, priceWei: wei(SILVER) })
+  // Cohorts are at the end of their numbers: the contract refuses to open any.
+  const slot = '0x6'
+  const word = await world.chain.rpc<`0x${string}`>('eth_getStorageAt', [world.factory, slot, 'latest'])
+  await world.chain.rpc('anvil_setStorageAt', [world.factory, `0x${'6'.padStart(64, '0')}`, `0xffff${word.slice(6)}`])
+  const paid = [await world.pay(5, BASIC), await world.pay(6, SILVER)]
+  for (let i = 0; i < 3; i++) {
+    await world.chain.mine()
+    assert.equal((await world.payments()).budgetSpent, null)
+  }
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'accepted'])
+  const now = await world.chain.rpc<string>('eth_getStorageAt', [world.factory, slot, 'latest'])
+  await world.chain.rpc('anvil_setStorageAt', [
+    world.factory,
+    `0x${'6'.padStart(64, '0')}`,
+    `${word.slice(0, 6)}${now.slice(6)}`,
+  ])
+  await world.settle()
+  assert.deepEqual(await statesOf(world, paid), ['minted', 'minted'])
+})
+
 inWorld(
   'a batch is cut to the nodes left, what is left over waits unsigned, and a refill lets it be minted',
   async (world) => {

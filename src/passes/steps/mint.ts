@@ -31,6 +31,9 @@ const OPENINGS_MAX = 100
 /** How long a payment waits for a round that skips turns, in block time from its own block on, before a cohort is opened for it. */
 const SKIP_AWAITED_SEC = 300
 
+/** Why a call may be refused where another one would not be. */
+const OF_THE_CALL: readonly string[] = ['reverts', 'overGasCap', 'insufficientFunds']
+
 /** What came of minting. */
 export interface Minted {
   /** The one transaction; null where there was nothing to send. */
@@ -63,10 +66,15 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
   if (openings.length === 0 && batch.length === 0) return { sent: null, budgetSpent: null }
   const budget = await ctx.contract.budget(cursor.number)
   // A buyer who waits for a cohort goes first: the others' mint is one transaction later, theirs would be never.
-  if (openings.length > 0 && budget.cohorts > 0)
-    return { sent: await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget), budgetSpent: null }
+  if (openings.length > 0 && budget.cohorts > 0) {
+    const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
+    if (sent.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sent.why))
+      return { sent, budgetSpent: null }
+    ctx.log.error(sent, 'no cohort can be opened: what has one is minted, the rest waits')
+  }
   const affordable = batch.slice(0, budget.nodes)
-  const budgetSpent = affordable.length < batch.length ? 'nodes' : openings.length > 0 ? 'cohorts' : null
+  const isUnopened = openings.length > 0 && budget.cohorts === 0
+  const budgetSpent = affordable.length < batch.length ? 'nodes' : isUnopened ? 'cohorts' : null
   if (budgetSpent !== null)
     ctx.log.error({ ...budget, budgetSpent }, 'the minter’s budget is spent: the owner of the contract must refill it')
   const sent = affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null

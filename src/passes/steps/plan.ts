@@ -33,8 +33,9 @@ type PricedTurn = Turn & TurnTerms
 /** The plan, and every due cohort with what the amounts of its turns came from. */
 export interface DueRound {
   plan: RoundPlan
-  /** What the ledger said when it was planned. */
+  /** What the ledger said when it was planned, and what the contract lets a turn pay. */
   basis: TermsBasis
+  bounds: TurnBounds | null
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
 }
 
@@ -108,7 +109,7 @@ export async function planDueRound(
     for (const cohort of planRound(planned, bounds).outOfBounds) outOfBounds.add(cohort)
     if (outOfBounds.size === before) break
   }
-  return { plan: planRound(planned, bounds), basis, cohorts: planned }
+  return { plan: planRound(planned, bounds), basis, bounds, cohorts: planned }
 }
 
 async function readCandidates(

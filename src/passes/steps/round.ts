@@ -21,7 +21,7 @@ const COHORTS_FAULTS: readonly string[] = [
 /** Simulations in one run to find the cohorts at fault: enough for three of two hundred. */
 const SIMULATIONS_MAX = 48
 
-type PlannedRound = Pick<DueRound, 'plan' | 'basis'>
+type PlannedRound = Pick<DueRound, 'plan' | 'basis' | 'bounds'>
 
 /** What came of a plan: the part of it that was tried last, and its round. */
 export interface SentRound {
@@ -46,19 +46,19 @@ export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: 
     : trySend(ctx, sending, round, { ...planned, plan: sound })
 }
 
-/** Sends the plan, or its first half, and so on, down to one turn. */
+/** Sends the plan, or its first half, and so on, down to the fewest turns that the bounds allow. */
 async function trySend(
   ctx: RoundContext,
   sending: SenderRun,
   round: number,
-  { plan, basis }: PlannedRound,
+  { plan, basis, bounds }: PlannedRound,
 ): Promise<SentRound> {
   const affordable = ctx.rules.distMode === 'treasury' || (await surplusSuffices(ctx, sending.cursor, plan))
   const call = callOf(ctx, sending, round, plan)
   const sent = affordable ? await send(ctx, sending, call, (sql) => holdToTerms(sql, basis)) : null
   const isTooLarge = sent === null || (sent.kind === 'refused' && TOO_LARGE.includes(sent.why))
-  const half = isTooLarge ? firstHalf(plan) : null
-  return half ? trySend(ctx, sending, round, { plan: half, basis }) : { round, plan, sent }
+  const half = isTooLarge ? firstHalf(plan, bounds) : null
+  return half ? trySend(ctx, sending, round, { plan: half, basis, bounds }) : { round, plan, sent }
 }
 
 const TOO_LARGE: readonly string[] = ['overGasCap', 'insufficientFunds']

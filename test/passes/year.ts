@@ -1,0 +1,117 @@
+// A year in which no round was paid, caught up with afterwards: what it takes, and what each node has then, by the chain's own headers.
+import assert from 'node:assert/strict'
+import { turnDigest } from '../../src/chain/digest.ts'
+import { connect, jsonRows } from '../../src/db/sql.ts'
+import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
+import { type Hash, hash } from '../../src/domain/units.ts'
+import { verifyLedger } from '../../src/operator/verify.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
+
+export const roundsSent = async (world: World) => (await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).length
+export const creditedOf = async (world: World, nodeId: number) =>
+  (await world.read<bigint[]>('nodeInfo', [BigInt(nodeId)]))[2] ?? assert.fail()
+export const cohortsOf = (world: World) => world.pool<{ cohort: number; next: number }[]>`
+  SELECT cohort, next_due AS next FROM cohorts WHERE size > 0 ORDER BY cohort`
+
+interface Header {
+  timestamp: string
+  hash: Hash
+  mixHash: Hash
+}
+
+/** What a turn of a cohort comes to by the chain's own headers. */
+async function amountOn(headers: readonly Header[], cohort: number, due: number, payoutBps: number): Promise<bigint> {
+  const at = headers.findIndex(({ timestamp }) => Number(timestamp) >= due)
+  const [block, parent] = [headers[at] ?? assert.fail(), headers[at - 1] ?? assert.fail()]
+  const seed = seedOf({ hash: block.hash, prevrandao: block.mixHash }, { prevrandao: parent.mixHash })
+  const terms = { minWei: ETHER / 2000n, maxWei: (ETHER * 3n) / 2000n }
+  return turnAmountWei(turnDigest(hash(seed), cohort, due), terms, payoutBps)
+}
+
+/** What a year is to be like: cohorts with nodes, blocks in each interval, and the rounds it may take. */
+interface Wanted {
+  cohorts: number
+  blocksPerTurn: number
+  roundsMax: number
+}
+
+/** Lets 365 turns of each cohort come, has them paid, and holds each node to the wei. The invariants cannot be asked for afterwards. */
+export async function catchUpOnYear(world: World, wanted: Wanted): Promise<void> {
+  const cohorts = await cohortsOf(world)
+  assert.equal(cohorts.length, wanted.cohorts)
+  const turns = 365
+  for (let i = 0; i < 5; i++) {
+    // Followed all along, as by an instance without a key: the headers of most turns are forgotten by the time they are paid.
+    await world.chain.mine((turns / 5) * wanted.blocksPerTurn, INTERVAL_SEC / wanted.blocksPerTurn)
+    await world.payments()
+    await world.pool`DELETE FROM blocks WHERE number < (SELECT max(number) FROM blocks) - 10`
+  }
+  await world.chain.setBalance(world.at(2), 10_000n * ETHER)
+  let asked = 0
+  const chain = {
+    ...world.ctx.chain,
+    firstBlockAt: (time: number, notAfter: number) => {
+      asked++
+      return world.ctx.chain.firstBlockAt(time, notAfter)
+    },
+  }
+  const service = world.instance({ chain })
+  for (let i = 0; i < wanted.roundsMax + 2; i++) {
+    await service.credit()
+    await world.chain.mine()
+  }
+  assert.equal((await service.credit()).reason, 'nothingDue')
+  assert.equal(asked, 0, 'no seed was searched for')
+  assert.ok((await roundsSent(world)) <= wanted.roundsMax, `${await roundsSent(world)} rounds`)
+
+  const headers = await Promise.all(
+    Array.from({ length: Number((await world.chain.block()).number) + 1 }, (_, i) =>
+      world.chain.rpc<Header>('eth_getBlockByNumber', [`0x${i.toString(16)}`, false]),
+    ),
+  )
+  const nodes = await world.pool<{ id: number; cohort: number; bps: number; next: number }[]>`
+    SELECT n.node_id AS id, n.cohort, t.payout_bps AS bps, c.next_due AS next
+    FROM nodes n JOIN cohorts c USING (cohort) JOIN payments p ON p.id = n.payment_id JOIN tiers t USING (tier_id)`
+  assert.ok(nodes.length >= wanted.cohorts)
+  for (const { id, cohort, bps, next } of nodes) {
+    const first = cohorts.find((known) => known.cohort === cohort)?.next ?? assert.fail()
+    let sum = 0n
+    for (let due = first; due < next; due += INTERVAL_SEC) sum += await amountOn(headers, cohort, due, bps)
+    assert.ok((next - first) / INTERVAL_SEC >= turns)
+    assert.equal(await creditedOf(world, id), sum)
+  }
+  await world.payments()
+  const verified = await verifyLedger({ readPool: world.pool, chain: world.ctx.chain, contract: world.ctx.contract })
+  assert.deepEqual('drifts' in verified && verified.drifts, [])
+  await isRebuilt(world)
+}
+
+/** A ledger that follows the chain again from its first block has the same rounds and turns. */
+async function isRebuilt(world: World): Promise<void> {
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  try {
+    const copied = {
+      tiers: '*',
+      credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by',
+    }
+    for (const [table, columns] of Object.entries(copied)) {
+      const rows = await world.pool.unsafe(`SELECT ${columns} FROM ${table}`)
+      const named = columns === '*' ? '' : `(${columns})`
+      await pool.unsafe(
+        `INSERT INTO ${table} ${named} SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
+        [jsonRows(rows)],
+      )
+    }
+    await world.instance({ pool, directUrl: database.url }).payments()
+    for (const table of ['rounds', 'turns', 'single_turns', 'skips', 'cohorts']) {
+      const rows = async (sql: typeof pool) =>
+        (await sql`SELECT row_to_json(t)::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) => row)
+      assert.deepEqual(await rows(pool), await rows(world.pool), table)
+    }
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+}
