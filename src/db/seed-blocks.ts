@@ -1,5 +1,5 @@
-// The blocks from which turns have their seeds: those that were the first not before a turn. Kept for good, since a turn may be paid long after
-// its headers are gone: one row for each block in which turns came, however many cohorts had one.
+// The blocks from which turns have their seeds: those that were the first not before a turn. Kept until every cohort's turn in them is paid, which
+// may be long after their headers are gone: one row for each block in which turns came, however many cohorts had one.
 import type { Hash } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -41,4 +41,17 @@ export async function readSeedBlock(sql: Sql, due: number): Promise<{ seedBlock:
 /** Takes back what is above a height. */
 export async function rewindSeedBlocks(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM seed_blocks WHERE number > ${height}`
+}
+
+/** Rows forgotten at once at most. */
+const FORGOTTEN_MAX = 1_000
+
+/** Forgets blocks before every turn that is still to be paid, now or in a block that the ledger may be taken back to; a part of them at once. */
+export async function forgetSeedBlocks(sql: Sql): Promise<void> {
+  await sql`
+    DELETE FROM seed_blocks WHERE number IN (
+      SELECT number FROM seed_blocks WHERE time < (
+        SELECT min(next_due) FROM (
+          SELECT next_due FROM cohorts WHERE size > 0 UNION ALL SELECT next_due FROM cohort_states WHERE size > 0) turns)
+      ORDER BY time, number LIMIT ${FORGOTTEN_MAX})`
 }

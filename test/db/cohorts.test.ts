@@ -1,7 +1,8 @@
-// The states of cohorts that are kept for taking blocks back.
+// The states of cohorts that are kept for taking blocks back, and the seeds of turns that are to be paid.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pruneCohortStates, readCohorts, rewindCohorts, writeCohorts } from '../../src/db/cohorts.ts'
+import { forgetSeedBlocks, readSeedBlock } from '../../src/db/seed-blocks.ts'
 import { connect } from '../../src/db/sql.ts'
 import type { LedgerCohort } from '../../src/domain/replay.ts'
 import { hash, wei } from '../../src/domain/units.ts'
@@ -27,6 +28,40 @@ test('when old states are forgotten, every block above can still be gone back to
     )
     await rewindCohorts(pool, 26)
     assert.equal((await readCohorts(pool))[0]?.size, 20)
+  } finally {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+})
+
+test('seeds are kept for the turns that are to be paid, in whatever block the ledger may be taken back to, and forgotten in parts', async () => {
+  const database = await createDatabase()
+  const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  try {
+    const at = (cohort: number, nextDue: number, size = 1): LedgerCohort => ({
+      ...{ cohort, tierNo: 1, intervalSec: 100, nextDue, size },
+      ...{ perNodeWei: wei(0n), turnCount: 0, lastTurnAt: null, openedBlock: 5, openedHash },
+    })
+    const states = [
+      { blockNumber: 10, state: at(1, 1_900) },
+      { blockNumber: 20, state: at(1, 2_500) },
+      { blockNumber: 10, state: at(2, 2_000) },
+      { blockNumber: 10, state: at(3, 100, 0) },
+    ]
+    await writeCohorts(pool, [at(1, 2_500), at(2, 2_000), at(3, 100, 0)], states)
+    await pool`INSERT INTO seed_blocks (number, time, parent_time, seed) SELECT n, n, n - 1, ${openedHash} FROM generate_series(1, 3000) n`
+    const oldest = async () => {
+      await forgetSeedBlocks(pool)
+      return (await pool<{ time: number }[]>`SELECT min(time) AS time FROM seed_blocks`)[0]?.time
+    }
+    assert.deepEqual([await oldest(), await oldest(), await oldest()], [1_001, 1_900, 1_900])
+    assert.equal((await readSeedBlock(pool, 1_900))?.seedBlock, 1_900)
+    assert.equal(await readSeedBlock(pool, 1_899), null)
+    await pruneCohortStates(pool, 25)
+    assert.equal(await oldest(), 2_000)
+    await pool`UPDATE cohorts SET size = 0`
+    await pool`DELETE FROM cohort_states`
+    assert.equal(await oldest(), 2_000)
   } finally {
     await pool.end({ timeout: 1 })
     await database.drop()

@@ -7,6 +7,7 @@ import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../../
 import * as nodes from '../../db/nodes.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { markMinted } from '../../db/payments.ts'
+import { forgetSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../domain/drift.ts'
@@ -54,6 +55,7 @@ export async function reconcileWhenDue(ctx: ReconcileContext & RuledBy<UpkeepRul
   if (since !== null && since < ctx.rules.reconcileEverySec) return 0
   await passStarted(ctx.pool, 'reconcile')
   try {
+    await forgetSeedBlocks(ctx.pool)
     const first = ((await readSetting(ctx.pool, 'reconcileNext')) as number | null) ?? 1
     const { result, next } = await reconcileWindow(ctx, cursor, first)
     await writeSetting(ctx.pool, 'reconcileNext', next, 'pass')
