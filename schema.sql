@@ -20,11 +20,45 @@ BEGIN
   UPDATE totals SET owners = owners - before + (SELECT count(*) FROM owners WHERE owner IN (SELECT jsonb_object_keys(changes)));
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.dust_credited()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books b SET in_wei = in_wei + added.wei, dust_transfers = dust_transfers + added.transfers
+  FROM (SELECT wallet, sum(value_wei) AS wei, count(*) AS transfers FROM added JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) added
+  WHERE b.wallet = added.wallet;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.dust_uncredited()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books b SET in_wei = in_wei - removed.wei, dust_transfers = dust_transfers - removed.transfers
+  FROM (SELECT wallet, sum(value_wei) AS wei, count(*) AS transfers FROM removed JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) removed
+  WHERE b.wallet = removed.wallet;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.iso(at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN to_char((at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'::text);
+
+CREATE OR REPLACE FUNCTION public.junk_taken_back()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  height bigint := CASE WHEN TG_OP = 'UPDATE' THEN NEW.block_number ELSE -1 END;
+BEGIN
+  DELETE FROM dust WHERE block_number > height;
+  DELETE FROM zero_transfers WHERE block_number > height;
+  RETURN NULL;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.nodes_deleted()
  RETURNS trigger
@@ -242,6 +276,28 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.zero_transfers_counted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books b SET zero_transfers = zero_transfers + added.transfers
+  FROM (SELECT wallet, sum(transfers) AS transfers FROM added JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) added
+  WHERE b.wallet = added.wallet;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.zero_transfers_uncounted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books b SET zero_transfers = zero_transfers - removed.transfers
+  FROM (SELECT wallet, sum(transfers) AS transfers FROM removed JOIN payment_wallets w ON w.id = wallet_id GROUP BY wallet) removed
+  WHERE b.wallet = removed.wallet;
+  RETURN NULL;
+END $function$;
+
 CREATE TABLE attributions (
   attributed_at timestamp with time zone NOT NULL DEFAULT now(),
   attributed_by text NOT NULL,
@@ -345,6 +401,21 @@ CREATE TABLE cursors (
   name text NOT NULL,
   CONSTRAINT cursors_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE dust (
+  block_number bigint NOT NULL,
+  from_address bytea NOT NULL,
+  tx_hash bytea NOT NULL,
+  tx_index integer NOT NULL,
+  value_wei wei NOT NULL,
+  wallet_id integer NOT NULL,
+  CONSTRAINT dust_from_address_check CHECK ((length(from_address) = 20)),
+  CONSTRAINT dust_pkey PRIMARY KEY (tx_hash),
+  CONSTRAINT dust_tx_hash_check CHECK ((length(tx_hash) = 32)),
+  CONSTRAINT dust_value_wei_check CHECK (((value_wei)::numeric > (0)::numeric)),
+  CONSTRAINT dust_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payment_wallets(id)
+);
+CREATE INDEX dust_block ON public.dust USING btree (block_number);
 
 CREATE TABLE expulsions (
   block_hash hash NOT NULL,
@@ -788,11 +859,15 @@ CREATE TABLE wallet_books (
   audited_block bigint,
   base_block bigint,
   base_wei numeric(78,0),
+  dust_transfers bigint NOT NULL DEFAULT 0,
   in_wei wei NOT NULL DEFAULT 0,
   out_wei wei NOT NULL DEFAULT 0,
   wallet address NOT NULL,
+  zero_transfers bigint NOT NULL DEFAULT 0,
   CONSTRAINT wallet_books_check CHECK ((num_nulls(base_wei, base_block, audited_block) = ANY (ARRAY[0, 3]))),
-  CONSTRAINT wallet_books_pkey PRIMARY KEY (wallet)
+  CONSTRAINT wallet_books_dust_transfers_check CHECK ((dust_transfers >= 0)),
+  CONSTRAINT wallet_books_pkey PRIMARY KEY (wallet),
+  CONSTRAINT wallet_books_zero_transfers_check CHECK ((zero_transfers >= 0))
 ) WITH (fillfactor=50);
 
 CREATE TABLE wallet_outflows (
@@ -887,7 +962,20 @@ CREATE TABLE withdrawals (
 CREATE INDEX withdrawals_block ON public.withdrawals USING btree (block_number);
 CREATE INDEX withdrawals_node ON public.withdrawals USING btree (node_id, id DESC);
 
+CREATE TABLE zero_transfers (
+  block_number bigint NOT NULL,
+  transfers integer NOT NULL,
+  wallet_id integer NOT NULL,
+  CONSTRAINT zero_transfers_pkey PRIMARY KEY (block_number, wallet_id),
+  CONSTRAINT zero_transfers_transfers_check CHECK ((transfers > 0)),
+  CONSTRAINT zero_transfers_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payment_wallets(id)
+);
+
 CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = 'reorganisation'::text)) EXECUTE FUNCTION webhook_reorganisation();
+CREATE TRIGGER junk_forgotten AFTER DELETE ON public.cursors FOR EACH ROW WHEN ((old.name = 'follow'::text)) EXECUTE FUNCTION junk_taken_back();
+CREATE TRIGGER junk_taken_back AFTER UPDATE ON public.cursors FOR EACH ROW WHEN (((new.name = 'follow'::text) AND (new.block_number < old.block_number))) EXECUTE FUNCTION junk_taken_back();
+CREATE TRIGGER dust_credited AFTER INSERT ON public.dust REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION dust_credited();
+CREATE TRIGGER dust_uncredited AFTER DELETE ON public.dust REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION dust_uncredited();
 CREATE TRIGGER nodes_deleted AFTER DELETE ON public.nodes REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nodes_deleted();
 CREATE TRIGGER nodes_inserted AFTER INSERT ON public.nodes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
 CREATE TRIGGER nodes_updated AFTER UPDATE ON public.nodes REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
@@ -904,3 +992,5 @@ CREATE TRIGGER webhook_setting AFTER INSERT OR UPDATE ON public.settings FOR EAC
 CREATE TRIGGER wallet_debited AFTER INSERT ON public.wallet_outflows REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_debited();
 CREATE TRIGGER wallet_undebited AFTER DELETE ON public.wallet_outflows REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION wallet_undebited();
 CREATE TRIGGER webhook_withdrawal AFTER INSERT ON public.withdrawals FOR EACH ROW EXECUTE FUNCTION webhook_withdrawal();
+CREATE TRIGGER zero_transfers_counted AFTER INSERT ON public.zero_transfers REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION zero_transfers_counted();
+CREATE TRIGGER zero_transfers_uncounted AFTER DELETE ON public.zero_transfers REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION zero_transfers_uncounted();

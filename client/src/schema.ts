@@ -225,7 +225,8 @@ export interface paths {
          *     reporting once, so the answer, the payment's present state, can be polled.
          *
          *     409 means that the node RPC has not caught up with the transaction: try again. 400 means that it exists and is not
-         *     a transfer of a tier's price to the payments wallet; a wrong amount that did arrive is held for review.
+         *     a transfer of a tier's price to the payments wallet; a wrong amount that did arrive is held for review, unless it is
+         *     less than a thousandth of the lowest price: that is on record, and nothing comes of it.
          */
         post: operations["claimPayment"];
         delete?: never;

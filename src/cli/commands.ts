@@ -231,7 +231,7 @@ on, and the payment can be released to it.`,
     },
     examples: [
       'node-ledger payments dismiss <hash> --reason "a test of ours" --yes',
-      'node-ledger payments dismiss --below-wei 1000000000000 --yes',
+      'node-ledger payments dismiss --below-wei 1000000000000000 --yes',
     ],
     load: async () => (await import('./payments.ts')).dismiss,
   },

@@ -19,6 +19,8 @@ export interface LedgerFigures {
   open: Record<string, number> | null
   held: Record<string, number> | null
   oldestHeldTime: number | null
+  /** Transfers that are no sale by themselves, to all payments wallets: dust, and those of nothing. */
+  junk: { dust: number; zero: number }
   dueNodes: number
   scheduledNodes: number
   /** By sender's address: what is signed and in no followed block. */
@@ -70,6 +72,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
         WHERE state = 'held' LIMIT ${COUNT_MAX}) p GROUP BY reason) s) AS held,
       (SELECT extract(epoch FROM block_time)::float8 FROM payments WHERE state = 'held' ORDER BY block_number LIMIT 1)
         AS "oldestHeldTime",
+      (SELECT jsonb_build_object('dust', coalesce(sum(dust_transfers), 0), 'zero', coalesce(sum(zero_transfers), 0)) FROM wallet_books) AS junk,
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('sender', sender, 'pending', n, 'attempts', attempts, 'since', since)), '[]')
         FROM (SELECT o.sender, count(DISTINCT o.id) n, max(a.attempt) attempts, extract(epoch FROM min(o.created_at))::float8 since

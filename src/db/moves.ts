@@ -2,7 +2,7 @@
 // and each statement compares them, so that a payment in another state stays where it is. Callers hold the locks.
 import type { Evidence } from '../domain/payment.ts'
 import { MOVES, type Move, type MoveName, type ReasonAfter } from '../domain/transitions.ts'
-import type { Columns, Fragment, Sql } from './sql.ts'
+import { type Columns, type Fragment, jsonRows, type Sql } from './sql.ts'
 
 type Moves = typeof MOVES
 
@@ -115,6 +115,29 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
     ...{ evidence, by },
   })
   if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
+}
+
+/**
+ * Writes one verdict of the rules on many payments that nobody has judged, each with evidence of its own, in one statement. One that was judged
+ * or moved to another block since, or that somebody holds just now, is left out: to wait for it while holding others is how two transactions
+ * wait for each other. @returns on how many.
+ */
+export async function writeVerdicts(
+  sql: Sql,
+  payments: readonly { id: number; blockHash: string; evidence: Evidence }[],
+  decision: { move: 'hold'; reason: ReasonAfter<'hold'> } | { move: 'ignore'; reason: ReasonAfter<'ignore'> },
+): Promise<number> {
+  const { move: name, reason } = decision
+  return await count(sql, name, {
+    chosen: sql`
+      SELECT p.id, r.evidence FROM jsonb_to_recordset(${jsonRows(payments)}::text::jsonb) AS r(id bigint, "blockHash" text, evidence jsonb)
+      JOIN payments p ON p.id = r.id AND p.block_hash = r."blockHash" AND p.state = 'seen' FOR UPDATE OF p SKIP LOCKED`,
+    where: sql`p.id = c.id`,
+    returning: sql`c.evidence AS of_row`,
+    ofRow: sql`of_row`,
+    evidence: {},
+    ...{ reason, by: 'pass' },
+  })
 }
 
 /** What brings a payment into the ledger, and what brings it back after its block was reorganised out. */

@@ -69,7 +69,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 
 /**
  * Payments in one of these states, in the order in which they are judged: block, then position in it. With `walletMax` only those of wallets
- * that hold fewer nodes; with `now`, a block time, only those that do not back off then.
+ * that hold fewer nodes; with `now`, a block time, only those that do not back off then; with `pricedFirst` those before all others that arrived with
+ * the price of a tier.
  */
 export async function readPayments(
   sql: Sql,
@@ -78,6 +79,7 @@ export async function readPayments(
     reason?: HoldReason
     walletMax?: number
     now?: number
+    pricedFirst?: boolean
     upToBlock: number
     limit: number
   },
@@ -89,7 +91,8 @@ export async function readPayments(
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
-    ORDER BY p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`
+    ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}
+      p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`
 }
 
 /** Payments by id, locked until the transaction ends, in judging order. */

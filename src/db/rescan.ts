@@ -1,5 +1,5 @@
 // What the ledger has stored of a range of blocks, as plain keys, for holding it against the same blocks read anew.
-import type { ObservedRange } from '../domain/observed.ts'
+import type { ObservedRange, Transfer } from '../domain/observed.ts'
 import type { Sql } from './sql.ts'
 
 /** Something that happened in a block, with all that was read of it, named so that ledger and chain name it alike. */
@@ -15,6 +15,12 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
     UNION ALL
     SELECT block_number, concat_ws(' ', 'payment', tx_hash, wallet, from_address, value_wei, CASE WHEN NOT succeeded THEN 'failed' END)
       FROM payments WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
+    UNION ALL
+    SELECT d.block_number, concat_ws(' ', 'payment', '0x' || encode(d.tx_hash, 'hex'), w.wallet, '0x' || encode(d.from_address, 'hex'), d.value_wei)
+      FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id WHERE d.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT z.block_number, concat_ws(' ', 'zeroTransfers', w.wallet, z.transfers)
+      FROM zero_transfers z JOIN payment_wallets w ON w.id = z.wallet_id WHERE z.block_number BETWEEN ${from} AND ${to}
     UNION ALL
     SELECT block_number, concat_ws(' ', 'outflow', tx_hash, wallet, to_address, value_wei, fee_wei) FROM wallet_outflows
       WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL
@@ -47,8 +53,13 @@ export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRa
   })
   return [
     ...blocks.map((block) => named(block.number, 'block', block.hash)),
-    ...transfers.map((t) =>
-      named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed'),
+    ...transfers
+      .filter(({ valueWei }) => valueWei > 0n)
+      .map((t) =>
+        named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed'),
+      ),
+    ...zeroTransfersOf(transfers).map(([{ blockNumber, wallet }, count]) =>
+      named(blockNumber, 'zeroTransfers', wallet, count),
     ),
     ...outflows.map((o) =>
       named(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n, o.feeWei),
@@ -76,4 +87,11 @@ export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRa
       }
     }),
   ]
+}
+
+/** Transfers of nothing, counted by block and wallet: the first of each such group, and how many they are. */
+function zeroTransfersOf(transfers: readonly Transfer[]): [Transfer, number][] {
+  const zero = transfers.filter(({ valueWei }) => valueWei === 0n)
+  const groups = Map.groupBy(zero, ({ blockNumber, wallet }) => `${blockNumber} ${wallet}`)
+  return [...groups.values()].flatMap((group): [Transfer, number][] => (group[0] ? [[group[0], group.length]] : []))
 }

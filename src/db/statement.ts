@@ -93,12 +93,15 @@ export interface Movement {
   wei: bigint
 }
 
-/** A payments wallet: every transfer seen, what the audit filed, what it sent and the fees it paid. */
+/** A payments wallet: every transfer seen, dust as one sum, what the audit filed, what it sent and the fees it paid. */
 export async function readWalletMovements(sql: Sql, wallet: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT CASE WHEN tx_hash IS NULL THEN 'arrivedUnattributed' WHEN state = 'ignored' THEN 'arrivedIgnored' ELSE 'payments' END AS what,
       count(*) AS count, sum(value_wei) AS wei
     FROM payments WHERE block_number > ${after} AND block_number <= ${upTo} AND succeeded AND wallet = ${wallet} GROUP BY 1
+    UNION ALL
+    SELECT 'dust', count(*), sum(value_wei) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
+    WHERE d.block_number > ${after} AND d.block_number <= ${upTo} AND w.wallet = ${wallet} HAVING count(*) > 0
     UNION ALL
     SELECT CASE WHEN o.tx_hash IS NULL THEN 'leftUnattributed' WHEN f.tx_hash IS NOT NULL THEN 'refunds' ELSE 'sent' END,
       count(*), -sum(o.value_wei)
@@ -164,6 +167,8 @@ export async function readBookedWalletAt(sql: Sql, wallet: Address, block: numbe
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT b.base_wei + b.in_wei - b.out_wei
       - (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE block_number > ${block} AND succeeded AND wallet = ${wallet})
+      - (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
+        WHERE d.block_number > ${block} AND w.wallet = ${wallet})
       + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE block_number > ${block} AND wallet = ${wallet}) AS wei
     FROM wallet_books b WHERE b.wallet = ${wallet} AND b.base_block <= ${block}`
   return row?.wei ?? null

@@ -84,6 +84,8 @@ export async function netFlow(
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT (SELECT coalesce(sum(value_wei), 0) FROM payments
         WHERE block_number > ${block} AND block_number <= ${upTo} AND succeeded AND wallet = ${wallet})
+      + (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
+        WHERE d.block_number > ${block} AND d.block_number <= ${upTo} AND w.wallet = ${wallet})
       - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows
         WHERE block_number > ${block} AND block_number <= ${upTo} AND wallet = ${wallet}) AS wei`
   return row?.wei ?? 0n

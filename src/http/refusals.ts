@@ -28,6 +28,7 @@ const REFUSALS = {
   noMint: [400, 'The transaction minted no node.'],
   notASale: [400, 'The transaction is not a transfer of a tier price to the payments wallet.'],
   wrongAmount: [400, 'The amount is the price of no tier; the payment is held for review.'],
+  dust: [400, 'The amount is far below every price: it is on record, and neither a node nor a refund comes of it.'],
   // 401
   notSignedIn: [401, 'Not signed in, or the session has expired.'],
   nonceLapsed: [401, 'The nonce was used already or has lapsed: ask for a new one.'],

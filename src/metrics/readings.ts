@@ -258,6 +258,14 @@ function paymentSamples(f: LedgerFigures): Sample[] {
       ...named('node_ledger_payments_held', 'Payments that are held, by reason; counted up to 10,000.', count),
       labels: { reason },
     })),
+    ...Object.entries(f.junk).map(([kind, count]) => ({
+      ...named(
+        'node_ledger_junk_transfers',
+        'Transfers to the payments wallets that are no sale by themselves, by kind: dust, or of nothing.',
+        count,
+      ),
+      labels: { kind },
+    })),
   ]
 }
 

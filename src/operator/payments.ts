@@ -1,5 +1,6 @@
 // Payments as the operator reads them: what is held and why, and one payment with all its evidence.
 import { describePayments, listPayments, type PaymentKey, readDesk } from '../db/decisions.ts'
+import { isDust } from '../db/junk.ts'
 import { mayStillMint } from '../db/outbox.ts'
 import { lockWallet } from '../db/payments.ts'
 import type { Sql } from '../db/sql.ts'
@@ -43,8 +44,14 @@ export async function showPayment(deps: LedgerDb, input: Fields): Promise<object
   const key = readPaymentKey(input)
   if (isOperatorRefusal(key)) return key
   const payments = await describePayments(deps.pool, key)
-  return payments.length === 0 ? unknownPayment : { payments }
+  if (payments.length > 0) return { payments }
+  return 'txHash' in key && (await isDust(deps.pool, key.txHash)) ? onlyDust : unknownPayment
 }
+
+const onlyDust = refuseAct(
+  'notFound',
+  'That transfer is dust, of less than a thousandth of the lowest price: it is in the books, and there is nothing to decide.',
+)
 
 const unknownPayment = refuseAct('notFound', 'The ledger has no such payment.')
 

@@ -1,6 +1,7 @@
 // A claim: a buyer tells the hash of his payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
 import type { TransactionView } from '../chain/port.ts'
+import { isDust } from '../db/junk.ts'
 import { readPaymentWallets } from '../db/payment-wallets.ts'
 import { findPayment } from '../db/payments.ts'
 import { isWatched } from '../domain/payment-wallets.ts'
@@ -23,15 +24,22 @@ export function claimer(
     if (known?.state === 'seen') await reachBlock(ctx, known.blockNumber ?? 0, runPayments, reaching(txHash))
     if (known?.state === 'accepted') await lookOnce(ctx, runPayments, looks)
     if (known && known.state !== 'orphaned') return { kind: 'known' }
+    if (await isDust(ctx.pool, txHash)) return { kind: 'dust' }
     const tx = await ctx.chain.transaction(txHash)
     if (!tx) return known ? { kind: 'known' } : { kind: 'notFound' }
     const refusal = await refuse(ctx, tx)
     if (refusal) return refusal
     if (tx.blockNumber === null) return { kind: 'pending' }
     await reachBlock(ctx, tx.blockNumber, runPayments, reaching(txHash))
-    if (await findPayment(ctx.pool, txHash)) return { kind: 'known' }
-    return { kind: 'following', from: tx.from, valueWei: tx.valueWei, blockNumber: tx.blockNumber }
+    const { from, valueWei, blockNumber } = tx
+    return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
   }
+}
+
+/** What the ledger has of a transaction; null: nothing yet. */
+async function onRecord({ pool }: LedgerDb, txHash: Hash): Promise<ClaimOutcome | null> {
+  if (await isDust(pool, txHash)) return { kind: 'dust' }
+  return (await findPayment(pool, txHash)) && { kind: 'known' }
 }
 
 /** What the transaction itself says against being a payment. Its value is judged later, from the ledger. */
@@ -45,15 +53,17 @@ async function refuse(ctx: LedgerDb & RuledBy<FollowRules>, tx: TransactionView)
   if (wallets.some(({ wallet }) => wallet === tx.from))
     return notASale('the transaction was sent by the payments wallet itself')
   if (tx.succeeded === false) return notASale('the transaction failed on chain')
+  if (tx.valueWei === 0n) return notASale('the transaction moves nothing')
   if (tx.blockNumber !== null && tx.blockNumber < startBlock)
     return notASale('the transaction is from before the sale began')
   return null
 }
 
-/** Whether a payment was judged, and is in a block that is followed. */
+/** Whether a payment was judged, and is in a block that is followed; or is none, but dust. */
 function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
   return async () => {
     const payment = await findPayment(pool, txHash)
-    return payment !== null && payment.state !== 'seen' && payment.state !== 'orphaned'
+    if (payment !== null && payment.state !== 'orphaned') return payment.state !== 'seen'
+    return isDust(pool, txHash)
   }
 }

@@ -55,10 +55,12 @@ export interface CreditOutcome {
 
 /**
  * What following the chain up to a claimed transaction found. `known` means that the ledger holds a payment for it (read it
- * there); `following` that the ledger has not reached its block in the time a request may take: the payment is `seen`.
+ * there); `following` that the ledger has not reached its block in the time a request may take: the payment is `seen`; `dust` that it is in
+ * the books, and no payment.
  */
 export type ClaimOutcome =
   | { kind: 'known' }
+  | { kind: 'dust' }
   | { kind: 'following'; from: string; valueWei: Wei; blockNumber: number }
   | { kind: 'notFound' }
   | { kind: 'pending' }

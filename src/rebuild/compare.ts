@@ -77,6 +77,8 @@ const PROJECTIONS: readonly Projection[] = [
     columns: 'verdict, reason, evidence, decided_by, decided_at',
     where: `decided_by <> 'pass' AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
   },
+  { table: 'dust', key: `encode(tx_hash, 'hex')`, columns: '*' },
+  { table: 'zero_transfers', key: 'block_number, wallet_id', columns: '*' },
   { table: 'refunds', key: 'payment_ref', columns: '*' },
   { table: 'wallet_outflows', key: 'ref', columns: '*' },
   {
@@ -84,7 +86,7 @@ const PROJECTIONS: readonly Projection[] = [
     key: 'wallet',
     columns: 'wallet, from_block, from_time, stolen, watched_from, closed_block',
   },
-  { table: 'wallet_books', key: 'wallet', columns: 'wallet, in_wei, out_wei' },
+  { table: 'wallet_books', key: 'wallet', columns: 'wallet, in_wei, out_wei, dust_transfers, zero_transfers' },
   { table: 'totals', key: 'single', columns: '*' },
 ]
 

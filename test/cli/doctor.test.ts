@@ -174,7 +174,7 @@ describe('what is wrong is named', () => {
   })
 
   test('passes that stand still, a halt, a pause, drift, held payments', async () => {
-    await world.pay(6, 7n)
+    await world.pay(6, 10n ** 14n)
     await world.settle()
     await world.pool`UPDATE passes SET started_at = now() - interval '1 hour'`
     await noteHalt(world.pool, { reason: 'otherChain', detail: { chainId: 5 }, confirmed: true })

@@ -87,6 +87,10 @@ describe('a claim', () => {
       await insertPayment(service.sql, { txHash, from: walletOf(5), valueWei: '1', state, reason })
       assert.equal((await claim(txHash)).status, 400, reason)
     }
+    found = async () => ({ kind: 'dust' })
+    const dust = await claim(hashOf('dust'))
+    assert.equal(dust.status, 400)
+    assert.match(dust.json.error, /far below every price/)
     found = async () => ({ kind: 'notASale', why: 'secret reasons' })
     const answer = await claim(hashOf('elsewhere'))
     assert.equal(answer.status, 400)

@@ -11,6 +11,8 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, enterTier, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
+/** No price, and too much to be sorted out as it is stored. */
+const SMALL = BASIC / 100n
 
 let desk: Desk
 let world: World
@@ -179,36 +181,40 @@ describe('held payments', () => {
   })
 
   it('that are dust are dismissed together, after a preview of how many they are and what they come to', async () => {
-    const [, second = '0x' as Hash] = [await world.pay(7, 5n), await world.pay(8, 6n)]
+    const [, second = '0x' as Hash] = [await world.pay(7, SMALL - 5n), await world.pay(8, SMALL - 6n)]
     const large = await heldPayment(9)
-    const [released, exact] = [await heldPayment(11, 7n), await heldPayment(12, 1000n)]
+    const [released, exact] = [await heldPayment(11, SMALL - 7n), await heldPayment(12, SMALL)]
     await desk.post(`payments/${released}/release`, { tierId: 'basic' })
     await world.settle()
-    const preview = await desk.post('payments/dismiss', { belowWei: '1000', dryRun: true })
-    assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei: '11', remaining: 2 })
+    const preview = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), dryRun: true })
+    const sumWei = (2n * SMALL - 11n).toString()
+    assert.deepEqual(preview.json, { dryRun: true, count: 2, sumWei, remaining: 2 })
     assert.equal(await told(second), 'held wrongAmount')
-    const done = await desk.post('payments/dismiss', { belowWei: '1000', reason: 'dust' })
-    assert.deepEqual(done.json, { dryRun: false, count: 2, sumWei: '11', remaining: 0 })
+    const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
+    assert.deepEqual(done.json, { dryRun: false, count: 2, sumWei, remaining: 0 })
     assert.deepEqual([await told(second), await told(large)], ['dismissed wrongAmount', 'held wrongAmount'])
     assert.deepEqual([await told(released), await told(exact)], ['minted', 'held wrongAmount'])
     const [entry] = (await desk.get('audit?action=dustDismissed')).json.entries
-    assert.deepEqual([entry.actor, entry.detail.after.count, entry.detail.after.sumWei], ['ada', 2, '11'])
+    assert.deepEqual([entry.actor, entry.detail.after.count, entry.detail.after.sumWei], ['ada', 2, sumWei])
     for (const belowWei of ['', '-1', '0x5', 5, (BASIC + 1n).toString()])
       assert.equal((await desk.post('payments/dismiss', { belowWei })).status, 400, String(belowWei))
   })
 
   it('that are dust, and being taken back just now, are left out: two who decide never wait for each other', async () => {
-    const [first = '0x' as Hash, second = '0x' as Hash] = [await world.pay(7, 5n), await world.pay(8, 6n)]
+    const [first = '0x' as Hash, second = '0x' as Hash] = [
+      await world.pay(7, SMALL - 6n),
+      await world.pay(8, SMALL - 5n),
+    ]
     await world.settle()
     await world.pool.begin(async (sql) => {
       // As a reorganisation takes them back: in another order than dust is dismissed in.
       await sql`SELECT FROM payments WHERE tx_hash = ${second} FOR UPDATE`
-      const done = await desk.post('payments/dismiss', { belowWei: '1000', reason: 'dust' })
-      assert.deepEqual(done.json, { dryRun: false, count: 1, sumWei: '5', remaining: 1 })
+      const done = await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
+      assert.deepEqual(done.json, { dryRun: false, count: 1, sumWei: (SMALL - 6n).toString(), remaining: 1 })
       await sql`SELECT FROM payments WHERE tx_hash = ${first} FOR UPDATE`
     })
     assert.deepEqual([await told(first), await told(second)], ['dismissed wrongAmount', 'held wrongAmount'])
-    await desk.post('payments/dismiss', { belowWei: '1000', reason: 'dust' })
+    await desk.post('payments/dismiss', { belowWei: SMALL.toString(), reason: 'dust' })
     assert.equal(await told(second), 'dismissed wrongAmount')
   })
 

@@ -77,6 +77,7 @@ async function playSecond(): Promise<void> {
   const done = await refundPayment(deps, { name: 'ada', requestId: null }, { payment: wrong, refundTxHash: refund })
   assert.ok(!isOperatorRefusal(done), JSON.stringify(done))
   await world.act(5, 'withdraw', [1n, at(5), 1_000_000_000n])
+  await send(8, at(3), 11n)
   await world.act(5, 'withdraw', [2n, at(3), 7n])
   await world.act(5, 'withdraw', [2n, at(5), 10n ** 30n])
   // The minter's key used by hand: its nonce is taken, its ether gone.
@@ -156,6 +157,7 @@ describe('a period', () => {
     assert.equal(moved.get('sent'), -(ETHER / 3n + ETHER / 7n))
     assert.equal(moved.get('arrivedUnattributed'), 7n)
     assert.equal(moved.get('payments'), BASIC)
+    assert.equal(moved.get('dust'), 11n)
     assert.equal((await paymentOf(world, wrong))?.state, 'refunded')
     const given = accountOf(second, 'distributor').movements.find(({ what }) => what === 'fromPaymentsWallet')
     assert.equal(given?.wei, ETHER / 3n)

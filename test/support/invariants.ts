@@ -143,12 +143,21 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
       tx.to === wallet ? [{ txHash: tx.hash, from: tx.from, value: BigInt(tx.value), ...placeOf(block, place) }] : [],
     ),
   )
+  const zero = arrived.filter(({ value }) => value === 0n)
+  const counted = await world.pool<{ block: number; transfers: number }[]>`
+    SELECT block_number AS block, transfers FROM zero_transfers ORDER BY block_number`
+  assert.deepEqual(
+    counted.map(({ block, transfers }) => [blocks[block]?.hash, transfers]),
+    [...Map.groupBy(zero, ({ blockHash }) => blockHash)].map(([hash, ofBlock]) => [hash, ofBlock.length]),
+    'I1: the ledger has counted the transfers of nothing of the canonical chain',
+  )
+  const dust = await readDust(world, blocks)
   const byHash = (a: { txHash: Hash }, b: { txHash: Hash }) => (a.txHash < b.txHash ? -1 : 1)
   assert.deepEqual(
-    rows
+    [...rows, ...dust]
       .map(({ txHash, from, value, blockHash, place, time }) => ({ txHash, from, value, blockHash, place, time }))
       .sort(byHash),
-    arrived.sort(byHash),
+    arrived.filter(({ value }) => value > 0n).sort(byHash),
     'I1: the ledger has exactly the transfers of the canonical chain',
   )
   const cohortTiers = new Map(
@@ -171,10 +180,18 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
 
   const [ledger] = await world.pool<{ wei: bigint }[]>`
     SELECT (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE succeeded AND state <> 'orphaned' AND reason IS DISTINCT FROM 'self')
+      + (SELECT coalesce(sum(value_wei), 0) FROM dust WHERE '0x' || encode(from_address, 'hex') <> ${wallet})
       - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE to_address IS DISTINCT FROM ${wallet})
       - (SELECT coalesce(sum(fee_wei), 0) FROM wallet_outflows WHERE to_address = ${wallet}) AS wei`
   const first = await firstBalance(world)
   assert.equal(ledger?.wei, (await balanceOf(world, wallet, 'latest')) - first, 'I3: the payments wallet adds up')
+}
+
+async function readDust(world: World, blocks: WireBlock[]): Promise<Arrived[]> {
+  const rows = await world.pool<(Pick<Arrived, 'txHash' | 'from' | 'value'> & { block: number; place: number })[]>`
+    SELECT '0x' || encode(tx_hash, 'hex') AS "txHash", '0x' || encode(from_address, 'hex') AS "from", value_wei AS value,
+      block_number AS block, tx_index AS place FROM dust`
+  return rows.map(({ block, place, ...row }) => ({ ...row, ...placeOf(blocks[block] ?? assert.fail(), place) }))
 }
 
 const firstBalances = new WeakMap<object, bigint>()
@@ -366,6 +383,8 @@ const TABLES = [
   'outbox',
   'outbox_attempts',
   'payments',
+  'dust',
+  'zero_transfers',
   'payment_verdicts',
   'wallet_outflows',
   'cohorts',

@@ -56,6 +56,8 @@ async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<
     case 'notASale':
       // Without a payments wallet nothing can be a sale, whatever it was meant to be.
       return refuse((await ask(readWalletInForce)) === null ? 'noPaymentAddress' : 'notASale')
+    case 'dust':
+      return refuse('dust')
     case 'following':
     case 'known': {
       const payment = await ask((sql) => readClaimed(sql, txHash))

@@ -35,6 +35,7 @@ import {
   type SaleRules,
   type ServiceAccounts,
 } from '../context.ts'
+import { isUnpriced, judgeUnpriced } from './judge-unpriced.ts'
 
 type JudgeContext = LedgerDb & ChainRead & RuledBy<SaleRules> & Logging
 
@@ -59,9 +60,11 @@ export async function judge(
   await forgetRetries(ctx.pool)
   // What is judged is minted and credited, by terms that somebody has to enter first.
   if (!(await hasTerms(ctx.pool))) return judged
+  // A flood of what is no sale must not fill a run before a buyer is looked at.
+  const open = { states: ['seen' as const], upToBlock, now: cursor.time }
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
   const [seen, [full]] = [
-    await payments.readPayments(ctx.pool, { states: ['seen'], upToBlock, now: cursor.time, limit: JUDGED_MAX }),
+    await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit: JUDGED_MAX }),
     await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
   ]
   if (seen.length === 0 && !full) return judged
@@ -70,11 +73,14 @@ export async function judge(
   const roomy = full
     ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit: JUDGED_MAX })
     : []
-  const waiting = [...seen, ...roomy].sort(payments.byPlace)
 
+  const versions = await readTierVersions(ctx.pool)
+  const unpriced = new Set(seen.filter((payment) => isUnpriced(ctx, versions, payment)))
+  const priced = seen.filter((payment) => !unpriced.has(payment))
+  const waiting = [...priced, ...roomy].sort(payments.byPlace)
   const basis: JudgingBasis = {
     wallets: await readPaymentWallets(ctx.pool),
-    versions: await readTierVersions(ctx.pool),
+    versions,
     walletMax,
     operators: addressesOf(ctx),
     now: cursor.time,
@@ -84,6 +90,7 @@ export async function judge(
     if (verdict === 'accepted' || verdict === 'held') judged[verdict]++
   }
   const unread = await judgeWithoutHoldings(ctx, { basis, waiting, run }, note)
+  if (!run.outOfTime()) judged.held += await judgeUnpriced(ctx, basis, [...unpriced])
   await judgeWithHoldings(ctx, { basis, unread, run }, note)
   return judged
 }

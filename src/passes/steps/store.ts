@@ -12,6 +12,7 @@ import {
 } from '../../db/blocks.ts'
 import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
 import { writeFees } from '../../db/fees.ts'
+import { countZeroTransfers, insertDust } from '../../db/junk.ts'
 import {
   insertExpulsions,
   insertFailedWithdrawals,
@@ -28,7 +29,9 @@ import { insertRounds } from '../../db/rounds.ts'
 import { insertSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
-import type { ObservedRange, Watching } from '../../domain/observed.ts'
+import { readTierVersions } from '../../db/tiers.ts'
+import { type SortedTransfers, sortTransfers } from '../../domain/junk.ts'
+import type { ObservedRange, Transfer, Watching } from '../../domain/observed.ts'
 import { type LedgerChanges, replay } from '../../domain/replay.ts'
 import type { Hash } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -84,9 +87,12 @@ export async function storeRange(
     if (!current && !(await beginCursor(sql, cursor))) return null
     // The reconciler may have inserted a node that the ledger lacked.
     if (range.events.length > 0 && !isDeepStrictEqual(await readCohorts(sql), known)) return null
+    const sorted = await sortNew(sql, range.transfers)
     // None of these depends on another one, so they are sent together: the database need not wait for us between them.
     const [detected] = await Promise.all([
-      payments.insertTransfers(sql, range.transfers),
+      payments.insertTransfers(sql, sorted.payments),
+      insertDust(sql, sorted.dust),
+      countZeroTransfers(sql, sorted.zero),
       payments.insertOutflows(sql, range.outflows),
       insertBlocks(sql, range.blocks),
       writeFees(sql, cursor.number, range.fees),
@@ -103,7 +109,7 @@ export async function storeRange(
     await insertWithdrawals(sql, changes.withdrawals)
     await insertFailedWithdrawals(sql, range.failedWithdrawals)
     await insertOwnerActs(sql, changes.ownerActs)
-    await settlePayments(ctx, sql, { range, changes, headBlock })
+    await settlePayments(ctx, sql, { range, came: sorted.payments, changes, headBlock })
     failpoint('follow.storing')
     await writeCursor(sql, cursor)
     return { cursor, detected, minted: changes.nodes.length }
@@ -115,6 +121,19 @@ function wasReadFor(read: Watching, now: Watching): boolean {
   return isDeepStrictEqual(read.wallets, now.wallets) && now.senders.every((sender) => read.senders.includes(sender))
 }
 
+/** Sorts the transfers of a range. What is a payment already, reorganised out, stays one, with what was decided about it. */
+async function sortNew(sql: Sql, transfers: readonly Transfer[]): Promise<SortedTransfers> {
+  if (transfers.length === 0) return { payments: [], dust: [], zero: [] }
+  const sorted = sortTransfers(transfers, await readTierVersions(sql))
+  if (sorted.dust.length === 0) return sorted
+  const known = new Set(await payments.readPaymentRefs(sql, hashesOf(sorted.dust)))
+  const former = sorted.dust.filter(({ txHash }) => known.has(txHash))
+  const dust = sorted.dust.filter(({ txHash }) => !known.has(txHash))
+  return { ...sorted, payments: [...sorted.payments, ...former], dust }
+}
+
+const hashesOf = (transfers: readonly Transfer[]) => transfers.map(({ txHash }) => txHash)
+
 function changesAnything(range: ObservedRange): boolean {
   return range.transfers.length + range.events.length + range.sent.length + range.failedWithdrawals.length > 0
 }
@@ -123,13 +142,18 @@ function changesAnything(range: ObservedRange): boolean {
 async function settlePayments(
   ctx: ServiceAccounts & Logging,
   sql: Sql,
-  { range, changes, headBlock }: { range: ObservedRange; changes: LedgerChanges; headBlock: number },
+  {
+    range,
+    came: transfers,
+    changes,
+    headBlock,
+  }: { range: ObservedRange; came: readonly Transfer[]; changes: LedgerChanges; headBlock: number },
 ): Promise<void> {
   const { settled, foreign } = await settleIntents(sql, range.sent, addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
-  const came = range.transfers.map((transfer) => transfer.txHash)
+  const came = hashesOf(transfers)
   await payments.adoptNodes(sql, came)
   const surprises = await payments.markMinted(sql, changes.nodes)
   for (const ref of surprises) await alarm(ctx, sql, { action: 'mintedThoughNotAccepted', subject: ref })

@@ -1,0 +1,79 @@
+// Judges, all at once, what cannot be a sale whatever its wallet holds or has paid for: transfers that failed, and amounts that were never the
+// price of a tier. They wait for no fact and for no other payment, and so many of them hold nobody up.
+import { writeVerdicts } from '../../db/moves.ts'
+import type { Payment } from '../../db/payments.ts'
+import { readDeniedSenders } from '../../db/senders.ts'
+import { judgePayment } from '../../domain/payment.ts'
+import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
+import { selectTier, type TierVersion } from '../../domain/tiers.ts'
+import type { Address } from '../../domain/units.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import type { LedgerDb, Logging, RuledBy, SaleRules } from '../context.ts'
+
+interface UnpricedBasis {
+  wallets: readonly PaymentWallet[]
+  versions: readonly TierVersion[]
+  operators: readonly Address[]
+}
+
+/** Whether a payment is none that anything about its wallet could make a sale. */
+export function isUnpriced({ rules }: RuledBy<SaleRules>, versions: readonly TierVersion[], payment: Payment): boolean {
+  return !payment.succeeded || selectTier(versions, payment, rules.priceGraceSec).kind === 'none'
+}
+
+/** Judges payments that are unpriced, one statement for each reason. @returns how many were held. */
+export async function judgeUnpriced(
+  ctx: LedgerDb & RuledBy<SaleRules> & Logging,
+  basis: UnpricedBasis,
+  unpriced: readonly Payment[],
+): Promise<number> {
+  if (unpriced.length === 0) return 0
+  const denied = new Set((await readDeniedSenders(ctx.pool)).map(({ address }) => address))
+  const judged = unpriced.map((payment) => ({ payment, verdict: verdictOn(ctx, basis, payment, denied) }))
+  let held = 0
+  for (const group of Map.groupBy(judged, ({ verdict }) => verdict.reason).values()) {
+    const [first] = group
+    if (!first) continue
+    const rows = group.map(({ payment, verdict }) => ({
+      id: payment.id,
+      blockHash: payment.blockHash,
+      evidence: { ...verdict.evidence, ...placeOf(payment) },
+    }))
+    const { verdict } = first
+    const decision =
+      verdict.kind === 'held'
+        ? ({ move: 'hold', reason: verdict.reason } as const)
+        : ({ move: 'ignore', reason: verdict.reason } as const)
+    const count = await writeVerdicts(ctx.pool, rows, decision)
+    failpoint('judge.stored')
+    if (verdict.kind === 'held') held += count
+    ctx.log.info({ verdict: verdict.kind, reason: verdict.reason, count }, 'payments of no price judged')
+  }
+  return held
+}
+
+const placeOf = ({ wallet, from, blockNumber, blockHash }: Payment) => ({ wallet, from, blockNumber, blockHash })
+
+function verdictOn(
+  { rules }: RuledBy<SaleRules>,
+  { wallets, operators }: UnpricedBasis,
+  payment: Payment,
+  denied: ReadonlySet<Address>,
+) {
+  const { from, valueWei, succeeded, blockNumber, blockTime } = payment
+  const at = { number: blockNumber, time: blockTime }
+  const verdict = judgePayment({
+    ...{ from, valueWei, succeeded, operators },
+    wallets: wallets.map(({ wallet }) => wallet),
+    isToOldWallet: isOldWallet(wallets, payment.wallet, at, rules.priceGraceSec),
+    senderDenied: denied.has(from),
+    selection: { kind: 'none' },
+    // No rule comes to these.
+    beforeRestore: false,
+    holding: { kind: 'notNeeded' },
+    holdingRetrySec: 0,
+    ...{ walletNodes: 0, walletInFlight: 0, walletMax: 0, tierNodes: 0, tierInFlight: 0 },
+  })
+  if (verdict.kind === 'held' || verdict.kind === 'ignored') return verdict
+  throw new Error(`payment ${payment.id} was judged as one without a price, and is ${verdict.kind}`)
+}

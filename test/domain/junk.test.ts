@@ -1,0 +1,39 @@
+// What is told apart by the transfer alone: no price is ever dust, and nothing is that might be a sale.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sortTransfers } from '../../src/domain/junk.ts'
+import type { Transfer } from '../../src/domain/observed.ts'
+import { type Address, type Hash, wei } from '../../src/domain/units.ts'
+
+const transfer = (valueWei: bigint, { blockNumber = 10, succeeded = true } = {}): Transfer => ({
+  ...{ blockNumber, blockHash: '0x' as Hash, blockTime: 100, txHash: '0x' as Hash, txIndex: 0 },
+  ...{ wallet: '0xa' as Address, from: '0xb' as Address, valueWei: wei(valueWei), succeeded },
+})
+const tier = (priceWei: bigint, fromBlock = 0) => ({ priceWei: wei(priceWei), fromBlock })
+const sortOf = (one: Transfer, ...tiers: ReturnType<typeof tier>[]) => {
+  const sorted = sortTransfers([one], tiers)
+  return (['payments', 'dust', 'zero'] as const).find((sort) => sorted[sort].length === 1)
+}
+
+test('less than a thousandth of the lowest price by its block is dust', () => {
+  assert.equal(sortOf(transfer(4n), tier(5_000n), tier(9_000n)), 'dust')
+  assert.equal(sortOf(transfer(5n), tier(5_000n), tier(9_000n)), 'payments')
+  assert.equal(sortOf(transfer(5n), tier(5_001n)), 'dust')
+})
+
+test('a price that is yet to come does not count, one that was given up does', () => {
+  assert.equal(sortOf(transfer(4n), tier(9_000n), tier(1n, 11)), 'dust')
+  assert.equal(sortOf(transfer(4n), tier(9_000n), tier(1n, 10)), 'payments')
+  assert.equal(sortOf(transfer(4n), tier(1_000n, 0), tier(9_000n, 5)), 'payments')
+})
+
+test('without a tier nothing is dust', () => {
+  assert.equal(sortOf(transfer(1n)), 'payments')
+  assert.equal(sortOf(transfer(1n), tier(9_000n, 11)), 'payments')
+})
+
+test('what failed is judged, and is in no books; nothing at all is counted, failed or not', () => {
+  assert.equal(sortOf(transfer(4n, { succeeded: false }), tier(9_000n)), 'payments')
+  assert.equal(sortOf(transfer(0n), tier(9_000n)), 'zero')
+  assert.equal(sortOf(transfer(0n, { succeeded: false })), 'zero')
+})

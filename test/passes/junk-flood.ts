@@ -1,0 +1,54 @@
+// A buyer behind a flood of junk: how many passes he waits for, and what the flood costs the ledger. Played small by junk.test.ts, and
+// with a hundred thousand by junk.long.test.ts.
+import assert from 'node:assert/strict'
+import { costlyRows, flood, ledgerBytes } from '../support/flood.ts'
+import { ETHER, paymentOf, startWorld } from '../support/world.ts'
+
+/** What one transfer of junk may take, with all indexes. */
+const BYTES_MAX = 300
+const PASSES_MAX = 2
+
+export interface Flooded {
+  passes: number
+  bytesEach: number
+}
+
+/** Floods a wallet of a new world with dust, of 1 to 9 wei, then has somebody buy, and asserts what neither may cost. */
+export async function playFlood(count: number, perBlock: number): Promise<Flooded> {
+  const world = await startWorld()
+  try {
+    await world.rest()
+    await world.pool`
+      INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by) VALUES ('test', 'https://example.com/', '{a}', 'test')`
+    const [bytes, rows] = [await ledgerBytes(world.pool), await costlyRows(world.pool)]
+    await flood(world, count, { perBlock, weiOf: (n) => BigInt((n % 9) + 1) })
+    const bought = await world.pay(5, ETHER / 100n)
+    await world.chain.mine()
+
+    let passes = 0
+    const waits = async () => !['minting', 'minted'].includes((await paymentOf(world, bought))?.state ?? '')
+    for (; passes < PASSES_MAX && (await waits()); passes++) await world.payments()
+    assert.equal(await waits(), false, `the buyer's mint is on its way within ${PASSES_MAX} passes`)
+
+    const [stored] = await world.pool<
+      { dust: number; wei: bigint }[]
+    >`SELECT count(*) AS dust, sum(value_wei) AS wei FROM dust`
+    assert.equal(stored?.dust, count, 'each transfer is on record')
+    const [books] = await world.pool<
+      { in_wei: bigint; dust_transfers: number }[]
+    >`SELECT in_wei, dust_transfers FROM wallet_books`
+    assert.deepEqual({ ...books }, { in_wei: (stored?.wei ?? 0n) + ETHER / 100n, dust_transfers: count })
+    // The buyer's own rows: his payment, and its verdict.
+    const own = { payments: 1, verdicts: 1, events: 0, audit: 0 }
+    const entries = Object.entries(rows).map(([name, n]) => [name, Number(n) + own[name as keyof typeof own]])
+    assert.deepEqual(await costlyRows(world.pool), Object.fromEntries(entries), 'junk has no such row')
+    const bytesEach = ((await ledgerBytes(world.pool)) - bytes) / count
+    assert.ok(bytesEach <= BYTES_MAX, `${bytesEach} bytes each`)
+
+    await world.settle()
+    assert.equal((await paymentOf(world, bought))?.state, 'minted')
+    return { passes, bytesEach }
+  } finally {
+    await world.close()
+  }
+}

@@ -1,0 +1,10 @@
+// A hundred thousand transfers of dust, about a hundred dollars on a rollup: what junk.test.ts plays with two thousand.
+import { test } from 'node:test'
+import { playFlood } from './junk-flood.ts'
+
+test('a hundred thousand transfers of dust delay a buyer by two passes at most, and cost at most 300 bytes each', {
+  timeout: 1_800_000,
+}, async (t) => {
+  const { passes, bytesEach } = await playFlood(100_000, 500)
+  t.diagnostic(`${passes} passes, ${bytesEach.toFixed(0)} bytes each`)
+})
