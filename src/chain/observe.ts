@@ -2,10 +2,11 @@
 // against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
 // receipt is a retryable fault), and never mix two forks in one answer.
 import { FEE_BLOCKS, median } from '../domain/fees.ts'
-import type { BlockFees, ObservedRange, Position, Watching } from '../domain/observed.ts'
+import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../domain/observed.ts'
 import { isWatched } from '../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import { messageOf } from '../lib/errors.ts'
+import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
 import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { ChainFault, RpcFault } from './faults.ts'
@@ -13,7 +14,7 @@ import { chunks, mapBounded } from './parallel.ts'
 import type { Watched } from './port.ts'
 import type { RpcCall, RpcReads } from './rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from './wire.ts'
-import { fields, header, list, log, receipt, toBlock, toQuantity, transaction } from './wire.ts'
+import { fields, header, list, log, positionOf, receipt, toBlock, toQuantity, transaction } from './wire.ts'
 
 /** Requests for blocks under way at once: what a node serves best (more gained nothing when measured). */
 const IN_FLIGHT = 8
@@ -28,6 +29,8 @@ interface SeenBlock {
   /** What it shows of the price of gas; null where too many others follow in the range for it to matter. */
   fees: BlockFees | null
   relevant: WireTransaction[]
+  /** Those that carry authorizations, whoever signed them. */
+  carriers: Carrier[]
   /** The logs that a range gave for it; null where it has to be asked for them by its hash. */
   logs: WireLog[] | null
   /** What its logs are held against; null where the range gave none and there is nothing to ask. */
@@ -68,7 +71,9 @@ export function createObserver(rpc: RpcReads, built: Watched): Observer {
       const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
       const receipts = await fetchReceipts(rpc, watched, blocks)
       checkReceiptLogs(watched, receipts, logs)
-      return assemble(watched, blocks, logs, receipts)
+      const carriers = blocks.flatMap((block) => block.carriers)
+      const authorizations = await readAuthorizations(rpc, senders, carriers)
+      return assemble(watched, blocks, { logs, receipts, authorizations })
     },
   }
 }
@@ -136,8 +141,11 @@ function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, range
   if (head.number !== number) again(`asked for block ${number}, got ${head.number}`)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
   const relevant: WireTransaction[] = []
+  const carriers: Carrier[] = []
   for (const [index, entry] of entries.entries()) {
     const raw = fields<'from' | 'to'>(entry, 'transaction')
+    const carried = authorizationsOf(entry)
+    if (carried.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: carried })
     if (!concerns(raw.from, raw.to)) continue
     const tx = transaction(entry)
     if (tx.index !== index || tx.blockHash !== head.hash) again(`block ${number} lists a transaction of another block`)
@@ -146,7 +154,7 @@ function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, range
   const given = ranged && (ranged.get(head.hash) ?? [])
   const logs = isDoubtful(bloomCheck, head, entries.length, given) ? null : (given ?? [])
   const fees = isOurs && feesOf(head, entries, isOurs)
-  return { header: head, fees, relevant, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
+  return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
 
 /** In a block, `gasPrice` is what was paid, whatever was offered. One that is malformed is left out: it decides nothing by itself. */
@@ -334,8 +342,11 @@ function wordsOf(entry: WireLog | undefined): string | undefined {
 function assemble(
   watched: Watched,
   blocks: readonly SeenBlock[],
-  logs: ReadonlyMap<Hash, WireLog[]>,
-  receipts: ReadonlyMap<Hash, WireReceipt>,
+  read: {
+    logs: ReadonlyMap<Hash, WireLog[]>
+    receipts: ReadonlyMap<Hash, WireReceipt>
+    authorizations: Authorization[]
+  },
 ): ObservedRange {
   const range: ObservedRange = {
     watching: { wallets: watched.wallets, senders: watched.senders },
@@ -344,6 +355,7 @@ function assemble(
     transfers: [],
     outflows: [],
     sent: [],
+    authorizations: read.authorizations,
     failedWithdrawals: [],
     events: [],
   }
@@ -351,18 +363,14 @@ function assemble(
     range.blocks.push(toBlock(head))
     if (fees) range.fees.push(fees)
     for (const tx of relevant) {
-      const found = receipts.get(tx.hash)
+      const found = read.receipts.get(tx.hash)
       if (found) addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt: found })
     }
-    for (const entry of logs.get(head.hash) ?? []) {
+    for (const entry of read.logs.get(head.hash) ?? []) {
       range.events.push(toEvent(entry, positionOf(head, entry.txHash, entry.txIndex)))
     }
   }
   return range
-}
-
-function positionOf(head: WireHeader, txHash: Hash, txIndex: number): Position {
-  return { blockNumber: head.number, blockHash: head.hash, blockTime: head.time, txHash, txIndex }
 }
 
 /** A transaction may be several things at once: from one payments wallet to another it is a transfer and an outflow. */

@@ -1,6 +1,6 @@
 // What a provider said, checked before anything believes it: hex quantities, hashes, headers, transactions, receipts and
 // logs. It must never mend a malformed answer or fill in a missing one: what does not fit is a retryable ChainFault.
-import type { Block } from '../domain/observed.ts'
+import type { Block, Position } from '../domain/observed.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_HASH } from '../domain/units.ts'
 import { ChainFault } from './faults.ts'
 
@@ -119,6 +119,11 @@ export function header(value: unknown): WireHeader {
     logsBloom,
     baseFeeWei: block.baseFeePerGas == null ? null : quantity(block.baseFeePerGas, 'base fee'),
   }
+}
+
+/** Where a transaction of a block stands. */
+export function positionOf({ number, hash, time }: WireHeader, txHash: Hash, txIndex: number): Position {
+  return { blockNumber: number, blockHash: hash, blockTime: time, txHash, txIndex }
 }
 
 /** Leaves only what the ledger stores of a header. */

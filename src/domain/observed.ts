@@ -68,6 +68,12 @@ export interface SenderTransaction extends Position {
   valueWei: Wei
 }
 
+/** An EIP-7702 authorization that one of our senders signed, in the transaction `txHash` of anybody: it used `nonce` up where that was next. */
+export interface Authorization extends Position {
+  sender: Address
+  nonce: number
+}
+
 /** A top-level withdraw or withdrawAll call to the factory that reverted; nothing moved. */
 export interface FailedWithdrawal extends Position {
   caller: Address
@@ -134,6 +140,7 @@ export interface ObservedRange {
   transfers: Transfer[]
   outflows: Outflow[]
   sent: SenderTransaction[]
+  authorizations: Authorization[]
   failedWithdrawals: FailedWithdrawal[]
   events: FactoryEvent[]
 }

@@ -2,10 +2,12 @@
 // taken back with its block. Each test has a world of its own, since it breaks it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { residueRef } from '../../src/chain/digest.ts'
 import { createChainReader } from '../../src/chain/follow.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { insertWallet } from '../../src/db/payment-wallets.ts'
+import { claimIdentity } from '../../src/db/settings.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
@@ -68,6 +70,18 @@ function counting(world: World) {
   }
   return { instance: world.instance({ chain }), readings: () => readings }
 }
+
+inWorld('what is filed bears the chain id of the ledger, whatever a provider says by then', async (world) => {
+  const { hash: genesisHash } = await world.chain.block(0)
+  const { chainId } = world.chain
+  await claimIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
+  let asked = 0
+  const chain = { ...world.ctx.chain, chainId: async () => (asked++ === 0 ? chainId : 999) }
+  const { hash } = await world.chain.block((await payInside(world, BASIC)).block)
+  await world.instance({ chain }).payments()
+  const [residue] = await filed(world)
+  assert.equal(residue?.ref, residueRef(chainId, world.at(3), hash as Hash, BASIC))
+})
 
 inWorld('value that arrives by an internal call is held, unattributed, with the block it arrived in', async (world) => {
   await world.pay(5, BASIC)

@@ -108,6 +108,7 @@ test('contract creations, transfers to others and calls to nobody are passed ove
     transfers: [],
     outflows: [],
     sent: [],
+    authorizations: [],
     failedWithdrawals: [],
     events: [],
   })

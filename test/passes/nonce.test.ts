@@ -6,6 +6,7 @@ import { freeSender, listStuck } from '../../src/operator/transactions.ts'
 import { AHEAD_BLOCKS } from '../../src/passes/steps/nonce.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { attemptsOf, isOneNode, lastAttempt } from '../faults/stage.ts'
+import { authorize, carry } from '../support/authorizations.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -123,6 +124,25 @@ test('the operator has it taken over at once; without a sender that is stuck the
   await world.payments()
   await world.settle()
   await isOneNode(world, payment)
+})
+
+test('an authorization that our key signed uses its nonce up in anybody’s transaction: what waited is minted at once, and it alarms', async () => {
+  const [nonce, ahead, told] = [await nonceNow(), await audited('nonceAhead'), await audited('foreignTransaction')]
+  const payment = await paid()
+  await world.payments()
+  await world.chain.rpc('anvil_dropTransaction', [(await lastAttempt(world)).hash])
+  const other = { chainId: world.chain.chainId + 1 }
+  const lists = [await authorize(world, 1, { nonce, ...other }), await authorize(world, 1, { nonce: nonce + 1 })]
+  await carry(world, 12, lists)
+  await world.payments()
+  assert.equal((await lastAttempt(world)).nonce, nonce, 'one for another chain and one of a later nonce do not hold')
+  await carry(world, 12, [await authorize(world, 1, { nonce })])
+  assert.equal(await nonceNow(), nonce + 1)
+  await world.settle()
+  assert.equal((await lastAttempt(world)).nonce, nonce + 1)
+  await isOneNode(world, payment)
+  assert.equal(await audited('nonceAhead'), ahead)
+  assert.equal((await audited('foreignTransaction')) - told, 1)
 })
 
 test('one of two providers says so of the followed block, too: it is taken over neither at once nor after 64 blocks', async () => {

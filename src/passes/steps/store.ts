@@ -21,7 +21,7 @@ import {
   insertWithdrawals,
   readMintedTo,
 } from '../../db/nodes.ts'
-import { type Settled, settleIntents } from '../../db/outbox.ts'
+import { readKnownNonces, type Settled, settleIntents } from '../../db/outbox.ts'
 import { insertOwnerActs } from '../../db/owner-acts.ts'
 import { lockWalletsForReading, readWatching } from '../../db/payment-wallets.ts'
 import * as payments from '../../db/payments.ts'
@@ -31,9 +31,10 @@ import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import { type SortedTransfers, sortTransfers } from '../../domain/junk.ts'
-import type { ObservedRange, Transfer, Watching } from '../../domain/observed.ts'
+import { authorizationsHeld } from '../../domain/nonces.ts'
+import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../../domain/observed.ts'
 import { type LedgerChanges, replay } from '../../domain/replay.ts'
-import type { Hash } from '../../domain/units.ts'
+import type { Address, Hash } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../context.ts'
 import { noteRestore } from './restored.ts'
@@ -135,7 +136,19 @@ async function sortNew(sql: Sql, transfers: readonly Transfer[]): Promise<Sorted
 const hashesOf = (transfers: readonly Transfer[]) => transfers.map(({ txHash }) => txHash)
 
 function changesAnything(range: ObservedRange): boolean {
-  return range.transfers.length + range.events.length + range.sent.length + range.failedWithdrawals.length > 0
+  const { transfers, events, sent, authorizations, failedWithdrawals } = range
+  return [transfers, events, sent, authorizations, failedWithdrawals].some((found) => found.length > 0)
+}
+
+/** Everything in the range that used a nonce of a sender: its transactions, and the authorizations that held. */
+async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<SenderTransaction[]> {
+  if (authorizations.length === 0) return sent
+  const next = new Map<Address, number>()
+  for (const sender of new Set(authorizations.map((one) => one.sender))) {
+    const known = await readKnownNonces(sql, sender)
+    if (known) next.set(sender, known.followed)
+  }
+  return [...sent, ...authorizationsHeld(next, sent, authorizations)]
 }
 
 /** What the range means for payments on their way: minted, passed over by the contract, or to be sent anew. */
@@ -149,7 +162,7 @@ async function settlePayments(
     headBlock,
   }: { range: ObservedRange; came: readonly Transfer[]; changes: LedgerChanges; headBlock: number },
 ): Promise<void> {
-  const { settled, foreign } = await settleIntents(sql, range.sent, addressesOf(ctx))
+  const { settled, foreign } = await settleIntents(sql, await usesOfNonces(sql, range), addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 

@@ -1,0 +1,27 @@
+// Which EIP-7702 authorizations used up a nonce of ours. Pure. Source: EIP-7702, "Behavior".
+import type { Authorization, SenderTransaction } from './observed.ts'
+import { type Address, wei } from './units.ts'
+
+/**
+ * The authorizations that held, as transactions that took a nonce and did nothing else: each whose nonce was its account's next when its
+ * turn came. A transaction uses its sender's nonce before the authorizations that it carries use theirs. `next`: by account, the nonce after
+ * the blocks before these; one that is not known holds none.
+ */
+export function authorizationsHeld(
+  next: ReadonlyMap<Address, number>,
+  sent: readonly SenderTransaction[],
+  authorizations: readonly Authorization[],
+): SenderTransaction[] {
+  const now = new Map(next)
+  const uses = [
+    ...sent.map((use) => ({ use, order: 0 })),
+    // In the order of the list within one transaction, which sorting keeps.
+    ...authorizations.map((use) => ({ use, order: 1 })),
+  ].toSorted((a, b) => a.use.blockNumber - b.use.blockNumber || a.use.txIndex - b.use.txIndex || a.order - b.order)
+  return uses.flatMap(({ use, order }) => {
+    const isTransaction = order === 0
+    if (!isTransaction && now.get(use.sender) !== use.nonce) return []
+    if (now.has(use.sender)) now.set(use.sender, use.nonce + 1)
+    return isTransaction ? [] : [{ ...use, succeeded: true, gasUsed: 0n, feeWei: wei(0n), to: null, valueWei: wei(0n) }]
+  })
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { authorizationsHeld } from '../../src/domain/nonces.ts'
+import type { Authorization, SenderTransaction } from '../../src/domain/observed.ts'
+import { address, hash, wei } from '../../src/domain/units.ts'
+
+const OURS = address(`0x${'11'.repeat(20)}`)
+const OTHER = address(`0x${'22'.repeat(20)}`)
+const TX = hash(`0x${'ab'.repeat(32)}`)
+
+const at = (blockNumber: number, txIndex: number) => ({ blockNumber, txIndex, blockHash: TX, blockTime: 1, txHash: TX })
+const authorized = (nonce: number, blockNumber = 1, txIndex = 0, sender = OURS): Authorization => ({
+  ...at(blockNumber, txIndex),
+  sender,
+  nonce,
+})
+const sent = (nonce: number, blockNumber = 1, txIndex = 0): SenderTransaction => ({
+  ...at(blockNumber, txIndex),
+  ...{ sender: OURS, nonce, succeeded: true, gasUsed: 21_000n, feeWei: wei(1n), to: OTHER, valueWei: wei(0n) },
+})
+const held = (...args: Parameters<typeof authorizationsHeld>) => authorizationsHeld(...args).map(({ nonce }) => nonce)
+const next = new Map([[OURS, 7]])
+
+test('an authorization holds with its account’s next nonce alone, one after another in the order of the chain', () => {
+  assert.deepEqual(held(next, [], [authorized(7)]), [7])
+  assert.deepEqual(held(next, [], [authorized(6), authorized(8)]), [])
+  assert.deepEqual(held(next, [], [authorized(7), authorized(7), authorized(8)]), [7, 8])
+  assert.deepEqual(held(next, [], [authorized(8, 2), authorized(7, 1)]), [7, 8])
+  assert.deepEqual(held(next, [], [authorized(8, 1, 3), authorized(7, 1, 2)]), [7, 8])
+})
+
+test('a transaction uses its own nonce before the authorizations that it carries use theirs', () => {
+  assert.deepEqual(held(next, [sent(7)], [authorized(7)]), [])
+  assert.deepEqual(held(next, [sent(7)], [authorized(8)]), [8])
+  assert.deepEqual(
+    held(next, [sent(7, 1, 5)], [authorized(7, 1, 4)]),
+    [7],
+    'a later transaction says the chain had it so',
+  )
+})
+
+test('an account whose nonce is not known holds none; what holds moves nothing and costs nothing', () => {
+  assert.deepEqual(held(next, [], [authorized(0, 1, 0, OTHER)]), [])
+  const [use] = authorizationsHeld(next, [], [authorized(7)])
+  assert.deepEqual([use?.gasUsed, use?.feeWei, use?.valueWei, use?.to], [0n, 0n, 0n, null])
+})

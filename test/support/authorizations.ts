@@ -1,0 +1,36 @@
+// EIP-7702 authorizations, signed with a test account's key and carried by another account's transaction.
+import { type SignedAuthorization, zeroAddress } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { World } from './world.ts'
+
+/** Far above any base fee of a test. */
+const FEES = { maxFeePerGas: 2_000n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
+
+/** Signs an authorization that leaves the account without code, for the world's chain unless told otherwise. */
+export function authorize(
+  { chain }: World,
+  account: number,
+  { nonce, chainId = chain.chainId }: { nonce: number; chainId?: number },
+): Promise<SignedAuthorization> {
+  return signerOf(chain, account).signAuthorization({ contractAddress: zeroAddress, chainId, nonce })
+}
+
+/** Sends a transaction of `account` that carries them and does nothing else, and mines it. */
+export async function carry(
+  { chain }: World,
+  account: number,
+  authorizationList: readonly SignedAuthorization[],
+): Promise<void> {
+  const signer = signerOf(chain, account)
+  const nonce = Number(await chain.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
+  const fields = { chainId: chain.chainId, nonce, to: signer.address, gas: 300_000n, ...FEES }
+  const raw = await signer.signTransaction({ type: 'eip7702', ...fields, authorizationList })
+  await chain.rpc('eth_sendRawTransaction', [raw])
+  await chain.mine()
+}
+
+function signerOf(chain: World['chain'], account: number) {
+  const key = chain.accounts[account]?.privateKey
+  if (!key) throw new Error(`there is no account ${account}`)
+  return privateKeyToAccount(key)
+}
