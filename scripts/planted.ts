@@ -1,16 +1,17 @@
 // Plants the bugs of test/planted (README.md there), one at a time, into a copy of the project, and runs the tests that must
 // notice. A harness that lets one through proves nothing. Prints 'N passed, N failed': passed is caught.
-//   npm run planted -- [--of contract|service] [--slice K/N] [--trust-tests] [--check | --refresh] [part of a bug's name ...]
+//   npm run planted -- [--of contract|service] [--slice K/N] [--kind K] [--trust-tests] [--check | --refresh] [part of a bug's name ...]
 // --of            only the bugs in the Solidity, or only the others
 // --slice K/N     only the bugs of slice K of N, from 1; a bug keeps its slice while others come and go
+// --kind K        only the bugs of kind K: a letter of test/planted/README.md
 // --trust-tests   does not run the tests without any bug first: for use right after they have all passed
-// --check         only tells which patches do not apply exactly once, or name a test that is not there
+// --check         only tells which patches do not apply exactly once, or name a test that is not there, and counts the kinds
 // --refresh       rewrites patches for the sources as they are: moved paths, context
 import { parseArgs } from 'node:util'
 import { findProblems, forgetMoved, readBugs, refreshBugs } from './planted/bugs.ts'
 import { forgeBench } from './planted/forge-bench.ts'
 import { nodeBench } from './planted/node-bench.ts'
-import { isForContracts, isInSlice, type PlantedBug } from './planted/patch.ts'
+import { isForContracts, isInSlice, KINDS, kindOf, type PlantedBug } from './planted/patch.ts'
 import { runBugs } from './planted/run.ts'
 import { withTestServer } from './test-server.ts'
 
@@ -41,6 +42,10 @@ function check(bugs: readonly PlantedBug[]): number {
     for (const problem of problems) console.log(problem)
     return problems.length === 0
   })
+  for (const [kind, what] of Object.entries(KINDS)) {
+    const count = sound.filter((bug) => kindOf(bug) === kind).length
+    if (count > 0) console.log(`kind ${kind}: ${count} (${what})`)
+  }
   if (sound.length < bugs.length)
     console.log('\nRun npm run planted -- --refresh, and see "Stale" in test/planted/README.md.')
   return sound.length
@@ -57,6 +62,7 @@ const { values: options, positionals: wanted } = parseArgs({
   options: {
     of: { type: 'string' },
     slice: { type: 'string', default: '1/1' },
+    kind: { type: 'string' },
     'trust-tests': { type: 'boolean', default: false },
     check: { type: 'boolean' },
     refresh: { type: 'boolean' },
@@ -71,6 +77,7 @@ const bugs = all
   .filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
   .filter((bug) => options.of === undefined || isForContracts(bug) === (options.of === 'contract'))
   .filter(({ name }) => isInSlice(name, options.slice))
+  .filter((bug) => options.kind === undefined || kindOf(bug) === options.kind)
 if (bugs.length < all.length) console.log(`${bugs.length} of ${all.length} bugs`)
 const passed = options.refresh
   ? refresh(bugs, bugs.length === all.length)

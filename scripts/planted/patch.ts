@@ -25,7 +25,20 @@ export type Place = { readonly at: number } | { readonly problem: string }
 /** Stands for forge's tests of the contracts in "Noticed by". */
 export const FORGE = 'forge'
 
+/** Kinds of bugs that a net of tests is kept for, by the letter in a patch's line "Kind:". A bug of no kind is caught by the test of its rule. */
+export const KINDS: Readonly<Record<string, string>> = {
+  a: 'the mode without a fork guard',
+  b: 'the client’s verdicts on a service that lies',
+  c: 'keys put together by hand',
+  d: 'two transactions at once',
+  e: 'long stretches',
+  f: 'ties and second versions',
+  g: 'odd but ordinary inputs',
+  h: 'comparison by another key',
+}
+
 const TEST_LINE = /^Noticed by: (.+)$/
+const KIND_LINE = /^Kind: (.+)$/
 /** Written by git between files. */
 const GIT_LINE = /^(diff --git|index) /
 /** More lines of context than this say that the file repeats itself: the bug belongs elsewhere. */
@@ -40,6 +53,8 @@ export function parsePatch(text: string): PlantedBug {
   const notes = header.filter((line) => line !== '' && !TEST_LINE.test(line))
   const edits = bodyAt < 0 ? [] : parseEdits(lines, bodyAt)
   if (name === '') throw new Error('its first line must be the name of the bug')
+  const kind = kindOf({ notes })
+  if (kind !== null && !(kind in KINDS)) throw new Error(`there is no kind ${kind}: ${Object.keys(KINDS).join(', ')}`)
   if (tests.length === 0) throw new Error('its header names no test: Noticed by: test/…')
   if (edits.length === 0) throw new Error('it changes no file')
   for (const { file, hunks } of edits) {
@@ -70,6 +85,11 @@ function parseEdits(lines: readonly string[], from: number): FileEdit[] {
 
 function startsFile(lines: readonly string[], i: number): boolean {
   return /^--- a\//.test(lines[i] ?? '') && /^\+\+\+ b\//.test(lines[i + 1] ?? '')
+}
+
+/** The letter of a bug's kind; null where its patch names none. */
+export function kindOf({ notes }: Pick<PlantedBug, 'notes'>): string | null {
+  return notes.flatMap((line) => KIND_LINE.exec(line)?.[1] ?? [])[0] ?? null
 }
 
 /** Whether forge's tests must notice the bug. */

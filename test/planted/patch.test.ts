@@ -6,6 +6,7 @@ import {
   formatPatch,
   type Hunk,
   isInSlice,
+  kindOf,
   parsePatch,
   patchFileName,
   refreshHunk,
@@ -45,6 +46,7 @@ test('a patch is read, and written as it was', () => {
     formatPatch(bug, () => TEXT),
     PATCH,
   )
+  assert.deepEqual([kindOf(bug), kindOf(parsePatch(PATCH.replace('Because of this.', 'Kind: f')))], [null, 'f'])
   assert.equal(patchFileName(bug.name), 'a-sum-is-wrong-by-one.patch')
 })
 
@@ -59,6 +61,7 @@ test('a patch without a name, a test, a file, a change, or with other lines is r
     ['\nNoticed by: y\n--- a/f\n+++ b/f\n@@ @@\n-a\n', /first line must be the name/],
     ['x\n--- a/f\n+++ b/f\n@@ @@\n-a\n', /names no test/],
     ['x\nNoticed by: y\n', /changes no file/],
+    ['x\nKind: z\nNoticed by: y\n', /no kind z/],
     ['x\nNoticed by: y\n--- a/f\n+++ b/f\n', /changes nothing in f/],
     ['x\nNoticed by: y\n--- a/f\n+++ b/f\n@@ @@\n a\n', /changes nothing in f/],
     ['x\nNoticed by: y\n--- a/f\n+++ b/f\n@@ @@\n+a\n', /no line to be found by/],
