@@ -1,13 +1,33 @@
-// What a service that lies about a round is told by: its turns recomputed, and held against the chain's own events and headers.
+// What a service that lies is told by: each field of a round, a node and the cover is a lie once. What cannot be checked is named here, and
+// a new field must be put on one side or the other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createClient, custom, encodeAbiParameters, encodeEventTopics, keccak256, toHex } from 'viem'
-import type { Distribution, LedgerClient, SingleTurn, SingleTurns, Turn } from '../../client/src/index.ts'
+import {
+  createClient,
+  custom,
+  decodeFunctionData,
+  encodeAbiParameters,
+  encodeEventTopics,
+  encodeFunctionResult,
+  keccak256,
+  toHex,
+} from 'viem'
+import type {
+  Cover,
+  Distribution,
+  LedgerClient,
+  NodeDetail,
+  SingleTurn,
+  SingleTurns,
+  Turn,
+} from '../../client/src/index.ts'
 import { factoryAbi } from '../../client/src/viem/factory.ts'
-import { recompute, verifyRound } from '../../client/src/viem/verify.ts'
+import { recompute, verifyCover, verifyNode, verifyRound } from '../../client/src/viem/verify.ts'
 
 const FACTORY = '0x00000000000000000000000000000000000000fa'
 const TX = `0x${'11'.repeat(32)}` as const
+/** Another transaction of the distributor, which credited no round of that number. */
+const OTHER_TX = `0x${'22'.repeat(32)}` as const
 /** A block every ten seconds, from time 0 on. */
 const BLOCK_SEC = 10
 const randomnessOf = (block: number) => keccak256(toHex(`randomness ${block}`))
@@ -32,7 +52,7 @@ const TURNS: Turn[] = [
   },
 ]
 const ROUND: Distribution = {
-  ...{ id: 7, mode: 'treasury', nodeCount: 4, createdAt: new Date(0), txHash: TX, blockNumber: 900 },
+  ...{ id: 7, mode: 'treasury', nodeCount: 4, createdAt: new Date(9_000_000), txHash: TX, blockNumber: 900 },
   ...{ totalWei: 2n * sumOf(SINGLES), turns: TURNS },
 }
 
@@ -51,7 +71,10 @@ function saying(singles: readonly SingleTurn[]): LedgerClient {
 const chain = createClient({
   transport: custom({
     async request({ method, params }) {
-      if (method === 'eth_getTransactionReceipt') return receipt()
+      if (method === 'eth_getTransactionReceipt') return receipt((params as [string])[0] === TX)
+      if (method === 'eth_getBalance') return toHex(3_000n)
+      if (method === 'eth_call') return answerTo((params as [{ data: `0x${string}` }])[0].data)
+      if ((params as [string])[0] === 'latest') return { number: toHex(1_000) }
       const number = Number((params as [string])[0])
       assert.equal(method, 'eth_getBlockByNumber')
       const hash = keccak256(toHex(`block ${number}`))
@@ -60,8 +83,17 @@ const chain = createClient({
   }),
 })
 
-function receipt() {
-  const logs = TURNS.map((turn, index) => ({
+const OWNER = `0x${'0a'.repeat(20)}` as const
+function answerTo(data: `0x${string}`) {
+  const { functionName, args } = decodeFunctionData({ abi: factoryAbi, data })
+  const info = args?.[0] === 5n ? [OWNER, 70n, 100n, 30n, 2n] : [OWNER, 1n, 1n, 0n, 2n]
+  const results = { nodeInfo: info, outstanding: 2_000n, isSolvent: true }
+  const result = results[functionName as keyof typeof results]
+  return encodeFunctionResult({ abi: factoryAbi, functionName, result } as never)
+}
+
+function receipt(isRounds: boolean) {
+  const logs = (isRounds ? TURNS : []).map((turn, index) => ({
     ...{ address: FACTORY, blockNumber: '0x384', transactionHash: TX, logIndex: toHex(index), transactionIndex: '0x0' },
     ...{ blockHash: TX, removed: false },
     topics: encodeEventTopics({
@@ -108,35 +140,105 @@ test('a true round is right, with every turn of a sum recomputed, page by page',
 })
 
 test('a round whose turns the service hides, some or all, is not right', async () => {
-  for (const turns of [[], TURNS.slice(1), TURNS.slice(0, 1)]) {
-    const totalWei = turns.reduce((sum, { amountWei }) => sum + 2n * amountWei, 0n)
-    assert.equal(await matches({ ...ROUND, turns, totalWei }), false, `${turns.length} listed`)
+  const [alone = assert.fail(), sum = assert.fail()] = TURNS
+  for (const turns of [[], [sum], [alone], [alone, alone], [sum, sum], [alone, sum, sum]]) {
+    const totalWei = turns.reduce((total, { amountWei }) => total + 2n * amountWei, 0n)
+    const round = { ...ROUND, turns, totalWei, nodeCount: 2 * turns.length }
+    for (const txHash of [TX, OTHER_TX])
+      assert.equal(await matches({ ...round, txHash }), false, `${turns.length} listed, of ${txHash}`)
+  }
+  const hidden = { ...ROUND, turns: [], totalWei: 0n, nodeCount: 0 }
+  assert.equal((await verifyRound(saying([]), hidden)).matches, false, 'the chain is not asked')
+})
+
+/** Every field of the type either has a lie or is named as one that cannot be checked. */
+function assertAllTried(truth: object, lies: readonly (readonly [string, unknown])[], unchecked: readonly string[]) {
+  assert.deepEqual([...new Set(lies.map(([field]) => field)), ...unchecked].sort(), Object.keys(truth).sort())
+}
+
+test('each field of a round that is a lie is told', async () => {
+  const lies: [keyof Distribution, unknown][] = [
+    ['id', 8],
+    ['mode', 'swaps'],
+    ['nodeCount', 5],
+    ['createdAt', new Date(9_000_001)],
+    ['txHash', OTHER_TX],
+    ['blockNumber', 901],
+    ['totalWei', ROUND.totalWei + 1n],
+    ['turns', TURNS.slice(1)],
+  ]
+  assertAllTried(ROUND, lies, [])
+  for (const [field, lie] of lies) assert.equal(await matches({ ...ROUND, [field]: lie }), false, field)
+  const untold = { ...ROUND, mode: null, createdAt: null }
+  assert.equal(await matches(untold), true, 'what the service does not say is no lie')
+})
+
+test('each field of a turn that is a lie is told', async () => {
+  const [alone = assert.fail(), sum = assert.fail()] = TURNS
+  const lies: [keyof Turn, unknown][] = [
+    ['cohort', 3],
+    ['cohort', 2],
+    ['due', new Date(5_001_000)],
+    ['dueSec', alone.dueSec + 1],
+    ['count', 2],
+    ['seedBlock', 501],
+    ['seedBlock', null],
+    ['seed', randomnessOf(1)],
+    ['seed', null],
+    ['minWei', 1_001n],
+    ['maxWei', 9_001n],
+    ['maxWei', 0n],
+    ['payoutBps', 10_000],
+    ['amountWei', alone.amountWei + 1n],
+    ['nodeCount', 1],
+  ]
+  assertAllTried(alone, lies, ['tierId'])
+  for (const [field, lie] of lies)
+    assert.equal(await matches({ ...ROUND, turns: [{ ...alone, [field]: lie }, sum] }), false, `${field} ${lie}`)
+  for (const [field, lie] of [
+    ['count', 2],
+    ['due', new Date(4_004_000)],
+    ['dueSec', 4_004],
+    ['amountWei', sum.amountWei - 1n],
+    ['nodeCount', 3],
+  ])
+    assert.equal(
+      await matches({ ...ROUND, turns: [alone, { ...sum, [field as string]: lie }] }),
+      false,
+      `sum: ${field}`,
+    )
+})
+
+test('a seed is that of the first block not before the turn, and of no later one, whatever the terms are made to be', async () => {
+  const [alone = assert.fail(), sum = assert.fail()] = TURNS
+  for (const seedBlock of [499, 501, 700]) {
+    const fitted = { seedBlock, seed: randomnessOf(seedBlock), minWei: alone.amountWei, maxWei: alone.amountWei }
+    const turn = { ...alone, ...fitted, payoutBps: 10_000 }
+    const verified = await verifyRound(saying(SINGLES), { ...ROUND, turns: [turn, sum] }, chain)
+    const [told] = verified.turns
+    assert.deepEqual([told?.amountMatches, told?.seedMatches, verified.matches], [true, false, false], `${seedBlock}`)
   }
 })
 
-test('a field of a turn that is not true is told', async () => {
-  const [alone = assert.fail(), sum = assert.fail()] = TURNS
-  const lies: [string, Partial<Turn>][] = [
-    ['amount', { amountWei: alone.amountWei + 1n }],
-    ['nodes', { nodeCount: 1 }],
-    ['due', { dueSec: alone.dueSec + 1 }],
-    ['seed', { seed: randomnessOf(1) }],
-    ['seed block', { seedBlock: 501 }],
-    ['range', { minWei: 1_001n }],
-    ['rate', { payoutBps: 14_999 }],
-    ['count', { count: 2 }],
-    ['cohort', { cohort: 3 }],
+test('each field of a single turn that is a lie is told', async () => {
+  const [first = assert.fail(), second = assert.fail(), third = assert.fail()] = SUMMED
+  const lies: [keyof SingleTurn, unknown][] = [
+    ['cohort', 1],
+    ['tierId', 'other'],
+    ['due', new Date(4_104_000)],
+    ['dueSec', 4_106],
+    ['seedBlock', 412],
+    ['seed', randomnessOf(1)],
+    ['minWei', 1_001n],
+    ['maxWei', 9_001n],
+    ['payoutBps', 10_000],
+    ['amountWei', (second.amountWei ?? 0n) + 1n],
+    ['amountWei', null],
+    ['nodeCount', 3],
   ]
-  for (const [name, lie] of lies)
-    assert.equal(await matches({ ...ROUND, turns: [{ ...alone, ...lie }, sum] }), false, name)
-  for (const lie of [{ count: 2 }, { dueSec: 4_004 }, { amountWei: sum.amountWei - 1n }, { nodeCount: 3 }])
-    assert.equal(
-      await matches({ ...ROUND, turns: [alone, { ...sum, ...lie }] }),
-      false,
-      JSON.stringify(Object.keys(lie)),
-    )
-  assert.equal(await matches({ ...ROUND, totalWei: ROUND.totalWei + 1n }), false, 'total')
-  assert.equal(await matches({ ...ROUND, id: 8 }), false, 'another round’s transaction')
+  assertAllTried(second, lies, [])
+  for (const [field, lie] of lies)
+    assert.equal(await matches(ROUND, [ALONE, first, { ...second, [field]: lie }, third]), false, `${field} ${lie}`)
 })
 
 test('single turns that are too few, of other times, or of other seeds than the chain’s are told', async () => {
@@ -162,4 +264,70 @@ test('a turn without terms cannot be recomputed, which is not right', async () =
   const [alone = assert.fail(), sum = assert.fail()] = TURNS
   const verified = await verifyRound(saying(SINGLES), { ...ROUND, turns: [{ ...alone, minWei: null }, sum] }, chain)
   assert.deepEqual([verified.turns[0]?.amountMatches, verified.matches], [null, false])
+})
+
+const NODE: NodeDetail = {
+  ...{ id: 9, nodeId: '5', matchedBy: 'nodeId', owner: OWNER, tierId: 'basic', priceWei: 1n },
+  ...{ creditedWei: 100n, withdrawnWei: 30n, balanceWei: 70n, paymentTxHash: TX, mintTxHash: TX, mintedAt: null },
+  ...{ lastCreditedAt: null, nextCreditAt: null, createdAt: null, credits: [], withdrawals: [] },
+  chain: {
+    ...{ owner: OWNER, balanceWei: 70n, creditedWei: 100n, withdrawnWei: 30n },
+    ...{ blockNumber: 900, matchesLedger: true },
+  },
+}
+const sayingOf = (said: { node?: object; cover?: object }) =>
+  ({
+    getWellKnown: async () => ({ factoryAddress: FACTORY }),
+    getNode: async () => said.node,
+    getCover: async () => said.cover,
+  }) as unknown as LedgerClient
+
+test('each field of a node that is a lie is told, of what the chain is quoted with, too', async () => {
+  const verify = async (node: object, id: number | bigint | string = 5) => verifyNode(sayingOf({ node }), chain, id)
+  assert.deepEqual((await verify(NODE)).differences, [])
+  assert.deepEqual((await verify({ ...NODE, chain: null }, '5')).differences, [])
+  assert.deepEqual((await verify({ ...NODE, matchedBy: 'id' }, 9n)).differences, [])
+  const other = { owner: `0x${'0b'.repeat(20)}`, balanceWei: 71n, creditedWei: 101n, withdrawnWei: 31n }
+  for (const [field, lie] of Object.entries(other)) {
+    // Where the record itself is wrong, the service may say so, or not.
+    for (const matchesLedger of [true, false])
+      assert.ok(
+        (await verify({ ...NODE, [field]: lie, chain: { ...NODE.chain, matchesLedger } })).differences.includes(field),
+        field,
+      )
+    const quoted = await verify({ ...NODE, chain: { ...NODE.chain, [field]: lie } })
+    assert.deepEqual(quoted.differences, [`chain.${field}`])
+    assert.equal(quoted.matches, false)
+  }
+  const hushed = await verify({ ...NODE, chain: { ...NODE.chain, matchesLedger: false } })
+  assert.deepEqual(hushed.differences, ['chain.matchesLedger'])
+  // Another node, whose own record is true.
+  const another = { ...NODE, nodeId: '6', balanceWei: 1n, creditedWei: 1n, withdrawnWei: 0n, chain: null }
+  assert.deepEqual((await verify(another)).differences, ['nodeId'])
+  assert.deepEqual((await verify({ ...NODE, matchedBy: 'id' })).differences, ['nodeId'])
+  const tried = [...Object.keys(other), 'nodeId', 'matchedBy', 'chain', 'id'].map((field) => [field, null] as const)
+  const unchecked = ['tierId', 'priceWei', 'paymentTxHash', 'mintTxHash', 'mintedAt', 'lastCreditedAt']
+  assertAllTried(NODE, tried, [...unchecked, 'nextCreditAt', 'createdAt', 'credits', 'withdrawals'])
+})
+
+test('each field of the cover that is a lie, or that the service could not read, is told', async () => {
+  const cover: Cover = {
+    ...{ contractBalanceWei: 3_000n, outstandingWei: 2_000n, surplusWei: 1_000n, coverBps: 15_000, isSolvent: true },
+    ...{ blockNumber: 900, checkedAt: null },
+  }
+  const verify = async (said: object) => verifyCover(sayingOf({ cover: said }), chain)
+  assert.deepEqual((await verify(cover)).differences, [])
+  const lies = {
+    contractBalanceWei: 3_001n,
+    outstandingWei: 1_999n,
+    surplusWei: 1_001n,
+    coverBps: 15_001,
+    isSolvent: false,
+  }
+  for (const [field, lie] of Object.entries(lies))
+    for (const said of [lie, null]) {
+      const { differences, matches: isRight } = await verify({ ...cover, [field]: said })
+      assert.deepEqual([differences, isRight], [[field], false], `${field} ${said}`)
+    }
+  assertAllTried(cover, Object.entries(lies), ['blockNumber', 'checkedAt'])
 })

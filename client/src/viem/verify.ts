@@ -35,7 +35,10 @@ export interface NodeOnChain {
   withdrawnWei: bigint
 }
 
-/** Compares a node's record with the contract's `nodeInfo`. Throws what the provider throws when it cannot be read. */
+/**
+ * Compares a node's record, and what it says of the chain, with the contract's `nodeInfo`. Throws what the provider throws when it cannot be
+ * read.
+ */
 export async function verifyNode(
   ledger: LedgerClient,
   chain: ChainClient,
@@ -55,16 +58,33 @@ export async function verifyNode(
     return { owner: owner.toLowerCase() as Hex, balanceWei, creditedWei, withdrawnWei }
   }
   const { value, blockNumber } = await readAt(chain, said.chain?.blockNumber ?? null, read)
-  return compared(said, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
+  const verified = compared(said, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
+  const { chain: told } = said
+  const differences = [...(isAskedFor(said, id) ? [] : ['nodeId']), ...verified.differences]
+  if (told !== null && BigInt(told.blockNumber) === blockNumber) {
+    const quoted = compared(told, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
+    differences.push(...quoted.differences.map((field) => `chain.${field}`))
+    if (told.matchesLedger !== verified.matches) differences.push('chain.matchesLedger')
+  }
+  return { ...verified, matches: differences.length === 0, differences }
+}
+
+/** Whether a record is of the node that was asked for, by whichever of its two ids. */
+function isAskedFor({ matchedBy, nodeId, id: rowId }: NodeDetail, id: NodeId): boolean {
+  return BigInt(matchedBy === 'nodeId' ? nodeId : rowId) === BigInt(id)
 }
 
 export interface CoverOnChain {
   contractBalanceWei: bigint
   outstandingWei: bigint
+  /** Balance less what is owed. */
+  surplusWei: bigint
+  /** Null when nothing is owed. */
+  coverBps: number | null
   isSolvent: boolean
 }
 
-/** Compares the cover with the contract's balance, `outstanding()` and `isSolvent()`, all read at one block. */
+/** Compares the cover with the contract's balance, `outstanding()`, what follows from these, and `isSolvent()`, all read at one block. */
 export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Promise<Verified<Cover, CoverOnChain>> {
   const address = await factoryOf(ledger)
   const said = await ledger.getCover()
@@ -74,10 +94,13 @@ export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Pro
       readContract(chain, { address, abi: factoryAbi, functionName: 'outstanding', ...at }),
       readContract(chain, { address, abi: factoryAbi, functionName: 'isSolvent', ...at }),
     ])
-    return { contractBalanceWei, outstandingWei, isSolvent }
+    const surplusWei = contractBalanceWei - outstandingWei
+    const coverBps = outstandingWei === 0n ? null : Number((contractBalanceWei * 10_000n) / outstandingWei)
+    return { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent }
   }
   const { value, blockNumber } = await readAt(chain, said.blockNumber, read)
-  return compared(said, value, blockNumber, ['contractBalanceWei', 'outstandingWei', 'isSolvent'])
+  const fields = ['contractBalanceWei', 'outstandingWei', 'surplusWei', 'coverBps', 'isSolvent'] as const
+  return compared(said, value, blockNumber, [...fields])
 }
 
 export interface VerifiedTurn {
@@ -100,7 +123,9 @@ export interface VerifiedRound {
   turns: VerifiedTurn[]
   /** Whether the amounts add up to the round's total. */
   totalMatches: boolean
-  /** Whether the round's transaction credited no cohort besides those that are listed. Null when the chain was not asked. */
+  /** Names of the round's other fields that are not what its turns or, where it was asked, the chain say. */
+  differences: string[]
+  /** Whether the turns listed are those that the round's transaction credited, each once. Null when the chain was not asked. */
   allListed: boolean | null
 }
 
@@ -114,32 +139,62 @@ export async function verifyRound(
   chain?: ChainClient,
 ): Promise<VerifiedRound> {
   const distribution = typeof round === 'number' ? await findRound(ledger, round) : round
-  const [events, singles] = await Promise.all([
-    chain ? creditedIn(chain, await factoryOf(ledger), distribution) : null,
+  const [paid, singles] = await Promise.all([
+    chain ? readPaid(chain, await factoryOf(ledger), distribution) : null,
     singlesOf(ledger, distribution),
   ])
+  const events = paid?.events ?? null
   const isChains = chain ? seedsOf(chain) : null
   const turns: VerifiedTurn[] = []
   for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, { isChains, events }))
   const sumWei = distribution.turns.reduce((sum, turn) => sum + turn.amountWei * BigInt(turn.nodeCount), 0n)
   const totalMatches = sumWei === distribution.totalWei
-  const allListed = events && events.length === distribution.turns.length
+  const allListed = events && areJustThose(events, distribution.turns)
+  const differences = differencesOf(distribution, paid)
   const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true))
-  return { matches: totalMatches && allListed !== false && turns.every(isRight), turns, totalMatches, allListed }
+  // A round that credits nobody is not listed: one without turns hides them.
+  const isWhole = turns.length > 0 && totalMatches && allListed !== false && differences.length === 0
+  return { matches: isWhole && turns.every(isRight), turns, totalMatches, differences, allListed }
 }
 
-/** The amount that a turn's published seed and terms come to; null where the ledger has none, or where it is a sum of several. */
+/** Whether each turn listed has an event of its own, and no event is left over. */
+function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]): boolean {
+  const listed = new Set(turns.map(({ cohort }) => BigInt(cohort)))
+  return (
+    events.length === turns.length &&
+    listed.size === turns.length &&
+    events.every(({ args }) => listed.has(args.cohort))
+  )
+}
+
+/** What of a round's own fields is not so. Null in `mode` and `createdAt` says nothing. */
+function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
+  const { nodeCount, mode, blockNumber, createdAt, turns } = round
+  const nodes = turns.reduce((sum, turn) => sum + turn.nodeCount, 0)
+  return [
+    ...(nodeCount === nodes ? [] : ['nodeCount']),
+    ...(!paid || mode === null || mode === paid.mode ? [] : ['mode']),
+    ...(!paid || blockNumber === paid.blockNumber ? [] : ['blockNumber']),
+    ...(!paid || createdAt === null || isAt(createdAt, paid.timeSec) ? [] : ['createdAt']),
+  ]
+}
+
+const isAt = (time: Date, sec: number) => time.getTime() === sec * 1000
+
+/** The amount that a turn's published seed and terms come to; null where they are none, or where it is a sum of several. */
 export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
   const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn
   if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null
+  if (maxWei < minWei) return null
   const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }] as const
   const drawn = BigInt(keccak256(encodeAbiParameters(types, [seed, BigInt(cohort), BigInt(dueSec)])))
   const draw = minWei + (drawn % (maxWei - minWei + 1n))
   return (draw * BigInt(payoutBps)) / 10_000n
 }
 
-type CreditedEvent = Awaited<ReturnType<typeof creditedIn>>[number]
+type PaidRound = Awaited<ReturnType<typeof readPaid>>
+type CreditedEvent = PaidRound['events'][number]
 
 /** What the chain is asked of a turn. */
 interface Asked {
@@ -168,13 +223,15 @@ async function verifyTurn(
   }
 }
 
-/** Whether single turns are as many as a sum is of, the first at its time, and the same time apart. */
-function areThose(singles: readonly SingleTurn[], { count, dueSec }: Turn): boolean {
+/** Whether single turns are as many as a sum is of, the first at its time, the same time apart, and each what it is said to be. */
+function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
   const step = (singles[1]?.dueSec ?? 0) - dueSec
   return (
     singles.length === count &&
-    singles.every((single, i) => single.dueSec === dueSec + i * step) &&
-    (count === 1 || step > 0)
+    isAt(due, dueSec) &&
+    singles.every((single, i) => single.dueSec === dueSec + i * step && isAt(single.due, single.dueSec)) &&
+    singles.every((single) => single.nodeCount === nodeCount && single.tierId === tierId) &&
+    (count === 1 || (step > 0 && singles.every((single) => single.amountWei === recompute(single))))
   )
 }
 
@@ -231,11 +288,19 @@ async function seedIsTheChains(
   return isFirst && seed === (isConstant ? block.hash : block.mixHash)
 }
 
-async function creditedIn(chain: ChainClient, factory: Hex, { id, txHash }: Distribution) {
-  const { logs } = await getTransactionReceipt(chain, { hash: txHash as Hash })
+/** What the round's transaction did on chain. */
+async function readPaid(chain: ChainClient, factory: Hex, { id, txHash }: Distribution) {
+  const { logs, blockNumber } = await getTransactionReceipt(chain, { hash: txHash as Hash })
+  const { timestamp } = await getBlock(chain, { blockNumber })
   const ours = logs.filter(({ address }) => address.toLowerCase() === factory)
-  const events = parseEventLogs({ abi: factoryAbi, eventName: 'Credited', logs: ours })
-  return events.filter(({ args }) => args.round === BigInt(id))
+  const events = parseEventLogs({ abi: factoryAbi, eventName: ['Credited', 'SurplusSpent'], logs: ours })
+  const ofRound = events.filter(({ args }) => args.round === BigInt(id))
+  return {
+    events: ofRound.filter((event) => event.eventName === 'Credited'),
+    mode: ofRound.some((event) => event.eventName === 'SurplusSpent') ? 'swaps' : 'treasury',
+    blockNumber: Number(blockNumber),
+    timeSec: Number(timestamp),
+  }
 }
 
 /** The API lists the newest 200 rounds. */

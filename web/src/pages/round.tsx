@@ -96,9 +96,14 @@ function Recompute({ round }: { round: Distribution }) {
 function Verdict({ verified, chainAsked }: { verified: VerifiedRound; chainAsked: boolean }) {
   if (!verified.matches) {
     const unknown =
+      verified.turns.length > 0 &&
       verified.totalMatches &&
+      verified.differences.length === 0 &&
       verified.allListed !== false &&
-      verified.turns.every(({ amountMatches }) => amountMatches !== false)
+      verified.turns.every(
+        ({ amountMatches, seedMatches, creditedMatches }) =>
+          amountMatches !== false && seedMatches !== false && creditedMatches !== false,
+      )
     return (
       <p className={unknown ? 'notice warn' : 'notice bad'} role="status">
         {unknown
@@ -180,5 +185,7 @@ function Checked({ checked }: { checked: VerifiedRound['turns'][number] }) {
   const all = [checked.amountMatches, checked.seedMatches, checked.creditedMatches]
   if (all.includes(false)) return <Mark tone="bad">differs</Mark>
   if (checked.amountMatches === null) return <Mark tone="warn">no terms to recompute from</Mark>
+  const isChainAsked = checked.creditedMatches !== null
+  if (isChainAsked && checked.seedMatches === null) return <Mark tone="warn">no seed to check</Mark>
   return <Mark tone="good">recomputed</Mark>
 }
