@@ -125,13 +125,22 @@ function headersFor(url: URL): Record<string, string> {
     'accept-encoding': 'gzip',
   }
   if (url.username !== '' || url.password !== '') {
-    const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+    const user = `${decoded(url.username)}:${decoded(url.password)}`
     headers.authorization = `Basic ${Buffer.from(user).toString('base64')}`
   }
   return headers
 }
 
-/** Parts of the URL that must not come back to us inside an error text. Very short ones are no keys. */
+/** A part of a URL as it was before it was encoded; as it is where a percent sign stands for itself. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** Parts of the URL that must not come back to us inside an error text, encoded or not. Very short ones are no keys. */
 function secretsOf(url: URL): string[] {
   const parts = [
     url.password,
@@ -140,7 +149,7 @@ function secretsOf(url: URL): string[] {
     ...url.searchParams.values(),
     ...url.pathname.split('/'),
   ]
-  return parts.filter((part) => part.length >= 8)
+  return [...new Set([...parts, ...parts.map(decoded)])].filter((part) => part.length >= 8)
 }
 
 /** A provider's text, shortened, without anything of the URL that could be a key. */

@@ -1,5 +1,7 @@
 // The JSON-RPC client against providers that lie, stall, flood and refuse.
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Dispatcher } from 'undici'
@@ -279,6 +281,38 @@ test('no fault, error or host shows more of a URL than its host', async () => {
     assert.doesNotMatch(text, /sEcReT|qUeRy|passw0rd|someuser1/)
   }
   open.splice(open.indexOf(proxy), 1)
+})
+
+test('a password may have an @ or a percent sign, is sent as it is, and is not shown', async () => {
+  const given: (string | undefined)[] = []
+  for (const [written, password] of [
+    ['p@ssw0rd%21!', 'p@ssw0rd!!'],
+    ['100%sure,yes', '100%sure,yes'],
+    ['p%40ssw0rd:%2F%23', 'p@ssw0rd:/#'],
+  ] as const) {
+    const server = createServer((request, response) => {
+      given.push(request.headers.authorization)
+      let text = ''
+      request.on('data', (chunk) => {
+        text += chunk
+      })
+      request.on('end', () => {
+        const message = `who is someuser:${password}?`
+        const refusal = (call: { id: unknown }) => ({ jsonrpc: '2.0', id: call.id, error: { code: -32000, message } })
+        const calls = JSON.parse(text)
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify(Array.isArray(calls) ? calls.map(refusal) : refusal(calls)))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const rpc = createRpc({ urls: [`http://someuser:${written}@127.0.0.1:${port}`], log: silentLog })
+    const { message } = await faultOf(rpc.request('eth_chainId', []))
+    assert.deepEqual(given.splice(0).slice(-1), [`Basic ${Buffer.from(`someuser:${password}`).toString('base64')}`])
+    assert.ok(!message.includes(password) && !message.includes(written), message)
+    await rpc.close()
+    await new Promise((resolve) => server.close(resolve))
+  }
 })
 
 test('no more than 16 requests are open at one provider', async () => {
