@@ -750,6 +750,10 @@ test('no secret is printed, neither by the description nor by a complaint', () =
   assert.equal(described.DATABASE_URL, 'postgres://***@db.example:5432/***')
   assert.equal(described.RPC_URL, 'https://***@rpc.example/***,https://rpc2.example/***')
   assert.equal(described.ADMIN_KEY, 'anna:***,admin:***')
+  const odd = describeConfig(
+    load({ ...EXTERNAL, RPC_URL: `https://u:p@${marker}@rpc.example/x,https://@rpc2.example` }),
+  )
+  assert.equal(odd.RPC_URL, 'https://***@rpc.example/***,https://rpc2.example')
   assert.deepEqual(Object.keys(described).sort(), [...SETTINGS].sort())
 
   const bad = Object.fromEntries(SECRET_SETTINGS.map((name) => [name, `  ${marker} `]))

@@ -45,6 +45,11 @@ const told = (selection: TierSelection) =>
 
 const raised = [version(), version({ version: 2, price: 200n, fromBlock: 20, fromTime: 200 })]
 const closed = [version(), version({ version: 2, onSale: false, fromBlock: 20, fromTime: 200 })]
+const atOnce = [
+  version(),
+  version({ version: 2, price: 200n, payoutBps: 20_000, fromBlock: 20, fromTime: 200 }),
+  version({ version: 3, price: 300n, payoutBps: 30_000, fromBlock: 20, fromTime: 200 }),
+]
 const thrice = [
   version(),
   version({ version: 2, price: 200n, fromBlock: 20, fromTime: 200 }),
@@ -61,6 +66,9 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
   ['the old price buys the old terms in its grace', raised, at(20, 100n), 'onSale basic@1 byGrace'],
   ['the last second of the grace counts', raised, at(109, 100n, 200 + GRACE_SEC - 1), 'onSale basic@1 byGrace'],
   ['the grace ends', raised, at(110, 100n, 200 + GRACE_SEC), 'none'],
+  ['of two versions that begin in one block the last one is in force', atOnce, at(20, 300n), 'onSale basic@3'],
+  ['the one that was in force for no block still has its grace', atOnce, at(20, 200n), 'onSale basic@2 byGrace'],
+  ['the one before both has its grace from their block on', atOnce, at(20, 100n), 'onSale basic@1 byGrace'],
   ['a tier off sale is named, not sold', closed, at(20, 100n), 'offSale basic@2'],
   ['the price of a tier taken off sale has no grace', closed, at(19, 100n), 'onSale basic@1'],
   [
@@ -216,4 +224,12 @@ test('the payout is that of the version in force at the time, and unknown before
     assert.equal(payoutBpsAt(versions, tierNo, time), expected)
     assert.equal(payoutBpsAt(versions.toReversed(), tierNo, time), expected)
   }
+})
+
+test('of two versions that begin at one time the last one says what a turn pays', () => {
+  for (const versions of [atOnce, atOnce.toReversed()])
+    assert.deepEqual(
+      [99, 199, 200, 201].map((time) => payoutBpsAt(versions, 1, time)),
+      [null, 10_000, 30_000, 30_000],
+    )
 })

@@ -2,6 +2,7 @@
 // for, what was read before somebody followed on is not believed, and a run whose time is up sends nothing.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'
+import { encodeFunctionData, parseAbi } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { readCohorts, resizeCohort } from '../../src/db/cohorts.ts'
 import { writeVerdict } from '../../src/db/moves.ts'
@@ -116,6 +117,69 @@ test('a payment whose block changed while its holding was being read is judged b
   assert.equal(await told(payment), 'seen')
   await world.settle()
   assert.equal(await told(payment), 'minted')
+})
+
+test('a payment that came back in another block of the same height is judged by what that one says', async () => {
+  const payment = await world.pay(10, FOUNDER)
+  const { number } = await world.chain.mine()
+  const raw = await world.raw(payment)
+  const data = encodeFunctionData({
+    abi: parseAbi(['function transfer(address to, uint256 amount) returns (bool)']),
+    args: [world.at(10), 1_000n * ETHER],
+  })
+  let reads = 0
+  const { payments } = world.instance({
+    chain: {
+      ...world.ctx.chain,
+      async holding(token, owner, at) {
+        const amountWei = await world.ctx.chain.holding(token, owner, at)
+        if (reads++ > 0) return amountWei
+        // On the other fork the wallet was given what it needs, in the very block in which it paid.
+        const given = { from: world.at(4), to: world.token, data, gas: '0x20000' } as const
+        await world.chain.reorg(1, [
+          [given, 0],
+          [raw, 0],
+        ])
+        await world.credit()
+        return amountWei
+      },
+    },
+  })
+  await payments()
+  const [row] = await world.pool`SELECT block_number FROM payments WHERE tx_hash = ${payment}`
+  assert.deepEqual([reads, await told(payment), row?.block_number], [1, 'seen', Number(number)])
+  await world.settle()
+  assert.equal(await told(payment), 'minted')
+})
+
+test('a range is not stored on another block of the height that it was read from', async () => {
+  await world.chain.mine()
+  await world.payments()
+  const below = (await readCursor(world.pool)) ?? assert.fail()
+  await world.chain.mine()
+  let stored: string | null = null
+  const { chain } = world.ctx
+  const observe: typeof chain.observe = async (...asked) => {
+    const range = await chain.observe(...asked)
+    if (stored === null) {
+      stored = range.blocks.at(-1)?.hash ?? null
+      await world.chain.reorg(2)
+      // The other one comes no further than that height.
+      const { number, hash, timestamp } = await world.chain.block(below.number)
+      const block = await chain.block(Number(number))
+      assert.ok(block && block.hash === hash && block.time === Number(timestamp) && hash !== below.hash)
+      await world.instance({ minter: null, chain: { ...chain, head: async () => block } }).payments()
+      assert.equal((await readCursor(world.pool))?.hash, hash)
+    }
+    return range
+  }
+  await world.instance({ chain: { ...chain, observe } }).credit()
+  assert.ok(stored)
+  const headers = await world.pool`SELECT FROM blocks WHERE hash = ${stored}`
+  const audited = await world.pool`SELECT FROM audit WHERE action = 'reorganisation'`
+  assert.equal(headers.count, 0)
+  await world.payments()
+  assert.equal((await world.pool`SELECT FROM audit WHERE action = 'reorganisation'`).count, audited.count)
 })
 
 test('a payment of a fork that another pass followed to is not minted by a call that is bound to the fork before', async () => {

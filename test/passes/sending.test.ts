@@ -1,7 +1,8 @@
-// What is stored before it is sent, and what becomes of it: crashes on either side of the send, lost replies, stuck fees,
+// What is stored before it is sent, and what becomes of it: crashes on either side of the send, lost replies, stuck fees, pools that forget,
 // nonces taken by others, an empty purse, a paused contract. Each ends with every payment one node.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { SignerFault } from '../../src/chain/faults.ts'
 import type { Sender } from '../../src/chain/port.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -239,6 +240,38 @@ test('a fee above the cap is not offered: nothing new is signed, and a stuck tra
   await world.settle()
   await isOneNode(waits)
 })
+
+/** What waits in pools goes when they are full: it is handed over again in every run, whatever else cannot be done about it. */
+for (const [account, sentence, parts] of [
+  [8, 'cannot be raised above the cap', () => ({ rules: { feeCapWei: 1n } })],
+  [
+    9,
+    'cannot be raised as its signer does not sign',
+    () => ({ minter: { ...minter(), sign: () => Promise.reject(new SignerFault('it is down')) } }),
+  ],
+  [
+    10,
+    'is not known to be mined or not',
+    () => ({ minter: { ...minter(), nonce: async () => 10_000, nonces: async () => [null, null] } }),
+  ],
+] as const) {
+  test(`a stuck mint that ${sentence} is handed over again as it is`, async () => {
+    const { paid, sent } = await mintThrough(account, swallow(minter()))
+    await world.chain.mine(13)
+    const handed: string[] = []
+    const { minter: sender = minter(), ...others } = parts() as { minter?: Sender }
+    const broadcast: Sender['broadcast'] = async (raw) => {
+      handed.push(raw)
+      return { kind: 'accepted' }
+    }
+    const before = (await attempts()).length
+    await world.instance({ ...others, minter: { ...sender, broadcast } }).payments()
+    const [{ raw } = assert.fail()] = await world.pool`SELECT raw FROM outbox_attempts WHERE tx_hash = ${sent}`
+    assert.deepEqual([handed, (await attempts()).length], [[raw], before])
+    await world.settle()
+    await isOneNode(paid)
+  })
+}
 
 test('a nonce taken by a foreign transaction displaces ours, the payment is minted anew, and the operator is told', async () => {
   const { paid, sent } = await mintThrough(10, swallow(minter()))

@@ -2,10 +2,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findProblems, readBugs } from '../../scripts/planted/bugs.ts'
+import { KINDS, kindOf } from '../../scripts/planted/patch.ts'
+
+/** Of each kind at least so many, so that a net that is torn lets one through. */
+const OF_A_KIND_MIN = 5
 
 test('every planted bug applies in exactly one place, and names tests that are there', () => {
   const bugs = readBugs()
   assert.ok(bugs.length > 200, `${bugs.length} bugs`)
   const problems = findProblems(bugs)
   assert.deepEqual(problems, [], 'See test/planted/README.md, "Stale"; npm run planted -- --refresh')
+})
+
+test('there are bugs of each kind', () => {
+  const bugs = readBugs()
+  const counts = Object.keys(KINDS).map((kind) => [kind, bugs.filter((bug) => kindOf(bug) === kind).length] as const)
+  for (const [kind, count] of counts) assert.ok(count >= OF_A_KIND_MIN, `${count} of kind ${kind}`)
 })

@@ -1,8 +1,11 @@
 // Whom a webhook may reach: addresses of the public internet, judged when the connection is made.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import dns from 'node:dns'
+import promises from 'node:dns/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { mock, test } from 'node:test'
 import { createPoster } from '../../src/webhooks/post.ts'
-import { isPublicAddress } from '../../src/webhooks/target.ts'
+import { isPublicAddress, isPublicTarget } from '../../src/webhooks/target.ts'
 import { startReceiver } from './receiver.ts'
 
 const NOT_PUBLIC = [
@@ -67,6 +70,42 @@ test('nothing is sent to a private address, however the URL spells it', async ()
   const allowed = createPoster({ allowPrivate: true })
   assert.equal((await allowed.post(receiver.url, {}, '{}')).error, null)
   await Promise.all([poster.close(), allowed.close(), receiver.close()])
+})
+
+test('nothing is sent to a name with a private address among its public ones, wherever it stands', async () => {
+  const receiver = await startReceiver()
+  const { port } = new URL(receiver.url)
+  const url = `https://mixed.example:${port}/hooks`
+  let addresses: string[] = []
+  const found = () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  const asked: { all?: boolean }[] = []
+  mock.method(dns, 'lookup', (_: string, options: { all?: boolean }, done: (error: null, found: object) => void) => {
+    asked.push(options)
+    done(null, found())
+  })
+  mock.method(promises, 'lookup', async () => found())
+  syncBuiltinESMExports()
+  const poster = createPoster({ allowPrivate: false, timeoutMs: 300 })
+  try {
+    for (addresses of [
+      ['127.0.0.1', '8.8.8.8'],
+      ['8.8.8.8', '127.0.0.1'],
+      ['2606:4700::1111', '10.0.0.1'],
+      ['8.8.8.8', '2606:4700::1111', '::1'],
+    ]) {
+      const posted = await poster.post(url, {}, '{}')
+      assert.match(posted.error ?? '', /private address/, `${addresses}: ${posted.error}`)
+      assert.equal(await isPublicTarget(new URL(url)), false, `${addresses}`)
+    }
+    assert.ok(asked.length > 0 && asked.every(({ all }) => all), 'all addresses are asked for')
+    addresses = ['2606:4700::1111', '8.8.8.8']
+    assert.equal(await isPublicTarget(new URL(url)), true)
+    assert.equal(receiver.received.length, 0)
+  } finally {
+    mock.restoreAll()
+    syncBuiltinESMExports()
+    await Promise.all([poster.close(), receiver.close()])
+  }
 })
 
 test('a redirect is a failure and is not followed', async () => {

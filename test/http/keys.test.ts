@@ -1,0 +1,120 @@
+// Keys that are put together by hand: two different questions have two different keys, whatever digits and names they are made of.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { readSecrets } from '../../src/config/secrets.ts'
+import { openSource } from '../../src/config/source.ts'
+import type { Call, Route } from '../../src/http/route.ts'
+import { cover } from '../../src/http/routes/cover.ts'
+import { deployQuote } from '../../src/http/routes/deploy-quote.ts'
+import { distributions } from '../../src/http/routes/distributions.ts'
+import { node } from '../../src/http/routes/node.ts'
+import { nodesOfAddress } from '../../src/http/routes/nodes-of-address.ts'
+import { stats } from '../../src/http/routes/stats.ts'
+import { tiers } from '../../src/http/routes/tiers.ts'
+import { turns } from '../../src/http/routes/turns.ts'
+import { wellKnown } from '../../src/http/routes/well-known.ts'
+import type { Tools } from '../../src/http/tools.ts'
+
+const SRC = new URL('../../src/', import.meta.url).pathname
+const QUOTED = 'basic'
+
+/** The key under which the last page was kept, and tools that keep none. */
+let key: string | null = null
+const tools = {
+  deps: { settings: { quoteTier: QUOTED, chainId: 1, publicUrl: 'http://127.0.0.1:3000' }, checksum: (text: string) => text },
+  read: async () => '',
+  page: (asked: string) => {
+    key = asked
+    return { body: '', etag: '' }
+  },
+} as unknown as Tools
+
+interface Question {
+  route: Route
+  params?: Call['params']
+  query?: Record<string, string>
+}
+const keyOf = ({ route, params = {}, query = {} }: Question): string => {
+  key = null
+  void route.handle({ params, query } as unknown as Call)
+  return key ?? assert.fail(`${route.path} keeps no page`)
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1))
+
+/** Every question of one and two digits, and those around them, by what it asks. */
+function* questions(): Generator<[string, Question]> {
+  const [ofNode, ofTurns, ofRounds] = [node(tools), turns(tools), distributions(tools)]
+  for (const limit of upTo(200)) {
+    yield [`rounds, ${limit}`, { route: ofRounds, query: { limit } }]
+    for (const id of upTo(22)) yield [`node ${id}, ${limit}`, { route: ofNode, params: { id }, query: { limit } }]
+  }
+  for (const id of upTo(12))
+    for (const limit of upTo(22))
+      for (const offset of ['0', ...upTo(22)])
+        yield [`turns of ${id}, ${limit} from ${offset}`, { route: ofTurns, params: { id }, query: { limit, offset } }]
+  const ofWallet = nodesOfAddress(tools)
+  for (const digit of ['0', '1', 'a'])
+    yield [`nodes of ${digit}`, { route: ofWallet, params: { address: `0x${digit.repeat(40)}` } }]
+  const quote = deployQuote(tools)
+  // What is asked for without a tier is the one that is quoted.
+  yield [`quote of ${QUOTED}`, { route: quote }]
+  for (const tier of [QUOTED, 'b', 'basic-1', '1', '11', 'stats', 'tiers', 'cover'])
+    yield [`quote of ${tier}`, { route: quote, query: { tier } }]
+  yield ['stats', { route: stats(tools) }]
+  yield ['tiers', { route: tiers(tools) }]
+  yield ['cover', { route: cover(tools) }]
+  yield ['well-known', { route: wellKnown(tools) }]
+}
+
+test('two pages that differ in anything are kept under two keys, and one page under one', () => {
+  const byKey = new Map<string, string>()
+  const byAsked = new Map<string, string>()
+  for (const [asked, question] of questions()) {
+    const kept = keyOf(question)
+    assert.equal(byKey.get(kept) ?? asked, asked, `both are kept under "${kept}"`)
+    assert.equal(byAsked.get(asked) ?? kept, kept, asked)
+    byKey.set(kept, asked)
+    byAsked.set(asked, kept)
+  }
+})
+
+test('no other route keeps pages', () => {
+  const keeping = globSync('http/routes/**/*.ts', { cwd: SRC }).filter((file) =>
+    /\bpage\(/.test(readFileSync(SRC + file, 'utf8')),
+  )
+  const tried = [
+    'cover',
+    'well-known',
+    'deploy-quote',
+    'distributions',
+    'node',
+    'nodes-of-address',
+    'stats',
+    'tiers',
+    'turns',
+  ]
+  assert.deepEqual(keeping.sort(), tried.map((name) => `http/routes/${name}.ts`).sort())
+})
+
+test('no admin key has a label by which the service calls itself in the ledger', () => {
+  const names = new Set(
+    globSync('**/*.ts', { cwd: SRC }).flatMap((file) => {
+      const text = readFileSync(SRC + file, 'utf8')
+      const said = text.matchAll(/\b(?:actor|by|enteredBy|recordedBy|updatedBy): '([A-Za-z]+)'/g)
+      const given = text.matchAll(
+        /\b(?:writeSetting|clearHalt|insertFirst\w+|addFirst\w+|seedTiers)\([^()]*, '([A-Za-z]+)'\)/g,
+      )
+      return [...said, ...given].map((match) => match[1] ?? '')
+    }),
+  )
+  // The contract passes orders over: it is named as the evidence, and decides nothing.
+  names.delete('contract')
+  for (const expected of ['pass', 'start', 'refundCheck', 'rebuild']) assert.ok(names.has(expected), expected)
+  for (const name of names) {
+    const source = openSource({ NODE_ENV: 'test', ADMIN_KEY: `${name}:${'k3y'.repeat(8)}` }, () => assert.fail())
+    readSecrets(source, undefined)
+    assert.match(source.problems.map(({ message }) => message).join(), /by which the service calls itself/, name)
+  }
+})

@@ -1,0 +1,136 @@
+// Two who are at it at once, of which one is a person: whoever has to wait holds nothing that the other one needs, and what is read is of one
+// moment.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { operatorDeps } from '../../src/app.ts'
+import { readBlock, readCursor } from '../../src/db/blocks.ts'
+import { lockPayments, lockWallet } from '../../src/db/payments.ts'
+import { claimIdentity } from '../../src/db/settings.ts'
+import { inTransaction } from '../../src/db/sql.ts'
+import { insertTerms, readCreditTerms } from '../../src/db/terms.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { readStatement } from '../../src/operator/statement.ts'
+import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { lockIsAwaited } from '../support/postgres.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk()
+  world = desk.world
+  await claimIdentity(world.pool, {
+    ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
+  })
+  await world.settle()
+})
+after(() => desk.close())
+
+const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
+
+/**
+ * Takes a wallet's lock, has `begin` come upon it, and takes the payment's row then: in the order in which all take them, so that the other one
+ * cannot have the row already.
+ */
+async function walletFirst<T>(from: number, txHash: Hash, begin: () => Promise<T>): Promise<T> {
+  const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
+  let begun: Promise<T> | null = null
+  await inTransaction(world.pool, async (sql) => {
+    await lockWallet(sql, world.at(from))
+    begun = begin()
+    begun.catch(() => {})
+    await lockIsAwaited(world.pool)
+    assert.equal((await lockPayments(sql, [row?.id ?? 0])).length, 1)
+  })
+  return begun ?? assert.fail()
+}
+
+for (const act of ['dismiss', 'release'] as const) {
+  test(`who wants to ${act} a payment waits for its judge at the wallet, and does not hold the payment meanwhile`, async () => {
+    const wrong = await world.pay(5, BASIC - 1n)
+    await world.settle()
+    assert.equal(await stateOf(wrong), 'held')
+    const body = act === 'release' ? { tierId: 'basic' } : {}
+    const answer = await walletFirst(5, wrong, () => desk.post(`payments/${wrong}/${act}`, body))
+    assert.equal(answer.status, 200, answer.text)
+    await world.settle()
+    assert.equal(await stateOf(wrong), act === 'release' ? 'minted' : 'dismissed')
+  })
+}
+
+test('the judge waits for who decides at the wallet, and does not hold the payment meanwhile', async () => {
+  const paid = await world.pay(6, BASIC)
+  await world.chain.mine()
+  await world.credit()
+  assert.equal(await stateOf(paid), 'seen')
+  await walletFirst(6, paid, () => world.payments())
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
+test('a statement is of one moment, though the ledger is taken back while it is made', async () => {
+  const opening = (await readCursor(world.pool)) ?? assert.fail()
+  await world.chain.increaseTime(5)
+  const paid = await world.pay(7, BASIC)
+  await world.settle()
+  const cursor = (await readCursor(world.pool)) ?? assert.fail()
+  const fork = (await readBlock(world.pool, opening.number)) ?? assert.fail()
+  let isTakenBack = false
+  const chain: typeof world.ctx.chain = {
+    ...world.ctx.chain,
+    async balanceAt(...asked) {
+      // What was sold is read by then, and what moved is not.
+      if (!isTakenBack) {
+        isTakenBack = true
+        assert.ok(await rewindTo(world.ctx, fork, cursor))
+      }
+      return world.ctx.chain.balanceAt(...asked)
+    },
+  }
+  const deps = operatorDeps({ ...world.ctx, chain }, world.pool)
+  const made = await readStatement(deps, { from: String(opening.number + 1), to: String(cursor.number) })
+  const statement = isOperatorRefusal(made) ? assert.fail(made.message) : made
+  assert.deepEqual([isTakenBack, await stateOf(paid)], [true, 'orphaned'])
+  assert.deepEqual([statement.totalSalesWei, statement.balanced], [BASIC, true])
+  await world.settle()
+  assert.equal(await stateOf(paid), 'minted')
+})
+
+test('of two requests under one Idempotency-Key at once, one is done, and the other is told to come again', async () => {
+  const wrong = await world.pay(8, BASIC - 1n)
+  await world.settle()
+  const headers = { 'idempotency-key': 'at-once' }
+  const ask = () => desk.post(`payments/${wrong}/dismiss`, {}, { headers })
+  const first: ReturnType<typeof ask>[] = []
+  await inTransaction(world.pool, async (sql) => {
+    await lockWallet(sql, world.at(8))
+    first.push(ask())
+    await lockIsAwaited(world.pool)
+    assert.equal((await ask()).status, 409)
+  })
+  assert.equal((await first[0])?.status, 200)
+  assert.equal((await ask()).status, 200, 'answered as it was')
+})
+
+test('a round waits for terms that are being entered, and is planned again', async () => {
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  const rounds = async () => (await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).count
+  const before = await rounds()
+  const [terms = assert.fail()] = (await readCreditTerms(world.pool)).slice(-1)
+  let pass: Promise<unknown> = Promise.resolve()
+  await inTransaction(world.pool, async (sql) => {
+    await insertTerms(sql, { ...terms, fromTime: terms.fromTime + 1_000_000 }, 'ada')
+    pass = world.credit().catch((error: unknown) => error)
+    // A pass that waits for nobody has ended by then.
+    await Promise.race([lockIsAwaited(world.pool), pass])
+  })
+  assert.match(String(await pass), /terms were entered while a round was being signed/)
+  assert.equal(await rounds(), before)
+  await world.rest()
+  assert.ok((await rounds()) > before)
+})

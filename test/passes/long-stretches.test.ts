@@ -1,0 +1,39 @@
+// What only long stretches bring: reorganisations of hundreds of blocks, and what has to be known of blocks that far behind.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readCohorts } from '../../src/db/cohorts.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { beginSlot, ETHER, paymentOf, startWorld } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+/** More than contracts see the hashes of, or a provider keeps the states of; far less than what is promised. */
+const DEPTH = 300
+
+test('blocks by the hundred are taken back, and each cohort is what it was then', async () => {
+  // Nothing is final so soon, and nothing is put right by comparing with the contract.
+  const world = await startWorld({ reconcileEverySec: 86_400 }, { slotsInEpoch: 4 * DEPTH })
+  try {
+    await world.settle()
+    await beginSlot(world)
+    const kept = await world.pay(5, BASIC)
+    await world.settle()
+    const fork = Number((await world.chain.block()).number)
+    const gone = await world.pay(6, BASIC)
+    await world.settle()
+    const sizes = async () => (await readCohorts(world.pool)).map(({ size }) => size).filter((size) => size > 0)
+    assert.deepEqual(await sizes(), [2], 'both are in one cohort')
+    await world.chain.mine(DEPTH)
+    await world.payments()
+    await world.chain.reorg(Number((await world.chain.block()).number) - fork)
+    await world.chain.mine()
+    await world.payments()
+    assert.deepEqual(
+      [(await paymentOf(world, kept))?.state, (await paymentOf(world, gone))?.state],
+      ['minted', 'orphaned'],
+    )
+    assert.deepEqual(await sizes(), [1])
+    await checkInvariants(world)
+  } finally {
+    await world.close()
+  }
+})
