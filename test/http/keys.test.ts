@@ -22,7 +22,10 @@ const QUOTED = 'basic'
 /** The key under which the last page was kept, and tools that keep none. */
 let key: string | null = null
 const tools = {
-  deps: { settings: { quoteTier: QUOTED, chainId: 1, publicUrl: 'http://127.0.0.1:3000' }, checksum: (text: string) => text },
+  deps: {
+    settings: { quoteTier: QUOTED, chainId: 1, publicUrl: 'http://127.0.0.1:3000' },
+    checksum: (text: string) => text,
+  },
   read: async () => '',
   page: (asked: string) => {
     key = asked
