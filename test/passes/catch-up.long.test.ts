@@ -8,7 +8,9 @@ const SILVER = ETHER / 50n
 const PRICES = [ETHER / 100n, ETHER / 40n, SILVER]
 const PHASES = 8
 
-test('a year without rounds for 24 cohorts is caught up in five transactions, to the wei', async () => {
+test('a year without rounds for 24 cohorts is caught up in five transactions, to the wei', {
+  timeout: 900_000,
+}, async () => {
   const world = await startWorld()
   try {
     await enterTier(world, { tierId: 'silver', tierNo: 4, priceWei: wei(SILVER), payoutBps: 12_345 })

@@ -1,6 +1,7 @@
 // A year in which no round was paid, caught up with afterwards: what it takes, and what each node has then, by the chain's own headers.
 import assert from 'node:assert/strict'
 import { turnDigest } from '../../src/chain/digest.ts'
+import { mapBounded } from '../../src/chain/parallel.ts'
 import { connect, jsonRows } from '../../src/db/sql.ts'
 import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
@@ -43,7 +44,8 @@ export async function catchUpOnYear(world: World, wanted: Wanted): Promise<void>
   const turns = 365
   for (let i = 0; i < 5; i++) {
     // Followed all along, as by an instance without a key: the headers of most turns are forgotten by the time they are paid.
-    await world.chain.mine((turns / 5) * wanted.blocksPerTurn, INTERVAL_SEC / wanted.blocksPerTurn)
+    for (let turn = 0; turn < turns / 5; turn++)
+      await world.chain.mine(wanted.blocksPerTurn, INTERVAL_SEC / wanted.blocksPerTurn)
     await world.payments()
     await world.pool`DELETE FROM blocks WHERE number < (SELECT max(number) FROM blocks) - 10`
   }
@@ -65,10 +67,12 @@ export async function catchUpOnYear(world: World, wanted: Wanted): Promise<void>
   assert.equal(asked, 0, 'no seed was searched for')
   assert.ok((await roundsSent(world)) <= wanted.roundsMax, `${await roundsSent(world)} rounds`)
 
-  const headers = await Promise.all(
-    Array.from({ length: Number((await world.chain.block()).number) + 1 }, (_, i) =>
-      world.chain.rpc<Header>('eth_getBlockByNumber', [`0x${i.toString(16)}`, false]),
-    ),
+  const numbers = Array.from(
+    { length: Number((await world.chain.block()).number) + 1 },
+    (_, i) => `0x${i.toString(16)}`,
+  )
+  const headers = await mapBounded(numbers, 8, (number) =>
+    world.chain.rpc<Header>('eth_getBlockByNumber', [number, false]),
   )
   const nodes = await world.pool<{ id: number; cohort: number; bps: number; next: number }[]>`
     SELECT n.node_id AS id, n.cohort, t.payout_bps AS bps, c.next_due AS next
