@@ -218,6 +218,16 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.webhook_refund_alarm()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM webhook_emit('refund.alarm', NEW.id || ' ' || NEW.at,
+    NEW.detail || jsonb_build_object('alarm', NEW.action, 'ref', NEW.subject));
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_reorganisation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -322,6 +332,7 @@ CREATE TABLE audit (
   subject text,
   CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_refunds ON public.audit USING btree (at) WHERE (action = ANY (ARRAY['mintedThoughRefunding'::text, 'mintedThoughRefunded'::text, 'refundTooEarly'::text, 'refundOfMinted'::text, 'refundOfOrphaned'::text, 'refundGone'::text]));
 CREATE INDEX audit_subject ON public.audit USING btree (subject, id DESC) WHERE (subject IS NOT NULL);
 CREATE INDEX audit_thefts ON public.audit USING btree (at) WHERE (action = ANY (ARRAY['foreignTransaction'::text, 'restored'::text, 'refTaken'::text, 'mintedElsewhere'::text]));
 
@@ -362,9 +373,13 @@ CREATE TABLE cohorts (
   block_hash hash NOT NULL,
   block_number bigint NOT NULL,
   cohort integer NOT NULL,
+  first_due bigint,
   interval_sec bigint NOT NULL,
   last_turn_at timestamp with time zone,
   next_due bigint NOT NULL,
+  opened_at bigint,
+  opened_interval_sec bigint,
+  owner_set_block bigint,
   per_node_wei wei NOT NULL DEFAULT 0,
   size integer NOT NULL DEFAULT 0,
   tier_no integer NOT NULL,
@@ -524,6 +539,7 @@ CREATE TABLE outbox (
   CONSTRAINT outbox_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'mined'::text, 'reverted'::text, 'displaced'::text])))
 );
 CREATE INDEX outbox_block ON public.outbox USING btree (block_number) WHERE (block_number IS NOT NULL);
+CREATE INDEX outbox_mints_valid ON public.outbox USING btree (valid_until) WHERE (kind = 'mint'::text);
 CREATE UNIQUE INDEX outbox_nonce ON public.outbox USING btree (sender, nonce);
 CREATE INDEX outbox_pending ON public.outbox USING btree (sender, nonce) WHERE (state = 'pending'::text);
 CREATE INDEX outbox_sender ON public.outbox USING btree (sender, id DESC);
@@ -591,6 +607,9 @@ CREATE TABLE payment_verdicts (
   payment_id bigint NOT NULL,
   reason text,
   verdict text NOT NULL,
+  withdrawn_at timestamp with time zone,
+  withdrawn_by text,
+  CONSTRAINT payment_verdicts_check CHECK (((withdrawn_at IS NULL) = (withdrawn_by IS NULL))),
   CONSTRAINT payment_verdicts_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id),
   CONSTRAINT payment_verdicts_pkey PRIMARY KEY (id),
   CONSTRAINT payment_verdicts_verdict_check CHECK ((verdict = ANY (ARRAY['accepted'::text, 'held'::text, 'ignored'::text, 'refunded'::text, 'dismissed'::text])))
@@ -650,7 +669,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_node_id_key UNIQUE (node_id),
   CONSTRAINT payments_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
-  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'oldWallet'::text, 'recheck'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
+  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'oldWallet'::text, 'recheck'::text, 'refunding'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
   CONSTRAINT payments_ref_key UNIQUE (ref),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text, 'minted'::text, 'held'::text, 'refunded'::text, 'dismissed'::text, 'orphaned'::text, 'ignored'::text]))),
   CONSTRAINT payments_tier_id_tier_version_fkey FOREIGN KEY (tier_id, tier_version) REFERENCES tiers(tier_id, version),
@@ -971,6 +990,7 @@ CREATE TABLE zero_transfers (
   CONSTRAINT zero_transfers_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payment_wallets(id)
 );
 
+CREATE TRIGGER webhook_refund_alarm AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = ANY (ARRAY['mintedThoughRefunding'::text, 'mintedThoughRefunded'::text, 'refundTooEarly'::text, 'refundOfMinted'::text, 'refundOfOrphaned'::text, 'refundGone'::text]))) EXECUTE FUNCTION webhook_refund_alarm();
 CREATE TRIGGER webhook_reorganisation AFTER INSERT ON public.audit FOR EACH ROW WHEN ((new.action = 'reorganisation'::text)) EXECUTE FUNCTION webhook_reorganisation();
 CREATE TRIGGER junk_forgotten AFTER DELETE ON public.cursors FOR EACH ROW WHEN ((old.name = 'follow'::text)) EXECUTE FUNCTION junk_taken_back();
 CREATE TRIGGER junk_taken_back AFTER UPDATE ON public.cursors FOR EACH ROW WHEN (((new.name = 'follow'::text) AND (new.block_number < old.block_number))) EXECUTE FUNCTION junk_taken_back();

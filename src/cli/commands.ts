@@ -236,11 +236,32 @@ on, and the payment can be released to it.`,
     load: async () => (await import('./payments.ts')).dismiss,
   },
   {
+    name: 'payments refund-prepare',
+    group: 'decide',
+    summary: 'hold a payment for its refund, and say whether the ether may be sent back already',
+    details: `The first step of a refund, for any payment without a node. No mint is signed for it from then on; one that was signed before may
+be carried out until the time that is told. Send nothing before this command says "Send it now": run it again until it does.`,
+    args: [PAYMENT],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger payments refund-prepare <hash> --reason "agreed by mail" --yes'],
+    load: async () => (await import('./payments.ts')).refundPrepare,
+  },
+  {
+    name: 'payments refund-cancel',
+    group: 'decide',
+    summary: 'give a refund up that was prepared: the payment stands as before, or is judged again',
+    args: [PAYMENT],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger payments refund-cancel <refunding> --yes'],
+    load: async () => (await import('./payments.ts')).refundCancel,
+  },
+  {
     name: 'payments refund',
     group: 'decide',
-    summary: 'record that you paid a held payment back, which the chain must confirm',
-    details: `You send the refund with a wallet of your own: nothing here sends it. The transaction must be in a block, have succeeded, go to
-whoever paid, and carry the very amount; where a Safe made it, the provider's trace has to show that.`,
+    summary: 'record that you paid a payment back, which the chain must confirm',
+    details: `You send the refund with a wallet of your own, once "payments refund-prepare" says so: nothing here sends it. The transaction must be in
+a block, have succeeded, go to whoever paid, and carry the very amount; where a Safe made it, the provider's trace has to show that. What
+is on chain is recorded whenever it was sent; too early, it is told.`,
     args: [PAYMENT],
     options: {
       'refund-tx-hash': { value: 'hash', help: 'the transaction of your refund', required: true },

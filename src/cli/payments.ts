@@ -6,7 +6,8 @@ import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../operator/a
 import { attributePayment } from '../operator/attribute.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../operator/decide.ts'
 import { readPayments, showPayment } from '../operator/payments.ts'
-import { refundPayment } from '../operator/refund.ts'
+import { type Refunded, refundPayment } from '../operator/refund.ts'
+import { cancelRefund, prepareRefund, type RefundPrepared } from '../operator/refunding.ts'
 import { claimer } from '../passes/claim.ts'
 import { paymentsPass } from '../passes/payments.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
@@ -114,7 +115,34 @@ type Decision = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<obj
 export const release = (call: Call) => decide(call, releasePayment, 'Release it, so that the next pass mints its node?')
 /** `payments refund`. */
 export const refund = (call: Call) =>
-  decide(call, refundPayment, 'Record that it was paid back, so that no node comes of it?')
+  decide(call, refundPayment, 'Record that it was paid back, so that no node comes of it?', (done) => {
+    const { alarm, status } = done as Refunded
+    return alarm === null
+      ? 'It is refunded.'
+      : `The refund is on record, and the payment is ${status}. ${CONTRADICTS[alarm]}`
+  })
+
+const CONTRADICTS: Record<NonNullable<Refunded['alarm']>, string> = {
+  refundOfMinted: 'It has its node as well: the buyer has both.',
+  refundOfOrphaned: 'Its block was reorganised out: what you paid back you may never have received.',
+  refundTooEarly: 'It was too early: a mint that was signed before may yet give the buyer a node as well.',
+}
+
+/** `payments refund-prepare`. */
+export const refundPrepare = (call: Call) =>
+  decide(
+    call,
+    prepareRefund,
+    'Hold it, so that no mint is signed for it any more?',
+    (done) => (done as RefundPrepared).says,
+  )
+
+/** `payments refund-cancel`. */
+export const refundCancel = (call: Call) =>
+  decide(call, cancelRefund, 'Give its refund up, so that it stands as before?', (done) => {
+    const { status, reason } = done as { status: string; reason: string | null }
+    return `It is ${status}${reason ? ` (${reason})` : ''}.`
+  })
 
 /** `payments attribute`: tells who sent it, which is what whoever releases it has to know. */
 export async function attribute(call: Call): Promise<ExitCode> {

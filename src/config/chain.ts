@@ -1,5 +1,6 @@
 // Which chain, which factory, from which block on, and when a block counts as settled. A chain setting without RPC_URL is
 // refused: it was meant for a real chain, and the embedded one must not take its place.
+import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainConfig } from './shape.ts'
 import { type Source, shown } from './source.ts'
@@ -9,7 +10,11 @@ import { PORTS, parseAddress, readAddress, readHash, readHttpUrls, readWei, read
 const RPC_URLS_MAX = 8
 const EMBEDDED_CHAIN_ID = 31_337
 /** Less is over before a busy chain has room; more is how long a refund may have to wait for. */
-const VALID_FOR = { min: 60, max: 3_600, why: 'what was signed must find a block before, and ends after it' }
+const VALID_FOR = {
+  min: 60,
+  max: VALID_FOR_SEC_MAX,
+  why: 'what was signed must find a block before, and ends after it',
+}
 
 export function readChain(source: Source, embedded: boolean): ChainConfig {
   const chainId = readWhole(source, 'CHAIN_ID', { min: 1, max: Number.MAX_SAFE_INTEGER, why: 'EIP-155' }, null)

@@ -45,7 +45,7 @@ export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void
     FROM attributions a WHERE a.residue_ref = ${residueRef} AND p.ref = a.residue_ref AND p.state <> 'orphaned'
     RETURNING p.id, p.ref`
   if (!applied) return
-  const lastWord = sql`(SELECT verdict FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass'
+  const lastWord = sql`(SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass'
     ORDER BY v.id DESC LIMIT 1)`
   await move(sql, 'resume', { where: sql`p.id = ${applied.id} AND ${lastWord} = 'accepted'` })
   await adoptNodes(sql, [applied.ref])

@@ -1,4 +1,6 @@
 // Cohorts as the ledger followed them, and each one's state after every recent block, for taking blocks back.
+import type { FactoryEvent } from '../domain/observed.ts'
+import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -39,12 +41,63 @@ export async function writeCohorts(
       "nextDue" bigint, size int, "perNodeWei" numeric, "turnCount" int, "lastTurnAt" bigint)`
 }
 
+/** Keeps what cohorts were opened with, and the first block in which the contract's owner set an interval. The cohorts must be written. */
+export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): Promise<void> {
+  const opened = events.filter((event) => event.kind === 'cohortOpened')
+  const set = events.filter((event) => event.kind === 'intervalSet')
+  if (opened.length > 0)
+    await sql`
+      UPDATE cohorts c SET opened_interval_sec = r."intervalSec", first_due = r."firstDue", opened_at = r."blockTime"
+      FROM jsonb_to_recordset(${jsonRows(opened)}::text::jsonb) AS r(cohort int, "intervalSec" bigint, "firstDue" bigint, "blockTime" bigint)
+      WHERE c.cohort = r.cohort`
+  if (set.length > 0)
+    await sql`
+      UPDATE cohorts c SET owner_set_block = r.block FROM (SELECT cohort, min("blockNumber") AS block
+        FROM jsonb_to_recordset(${jsonRows(set)}::text::jsonb) AS e(cohort int, "blockNumber" bigint) GROUP BY cohort) r
+      WHERE c.cohort = r.cohort AND c.owner_set_block IS NULL`
+}
+
+/**
+ * Whether a cohort `c` is odd: it was opened with an interval that the ledger's terms did not have then and the contract's owner has not set since, or
+ * with a phase that is no multiple of the slot. What was signed by earlier terms may have been opened within an hour of their end.
+ */
+export function isOdd(sql: Sql) {
+  return sql`(c.opened_at IS NOT NULL AND EXISTS (SELECT FROM credit_terms) AND NOT EXISTS (SELECT FROM credit_terms t
+    WHERE t.from_time <= c.opened_at AND c.first_due % t.slot_sec = 0
+      AND (c.owner_set_block IS NOT NULL OR t.interval_sec = c.opened_interval_sec)
+      AND NOT EXISTS (SELECT FROM credit_terms next
+        WHERE next.from_time > t.from_time AND next.from_time <= c.opened_at - ${VALID_FOR_SEC_MAX}::int)))`
+}
+
+/** A cohort that another opened, as a thief of the minter's key. */
+export interface OddCohort {
+  cohort: number
+  intervalSec: number
+  /** Unix seconds. */
+  firstDue: number
+}
+
+/** The odd ones of all cohorts, or of these: they take no mints, and no round credits them. */
+export async function readOddCohorts(sql: Sql, numbers: readonly number[] | null = null): Promise<OddCohort[]> {
+  return await sql<OddCohort[]>`
+    SELECT cohort, interval_sec AS "intervalSec", first_due AS "firstDue" FROM cohorts c
+    WHERE ${isOdd(sql)} ${numbers ? sql`AND cohort = ANY(${[...numbers]})` : sql``} ORDER BY cohort`
+}
+
+/** Cohorts that nodes join and rounds credit: all but the odd ones. */
+export async function readSoundCohorts(sql: Sql): Promise<LedgerCohort[]> {
+  return await sql<
+    LedgerCohort[]
+  >`SELECT ${columns(sql)} FROM cohorts c WHERE cohort > 0 AND NOT ${isOdd(sql)} ORDER BY cohort`
+}
+
 /** Takes every cohort back to what it was after block `height`; those opened later go. Their nodes must be gone already. */
 export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
   const changed = await sql<{ cohort: number }[]>`
     DELETE FROM cohort_states WHERE block_number > ${height} RETURNING cohort`
   const cohorts = [...new Set(changed.map((row) => row.cohort))]
   await sql`DELETE FROM cohorts WHERE block_number > ${height}`
+  await sql`UPDATE cohorts SET owner_set_block = NULL WHERE owner_set_block > ${height}`
   await sql`
     UPDATE cohorts c SET interval_sec = s.interval_sec, next_due = s.next_due, size = s.size,
       per_node_wei = s.per_node_wei, turn_count = s.turn_count, last_turn_at = s.last_turn_at

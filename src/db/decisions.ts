@@ -32,7 +32,7 @@ export async function listPayments(
   { status, reason, before, limit }: PaymentFilter,
 ): Promise<{ id: number }[]> {
   return await sql<{ id: number }[]>`
-    SELECT ${columns(sql)}, (SELECT row_to_json(x) FROM (SELECT ${verdictColumns(sql)} FROM payment_verdicts v
+    SELECT ${columns(sql)}, (SELECT row_to_json(x) FROM (SELECT ${verdictColumns(sql)} FROM standing_verdicts v
         WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) x) AS verdict
     FROM payments p
     WHERE true ${status === null ? sql`` : sql`AND p.state = ${status}`}
@@ -57,8 +57,8 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
       (SELECT row_to_json(x) FROM (SELECT t.price_wei::text AS "priceWei", t.label, t.max_per_wallet AS "maxPerWallet",
         t.holding_wei::text AS "holdingWei", t.holding_token AS "holdingToken", t.payout_bps AS "payoutBps",
         t.from_block AS "fromBlock" FROM tiers t WHERE t.tier_id = p.tier_id AND t.version = p.tier_version) x) AS tier,
-      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT ${verdictColumns(sql)} FROM payment_verdicts v
-        WHERE v.payment_id = p.id ORDER BY v.id) x) AS verdicts,
+      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT ${verdictColumns(sql)}, v.withdrawn_by AS "withdrawnBy",
+        iso(v.withdrawn_at) AS "withdrawnAt" FROM payment_verdicts v WHERE v.payment_id = p.id ORDER BY v.id) x) AS verdicts,
       (SELECT row_to_json(x) FROM (SELECT r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
         r.value_wei::text AS "valueWei", r.block_number AS "blockNumber", r.final, r.recorded_by AS "recordedBy",
         iso(r.recorded_at) AS "recordedAt" FROM refunds r WHERE r.payment_ref = p.ref) x) AS refund,
@@ -117,9 +117,9 @@ export async function readResidueRange(
   return row ?? null
 }
 
-/** Held payments of less than `belowWei`. One that waits for room in its wallet is sold already. */
+/** Held payments of less than `belowWei`. One that waits for room in its wallet is sold already, one that is about to be refunded is decided. */
 const isDust = (sql: Sql, belowWei: bigint) =>
-  sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason <> 'walletLimit'`
+  sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason NOT IN ('walletLimit', 'refunding')`
 
 /** How many held payments are dust, and what they come to. */
 export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: number; sumWei: bigint }> {

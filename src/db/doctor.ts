@@ -1,7 +1,7 @@
 // What the doctor asks of the ledger: the last runs, what waits, what went wrong of late. Only reads, a few rows each.
 import type { Address } from '../domain/units.ts'
+import { isOdd } from './cohorts.ts'
 import type { Sql } from './sql.ts'
-import { readCreditTerms } from './terms.ts'
 
 /** The last run of each pass, by the database's clock. */
 export async function readRuns(sql: Sql): Promise<{ name: string; secondsAgo: number; error: string | null }[]> {
@@ -52,11 +52,19 @@ export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: s
   return { foreign: foreign.map(({ subject }) => subject), refs: refs.map(({ ref }) => ref) }
 }
 
-/** Cohorts whose interval no terms of this ledger have had: another opened them, or the owner set it. */
-export async function readOddCohorts(sql: Sql): Promise<{ cohort: number; intervalSec: number }[]> {
-  const known = [...new Set((await readCreditTerms(sql)).map(({ intervalSec }) => intervalSec))]
-  if (known.length === 0) return []
-  return await sql<{ cohort: number; intervalSec: number }[]>`
-    SELECT cohort, interval_sec AS "intervalSec" FROM cohorts WHERE cohort > 0 AND NOT interval_sec = ANY(${known})
+/** A cohort that the ledger's terms do not account for. */
+export interface UnusualCohort {
+  cohort: number
+  intervalSec: number
+  /** Neither does the contract's owner: it takes no mints, and is not credited. */
+  odd: boolean
+}
+
+/** Cohorts that the ledger's terms do not account for: another opened them, or the owner set their interval. */
+export async function readUnusualCohorts(sql: Sql): Promise<UnusualCohort[]> {
+  return await sql<UnusualCohort[]>`
+    SELECT cohort, interval_sec AS "intervalSec", ${isOdd(sql)} AS odd FROM cohorts c
+    WHERE cohort > 0 AND EXISTS (SELECT FROM credit_terms)
+      AND (${isOdd(sql)} OR NOT EXISTS (SELECT FROM credit_terms t WHERE t.interval_sec = c.interval_sec))
     ORDER BY cohort LIMIT ${NAMED_MAX}`
 }

@@ -48,6 +48,10 @@ export interface LedgerFigures {
   foreignTransactions: number
   /** Payments whose ref another wallet's node has taken, found within a day. */
   refsTaken: number
+  /** Refunds that contradict the chain, found within a day. */
+  refundAlarms: number
+  /** When the oldest refund that is under way was prepared; null where none is. */
+  oldestRefundTime: number | null
   /** Roles whose signer did not sign when it was last asked; null: none. */
   notSigning: string[] | null
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
@@ -88,6 +92,10 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
         LIMIT ${COUNT_MAX}) a) AS "foreignTransactions",
       (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('refTaken', 'mintedElsewhere') AND at > now() - interval '1 day'
         LIMIT ${COUNT_MAX}) a) AS "refsTaken",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
+        'refundOfMinted', 'refundOfOrphaned', 'refundGone') AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a) AS "refundAlarms",
+      (SELECT extract(epoch FROM min(v.decided_at))::float8 FROM (SELECT id FROM payments WHERE state = 'held' AND reason = 'refunding'
+        LIMIT ${COUNT_MAX}) p JOIN standing_verdicts v ON v.payment_id = p.id AND v.reason = 'refunding') AS "oldestRefundTime",
       (SELECT jsonb_agg(substr(name, 8)) FROM settings WHERE name LIKE 'signer %') AS "notSigning",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
         'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,

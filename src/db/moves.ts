@@ -95,7 +95,7 @@ export type Decision = { evidence: Evidence; by: string } & (
   | { move: 'release'; tier: TierKey }
   | { move: 'hold'; reason: ReasonAfter<'hold'>; tier: TierKey | null }
   | { move: 'ignore'; reason: ReasonAfter<'ignore'>; tier: null }
-  | { move: 'refund' | 'dismiss' }
+  | { move: 'prepareRefund' | 'refund' | 'refundMinted' | 'refundOrphaned' | 'dismiss' }
 )
 interface TierKey {
   tierId: string
@@ -172,7 +172,7 @@ export async function enter(
               WHEN excluded.tx_hash IS NULL THEN p.tier_version END
           FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
             -- A transfer that fails where it came back moved nothing: the judge decides it again, whatever was decided before.
-            SELECT verdict, reason, evidence FROM payment_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
+            SELECT verdict, reason, evidence FROM standing_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
             ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})),
         -- A hash stands for one sender and one value: where they differ, a provider had misread them.
         wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,

@@ -1,22 +1,20 @@
 // Nodes, whom they belonged to, and what their owners withdrew: all of it as the chain's events told.
 import type { FailedWithdrawal } from '../domain/observed.ts'
 import { lastOwners, type NewExpulsion, type NewNode, type NewTransfer, type NewWithdrawal } from '../domain/replay.ts'
-import type { Address, Wei } from '../domain/units.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** Stores minted nodes, each linked to the payment its ref names, if that is in a followed block. */
+/** Stores minted nodes. Whether one is a payment's is decided apart (`adoptNodes`). */
 export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
   if (nodes.length === 0) return
   await sql`
-    INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at,
-      block_number, block_hash)
-    SELECT r."nodeId", r.owner, r.cohort, r.ref, p.id, r."perNodeAtMintWei", r."turnsAtMint", r."txHash",
+    INSERT INTO nodes (node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number,
+      block_hash)
+    SELECT r."nodeId", r.owner, r.cohort, r.ref, r."perNodeAtMintWei", r."turnsAtMint", r."txHash",
       to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
     FROM jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("nodeId" bigint, owner text, cohort int, ref text,
       "perNodeAtMintWei" numeric, "turnsAtMint" int, "txHash" text, "blockTime" bigint, "blockNumber" bigint,
-      "blockHash" text)
-    -- A ref that another wallet's node has taken pays for nothing.
-    LEFT JOIN payments p ON p.ref = r.ref AND p.state <> 'orphaned' AND p.from_address = r.owner`
+      "blockHash" text)`
 }
 
 /**
@@ -61,6 +59,14 @@ export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithd
     FROM (SELECT "nodeId", max("withdrawnTotalWei") AS total
       FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "withdrawnTotalWei" numeric) GROUP BY 1) r
     WHERE n.node_id = r."nodeId"`
+}
+
+/** Refs of nodes without a payment in these cohorts. */
+export async function readUnpaidRefs(sql: Sql, cohorts: readonly number[]): Promise<Hash[]> {
+  if (cohorts.length === 0) return []
+  const rows = await sql<{ ref: Hash }[]>`
+    SELECT ref FROM nodes WHERE cohort = ANY(${[...cohorts]}) AND payment_id IS NULL ORDER BY node_id`
+  return rows.map(({ ref }) => ref)
 }
 
 /** Takes nodes out of their cohorts, and keeps which these were. Those that the ledger lacks are left out. */

@@ -3,6 +3,7 @@ import type { Outflow, Transfer } from '../domain/observed.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import type { PaymentState, ReasonAfter } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
+import { isOdd } from './cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
 import { waitsToBeRetried } from './retries.ts'
 import { column, jsonRows, type Sql } from './sql.ts'
@@ -127,16 +128,23 @@ export interface WalletUse {
   tierInFlight: number
 }
 
-/** Counts a wallet's nodes and payments in flight. Nodes count by the cohort's tier, however they came. */
+/**
+ * Counts a wallet's nodes and payments in flight. Nodes count by the cohort's tier, however they came. What is about to be refunded is in flight
+ * where a mint was signed for it, since that may yet be carried out.
+ */
 export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
   const [row] = await sql<WalletUse[]>`
     SELECT
       (SELECT count(*) FROM nodes WHERE owner = ${wallet}) AS "walletNodes",
-      (SELECT count(*) FROM payments WHERE from_address = ${wallet} AND state IN ('accepted', 'minting')) AS "walletInFlight",
+      (SELECT count(*) FROM payments WHERE from_address = ${wallet} AND ${inFlight(sql)}) AS "walletInFlight",
       (SELECT count(*) FROM nodes n JOIN cohorts c USING (cohort) WHERE n.owner = ${wallet} AND c.tier_no = ${tierNo}) AS "tierNodes",
       (SELECT count(*) FROM payments p JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-        WHERE p.from_address = ${wallet} AND p.state IN ('accepted', 'minting') AND t.tier_no = ${tierNo}) AS "tierInFlight"`
+        WHERE p.from_address = ${wallet} AND ${inFlight(sql)} AND t.tier_no = ${tierNo}) AS "tierInFlight"`
   return row ?? { walletNodes: 0, walletInFlight: 0, tierNodes: 0, tierInFlight: 0 }
+}
+
+function inFlight(sql: Sql) {
+  return sql`(state IN ('accepted', 'minting') OR state = 'held' AND reason = 'refunding' AND outbox_id IS NOT NULL)`
 }
 
 /** Serialises judgements about one wallet across instances, until the transaction ends. */
@@ -149,49 +157,114 @@ export async function markMinting(sql: Sql, paymentIds: readonly number[], outbo
   await move(sql, 'startMinting', { where: sql`p.id = ANY(${[...paymentIds]})`, set: sql`outbox_id = ${outboxId}` })
 }
 
+/** A node that is on chain for a payment, and to the wallet that paid. */
+interface NodeOfPayment {
+  paymentId: number
+  ref: Hash
+  nodeId: number
+  tierNo: number
+  valueWei: Wei
+  state: PaymentState
+  /** Whether its tier is what the payment was for: `unknown` where neither a verdict nor the price says. */
+  tier: 'own' | 'other' | 'unknown'
+}
+
+/** What came of giving payments their nodes. */
+export interface Adopted {
+  /** Payments that were minted though they were held, refunded, dismissed or ignored. */
+  surprises: MintSurprise[]
+  /** Nodes of which nobody knows whether their tier is what was paid for: each told once. */
+  toConfirm: NodeOfPayment[]
+  /** Nodes of another tier than what was paid for: they are not the payments'. */
+  others: NodeOfPayment[]
+}
+
+/** A payment that was minted as it was not to be: `before` is where it stood. */
+export interface MintSurprise {
+  ref: Hash
+  before: PaymentState
+  heldFor: HoldReason | IgnoreReason | null
+}
+
 /**
- * Marks the payments whose node was minted, to the wallet that paid. The tier is the verdict's; where the payment had none yet (the mint came first, as
- * when a ledger is rebuilt), the version of the node's tier that was in force. One that is in no followed block stays so.
- * @returns payments minted although they were not on their way: refs of held, refunded, dismissed or ignored ones.
+ * Gives payments in followed blocks the nodes of these refs, where a node was minted to the wallet that paid and in the tier that was paid for. All
+ * others stay nodes without a payment.
  */
-export async function markMinted(
-  sql: Sql,
-  minted: readonly { ref: Hash; nodeId: bigint; tierNo: number; owner: Address }[],
-): Promise<Hash[]> {
+export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopted> {
+  const found = refs.length === 0 ? [] : await readNodesOfPayments(sql, refs)
+  const adopted = found.filter(({ tier }) => tier !== 'other')
+  const toConfirm = await neverTold(
+    sql,
+    found.filter(({ tier }) => tier === 'unknown'),
+  )
+  return {
+    surprises: await markMinted(sql, adopted),
+    toConfirm,
+    others: found.filter(({ tier }) => tier === 'other'),
+  }
+}
+
+/**
+ * The tier is that of the verdict, which was given before the mint was followed; without one, the one that has or had the price. A transfer whose value
+ * was judged to buy nothing buys no node, unless the ledger was lost since, and with it a release by hand.
+ */
+async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
+  return await sql<NodeOfPayment[]>`
+    SELECT p.id AS "paymentId", p.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.value_wei AS "valueWei", p.state,
+      CASE
+        WHEN NOT p.succeeded OR ${isOdd(sql)} THEN 'other'
+        WHEN p.tier_id IS NOT NULL THEN CASE WHEN paid.tier_no = c.tier_no THEN 'own' ELSE 'other' END
+        WHEN p.inner_index > 0 THEN 'unknown'
+        WHEN priced.own THEN 'own'
+        WHEN priced.in_force THEN 'other'
+        WHEN p.state = 'seen' OR p.block_number <= (SELECT (value ->> 'block')::bigint FROM settings WHERE name = 'recheckUpTo') THEN 'unknown'
+        ELSE 'other' END AS tier
+    FROM nodes n
+    JOIN payments p ON p.ref = n.ref AND p.state NOT IN ('orphaned', 'minted')
+      AND p.from_address = coalesce((SELECT t.to_address FROM node_transfers t WHERE t.node_id = n.node_id
+        ORDER BY t.block_number, t.log_index LIMIT 1), n.owner)
+    JOIN cohorts c ON c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
+    LEFT JOIN tiers paid ON paid.tier_id = p.tier_id AND paid.version = p.tier_version
+    -- A superseded price may still have been good.
+    CROSS JOIN LATERAL (SELECT bool_or(v.tier_no = c.tier_no) AS own, bool_or(NOT EXISTS (SELECT FROM tiers later
+        WHERE later.tier_id = v.tier_id AND later.version > v.version AND later.from_block <= p.block_number)) AS in_force
+      FROM tiers v WHERE v.price_wei = p.value_wei AND v.from_block <= p.block_number) priced
+    WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
+}
+
+/** Those of which the audit log does not speak yet. */
+async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<NodeOfPayment[]> {
+  if (nodes.length === 0) return []
+  const refs = nodes.map(({ ref }) => ref)
+  const told = await sql<{ subject: string }[]>`
+    SELECT DISTINCT subject FROM audit WHERE subject = ANY(${refs}) AND action = 'nodeToConfirm'`
+  return nodes.filter(({ ref }) => !told.some(({ subject }) => subject === ref))
+}
+
+/**
+ * Marks payments as minted. The tier is the verdict's; where the payment had none yet (the mint came first, as when a ledger is rebuilt), the version of
+ * the node's tier that was in force.
+ */
+async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
   if (minted.length === 0) return []
+  const rows = sql`jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r("paymentId" bigint, "nodeId" bigint, "tierNo" int)`
+  await sql`UPDATE nodes n SET payment_id = r."paymentId" FROM ${rows} WHERE n.node_id = r."nodeId"`
   const chosen = sql`
-    SELECT p.id, r."nodeId", p.state AS before, t.tier_id, t.version
-    FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, "nodeId" bigint, "tierNo" int, owner text)
-    JOIN payments p ON p.ref = r.ref AND p.from_address = r.owner
+    SELECT p.id, r."nodeId", p.state AS before, p.reason AS held_for, t.tier_id, t.version
+    FROM ${rows} JOIN payments p ON p.id = r."paymentId"
     LEFT JOIN LATERAL (
       SELECT tier_id, version FROM tiers WHERE tier_no = r."tierNo"
       ORDER BY (from_block <= p.block_number) DESC, CASE WHEN from_block <= p.block_number THEN version ELSE -version END DESC
       LIMIT 1) t ON true`
   const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id),
     tier_version = CASE WHEN p.tier_id IS NULL THEN c.version ELSE p.tier_version END`
-  const rows = await moveAndRead(
+  const moved = await moveAndRead(
     sql,
     'recordMint',
-    { chosen, where: sql`p.id = c.id`, set, returning: sql`c.before` },
-    sql<{ ref: Hash; before: PaymentState }[]>`ref, before`,
+    { chosen, where: sql`p.id = c.id`, set, returning: sql`c.before, c.held_for` },
+    sql<MintSurprise[]>`ref, before, held_for AS "heldFor"`,
   )
-  return rows.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before)).map((row) => row.ref)
-}
-
-/** Gives payments that were just stored (again) the nodes that are on chain for them already. */
-export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<void> {
-  if (refs.length === 0) return
-  const nodes = await sql<{ ref: Hash; nodeId: number; tierNo: number; owner: Address }[]>`
-    UPDATE nodes n SET payment_id = p.id FROM payments p, cohorts c
-    WHERE n.ref = ANY(${[...refs]}) AND p.ref = n.ref AND p.state <> 'minted'
-      AND p.from_address = coalesce((SELECT t.to_address FROM node_transfers t WHERE t.node_id = n.node_id
-        ORDER BY t.block_number, t.log_index LIMIT 1), n.owner)
-      AND c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
-    RETURNING n.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.from_address AS owner`
-  await markMinted(
-    sql,
-    nodes.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) })),
-  )
+  return moved.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before))
 }
 
 /** Frees the payments of an intent that was mined without minting them: a later one mints them. */
@@ -211,10 +284,10 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
   return rows.map((row) => row.ref)
 }
 
-/** Holds payments whose ref is the node of another wallet than the one that paid. @returns their refs, as far as they were not held for it. */
+/** Holds payments whose ref is a node that is not theirs. @returns their refs, as far as they were not held for it. */
 export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
-  const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.reason IS DISTINCT FROM 'mintedElsewhere'
+  const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
     AND EXISTS (SELECT FROM nodes n WHERE n.ref = p.ref AND n.payment_id IS NULL)`
   const evidence = { rule: 'mintedElsewhere', by: 'contract' }
   const rows = await moveAndRead(sql, 'loseRef', { where: taken, evidence, by: 'pass' }, sql<{ ref: Hash }[]>`ref`)
@@ -247,7 +320,7 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
       CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN (last.evidence ->> 'tierVersion')::int
         ELSE was.tier_version END AS tier_version
     FROM nodes n JOIN payments was ON was.id = n.payment_id
-      LEFT JOIN LATERAL (SELECT verdict, reason, evidence FROM payment_verdicts
+      LEFT JOIN LATERAL (SELECT verdict, reason, evidence FROM standing_verdicts
         WHERE payment_id = was.id ORDER BY id DESC LIMIT 1) last ON true
     WHERE n.block_number > ${height}`
   await move(sql, 'undoMint', {

@@ -25,14 +25,14 @@ export async function raiseRecheck(sql: Sql, block: number, by: string): Promise
 /** Whether the operator has decided about a payment: then it stands, restored or not. */
 export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
   const [row] = await sql<{ decided: boolean }[]>`
-    SELECT EXISTS (SELECT FROM payment_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass') AS decided`
+    SELECT EXISTS (SELECT FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass') AS decided`
   return row?.decided ?? false
 }
 
 /** Whether the operator has accepted a payment, with his last word on it: then only the contract's cap can hold it up. */
 export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> {
   const [row] = await sql<{ released: boolean }[]>`
-    SELECT verdict = 'accepted' AS released FROM payment_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
+    SELECT verdict = 'accepted' AS released FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
     ORDER BY id DESC LIMIT 1`
   return row?.released ?? false
 }
@@ -44,7 +44,7 @@ export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> 
 export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
   return await move(sql, 'recheck', {
     where: sql`p.block_number <= ${upToBlock}
-      AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`,
+      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`,
     evidence: { rule: 'recheck', recheckUpTo: upToBlock },
     by: 'pass',
   })
@@ -64,6 +64,6 @@ export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ paym
   const [row] = await sql<{ payments: number; wei: bigint }[]>`
     SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p
     WHERE p.state IN ('seen', 'accepted') AND p.block_number <= ${upToBlock}
-      AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
+      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
   return row ?? { payments: 0, wei: 0n }
 }

@@ -1,9 +1,10 @@
 // Refunds on record: which transaction proves that which payment was paid back. The operator's own wallet made it; nothing here
 // sends. Until its block is final a reorganisation may take it back, and then the record goes too.
+import type { Evidence } from '../domain/payment.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { move } from './moves.ts'
-import type { Sql } from './sql.ts'
+import { jsonRows, type Sql } from './sql.ts'
 
 export interface Refund {
   /** Of the payment that was paid back. */
@@ -55,7 +56,7 @@ export async function moveRefund(
 /**
  * Takes a refund back that is on the chain no more, and holds its payment `recheck`, whatever it was held for: the refund may yet come
  * back, so no pass may decide, as it would about one that waits for room in its wallet.
- * @returns the payment held again; null where it was not refunded (any more).
+ * @returns the payment, held again unless it has its node; null where it was not refunded (any more).
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
   const removed = await sql`DELETE FROM refunds WHERE tx_hash = ${refund.txHash} AND block_hash = ${refund.blockHash}`
@@ -63,9 +64,90 @@ export async function undoRefund(sql: Sql, refund: Refund): Promise<number | nul
   const [payment] = await sql<{ id: number; state: PaymentState }[]>`
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
   if (!payment) return null
+  if (payment.state === 'minted') {
+    // It has its node: without that, it stands as it did before its refund.
+    await withdrawVerdict(sql, { paymentId: payment.id, verdict: 'refunded', by: 'refundCheck' })
+    return payment.id
+  }
   const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
   const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
   // By a name of its own: the operator's last word was that it is refunded, which must not stand again should the block come back.
   const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
   return moved === 0 ? null : payment.id
+}
+
+/**
+ * Until when the last signed mint that carries this ref can be carried out, whichever key signed it and whatever became of it: a reorganisation
+ * takes it out of its block again. Unix seconds; null where none can after `since`, a block time.
+ */
+export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promise<number | null> {
+  const [row] = await sql<{ until: number | null }[]>`
+    SELECT max(valid_until) AS until FROM outbox
+    WHERE kind = 'mint' AND valid_until >= ${since} AND call -> 'orders' @> ${jsonRows([{ ref }])}::text::jsonb`
+  return row?.until ?? null
+}
+
+/** A word of the operator's on a payment. */
+export interface Word {
+  verdict: PaymentState
+  reason: string | null
+}
+
+/**
+ * Withdraws the verdict that a payment is about to be refunded. @returns what it said of how the payment stood, and the operator's last word
+ * that stands now; null where there is none.
+ */
+export async function withdrawRefunding(
+  sql: Sql,
+  paymentId: number,
+  by: string,
+): Promise<{ before: Evidence | null; word: Word | null }> {
+  const before = await withdrawVerdict(sql, { paymentId, verdict: 'held', reason: 'refunding', by })
+  const [word] = await sql<Word[]>`
+    SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
+    ORDER BY id DESC LIMIT 1`
+  return { before, word: word ?? null }
+}
+
+/** Withdraws what was decided of a payment, of one kind. @returns the evidence; null where nothing of the kind stands. */
+async function withdrawVerdict(
+  sql: Sql,
+  { paymentId, verdict, reason, by }: { paymentId: number; verdict: 'held' | 'refunded'; reason?: string; by: string },
+): Promise<Evidence | null> {
+  const [withdrawn] = await sql<{ evidence: Evidence }[]>`
+    UPDATE payment_verdicts SET withdrawn_at = now(), withdrawn_by = ${by}
+    WHERE payment_id = ${paymentId} AND verdict = ${verdict} AND withdrawn_at IS NULL
+      ${reason === undefined ? sql`` : sql`AND reason = ${reason}`} RETURNING evidence`
+  return withdrawn?.evidence ?? null
+}
+
+/** Moves a payment that is not refunded after all. It must be locked. */
+export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<void> {
+  // Before it is judged it has no tier.
+  const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}
+  const change = { where: sql`p.id = ${paymentId}`, to: sql`${verdict}`, reason: sql`${reason}`, ...tier }
+  if ((await move(sql, 'cancelRefund', change)) !== 1)
+    throw new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`)
+}
+
+/** Whether the mint that carries a payment is in no followed block. */
+export async function isIntentPending(sql: Sql, paymentId: number): Promise<boolean> {
+  const rows = await sql`
+    SELECT FROM payments p JOIN outbox o ON o.id = p.outbox_id WHERE p.id = ${paymentId} AND o.state = 'pending'`
+  return rows.length > 0
+}
+
+/** A payment whose ether is gone, or about to go, back to the payer. `refundTxHash` is null while no refund is on record. */
+export interface RefundedPayment {
+  ref: Hash
+  refundTxHash: Hash | null
+  valueWei: Wei
+}
+
+/** Those above a height, which a reorganisation takes out. Asked before it does. */
+export async function readRefundedAbove(sql: Sql, height: number): Promise<RefundedPayment[]> {
+  return await sql<RefundedPayment[]>`
+    SELECT p.ref, r.tx_hash AS "refundTxHash", p.value_wei AS "valueWei"
+    FROM payments p LEFT JOIN refunds r ON r.payment_ref = p.ref
+    WHERE p.block_number > ${height} AND (r.tx_hash IS NOT NULL OR p.state = 'held' AND p.reason = 'refunding') ORDER BY p.id`
 }

@@ -18,9 +18,10 @@ export type HoldReason =
   | 'mintedElsewhere'
   | 'oldWallet'
   | 'recheck'
+  | 'refunding'
 
 /** What the judge holds a payment for. */
-export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted' | 'mintedElsewhere'>
+export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted' | 'mintedElsewhere' | 'refunding'>
 
 /** The buyer's token holding at the payment's block. */
 export type HoldingReading =

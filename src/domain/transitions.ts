@@ -45,6 +45,13 @@ const HOLD_REASONS = [
   'oldWallet',
   'recheck',
 ] as const satisfies readonly JudgedReason[]
+/** Everything but a refund under way, which is recorded or given up before anything else is decided. */
+const DECIDABLE = [
+  ...HOLD_REASONS,
+  'unattributed',
+  'mintReverted',
+  'mintedElsewhere',
+] as const satisfies readonly HoldReason[]
 
 export const MOVES = {
   observe: {
@@ -81,20 +88,52 @@ export const MOVES = {
   release: {
     by: ['operator'],
     from: ['held'],
+    heldFor: DECIDABLE,
     to: ['accepted'],
     verdict: 'accepted',
     why: 'The operator accepts it in a tier, whatever the rules say.',
   },
-  refund: {
+  prepareRefund: {
+    by: ['operator'],
+    from: ['seen', 'accepted', 'minting', 'held', 'dismissed'],
+    heldFor: DECIDABLE,
+    to: ['held'],
+    reasons: ['refunding'],
+    verdict: 'held',
+    why: 'The operator is about to pay it back: no mint is signed for it from now on.',
+  },
+  cancelRefund: {
     by: ['operator'],
     from: ['held'],
+    heldFor: ['refunding'],
+    to: ['seen', 'accepted', 'minting', 'held', 'dismissed'],
+    why: 'The operator does not pay it back: it stands as before, or is judged again.',
+  },
+  refund: {
+    by: ['operator'],
+    from: ['seen', 'accepted', 'minting', 'held', 'dismissed'],
     to: ['refunded'],
     verdict: 'refunded',
     why: 'The operator paid it back, and a canonical block proves it.',
   },
+  refundMinted: {
+    by: ['operator'],
+    from: ['minted'],
+    to: ['minted'],
+    verdict: 'refunded',
+    why: 'The operator paid it back although it has its node; without the node it is refunded.',
+  },
+  refundOrphaned: {
+    by: ['operator'],
+    from: ['orphaned'],
+    to: ['orphaned'],
+    verdict: 'refunded',
+    why: 'The operator paid it back although its block is gone: it comes back refunded.',
+  },
   dismiss: {
     by: ['operator'],
     from: ['held'],
+    heldFor: DECIDABLE,
     to: ['dismissed'],
     verdict: 'dismissed',
     why: 'The operator neither sells a node for it nor pays it back.',
@@ -102,6 +141,7 @@ export const MOVES = {
   resume: {
     by: ['operator', 'audit'],
     from: ['held'],
+    heldFor: DECIDABLE,
     to: ['accepted'],
     why: 'A residue that was released, reorganised out and filed again has its sender again.',
   },
@@ -144,6 +184,7 @@ export const MOVES = {
   loseRef: {
     by: ['store'],
     from: ['seen', 'accepted', 'minting', 'held'],
+    heldFor: DECIDABLE,
     to: ['held'],
     reasons: ['mintedElsewhere'],
     verdict: 'held',

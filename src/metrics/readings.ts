@@ -137,6 +137,16 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, senders: { role: 
       age(f.oldestHeldTime) ?? 0,
     ),
     named(
+      'node_ledger_refund_oldest_age_seconds',
+      'Age of the oldest refund that was prepared and is neither recorded nor given up; 0 where none is.',
+      age(f.oldestRefundTime) ?? 0,
+    ),
+    named(
+      'node_ledger_refund_alarms',
+      'Refunds that contradict the chain, found within a day; counted up to 10,000.',
+      f.refundAlarms,
+    ),
+    named(
       'node_ledger_drift',
       'Differences between ledger and contract that the last comparison found; absent before the first.',
       f.drift,

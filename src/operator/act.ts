@@ -9,6 +9,7 @@ import type {
   ChainRead,
   CreditRules,
   FactoryRead,
+  FinalityRules,
   FollowRules,
   LedgerDb,
   Logging,
@@ -33,7 +34,7 @@ export interface OperatorDeps
     ChainRead,
     FactoryRead,
     SenderAddresses,
-    RuledBy<FollowRules & SaleRules & CreditRules>,
+    RuledBy<FollowRules & FinalityRules & SaleRules & CreditRules>,
     Logging {
   readonly minter?: never
   readonly distributor?: never

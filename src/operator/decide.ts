@@ -8,6 +8,7 @@ import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction, type Sql } from '../db/sql.ts'
 import { readTierVersions } from '../db/tiers.ts'
 import type { TierVersion } from '../domain/tiers.ts'
+import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
@@ -20,7 +21,7 @@ const DUST_MAX = 10_000
 export interface Decided {
   id: number
   txHash: string | null
-  status: 'accepted' | 'dismissed' | 'refunded'
+  status: PaymentState
   tierId: string | null
 }
 
@@ -129,11 +130,11 @@ export async function recordDecision(
   sql: Sql,
   actor: Actor,
   payment: DeskPayment,
-  { evidence, ...after }: Pick<Decided, 'status' | 'tierId'> & { evidence: object },
+  { evidence, ...after }: Pick<Decided, 'status' | 'tierId'> & { evidence: { rule: string } },
 ): Promise<Decided> {
   const before = { status: payment.state, reason: payment.reason, tierId: payment.tierId }
   const subject = payment.txHash ?? String(payment.id)
-  const action = after.status === 'accepted' ? 'released' : after.status
+  const action = evidence.rule
   await recordAct(sql, actor, { action, subject, before, after: { ...after, ...evidence } })
   await notifyLedgerChanged(sql)
   return { id: payment.id, txHash: payment.txHash, ...after }

@@ -24,6 +24,7 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'mintedElsewhere',
   'oldWallet',
   'recheck',
+  'refunding',
   'self',
   'operator',
   'zero',
@@ -64,8 +65,8 @@ export function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusa
   return refuseAct('invalid', 'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.')
 }
 
-/** The one payment meant, locked until the transaction ends, if it is held: only held payments are the operator's to decide. */
-export async function lockHeld(sql: Sql, key: PaymentKey) {
+/** The one payment meant, locked until the transaction ends. */
+export async function lockPayment(sql: Sql, key: PaymentKey) {
   // Wallet before payment, as the judge locks them: he counts what the wallet has in flight.
   for (const { from } of await readDesk(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
   const found = await readDesk(sql, key, { lock: true })
@@ -73,9 +74,18 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
   if (!payment) return unknownPayment
   if (found.length > 1)
     return refuseAct('conflict', `That transaction holds several payments: name one by its id, of ${idsOf(found)}.`)
+  return payment
+}
+
+/** The same, if it is held: only held payments are the operator's to decide. What is about to be refunded is decided. */
+export async function lockHeld(sql: Sql, key: PaymentKey) {
+  const payment = await lockPayment(sql, key)
+  if (isOperatorRefusal(payment)) return payment
   if (payment.state !== 'held')
     return refuseAct('conflict', `The payment is ${payment.state}; only one that is held can be decided.`)
-  // As where it was judged again after a rescan: paid back now, it would be a node all the same.
+  if (payment.reason === 'refunding')
+    return refuseAct('conflict', 'A refund of it is being prepared: record the refund, or cancel it first.')
+  // As where it was judged again after a rescan: dismissed now, it would be a node all the same.
   if (await mayStillMint(sql, payment.ref))
     return refuseAct(
       'notYet',

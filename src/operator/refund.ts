@@ -1,29 +1,42 @@
-// Records that the operator paid a held payment back with a wallet of his own, and believes only the chain: a successful transfer in a
+// Records that the operator paid a payment back with a wallet of their own, and believes only the chain: a successful transfer in a
 // canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
-// the provider's trace proves. It sends nothing and never could.
+// the provider's trace proves. What is on chain is always recorded; one that was sent too early is told. It sends nothing and never could.
 import { type DeskPayment, type PaymentKey, readDesk } from '../db/decisions.ts'
-import { writeVerdict } from '../db/moves.ts'
+import { type Decision, writeVerdict } from '../db/moves.ts'
 import { readPaymentWallets } from '../db/payment-wallets.ts'
 import { insertRefund } from '../db/refunds.ts'
-import { inTransaction } from '../db/sql.ts'
+import { writeAudit } from '../db/settings.ts'
+import { inTransaction, type Sql } from '../db/sql.ts'
 import type { PaymentWallet } from '../domain/payment-wallets.ts'
+import type { RefundSafety } from '../domain/refunds.ts'
+import type { PaymentState } from '../domain/transitions.ts'
 import type { Address } from '../domain/units.ts'
-import type { ChainRead, LedgerDb } from '../passes/context.ts'
+import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type Decided, recordDecision } from './decide.ts'
 import { readFields } from './input.ts'
 import { type Mined, readMined } from './mined.ts'
-import { lockHeld, readPaymentKey } from './payments.ts'
+import { lockPayment, readPaymentKey } from './payments.ts'
+import { readHorizon, refundSafety } from './refunding.ts'
+
+/** A refund on record, and what it contradicts. */
+export interface Refunded extends Decided {
+  /** Null where all is well. */
+  alarm: RefundAlarm | null
+}
+
+/** A refund that was made for a payment which has its node, which is on the chain no more, or which may yet be minted. */
+type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
  * POST payments/:payment/refund `{refundTxHash, reason?}`. A payment without sender can be paid back to whom the operator knows it came
- * from: then the recipient is not checked, and the record says so.
+ * from: then the recipient is not checked, and the record says so. One that was not held is no sale from now on, unless it has its node.
  */
 export async function refundPayment(
-  deps: LedgerDb & ChainRead,
+  deps: LedgerDb & ChainRead & RuledBy<FinalityRules> & Logging,
   actor: Actor,
   input: Fields,
-): Promise<Decided | OperatorRefusal> {
+): Promise<Refunded | OperatorRefusal> {
   const key = readPaymentKey(input)
   const fields = readFields(input)
   const refundTxHash = fields.hash('refundTxHash')
@@ -34,9 +47,14 @@ export async function refundPayment(
   if (isOperatorRefusal(tx)) return tx
   const inner = await readInner(deps, key, tx)
   const finalized = (await deps.chain.finalized())?.number ?? -1
+  const horizon = await readHorizon(deps)
   return inTransaction(deps.pool, async (sql) => {
-    const payment = await lockHeld(sql, key)
+    const payment = await lockPayment(sql, key)
     if (isOperatorRefusal(payment)) return payment
+    const name = MOVE_FROM[payment.state]
+    if (!name) return refuseAct('conflict', `The payment is ${payment.state}: no refund of it can be recorded.`)
+    const safety = await refundSafety(sql, payment, horizon)
+    if (isOperatorRefusal(safety)) return safety
     const transfer = { ...tx, ...inner?.find(({ valueWei }) => valueWei === payment.valueWei), signer: tx.from }
     const refusal = refuseAsRefund(await readPaymentWallets(sql), payment, transfer)
     if (refusal) return refusal
@@ -63,9 +81,40 @@ export async function refundPayment(
       refundBlockHash: blockHash,
       recipientChecked: payment.from !== null,
     }
-    await writeVerdict(sql, payment.id, { move: 'refund', evidence, by: actor.name })
-    return recordDecision(sql, actor, payment, { status: 'refunded', tierId: payment.tierId, evidence })
+    await writeVerdict(sql, payment.id, { move: name, evidence, by: actor.name })
+    const alarm = alarmOf(payment, safety)
+    if (alarm) await tellAlarm(deps, sql, { alarm, payment, refundTxHash, safety })
+    const status = name === 'refund' ? 'refunded' : payment.state
+    return { ...(await recordDecision(sql, actor, payment, { status, tierId: payment.tierId, evidence })), alarm }
   })
+}
+
+/** How a refund is recorded, by where the payment stands. */
+const MOVE_FROM: Partial<Record<PaymentState, Decision['move'] & `refund${string}`>> = {
+  seen: 'refund',
+  accepted: 'refund',
+  minting: 'refund',
+  held: 'refund',
+  dismissed: 'refund',
+  minted: 'refundMinted',
+  orphaned: 'refundOrphaned',
+}
+
+function alarmOf({ state }: DeskPayment, { mayStillMint }: RefundSafety): RefundAlarm | null {
+  if (state === 'minted') return 'refundOfMinted'
+  if (state === 'orphaned') return 'refundOfOrphaned'
+  return mayStillMint ? 'refundTooEarly' : null
+}
+
+async function tellAlarm(
+  { log }: Logging,
+  sql: Sql,
+  told: { alarm: RefundAlarm; payment: DeskPayment; refundTxHash: string; safety: RefundSafety },
+): Promise<void> {
+  const { alarm, payment, refundTxHash, safety } = told
+  const detail = { refundTxHash, valueWei: payment.valueWei.toString(), safeAfter: safety.safeAfter }
+  log.error({ alarm, ref: payment.ref, ...detail }, 'a refund contradicts what is on the chain, or may yet be')
+  await writeAudit(sql, { actor: 'pass', action: alarm, subject: payment.ref, detail })
 }
 
 /**

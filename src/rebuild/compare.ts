@@ -41,7 +41,12 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'grants', key: 'ref', columns: '*' },
   { table: 'senders', key: 'address', columns: '*' },
   { table: 'attributions', key: 'residue_ref', columns: '*' },
-  { table: 'cohorts', key: 'cohort', columns: '*' },
+  {
+    table: 'cohorts',
+    key: 'cohort',
+    columns:
+      'cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at, block_number, block_hash',
+  },
   { table: 'cohort_states', key: 'cohort, block_number', columns: '*' },
   {
     table: 'nodes',
@@ -75,7 +80,7 @@ const PROJECTIONS: readonly Projection[] = [
     table: 'payment_verdicts',
     key: `(SELECT ref FROM payments p WHERE p.id = t.payment_id), decided_at`,
     columns: 'verdict, reason, evidence, decided_by, decided_at',
-    where: `decided_by <> 'pass' AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
+    where: `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
   },
   { table: 'dust', key: `encode(tx_hash, 'hex')`, columns: '*' },
   { table: 'zero_transfers', key: 'block_number, wallet_id', columns: '*' },

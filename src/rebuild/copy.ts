@@ -70,7 +70,7 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   const verdicts = await asJson(
     from,
     `SELECT v.id AS place, p.ref, p.tier_id, p.tier_version, v.verdict, v.reason, v.evidence, v.decided_by, v.decided_at
-      FROM payment_verdicts v JOIN payments p ON p.id = v.payment_id WHERE v.decided_by <> 'pass'`,
+      FROM standing_verdicts v JOIN payments p ON p.id = v.payment_id WHERE v.decided_by <> 'pass'`,
   )
   await inTransaction(into, async (sql) => {
     const rows = sql`

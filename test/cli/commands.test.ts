@@ -91,6 +91,11 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
   const values: Record<string, () => string | Promise<string>> = {
     hash: () => heldPayment(),
     refund: async () => await refundOf(words),
+    refunding: async () => {
+      const paid = await heldPayment()
+      assert.equal((await runHere(['payments', 'refund-prepare', paid, '--yes'], env)).code, 0)
+      return paid
+    },
     address: () => world.at(14),
     unattributed: async () => {
       inner = await innerPayment()
@@ -219,6 +224,7 @@ describe('with nothing to talk to, a command says so in a line and ends with 3',
     'rebuild',
     'payments claim',
     'payments refund',
+    'payments refund-prepare',
     'tiers create',
     'statement',
   ]
@@ -226,7 +232,7 @@ describe('with nothing to talk to, a command says so in a line and ends with 3',
     test(`${name}, the chain down`, async () => {
       const command = COMMANDS.find((candidate) => candidate.name === name) ?? assert.fail(name)
       const argv = plausibleCall(command)
-      if (name === 'payments refund') argv[2] = await heldPayment(CENT + 2n)
+      if (name.startsWith('payments refund')) argv[2] = await heldPayment(CENT + 2n)
       if (name === 'tiers create') argv[2] = 'gold'
       if (name === 'rescan') argv[2] = String((await readCursor(world.pool))?.number)
       const { code, err } = await runHere(argv, { ...env, RPC_URL: `http://${DOWN}/secret-path` })

@@ -127,7 +127,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
       turnsAtMint: 0,
     }
     await nodes.insertNodes(sql, [{ ...at, ...node, txHash: ref }])
-    await payments.markMinted(sql, [node])
+    await payments.adoptNodes(sql, [ref])
   },
   'what is mined of ours': (sql) =>
     outbox.settleIntents(

@@ -96,7 +96,8 @@ for (const name of NAMES.filter((name) => ruleOf(name).from.length > 0)) {
     for (const from of PAYMENT_STATES) {
       for (const to of allowed.length > 1 ? PAYMENT_STATES : allowed) {
         await attempt(async (sql) => {
-          const id = await payment(sql, from)
+          const reason = from === 'held' ? (ruleOf(name).heldFor?.[0] ?? 'walletLimit') : undefined
+          const id = await payment(sql, from, reason)
           const moved = await move(sql, name, anyChange(sql, id, name, to))
           const expected = mayMove(name, from, to)
           assert.equal(moved, expected ? 1 : 0, `${from} to ${to}`)
@@ -115,6 +116,20 @@ test('what is held for good is not the judge’s to move', async () => {
       const id = await payment(sql, 'held', 'wrongAmount')
       assert.equal(await move(sql, name, anyChange(sql, id, name, ruleOf(name).to[0] ?? 'seen') as never), 0)
       assert.deepEqual(await standing(sql, id), { state: 'held', reason: 'wrongAmount', tier: 'basic', verdicts: 0 })
+    })
+  }
+})
+
+test('what is about to be refunded is moved by its refund, its mint, or by giving it up alone', async () => {
+  const allowed = NAMES.filter(
+    (name) => ruleOf(name).heldFor?.includes('refunding') ?? ruleOf(name).from.includes('held'),
+  )
+  assert.deepEqual(allowed.sort(), ['cancelRefund', 'copyVerdict', 'orphan', 'recordMint', 'refund'])
+  for (const name of NAMES.filter((name) => ruleOf(name).from.includes('held'))) {
+    await attempt(async (sql) => {
+      const id = await payment(sql, 'held', 'refunding')
+      const to = ruleOf(name).to[0] ?? 'seen'
+      assert.equal(await move(sql, name, anyChange(sql, id, name, to)), allowed.includes(name) ? 1 : 0, name)
     })
   }
 })

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { rewindCohorts, writeCohorts } from '../../src/db/cohorts.ts'
 import { insertNodes, insertTransfers, insertWithdrawals, rewindNodes } from '../../src/db/nodes.ts'
-import { insertTransfers as insertPayments, markMinted, rewindPayments } from '../../src/db/payments.ts'
+import { adoptNodes, insertTransfers as insertPayments, rewindPayments } from '../../src/db/payments.ts'
 import { insertRounds, rewindRounds } from '../../src/db/rounds.ts'
 import { connect, type Pool, type Sql } from '../../src/db/sql.ts'
 import type { LedgerCohort } from '../../src/domain/replay.ts'
@@ -103,7 +103,10 @@ class Ledger {
       sql,
       minted.map((node) => ({ ...node, from: ZERO_ADDRESS, to: node.owner, logIndex: ++this.logIndex })),
     )
-    await markMinted(sql, minted)
+    await adoptNodes(
+      sql,
+      minted.map(({ ref }) => ref),
+    )
     await this.saveCohort(sql, { size: this.now.cohort.size + buyers.length })
     this.now.owners.push(...buyers)
     this.now.withdrawn.push(...buyers.map(() => 0n))

@@ -167,16 +167,32 @@ describe('held payments', () => {
   it('pressed twice at once are decided once: the other is answered 409', async () => {
     for (let i = 0; i < 3; i++) {
       const txHash = await heldPayment(6, BASIC - 2n)
-      const refundTxHash = await transfer(10, world.at(6), BASIC - 2n)
       const answers = await Promise.all([
         desk.post(`payments/${txHash}/release`, { tierId: 'basic' }),
-        desk.post(`payments/${txHash}/refund`, { refundTxHash }),
+        desk.post(`payments/${txHash}/dismiss`),
         desk.post(`payments/${txHash}/dismiss`),
       ])
       assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409])
       await world.settle()
       const { verdicts } = (await desk.get(`payments/${txHash}`)).json.payments[0]
       assert.equal(verdicts.filter((v: { decidedBy: string }) => v.decidedBy === 'ada').length, 1)
+    }
+  })
+
+  it('are refunded, whatever else is pressed at once, since the refund is on chain', async () => {
+    for (let i = 0; i < 3; i++) {
+      const txHash = await heldPayment(6, BASIC - 3n)
+      const refundTxHash = await transfer(10, world.at(6), BASIC - 3n)
+      const [refunded, ...others] = await Promise.all([
+        desk.post(`payments/${txHash}/refund`, { refundTxHash }),
+        desk.post(`payments/${txHash}/release`, { tierId: 'basic' }),
+        desk.post(`payments/${txHash}/dismiss`),
+      ])
+      assert.equal(refunded.status, 200, refunded.text)
+      assert.ok(others.some(({ status }) => status === 409))
+      await world.settle()
+      assert.match((await told(txHash)) ?? '', /^refunded/)
+      assert.equal(await world.read('nodeOfRef', [txHash]), 0n)
     }
   })
 

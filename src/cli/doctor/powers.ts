@@ -5,7 +5,7 @@ import type { OwnersPowers } from '../../chain/port.ts'
 import type { Rpc } from '../../chain/rpc.ts'
 import { readCursor } from '../../db/blocks.ts'
 import { readBudgetNeed } from '../../db/budget.ts'
-import { readOddCohorts, readThefts } from '../../db/doctor.ts'
+import { readThefts, readUnusualCohorts } from '../../db/doctor.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readCreditTerms } from '../../db/terms.ts'
 import { readTierVersions } from '../../db/tiers.ts'
@@ -72,7 +72,8 @@ function lookAtContractPause({ paused }: OwnersPowers): Finding[] {
 /** What of a stolen key the ledger shows. */
 export async function lookAtThefts(pool: Pool): Promise<Finding[]> {
   const { foreign, refs } = await readThefts(pool)
-  const odd = await readOddCohorts(pool)
+  const unusual = await readUnusualCohorts(pool)
+  const odd = unusual.filter((cohort) => cohort.odd)
   const runbook = 'docs/RUNBOOK.md, "A lost or stolen key".'
   return [
     foreign.length === 0
@@ -91,13 +92,13 @@ export async function lookAtThefts(pool: Pool): Promise<Finding[]> {
           `The minter’s key is stolen: ${runbook} These payments are refunded or dismissed: their refs stay used.`,
           { refs },
         ),
-    odd.length === 0
-      ? ok('cohorts.intervals', 'every cohort has an interval that the ledger’s terms have had')
+    unusual.length === 0
+      ? ok('cohorts.intervals', 'every cohort has an interval and a phase that the ledger’s terms have had')
       : warn(
           'cohorts.intervals',
-          `cohorts ${odd.map(({ cohort, intervalSec }) => `${cohort} (${intervalSec} s)`).join(', ')} have intervals that the terms never had`,
+          `cohorts ${unusual.map(({ cohort, intervalSec }) => `${cohort} (${intervalSec} s)`).join(', ')} have intervals or phases that the terms never had${odd.length === 0 ? '' : `; not credited: ${odd.map(({ cohort }) => cohort).join(', ')}`}`,
           `Did the owner set them? If not, see whether a key is stolen: ${runbook}`,
-          { cohorts: odd },
+          { cohorts: unusual },
         ),
   ]
 }

@@ -3,7 +3,7 @@
 // and never signs what the minter's budget has no room for.
 import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks.ts'
-import { readCohorts } from '../../db/cohorts.ts'
+import { readSoundCohorts } from '../../db/cohorts.ts'
 import { readWindows } from '../../db/owner-acts.ts'
 import * as payments from '../../db/payments.ts'
 import { readCreditTerms } from '../../db/terms.ts'
@@ -51,7 +51,7 @@ export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: numb
   const [terms, windows] = await Promise.all([readCreditTerms(ctx.pool), readWindows(ctx.pool)])
   const schedule = termsAt(terms, cursor.time)
   if (!schedule) return { sent: null, budgetSpent: null }
-  const cohorts = await readCohorts(ctx.pool)
+  const cohorts = await readSoundCohorts(ctx.pool)
   // Without a guard, nothing voids a mint on a fork that gave a cohort's number to another one.
   const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= upToBlock)
   const accepted = await payments.readPayments(ctx.pool, { states: ['accepted'], upToBlock, limit: MINT_BATCH_MAX })

@@ -6,7 +6,6 @@ import { type Cursor, readCursor } from '../../db/blocks.ts'
 import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../../db/cohorts.ts'
 import * as nodes from '../../db/nodes.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
-import { markMinted } from '../../db/payments.ts'
 import { forgetSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
@@ -25,6 +24,7 @@ import type {
   RuledBy,
   UpkeepRules,
 } from '../context.ts'
+import { adopt } from './store.ts'
 
 /** Inserting and completing nodes: from their own events, after what the contract says of them. */
 type RepairContext = LedgerDb & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
@@ -244,7 +244,7 @@ async function insertNode(
     await nodes.insertExpulsions(sql, expulsions)
     await countIntoStates(sql, { cohort: cohort.cohort, fromBlock: mint.blockNumber, by: 1 })
     await resizeCohort(sql, cohort.cohort, cohort.size)
-    await markMinted(sql, [row])
+    await adopt(ctx, sql, [mint.ref])
     const detail = { owner: node.owner, cohort: node.cohort, ref: mint.ref }
     await writeAudit(sql, { actor: 'pass', action: 'nodeReconciled', subject: node.nodeId.toString(), detail })
     await notifyLedgerChanged(sql)

@@ -59,6 +59,9 @@ async function undo(ctx: LedgerDb & Logging, refund: Refund): Promise<void> {
     const detail = { refundTxHash: refund.txHash, valueWei: refund.valueWei.toString(), to: refund.to }
     await writeAudit(sql, { actor: 'pass', action: 'refundGone', subject: refund.paymentRef, detail })
     await notifyLedgerChanged(sql)
-    ctx.log.error(detail, 'a recorded refund is on the chain no more: its payment is held again')
+    ctx.log.error(
+      detail,
+      'a recorded refund is on the chain no more: its payment is held again, unless it has its node',
+    )
   })
 }

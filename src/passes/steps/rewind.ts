@@ -8,10 +8,11 @@ import { rewindOutbox } from '../../db/outbox.ts'
 import { rewindOwnerActs } from '../../db/owner-acts.ts'
 import { lockWallets, rewindWallets } from '../../db/payment-wallets.ts'
 import { rewindPayments } from '../../db/payments.ts'
+import { type RefundedPayment, readRefundedAbove } from '../../db/refunds.ts'
 import { rewindRounds } from '../../db/rounds.ts'
 import { rewindSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
-import { inTransaction } from '../../db/sql.ts'
+import { inTransaction, type Sql } from '../../db/sql.ts'
 import { forgetBooks, rewindBooks } from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -36,6 +37,7 @@ export async function rewindTo(
     await lockWallets(sql)
     const cursor = await readCursor(sql, { lock: true })
     if (cursor?.hash !== expected.hash) return false
+    const refunded = await readRefundedAbove(sql, height)
     // Order: payments let go of their nodes, withdrawals go before the rounds that paid them, cohorts after their nodes.
     const orphanedPayments = await rewindPayments(sql, height)
     await detachOrphans(sql)
@@ -60,6 +62,8 @@ export async function rewindTo(
       resent,
     }
     await writeAudit(sql, { ...cause, detail })
+    // A rescan reads the same blocks again: nothing of it is gone.
+    if (cause.action === 'reorganisation') await alarmRefunded(ctx, sql, refunded)
     await notifyLedgerChanged(sql)
     failpoint('rewind.storing')
     ctx.log.warn({ ...cause, ...detail }, 'the ledger went back')
@@ -67,4 +71,13 @@ export async function rewindTo(
   })
   failpoint('rewind.stored')
   return rewound
+}
+
+/** Tells of payments that were, or are about to be, paid back, and are gone with their blocks: they may never have been received. */
+async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
+  for (const { ref, refundTxHash, valueWei } of refunded) {
+    const detail = { refundTxHash, valueWei: valueWei.toString() }
+    ctx.log.error({ ref, ...detail }, 'a payment that is paid back, or about to be, was reorganised out')
+    await writeAudit(sql, { actor: 'pass', action: 'refundOfOrphaned', subject: ref, detail })
+  }
 }

@@ -10,7 +10,7 @@ import {
   readCursor,
   writeCursor,
 } from '../../db/blocks.ts'
-import { pruneCohortStates, readCohorts, writeCohorts } from '../../db/cohorts.ts'
+import { pruneCohortStates, readCohorts, readOddCohorts, writeCohorts, writeOpenings } from '../../db/cohorts.ts'
 import { writeFees } from '../../db/fees.ts'
 import { countZeroTransfers, insertDust } from '../../db/junk.ts'
 import {
@@ -20,6 +20,7 @@ import {
   insertTransfers as insertNodeTransfers,
   insertWithdrawals,
   readMintedTo,
+  readUnpaidRefs,
 } from '../../db/nodes.ts'
 import { readKnownNonces, type Settled, settleIntents } from '../../db/outbox.ts'
 import { insertOwnerActs } from '../../db/owner-acts.ts'
@@ -34,6 +35,7 @@ import { type SortedTransfers, sortTransfers } from '../../domain/junk.ts'
 import { authorizationsHeld } from '../../domain/nonces.ts'
 import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../../domain/observed.ts'
 import { type LedgerChanges, replay } from '../../domain/replay.ts'
+import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../context.ts'
@@ -103,6 +105,7 @@ export async function storeRange(
       changesAnything(range) ? notifyLedgerChanged(sql) : null,
     ])
     await writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()])
+    await writeOpenings(sql, range.events)
     await insertNodes(sql, changes.nodes)
     await insertNodeTransfers(sql, changes.transfers)
     await insertExpulsions(sql, changes.expulsions)
@@ -167,13 +170,9 @@ async function settlePayments(
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
   const came = hashesOf(transfers)
-  await payments.adoptNodes(sql, came)
-  const surprises = await payments.markMinted(sql, changes.nodes)
-  for (const ref of surprises) await alarm(ctx, sql, { action: 'mintedThoughNotAccepted', subject: ref })
-
-  const refs = [...came, ...changes.nodes.map(({ ref }) => ref), ...changes.refsTaken.map(({ ref }) => ref)]
-  for (const ref of await payments.holdRefsTaken(sql, refs))
-    await alarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
+  const minted = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
+  await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
+  await alarmOddCohorts(ctx, sql, numbersOf(range.events, 'cohortOpened'))
 
   const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
   const impossible = changes.skipped.filter(({ reason }) => reason !== SKIPPED_WALLET_FULL && !PASSING.includes(reason))
@@ -190,6 +189,54 @@ async function settlePayments(
   for (const intent of settled) await noteSettled(ctx, sql, intent)
   // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
   if (!restored) for (const txHash of foreign) await alarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
+}
+
+const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'intervalSet') =>
+  events.flatMap((event) => (event.kind === kind ? [event.cohort] : []))
+
+/** Tells of cohorts that are none of the service's: they take no mints, and are not credited. */
+async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
+  if (opened.length === 0) return
+  for (const { cohort, ...detail } of await readOddCohorts(sql, opened))
+    await alarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
+}
+
+/** Gives payments their nodes, holds those whose ref another node has taken, and tells of what an operator has to look at. */
+export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Promise<void> {
+  const { surprises, toConfirm, others } = await payments.adoptNodes(sql, refs)
+  await alarmSurprises(ctx, sql, surprises)
+  for (const { ref, nodeId, tierNo, valueWei } of toConfirm) {
+    const detail = { nodeId, tierNo, valueWei: valueWei.toString() }
+    ctx.log.info(
+      { ref, ...detail },
+      'nobody knows in which tier this payment was released: the operator may confirm its node',
+    )
+    await writeAudit(sql, { actor: 'pass', action: 'nodeToConfirm', subject: ref, detail })
+  }
+  for (const ref of await payments.holdRefsTaken(sql, refs))
+    await alarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
+  // What is decided already is held no more.
+  for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
+    await alarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
+}
+
+const DECIDED: readonly PaymentState[] = ['refunded', 'dismissed', 'ignored']
+
+/** Tells of payments that were minted as they were not to be. What is about to be refunded must not be sent back any more. */
+async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly payments.MintSurprise[]): Promise<void> {
+  for (const { ref, before, heldFor } of surprises) {
+    const detail = { before, heldFor }
+    if (before === 'held' && heldFor === 'refunding')
+      await alarm(ctx, sql, {
+        action: 'mintedThoughRefunding',
+        subject: ref,
+        detail: { ...detail, says: 'Do not send it back.' },
+      })
+    else {
+      const action = before === 'refunded' ? 'mintedThoughRefunded' : 'mintedThoughNotAccepted'
+      await alarm(ctx, sql, { action, subject: ref, detail })
+    }
+  }
 }
 
 /** Tells of refs whose node was minted to another wallet. One that the wallet has given away since is no news. */
@@ -217,7 +264,7 @@ async function noteSettled(ctx: Logging, sql: Sql, intent: Settled): Promise<voi
 async function alarm(
   ctx: Logging,
   sql: Sql,
-  { action, subject, detail = {} }: { action: string; subject: Hash; detail?: object },
+  { action, subject, detail = {} }: { action: string; subject: string; detail?: object },
 ): Promise<void> {
   ctx.log.warn({ action, subject, ...detail }, 'needs a look')
   await writeAudit(sql, { actor: 'pass', action, subject, detail })

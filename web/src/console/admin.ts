@@ -128,6 +128,8 @@ export type Verdict = Revived<{
   decidedBy: string
   decidedAt: string
   evidence: Record<string, unknown>
+  withdrawnBy?: string | null
+  withdrawnAt?: string | null
 }>
 export interface HeldPayment {
   id: number

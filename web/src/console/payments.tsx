@@ -95,6 +95,9 @@ function PaymentRow({ payment }: { payment: HeldPayment }) {
   )
 }
 
+/** Without a node, and on the chain: what the operator may refund. */
+const UNDECIDED = new Set(['seen', 'accepted', 'minting', 'held', 'dismissed'])
+
 function PaymentDetail({ payment }: { payment: HeldPayment }) {
   const name = payment.innerIndex === 0 && payment.txHash ? payment.txHash : String(payment.id)
   const full = useAdmin<{ payments: PaymentInFull[] }>(`payments/${name}`)
@@ -124,7 +127,7 @@ function PaymentDetail({ payment }: { payment: HeldPayment }) {
           </>
         )}
       </Shown>
-      {payment.status === 'held' && <Decide payment={payment} name={name} />}
+      {UNDECIDED.has(payment.status) && <Decide payment={payment} name={name} />}
     </div>
   )
 }
@@ -134,6 +137,11 @@ function Evidence({ verdict }: { verdict: Verdict }) {
     <div className="evidence">
       <p>
         <strong>{verdict.reason ?? verdict.verdict}</strong> by {verdict.decidedBy}, <Time at={verdict.decidedAt} />
+        {verdict.withdrawnAt && (
+          <>
+            , withdrawn by {verdict.withdrawnBy}, <Time at={verdict.withdrawnAt} />
+          </>
+        )}
       </p>
       <Pairs of={verdict.evidence} />
     </div>
@@ -167,12 +175,67 @@ export function shown(value: unknown): string {
 }
 
 function Decide({ payment, name }: { payment: HeldPayment; name: string }) {
+  const isRefunding = payment.reason === 'refunding'
+  return (
+    <div className="buttons">
+      {payment.status === 'held' && !isRefunding && <Accept payment={payment} name={name} />}
+      <Refund payment={payment} name={name} />
+      {payment.status === 'held' && !isRefunding && (
+        <ActButton
+          danger
+          label="Dismiss"
+          path={`payments/${name}/dismiss`}
+          says={`No node comes of these ${ether(payment.valueWei)} ETH, and nothing is sent back. It cannot be taken back.`}
+          did={() => 'Dismissed.'}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The two steps of a refund, and the way back from the first. */
+function Refund({ payment, name }: { payment: HeldPayment; name: string }) {
+  const isRefunding = payment.reason === 'refunding'
+  const amount = `${ether(payment.valueWei)} ETH`
+  return (
+    <>
+      <ActButton
+        label={isRefunding ? 'May it be sent?' : 'Prepare a refund'}
+        path={`payments/${name}/refund/prepare`}
+        says={`No mint is signed for this payment from now on. One that was signed before may yet be carried out: the answer says until when. Send the ${amount} only once it says so.`}
+        did={({ says }) => shown(says)}
+      />
+      {isRefunding && (
+        <ActButton
+          label="Give the refund up"
+          path={`payments/${name}/refund/cancel`}
+          says="The payment stands as it did before its refund was prepared, or is judged again. Only if you have sent nothing."
+          did={({ status, reason }) => `It is ${shown(status)}${reason ? ` (${shown(reason)})` : ''}.`}
+        />
+      )}
+      <ActButton
+        label="Record a refund"
+        path={`payments/${name}/refund`}
+        says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer says so. Then name that transaction here: it is looked up on chain, its recipient and its amount are checked, and no node will come of the payment.`}
+        fields={[{ name: 'refundTxHash', label: 'Hash of the refund', required: true, placeholder: '0x…' }]}
+        did={({ alarm }) =>
+          alarm
+            ? `Recorded, but it contradicts the chain: ${shown(alarm)}. See the runbook.`
+            : 'Found on chain and recorded.'
+        }
+      />
+    </>
+  )
+}
+
+/** What makes a node of a held payment. */
+function Accept({ payment, name }: { payment: HeldPayment; name: string }) {
   const tiers = useTiers()
   const choices = (tiers.data ?? []).map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)
   const asksTier = payment.reason === 'wrongAmount' || payment.tierId === null
   const amount = `${ether(payment.valueWei)} ETH`
   return (
-    <div className="buttons">
+    <>
       {payment.from === null ? (
         <ActButton
           main
@@ -192,21 +255,7 @@ function Decide({ payment, name }: { payment: HeldPayment; name: string }) {
           did={() => 'Released. The next pass mints the node.'}
         />
       )}
-      <ActButton
-        label="Record a refund"
-        path={`payments/${name}/refund`}
-        says={`First send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own. Then name that transaction here: it is looked up on chain, its recipient and its amount are checked, and no node will come of the payment.`}
-        fields={[{ name: 'refundTxHash', label: 'Hash of the refund', required: true, placeholder: '0x…' }]}
-        did={() => 'Found on chain and recorded.'}
-      />
-      <ActButton
-        danger
-        label="Dismiss"
-        path={`payments/${name}/dismiss`}
-        says={`No node comes of these ${amount}, and nothing is sent back. It cannot be taken back.`}
-        did={() => 'Dismissed.'}
-      />
-    </div>
+    </>
   )
 }
 

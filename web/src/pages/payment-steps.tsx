@@ -126,6 +126,7 @@ const HELD: Record<NonNullable<Payment['reason']>, string> = {
   mintedElsewhere: 'Another wallet was given the node of this payment. The operator sends the ether back.',
   recheck:
     'The ledger was restored from a backup; the operator makes sure that this payment has not been dealt with before.',
+  refunding: 'The operator is about to send the ether back.',
 }
 
 function Stopped({ payment }: { payment: Payment }) {

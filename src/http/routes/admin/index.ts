@@ -13,6 +13,7 @@ import {
 } from '../../../operator/payment-wallets.ts'
 import { readPayments, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refund.ts'
+import { cancelRefund, prepareRefund } from '../../../operator/refunding.ts'
 import { rescan } from '../../../operator/rescan.ts'
 import { addSender, listSenders, removeSender } from '../../../operator/senders.ts'
 import { enterTerms, listTerms, previewTerms, takeBackTerms } from '../../../operator/terms.ts'
@@ -32,6 +33,8 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   actRoute('payments/:payment/release', releasePayment),
   actRoute('payments/:payment/dismiss', dismissPayment),
   actRoute('payments/:payment/refund', refundPayment),
+  actRoute('payments/:payment/refund/prepare', prepareRefund),
+  actRoute('payments/:payment/refund/cancel', cancelRefund),
   bothRoute('tiers', listTiers, createTier),
   actRoute('tiers/:tierId', changeTier),
   actRoute('tiers/:tierId/sale', setOnSale),

@@ -1,0 +1,205 @@
+// The first step of a refund: the payment is held, so that no mint is signed for it from now on, and the operator is told when the last one
+// that was signed has run out for good. Until then a refund might pay back what becomes a node. It sends nothing and never could.
+import { readBlock, readCursor } from '../db/blocks.ts'
+import type { DeskPayment } from '../db/decisions.ts'
+import { writeVerdict } from '../db/moves.ts'
+import { readRecheck } from '../db/recheck.ts'
+import { isIntentPending, moveFromRefunding, readSignedUntil, type Word, withdrawRefunding } from '../db/refunds.ts'
+import { notifyLedgerChanged } from '../db/settings.ts'
+import { inTransaction, type Sql } from '../db/sql.ts'
+import type { Evidence } from '../domain/payment.ts'
+import { type FinalBlock, isRefundSafe, judgeRefund, type RefundSafety, VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
+import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../passes/context.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { readFields } from './input.ts'
+import { lockPayment, readPaymentKey } from './payments.ts'
+
+type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
+
+/** Blocks on top of one that counts as final, where the chain calls none so. */
+const FINAL_DEPTH = 64
+
+/** A payment that is about to be refunded, and whether its ether may be sent already. */
+export interface RefundPrepared {
+  id: number
+  txHash: string | null
+  status: 'held'
+  reason: 'refunding'
+  tierId: string | null
+  /** The last time at which a mint that was signed for it can be carried out; null where there is none. */
+  safeAfter: string | null
+  /** Whether a node may yet come of it. */
+  mayStillMint: boolean
+  /** Whether no reorganisation can take the payment out. */
+  isPaymentFinal: boolean
+  /** Whether to send the ether back now. */
+  sendNow: boolean
+  /** The same in words. */
+  says: string
+}
+
+/**
+ * POST payments/:payment/refund/prepare `{reason?}`: from now on no mint is signed for the payment. Asked again, it says again whether the
+ * ether may be sent.
+ */
+export async function prepareRefund(
+  deps: RefundDeps,
+  actor: Actor,
+  input: Fields,
+): Promise<RefundPrepared | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  const fields = readFields(input)
+  const note = fields.textOrNull('reason')
+  if (isOperatorRefusal(key)) return key
+  if (fields.refusal) return fields.refusal
+  const horizon = await readHorizon(deps)
+  return inTransaction(deps.pool, async (sql) => {
+    const payment = await lockPayment(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    const refusal = refuseToPrepare(payment)
+    if (refusal) return refusal
+    const safety = await refundSafety(sql, payment, horizon)
+    if (isOperatorRefusal(safety)) return safety
+    if (payment.reason !== 'refunding') await hold(sql, { actor, payment, note })
+    const { id, txHash, tierId } = payment
+    return { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety) }
+  })
+}
+
+async function hold(
+  sql: Sql,
+  { actor, payment, note }: { actor: Actor; payment: DeskPayment; note: string | null },
+): Promise<void> {
+  const evidence = {
+    rule: 'refunding',
+    stoodAs: payment.state,
+    heldFor: payment.reason,
+    blockHash: payment.blockHash,
+    tierId: payment.tierId,
+    tierVersion: payment.tierVersion,
+    note,
+  }
+  await writeVerdict(sql, payment.id, { move: 'prepareRefund', evidence, by: actor.name })
+  const before = { status: payment.state, reason: payment.reason }
+  const after = { status: 'held', reason: 'refunding' }
+  await recordAct(sql, actor, { action: 'refundPrepared', subject: subjectOf(payment), before, after, reason: note })
+  await notifyLedgerChanged(sql)
+}
+
+const subjectOf = ({ id, txHash }: DeskPayment) => txHash ?? String(id)
+
+function refuseToPrepare({ state }: DeskPayment): OperatorRefusal | null {
+  if (state === 'minted') return refuseAct('conflict', 'The payment has its node. Send nothing back.')
+  if (state === 'orphaned')
+    return refuseAct('conflict', 'The payment was reorganised out of the chain. Send nothing back.')
+  if (state === 'refunded') return refuseAct('conflict', 'The payment is refunded. Send nothing back.')
+  if (state === 'ignored') return refuseAct('conflict', 'That transfer is no sale: there is nothing to refund.')
+  return null
+}
+
+function tell(safety: RefundSafety) {
+  const { safeAfter, mayStillMint, isPaymentFinal } = safety
+  const at = safeAfter === null ? null : new Date(safeAfter * 1000).toISOString()
+  const says = mayStillMint
+    ? `Do not send it yet: a mint that was signed for it can be carried out until ${at}, by the time of a block that is final. Ask again after that.`
+    : isPaymentFinal
+      ? 'Send it now, then record it.'
+      : 'Do not send it yet: the payment’s own block is not final. Should a reorganisation take the payment out, you would have paid back what you never received. Ask again in a while.'
+  return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), says }
+}
+
+/** POST payments/:payment/refund/cancel `{reason?}`: the payment stands as before, or is judged again by the next pass. */
+export async function cancelRefund(
+  deps: LedgerDb,
+  actor: Actor,
+  input: Fields,
+): Promise<{ id: number; txHash: string | null; status: string; reason: string | null } | OperatorRefusal> {
+  const key = readPaymentKey(input)
+  const fields = readFields(input)
+  const note = fields.textOrNull('reason')
+  if (isOperatorRefusal(key)) return key
+  if (fields.refusal) return fields.refusal
+  return inTransaction(deps.pool, async (sql) => {
+    const payment = await lockPayment(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    if (payment.state !== 'held' || payment.reason !== 'refunding')
+      return refuseAct('conflict', 'No refund of that payment is being prepared.')
+    const { before, word } = await withdrawRefunding(sql, payment.id, actor.name)
+    const stands = standsAs(payment, { before, word, isMinting: await isIntentPending(sql, payment.id) })
+    await moveFromRefunding(sql, payment.id, stands)
+    const after = { status: stands.verdict, reason: stands.reason }
+    const acted = { before: { status: 'held', reason: 'refunding' }, after, reason: note }
+    await recordAct(sql, actor, { action: 'refundCancelled', subject: subjectOf(payment), ...acted })
+    await notifyLedgerChanged(sql)
+    return { id: payment.id, txHash: payment.txHash, ...after }
+  })
+}
+
+/**
+ * How a payment stands without its refund. What a pass had accepted is judged again: the places in its wallet may be taken meanwhile. So is what
+ * stood otherwise in another block.
+ */
+function standsAs(
+  { from, blockHash }: DeskPayment,
+  { before, word, isMinting }: { before: Evidence | null; word: Word | null; isMinting: boolean },
+): Word {
+  const heldFor = before?.heldFor === undefined ? null : (before.heldFor as string | null)
+  const stood = before?.blockHash === blockHash ? before?.stoodAs : null
+  if (stood === 'held' && heldFor !== null) return { verdict: 'held', reason: heldFor }
+  if (stood === 'minting' && isMinting) return { verdict: 'minting', reason: null }
+  if (from === null && word?.verdict !== 'dismissed') return { verdict: 'held', reason: 'unattributed' }
+  if (word) return word.verdict === 'accepted' ? { ...word, reason: null } : word
+  return { verdict: 'seen', reason: null }
+}
+
+/** What a refund's safety is reckoned from, apart from the payment. */
+export interface RefundHorizon {
+  final: FinalBlock | null
+  /** Up to which block the ledger was restored or rebuilt, and until when what was lost may be carried out; null: it was not. */
+  lost: { upToBlock: number; until: number } | null
+}
+
+/** Reads it from the chain. Throws a ChainFault where no provider answers. */
+export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
+  const upToBlock = await readRecheck(deps.pool)
+  const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
+  const final = await readFinal(deps)
+  if (upToBlock === null) return { final, lost: null }
+  // Of a block that is not there yet: nothing was lost after now.
+  const time = lastLost?.time ?? (await deps.chain.head()).time
+  return { final, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
+}
+
+/**
+ * The newest block that is final by the word of each provider that answers, and followed: what was minted in it is known. Null where the ledger
+ * is on another fork, or has followed nothing.
+ */
+async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock | null> {
+  const said = await Promise.allSettled([chain, ...chain.providers].map((reader) => reader.finalized()))
+  const answers = said.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  const [first] = said
+  if (answers.length === 0 && first?.status === 'rejected') throw first.reason
+  const cursor = await readCursor(pool)
+  if (!cursor) return null
+  const depth = Math.max(FINAL_DEPTH, typeof rules.finality === 'number' ? rules.finality : 0)
+  const heights = answers.map((block) => block?.number ?? cursor.number - depth)
+  const number = Math.min(cursor.number, ...heights)
+  if (number < 0) return null
+  const ours = number === cursor.number ? cursor : await readBlock(pool, number)
+  const theirs = await chain.block(number)
+  if (!theirs || (ours && ours.hash !== theirs.hash)) return null
+  return { number, time: theirs.time }
+}
+
+/** Whether a refund of a payment, which must be locked, is safe. */
+export async function refundSafety(
+  sql: Sql,
+  { ref, blockNumber }: DeskPayment,
+  { final, lost }: RefundHorizon,
+): Promise<RefundSafety | OperatorRefusal> {
+  if ((await readRecheck(sql)) !== (lost?.upToBlock ?? null))
+    return refuseAct('notYet', 'The ledger was found to be a restored one just now: try again.')
+  const isLost = lost !== null && blockNumber !== null && blockNumber <= lost.upToBlock
+  const signedUntil = await readSignedUntil(sql, ref, final?.time ?? 0)
+  return judgeRefund({ final, signedUntil, lostUntil: isLost ? lost.until : null, blockNumber })
+}

@@ -1,0 +1,447 @@
+// Refunds in two steps, over HTTP and on a real chain: a payment is held before its ether is sent back, and what was signed for it must have
+// run out for good. Whatever happens in between (mints that land, reorganisations, a ledger that was lost), nobody is paid back unseen for a node.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { operatorDeps } from '../../src/app.ts'
+import { createSender } from '../../src/chain/sender.ts'
+import { localSigner } from '../../src/chain/signer.ts'
+import { readLedgerFigures } from '../../src/db/metrics.ts'
+import { raiseRecheck } from '../../src/db/recheck.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { prepareRefund } from '../../src/operator/refunding.ts'
+import { rescan } from '../../src/operator/rescan.ts'
+import { checkInvariants, firstBalance } from '../support/invariants.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { beginSlot, ETHER, paymentOf, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const ACTOR = { name: 'ada', requestId: null }
+/** So many blocks on top make one final. */
+const FINAL_BLOCKS = 8
+/** Longer than what was signed can be carried out. */
+const RUN_OUT_SEC = 1_000
+
+let desk: Desk
+let world: World
+before(async () => {
+  desk = await startDesk({}, { maxPerWallet: 2n, slotsInEpoch: FINAL_BLOCKS / 2 })
+  world = desk.world
+  await firstBalance(world)
+  await world.settle()
+  await world.pool`INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by) VALUES ('books', 'https://x.example', '{whsec_x}', 'test')`
+})
+after(() => desk.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+const height = async () => Number((await world.chain.block()).number)
+const prepare = (txHash: Hash) => desk.post(`payments/${txHash}/refund/prepare`, { reason: 'a wish' })
+const cancel = (txHash: Hash) => desk.post(`payments/${txHash}/refund/cancel`)
+const record = (txHash: Hash, refundTxHash: Hash) => desk.post(`payments/${txHash}/refund`, { refundTxHash })
+const follow = () => world.instance({ minter: null }).payments()
+
+/** A payment that is accepted, and whose mint nobody has begun. */
+async function accepted(account: number): Promise<Hash> {
+  const paid = await world.pay(account, BASIC)
+  await world.chain.mine()
+  await follow()
+  assert.equal(await told(paid), 'accepted')
+  return paid
+}
+/** A payment whose mint is signed and handed over, and in no block; with the mint's bytes. */
+async function minting(account: number): Promise<{ paid: Hash; mint: `0x${string}` }> {
+  const paid = await accepted(account)
+  await world.payments()
+  assert.equal(await told(paid), 'minting')
+  return { paid, mint: await takeFromPool() }
+}
+/** Takes the last transaction of ours out of the pool. */
+async function takeFromPool(): Promise<`0x${string}`> {
+  const [last = assert.fail()] = await world.pool<{ txHash: Hash; raw: `0x${string}` }[]>`
+    SELECT tx_hash AS "txHash", raw FROM outbox_attempts ORDER BY outbox_id DESC, attempt DESC LIMIT 1`
+  await world.chain.rpc('anvil_dropTransaction', [last.txHash])
+  return last.raw
+}
+/** Time goes by until nothing that was signed by now can be carried out, in blocks that become final. */
+async function runOut(): Promise<void> {
+  await world.chain.increaseTime(RUN_OUT_SEC)
+  await world.chain.mine(FINAL_BLOCKS + 1)
+  await follow()
+}
+/** The ether of a payment sent back to an account, mined. */
+async function sendBack(account: number, valueWei = BASIC): Promise<Hash> {
+  const value = `0x${valueWei.toString(16)}` as const
+  const refundTxHash = await world.chain.send({ from: world.at(19), to: world.at(account), value })
+  await world.chain.mine()
+  return refundTxHash
+}
+const alarmsOf = async (ref: Hash) => {
+  const rows = await world.pool<{ action: string }[]>`
+    SELECT action FROM audit WHERE subject = ${ref} AND actor = 'pass' ORDER BY id`
+  return rows.map(({ action }) => action)
+}
+/** As events tell them. */
+const webhooksOf = async (ref: Hash) => {
+  const rows = await world.pool<{ alarm: string }[]>`
+    SELECT body::jsonb #>> '{data,alarm}' AS alarm FROM webhook_events
+    WHERE type = 'refund.alarm' AND body::jsonb #>> '{data,ref}' = ${ref} ORDER BY seq`
+  return rows.map(({ alarm }) => alarm)
+}
+
+describe('a refund that is prepared', () => {
+  it('holds a payment that was accepted: no mint is signed for it, and once its block is final the ether may go', async () => {
+    const paid = await accepted(5)
+    const early = await prepare(paid)
+    assert.equal(early.status, 200, early.text)
+    const { status, reason, safeAfter, mayStillMint, isPaymentFinal, sendNow, says } = early.json
+    assert.deepEqual(
+      { status, reason, safeAfter, mayStillMint, isPaymentFinal, sendNow },
+      {
+        ...{ status: 'held', reason: 'refunding', safeAfter: null, mayStillMint: false },
+        ...{ isPaymentFinal: false, sendNow: false },
+      },
+    )
+    assert.match(says, /^Do not send it yet: the payment’s own block is not final/)
+    await world.settle()
+    assert.equal(await told(paid), 'held refunding')
+    await world.chain.mine(FINAL_BLOCKS)
+    await follow()
+    const late = await prepare(paid)
+    assert.deepEqual([late.json.isPaymentFinal, late.json.sendNow], [true, true], late.text)
+    assert.match(late.json.says, /^Send it now/)
+    const recorded = await record(paid, await sendBack(5))
+    assert.deepEqual([recorded.status, recorded.json.status, recorded.json.alarm], [200, 'refunded', null])
+    await world.settle()
+    assert.equal(await told(paid), 'refunded refunding')
+    assert.equal(await world.read('nodeOfRef', [paid]), 0n)
+    assert.deepEqual(await alarmsOf(paid), [])
+    const { entries } = (await desk.get(`audit?subject=${paid}`)).json
+    assert.deepEqual(
+      entries.map(({ action }: { action: string }) => action),
+      ['refunded', 'refundPrepared'],
+      'asked again, nothing is done again',
+    )
+  })
+
+  it('waits until a mint that was signed has run out in a final block, whichever key signed it', async () => {
+    const { paid } = await minting(6)
+    const first = await prepare(paid)
+    assert.equal(await told(paid), 'held refunding')
+    const [intent = assert.fail()] = await world.pool<{ until: number }[]>`
+      SELECT valid_until AS until FROM outbox WHERE kind = 'mint' ORDER BY id DESC LIMIT 1`
+    assert.equal(first.json.safeAfter, new Date(intent.until * 1000).toISOString())
+    assert.deepEqual([first.json.mayStillMint, first.json.sendNow], [true, false])
+    assert.match(first.json.says, /^Do not send it yet: a mint that was signed/)
+    // The key of that mint is none of ours any more; what it signed can still be carried out.
+    const signer = localSigner(world.chain.accounts[10]?.privateKey ?? assert.fail())
+    const { rpc, chain, factory } = world
+    await world.instance({ minter: createSender({ rpc, signer, chainId: chain.chainId, factory }) }).payments()
+    assert.equal((await prepare(paid)).json.mayStillMint, true)
+    // Its time is over at the head, which is not final.
+    await world.chain.setNextTime(intent.until + 1)
+    await world.chain.mine()
+    await follow()
+    assert.equal((await prepare(paid)).json.mayStillMint, true)
+    await world.chain.mine(FINAL_BLOCKS)
+    await follow()
+    assert.equal((await prepare(paid)).json.sendNow, true)
+    assert.equal((await record(paid, await sendBack(6))).json.alarm, null)
+    await world.settle()
+    assert.equal(await world.read('nodeOfRef', [paid]), 0n)
+  })
+
+  it('gives way to a signed mint that lands first: it is minted, and the operator is told not to send', async () => {
+    const { paid, mint } = await minting(7)
+    await prepare(paid)
+    await world.chain.rpc('eth_sendRawTransaction', [mint])
+    await world.settle()
+    assert.equal(await told(paid), 'minted')
+    assert.deepEqual(await alarmsOf(paid), ['mintedThoughRefunding'])
+    assert.deepEqual(await webhooksOf(paid), ['mintedThoughRefunding'])
+    assert.ok((await readLedgerFigures(world.pool)).refundAlarms > 0)
+    const again = await prepare(paid)
+    assert.deepEqual([again.status, /Send nothing back/.test(again.json.error)], [409, true], again.text)
+  })
+
+  it('of a payment that the contract had passed over, whose blocks are reorganised out, is told of the node', async () => {
+    await beginSlot(world)
+    const gifts = [await world.pay(8, BASIC), await world.pay(8, BASIC)]
+    await world.settle()
+    const { paid, mint } = await minting(9)
+    const fork = await height()
+    for (const gift of gifts) {
+      const nodeId = (await paymentOf(world, gift))?.nodeId ?? assert.fail()
+      await world.act(8, 'transferFrom', [world.at(8), world.at(9), BigInt(nodeId)])
+    }
+    await world.chain.rpc('eth_sendRawTransaction', [mint])
+    await world.chain.mine()
+    await follow()
+    assert.equal(await told(paid), 'held walletLimit', 'its order was passed over: the wallet was full')
+    const prepared = await prepare(paid)
+    assert.equal(prepared.json.mayStillMint, true, 'though its mint is in a block')
+    assert.equal(prepared.json.sendNow, false)
+    await world.chain.reorg((await height()) - fork, [[mint, 0]])
+    await world.settle()
+    assert.equal(await told(paid), 'minted')
+    assert.deepEqual(await alarmsOf(paid), ['mintedThoughRefunding'])
+  })
+
+  it('of value that is gone with its block is gone, and back with it', async () => {
+    const paid = await accepted(11)
+    const raw = await world.raw(paid)
+    await prepare(paid)
+    await world.chain.reorg(1)
+    await follow()
+    assert.equal(await told(paid), 'orphaned refunding')
+    assert.deepEqual(await alarmsOf(paid), ['refundOfOrphaned'])
+    assert.match((await prepare(paid)).json.error, /reorganised out/)
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.chain.mine()
+    await world.settle()
+    assert.equal(await told(paid), 'held refunding')
+    // In another block than the one in which it was accepted.
+    assert.deepEqual((await cancel(paid)).json.status, 'seen')
+    const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
+    await world.chain.reorg((await height()) - blockNumber + 1)
+    await follow()
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.settle()
+    assert.equal(await told(paid), 'minted', 'given up, it is no word of the operator’s any more')
+  })
+
+  it('leaves nothing else to decide until it is recorded or given up', async () => {
+    const paid = await world.pay(12, BASIC / 100n)
+    await world.settle()
+    await prepare(paid)
+    for (const [act, body] of [
+      ['release', { tierId: 'basic' }],
+      ['dismiss', {}],
+    ] as const) {
+      const refused = await desk.post(`payments/${paid}/${act}`, body)
+      assert.deepEqual([refused.status, /cancel it first/.test(refused.json.error)], [409, true], refused.text)
+    }
+    assert.equal(
+      (await desk.post('payments/dismiss', { belowWei: (BASIC / 99n).toString(), dryRun: true })).json.count,
+      0,
+    )
+    assert.equal((await cancel(paid)).json.reason, 'wrongAmount')
+    assert.equal((await cancel(paid)).status, 409)
+    await desk.post(`payments/${paid}/dismiss`)
+    assert.equal(await told(paid), 'dismissed wrongAmount')
+  })
+
+  it('is told of while it waits, since it was prepared', async () => {
+    const paid = await world.pay(12, BASIC + 9n)
+    await world.settle()
+    assert.equal((await readLedgerFigures(world.pool)).oldestRefundTime, null)
+    await prepare(paid)
+    await world.pool`UPDATE payment_verdicts SET decided_at = now() - interval '25 hours' WHERE reason = 'refunding' AND withdrawn_at IS NULL
+      AND payment_id = (SELECT id FROM payments WHERE tx_hash = ${paid})`
+    const { now, oldestRefundTime } = await readLedgerFigures(world.pool)
+    assert.ok(oldestRefundTime !== null && now - oldestRefundTime > 86_400)
+    await cancel(paid)
+    assert.equal((await readLedgerFigures(world.pool)).oldestRefundTime, null)
+  })
+
+  it('knows a bound where the ledger was lost: an hour after the block up to which it was', async () => {
+    const own = await startDesk({}, { slotsInEpoch: 1 })
+    const w = own.world
+    try {
+      const paid = await w.pay(5, BASIC - 1n)
+      await w.settle()
+      await w.chain.mine(4)
+      await w.payments()
+      const head = await w.chain.block()
+      await raiseRecheck(w.pool, Number(head.number), 'pass')
+      const until = Number(head.timestamp) + 3_600
+      const asked = await own.post(`payments/${paid}/refund/prepare`)
+      assert.deepEqual([asked.json.safeAfter, asked.json.sendNow], [new Date(until * 1000).toISOString(), false])
+      await w.chain.setNextTime(until + 1)
+      await w.chain.mine(4)
+      await w.payments()
+      assert.equal((await own.post(`payments/${paid}/refund/prepare`)).json.sendNow, true)
+    } finally {
+      await own.close()
+    }
+  })
+
+  it('waits for 64 blocks where the chain calls none final, or for more where the settings ask for more', async () => {
+    const paid = await accepted(13)
+    const asks = async (finality: number | 'guarded') => {
+      const chain = { ...world.ctx.chain, finalized: async () => null, providers: [] }
+      const deps = operatorDeps({ ...world.ctx, chain, rules: { ...world.ctx.rules, finality } }, world.pool)
+      const answer = await prepareRefund(deps, ACTOR, { payment: paid })
+      return isOperatorRefusal(answer) ? answer.message : answer.sendNow
+    }
+    await world.chain.mine(63)
+    await follow()
+    assert.equal(await asks('guarded'), false)
+    await world.chain.mine(1)
+    await follow()
+    assert.deepEqual([await asks('guarded'), await asks(10), await asks(65)], [true, true, false])
+    await cancel(paid)
+    await world.settle()
+  })
+})
+
+describe('a refund that is given up', () => {
+  it('leaves a payment as it stood: held, dismissed, released, or on its way', async () => {
+    const wrong = await world.pay(14, BASIC - 1n)
+    await world.settle()
+    await prepare(wrong)
+    await cancel(wrong)
+    assert.equal(await told(wrong), 'held wrongAmount')
+    await desk.post(`payments/${wrong}/dismiss`)
+    await prepare(wrong)
+    assert.equal(await told(wrong), 'held refunding')
+    await cancel(wrong)
+    assert.equal(await told(wrong), 'dismissed wrongAmount')
+
+    const released = await world.pay(14, BASIC - 2n)
+    await world.settle()
+    await desk.post(`payments/${released}/release`, { tierId: 'basic' })
+    await prepare(released)
+    await cancel(released)
+    assert.equal(await told(released), 'accepted')
+
+    const { paid, mint } = await minting(15)
+    await prepare(paid)
+    await cancel(paid)
+    assert.equal(await told(paid), 'minting')
+    await world.chain.rpc('eth_sendRawTransaction', [mint])
+    await world.settle()
+    assert.deepEqual([await told(paid), await told(released)], ['minted', 'minted'])
+    assert.deepEqual(await alarmsOf(paid), [])
+    const { verdicts } = (await desk.get(`payments/${wrong}`)).json.payments[0]
+    assert.deepEqual(
+      verdicts.map((v: { reason: string; withdrawnBy: string | null }) => [v.reason, v.withdrawnBy]),
+      [
+        ['wrongAmount', null],
+        ['refunding', 'ada'],
+        ['wrongAmount', null],
+        ['refunding', 'ada'],
+      ],
+    )
+  })
+
+  it('has what a pass had accepted judged again: the wallet’s places may be taken by then', async () => {
+    const first = await accepted(16)
+    await prepare(first)
+    const others = [await world.pay(16, BASIC), await world.pay(16, BASIC)]
+    await world.settle()
+    for (const other of others) assert.equal(await told(other), 'minted')
+    await cancel(first)
+    await world.settle()
+    assert.equal(await told(first), 'held walletLimit')
+  })
+
+  it('keeps its wallet’s place meanwhile where a mint was signed', async () => {
+    const { paid, mint } = await minting(17)
+    await prepare(paid)
+    const others = [await world.pay(17, BASIC), await world.pay(17, BASIC)]
+    await world.chain.mine()
+    await follow()
+    assert.deepEqual(await Promise.all(others.map(told)), ['accepted', 'held walletLimit'])
+    await cancel(paid)
+    await world.chain.rpc('eth_sendRawTransaction', [mint])
+    await world.settle()
+    assert.deepEqual(await Promise.all([paid, ...others].map(told)), ['minted', 'minted', 'held walletLimit'])
+  })
+})
+
+describe('a refund that is on chain', () => {
+  it('is recorded before anything was signed, and stops the mint', async () => {
+    const paid = await accepted(18)
+    const recorded = await record(paid, await sendBack(18))
+    assert.deepEqual([recorded.json.status, recorded.json.alarm], ['refunded', null], recorded.text)
+    await world.settle()
+    assert.equal(await world.read('nodeOfRef', [paid]), 0n)
+  })
+
+  it('is recorded and told where a signed mint may still land; the node, too, where it does', async () => {
+    const { paid, mint } = await minting(18)
+    const recorded = await record(paid, await sendBack(18))
+    assert.deepEqual([recorded.json.status, recorded.json.alarm], ['refunded', 'refundTooEarly'], recorded.text)
+    await world.chain.rpc('eth_sendRawTransaction', [mint])
+    await world.settle()
+    assert.equal(await told(paid), 'minted')
+    assert.deepEqual(await alarmsOf(paid), ['refundTooEarly', 'mintedThoughRefunded'])
+    assert.deepEqual(await webhooksOf(paid), ['refundTooEarly', 'mintedThoughRefunded'])
+  })
+
+  it('is recorded and told of a payment that has its node, and stands where the node is taken back', async () => {
+    const paid = await accepted(18)
+    const fork = await height()
+    await world.settle()
+    assert.equal(await told(paid), 'minted')
+    const value = `0x${BASIC.toString(16)}` as const
+    const refundTxHash = await world.chain.send({ from: world.at(19), to: world.at(18), value })
+    await world.chain.mine()
+    const raw = await world.raw(refundTxHash)
+    const recorded = await record(paid, refundTxHash)
+    assert.deepEqual([recorded.json.status, recorded.json.alarm], ['minted', 'refundOfMinted'], recorded.text)
+    assert.equal(await told(paid), 'minted')
+    assert.deepEqual(await alarmsOf(paid), ['refundOfMinted'])
+    // On the other fork the refund is, and the mint is not.
+    await world.chain.reorg((await height()) - fork, [[raw, 0]])
+    await follow()
+    assert.equal(await told(paid), 'refunded')
+    await runOut()
+    await world.settle()
+    assert.equal(await world.read('nodeOfRef', [paid]), 0n)
+  })
+
+  it('of a payment that has its node, and is gone itself, is told, and no word on that payment any more', async () => {
+    const paid = await accepted(10)
+    await world.settle()
+    assert.equal((await record(paid, await sendBack(10))).json.alarm, 'refundOfMinted')
+    await world.chain.reorg(1)
+    await world.chain.mine(70)
+    await world.payments()
+    assert.deepEqual(await alarmsOf(paid), ['refundOfMinted', 'refundGone'])
+    const [word] = (await desk.get(`payments/${paid}`)).json.payments[0].verdicts.slice(-1)
+    assert.deepEqual([word.verdict, word.withdrawnBy, await told(paid)], ['refunded', 'refundCheck', 'minted'])
+  })
+
+  it('of a payment that a reorganisation takes out is told of, and of a rescan nothing', async () => {
+    const paid = await accepted(18)
+    const raw = await world.raw(paid)
+    const refundTxHash = await sendBack(18)
+    const back = await world.raw(refundTxHash)
+    assert.equal((await record(paid, refundTxHash)).json.alarm, null)
+    await follow()
+    const fromBlock = (await height()) - 1
+    await world.pool`UPDATE payments SET from_address = ${world.at(9)} WHERE tx_hash = ${paid}`
+    const rescanned = await rescan(operatorDeps(world.ctx, world.pool), ACTOR, { fromBlock })
+    assert.ok(!isOperatorRefusal(rescanned) && rescanned.wentBackTo !== null)
+    await follow()
+    assert.deepEqual([await told(paid), await alarmsOf(paid)], ['refunded', []])
+    await world.chain.reorg(2, [[back, 0]])
+    await follow()
+    assert.equal(await told(paid), 'orphaned')
+    assert.deepEqual([await alarmsOf(paid), await webhooksOf(paid)], [['refundOfOrphaned'], ['refundOfOrphaned']])
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.chain.mine()
+    await world.settle()
+    assert.equal(await told(paid), 'refunded')
+  })
+
+  it('of a payment that is out is recorded, told, and stands when the payment comes back', async () => {
+    const paid = await accepted(18)
+    const raw = await world.raw(paid)
+    await world.chain.reorg(1)
+    await follow()
+    assert.equal(await told(paid), 'orphaned')
+    const recorded = await record(paid, await sendBack(18))
+    assert.deepEqual([recorded.json.status, recorded.json.alarm], ['orphaned', 'refundOfOrphaned'], recorded.text)
+    await world.chain.rpc('eth_sendRawTransaction', [raw])
+    await world.chain.mine()
+    await world.settle()
+    assert.equal(await told(paid), 'refunded')
+  })
+})
+
+it('of all of this the ledger says what the chain says', () => checkInvariants(world))

@@ -1,0 +1,220 @@
+// Whose node it is: a node that carries a payment's ref is the payment's only where it was minted to the wallet that paid and in the tier that
+// was paid for, by the verdict that was given before or by the price. Played with the minter's key outside of the service.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { FactoryCall } from '../../src/chain/port.ts'
+import { encodeCall } from '../../src/chain/sender.ts'
+import { readOddCohorts } from '../../src/db/cohorts.ts'
+import type { Hash } from '../../src/domain/units.ts'
+import { FOREVER } from '../support/factory.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, SLOT_SEC, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const PLUS = ETHER / 40n
+
+let desk: Desk
+let world: World
+const onPurpose = { foreign: [] as Hash[], unpaidRefs: [] as Hash[] }
+before(async () => {
+  desk = await startDesk()
+  world = desk.world
+  await world.settle()
+})
+after(() => desk.close())
+
+const told = async (txHash: Hash) => {
+  const payment = await paymentOf(world, txHash)
+  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
+}
+const follow = () => world.instance({ minter: null }).payments()
+/** Calls the factory with the minter's key past the service. */
+async function callAsThief(call: FactoryCall): Promise<void> {
+  onPurpose.foreign.push(await world.call(1, world.factory, encodeCall(call, { guarded: false }).data))
+}
+/** Mints so, into a cohort of the tier that takes nodes for a while yet, or into the one that is named. */
+async function steal(tierNo: number, ref: Hash, to: number, named?: number): Promise<void> {
+  const [open = assert.fail('no cohort')] = await world.pool<{ cohort: number }[]>`
+    SELECT cohort FROM cohorts WHERE tier_no = ${tierNo} ORDER BY size, next_due DESC LIMIT 1`
+  const orders = [{ to: world.at(to), cohort: named ?? open.cohort, ref }]
+  await callAsThief({ kind: 'mint', orders, guard: null, validUntil: FOREVER })
+  assert.notEqual(await world.read('nodeOfRef', [ref]), 0n)
+}
+/** Opens a cohort so. @returns its number. */
+async function openAsThief(intervalSec: number, phase: number): Promise<number> {
+  const first = Number(await world.read<bigint>('lastCohort')) + 1
+  const now = Number((await world.chain.block()).timestamp)
+  const firstDue = (Math.floor(now / SLOT_SEC) + 5) * SLOT_SEC + phase
+  await callAsThief({
+    kind: 'openCohorts',
+    first,
+    openings: [{ tierNo: 1, firstDue, intervalSec }],
+    validUntil: FOREVER,
+  })
+  return first
+}
+/** A payment that is accepted, and whose mint nobody has begun. */
+async function accepted(account: number): Promise<Hash> {
+  const paid = await world.pay(account, BASIC)
+  await world.chain.mine()
+  await follow()
+  assert.equal(await told(paid), 'accepted')
+  return paid
+}
+const alarmsOf = async (ref: string) => {
+  const rows = await world.pool<{ action: string }[]>`
+    SELECT action FROM audit WHERE subject = ${ref} AND actor = 'pass' ORDER BY id`
+  return rows.map(({ action }) => action)
+}
+const isPaid = async (ref: Hash) => {
+  const [node = assert.fail('no node')] = await world.pool<{ paid: boolean }[]>`
+    SELECT payment_id IS NOT NULL AS paid FROM nodes WHERE ref = ${ref}`
+  return node.paid
+}
+async function isNoNodeOf(paid: Hash): Promise<void> {
+  onPurpose.unpaidRefs.push(paid)
+  assert.equal(await isPaid(paid), false, 'the node counts as unpaid, so that its cohort is not credited')
+  assert.deepEqual(await alarmsOf(paid), ['mintedElsewhere'])
+}
+
+test('a node of a dearer tier is not the payment’s, by the verdict that was given before', async () => {
+  const paid = await accepted(5)
+  await steal(2, paid, 5)
+  await world.settle()
+  assert.equal(await told(paid), 'held mintedElsewhere')
+  await isNoNodeOf(paid)
+  const released = await desk.post(`payments/${paid}/release`, { tierId: 'basic' })
+  assert.deepEqual([released.status, /refund or dismiss/.test(released.json.error)], [409, true], released.text)
+})
+
+test('a node of the tier that was accepted is the payment’s, whoever minted it', async () => {
+  const paid = await accepted(6)
+  await steal(1, paid, 6)
+  await world.settle()
+  assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
+})
+
+test('a node of a payment whose amount was judged to buy nothing is not the payment’s', async () => {
+  const paid = await world.pay(7, BASIC + 1n)
+  await world.settle()
+  assert.equal(await told(paid), 'held wrongAmount')
+  await steal(3, paid, 7)
+  await world.settle()
+  assert.equal(await told(paid), 'held mintedElsewhere')
+  await isNoNodeOf(paid)
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  await world.credit()
+  await world.chain.mine()
+  await follow()
+  const [node] =
+    await world.pool`SELECT c.turn_count AS turns FROM nodes n JOIN cohorts c USING (cohort) WHERE ref = ${paid}`
+  assert.equal(node?.turns, 0)
+})
+
+test('a node of a payment that was dismissed is told, and not the payment’s', async () => {
+  const paid = await world.pay(8, BASIC + 2n)
+  await world.settle()
+  await desk.post(`payments/${paid}/dismiss`)
+  await steal(3, paid, 8)
+  await world.settle()
+  assert.equal(await told(paid), 'dismissed wrongAmount')
+  await isNoNodeOf(paid)
+})
+
+test('a transfer that failed buys no node, though its amount is a price', async () => {
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x5f5ffd'])
+  const paid = await world.pay(9, BASIC)
+  await world.chain.mine()
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  assert.equal(await world.succeeded(paid), false)
+  await steal(1, paid, 9)
+  await world.settle()
+  assert.equal(await told(paid), 'ignored failed')
+  assert.equal(await isPaid(paid), false)
+  onPurpose.unpaidRefs.push(paid)
+})
+
+test('a cohort of a phase that is no multiple of the slot takes no nodes, is not credited, and its node is not the payment’s', async () => {
+  const paid = await accepted(13)
+  const odd = await openAsThief(INTERVAL_SEC, 7)
+  await steal(1, paid, 13, odd)
+  await follow()
+  assert.deepEqual(
+    (await readOddCohorts(world.pool)).map(({ cohort }) => cohort),
+    [odd],
+  )
+  assert.deepEqual(await alarmsOf(String(odd)), ['cohortOdd'])
+  assert.equal(await told(paid), 'held mintedElsewhere')
+  await isNoNodeOf(paid)
+  // Granted, the node keeps no cohort from being credited; but this one is not.
+  const [{ id } = assert.fail()] = await world.pool<
+    { id: number }[]
+  >`SELECT node_id AS id FROM nodes WHERE ref = ${paid}`
+  await desk.post(`nodes/${id}/grant`, { reason: 'a test' })
+  await world.chain.increaseTime(2 * INTERVAL_SEC)
+  await world.rest()
+  const [cohort] = await world.pool`SELECT turn_count AS turns, next_due AS due FROM cohorts WHERE cohort = ${odd}`
+  assert.equal(cohort?.turns, 0)
+})
+
+test('a cohort of an interval that the terms never had is none either, until the contract’s owner has set it', async () => {
+  const paid = await accepted(14)
+  const odd = await openAsThief(INTERVAL_SEC / 2, 0)
+  await steal(1, paid, 14, odd)
+  await follow()
+  assert.equal(await told(paid), 'held mintedElsewhere')
+  const blocks = Number((await world.chain.block()).number)
+  await world.act(0, 'setInterval', [BigInt(odd), BigInt(INTERVAL_SEC)])
+  await follow()
+  assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
+  // With the owner's act goes what it did.
+  await world.chain.reorg(Number((await world.chain.block()).number) - blocks)
+  await follow()
+  assert.ok((await readOddCohorts(world.pool)).some(({ cohort }) => cohort === odd))
+  await world.act(0, 'setInterval', [BigInt(odd), BigInt(INTERVAL_SEC)])
+  await world.settle()
+  assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
+})
+
+test('a cohort that was opened by terms that ended since is sound', async () => {
+  const before = (await readOddCohorts(world.pool)).length
+  await world.pool`INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
+    SELECT (SELECT block_time FROM cursors), payouts, min_wei, max_wei, 700, 70, 'test' FROM credit_terms ORDER BY from_time LIMIT 1`
+  assert.equal((await readOddCohorts(world.pool)).length, before)
+  await world.pool`DELETE FROM credit_terms WHERE interval_sec = 700`
+})
+
+test('before any verdict the price alone says which tier was paid for', async () => {
+  const [right, wrong] = [await world.pay(10, PLUS), await world.pay(11, PLUS)]
+  await world.chain.mine()
+  await steal(2, right, 10)
+  await steal(3, wrong, 11)
+  await world.settle()
+  assert.deepEqual([await told(right), await told(wrong)], ['minted', 'held mintedElsewhere'])
+  await isNoNodeOf(wrong)
+})
+
+test('where neither says, as in a ledger that was lost, the node is the payment’s, and told once to confirm', async () => {
+  const paid = await world.pay(12, BASIC + 3n)
+  await world.chain.mine()
+  // Released and minted, as far as the chain remembers; this ledger sees both for the first time.
+  await steal(2, paid, 12)
+  await world.settle()
+  assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
+  assert.deepEqual(await alarmsOf(paid), ['nodeToConfirm'])
+  // Its own mint is taken back and comes again, as after a rescan.
+  const raws = [await world.raw(paid), await world.raw(onPurpose.foreign.at(-1) ?? assert.fail())]
+  const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
+  const depth = Number((await world.chain.block()).number) - blockNumber + 1
+  await world.chain.reorg(depth, [
+    [raws[0] ?? '0x', 0],
+    [raws[1] ?? '0x', 1],
+  ])
+  await world.settle()
+  assert.equal(await told(paid), 'minted')
+  assert.deepEqual(await alarmsOf(paid), ['nodeToConfirm'])
+})
+
+test('of all of this the ledger says what the chain says', () => checkInvariants(world, onPurpose))
