@@ -615,9 +615,13 @@ named a second time with --again: expelling takes what somebody paid for, or was
   {
     name: 'transactions stuck',
     group: 'books',
-    summary: 'list senders that send nothing, since the providers name a nonce that no followed block bears out',
-    details: `Either the key was used elsewhere, or a provider is wrong. After 64 blocks in which all of them say so it is taken for
-true by itself; "transactions free" does so at once.`,
+    summary: 'list senders and transactions that are stuck, and why',
+    details: `A sender whose nonce the providers name higher than followed blocks bear out sends nothing: either the key was used elsewhere,
+or a provider is wrong. After 64 blocks in which all of them say so it is taken for true by itself; "transactions free" does so at once.
+
+A transaction is listed once it is in no block after 12. Why: "nonce", its sender is such a one; "behind", one before it is; "over", its
+time is over, and the next run takes its nonce for nothing and sends what it was for again; "fee", blocks ask for more than it offers, which
+is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not take it, and say why; "waiting", they have it.`,
     examples: ['node-ledger transactions stuck'],
     load: async () => (await import('./transactions.ts')).stuck,
   },

@@ -6,6 +6,31 @@ import { actorHere, withOperator } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
 import { table, tableOf } from './output.ts'
 
+const SENDER_COLUMNS = ['sender', 'said', 'known', 'sinceBlock', 'takeOver']
+const SENDER_HEADS = ['sender', 'nonce by the providers', 'by followed blocks', 'since block', 'to be taken over']
+const STUCK_COLUMNS = [
+  'sender',
+  'nonce',
+  'kind',
+  'pendingBlocks',
+  'attempts',
+  'why',
+  'lastOutcome',
+  'maxFeeWei',
+  'baseFeeWei',
+]
+const STUCK_HEADS = [
+  'sender',
+  'nonce',
+  'kind',
+  'blocks',
+  'attempts',
+  'why',
+  'providers said',
+  'offers per gas',
+  'base fee',
+]
+
 interface Row {
   nonce: number
   kind: string
@@ -42,9 +67,12 @@ export async function list(call: Call): Promise<ExitCode> {
 export async function stuck(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
     const found = await listStuck(deps)
-    const columns = ['sender', 'said', 'known', 'sinceBlock', 'takeOver']
-    const heads = ['sender', 'nonce by the providers', 'by followed blocks', 'since block', 'to be taken over']
-    await showPage(call, { ...found }, (rows) => tableOf(rows, columns, heads))
+    const { senders, transactions } = found
+    const parts = [
+      ...(senders.length > 0 ? [tableOf(senders, SENDER_COLUMNS, SENDER_HEADS)] : []),
+      ...(transactions.length > 0 ? [tableOf(transactions, STUCK_COLUMNS, STUCK_HEADS)] : []),
+    ]
+    await call.out.result(found, parts.length > 0 ? parts.join('\n\n') : 'None.')
     return EXIT.done
   })
 }

@@ -46,6 +46,40 @@ export async function readTransactions(
     ORDER BY o.id DESC LIMIT ${limit}`
 }
 
+/** A transaction that is in no followed block although it was signed long ago. */
+export interface StuckRow {
+  id: number
+  sender: Address
+  nonce: number
+  kind: string
+  /** Blocks since its first attempt was signed. */
+  pendingBlocks: number
+  attempts: number
+  /** Of the last attempt: what the providers said of it, null before they were asked; and the most it offers per gas. */
+  lastOutcome: string | null
+  maxFeeWei: bigint
+  /** The base fee of the last followed block; null where the chain has none. */
+  baseFeeWei: bigint | null
+  /** Whether its time is over: it could only revert. */
+  isOver: boolean
+  /** Whether one of the same sender with a lower nonce waits, too. */
+  isBehind: boolean
+}
+
+/** Pending transactions whose first attempt is at least `blocks` old, lowest nonce first. */
+export async function readStuck(sql: Sql, blocks: number): Promise<StuckRow[]> {
+  return await sql<StuckRow[]>`
+    SELECT o.id, o.sender, o.nonce, o.kind, c.block_number - a.first AS "pendingBlocks", a.attempts, a."lastOutcome",
+      a."maxFeeWei", (SELECT base_fee_wei FROM block_fees ORDER BY number DESC LIMIT 1) AS "baseFeeWei",
+      o.valid_until < c.block_time AS "isOver",
+      EXISTS (SELECT FROM outbox before WHERE before.sender = o.sender AND before.state = 'pending' AND before.nonce < o.nonce) AS "isBehind"
+    FROM outbox o JOIN cursors c ON c.name = 'follow'
+    CROSS JOIN LATERAL (SELECT min(signed_at_block) AS first, count(*)::int AS attempts,
+      (array_agg(last_outcome ORDER BY attempt DESC))[1] AS "lastOutcome", (array_agg(max_fee_wei ORDER BY attempt DESC))[1]::numeric AS "maxFeeWei"
+      FROM outbox_attempts WHERE outbox_id = o.id) a
+    WHERE o.state = 'pending' AND c.block_number - a.first >= ${blocks} ORDER BY o.sender, o.nonce`
+}
+
 /** What a sender last paid per gas, in wei, rounded up; null before its first transaction. */
 export async function readLastGasPrice(sql: Sql, sender: Address): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`

@@ -77,6 +77,31 @@ export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
 }
 
+/** What is known of a transaction that is in no block although it was signed long ago. */
+export interface StuckFacts {
+  /** The providers name a nonce of its sender that followed blocks do not bear out. */
+  isAhead: boolean
+  isBehind: boolean
+  isOver: boolean
+  /** It offers less than the last block's base fee. */
+  isCheap: boolean
+  /** The kind of what the providers said last; null before they were asked. */
+  lastOutcome: string | null
+}
+
+/**
+ * Why a transaction is stuck, in the order of what has to be dealt with first: `nonce` (the sender's is in doubt), `behind` (another one of
+ * its sender), `over` (its time is over: the next run takes its nonce for nothing), `fee` (blocks ask for more than it offers), `refused`
+ * (the providers do not take it), `waiting` (they have it, and no block took it).
+ */
+export function whyStuck(facts: StuckFacts): 'nonce' | 'behind' | 'over' | 'fee' | 'refused' | 'waiting' {
+  if (facts.isAhead) return 'nonce'
+  if (facts.isBehind) return 'behind'
+  if (facts.isOver) return 'over'
+  if (facts.isCheap) return 'fee'
+  return facts.lastOutcome === 'accepted' ? 'waiting' : 'refused'
+}
+
 /** Clients also ask for more than before in so many words, which an eighth of nothing is not. */
 function raised(feeWei: bigint): bigint {
   return larger((feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR, feeWei + 1n)

@@ -1,7 +1,8 @@
 // The transactions of the minter and the distributor, and the rounds, as the operator pages through them.
 import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/nonce-ahead.ts'
 import { inTransaction } from '../db/sql.ts'
-import { readRounds, readTransactions, TRANSACTION_STATES } from '../db/transactions.ts'
+import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/transactions.ts'
+import { STUCK_AFTER_BLOCKS, whyStuck } from '../domain/send.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
@@ -21,9 +22,24 @@ export async function listTransactions(deps: LedgerDb, input: Fields): Promise<P
   return pageOf('transactions', await readTransactions(deps.pool, asked), limit)
 }
 
-/** GET transactions/stuck: senders that send nothing, since the providers name a nonce that no followed block bears out. */
-export async function listStuck(deps: LedgerDb): Promise<object> {
-  return { senders: await listNoncesAhead(deps.pool) }
+/**
+ * GET transactions/stuck: senders that send nothing, since the providers name a nonce that no followed block bears out; and transactions that
+ * are in no block after 12, each with why.
+ */
+export async function listStuck(deps: LedgerDb): Promise<{ senders: object[]; transactions: object[] }> {
+  const senders = await listNoncesAhead(deps.pool)
+  const ahead = new Set(senders.map(({ sender }) => sender))
+  const stuck = await readStuck(deps.pool, STUCK_AFTER_BLOCKS)
+  const transactions = stuck.map(({ isOver, isBehind, maxFeeWei, baseFeeWei, ...row }) => ({
+    ...row,
+    maxFeeWei: maxFeeWei.toString(),
+    baseFeeWei: baseFeeWei?.toString() ?? null,
+    why: whyStuck({
+      ...{ isOver, isBehind, lastOutcome: row.lastOutcome, isAhead: ahead.has(row.sender) },
+      isCheap: baseFeeWei !== null && maxFeeWei < baseFeeWei,
+    }),
+  }))
+  return { senders, transactions }
 }
 
 /**

@@ -128,6 +128,29 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('Nothing is held.').waitFor()
   })
 
+  test('what keeps an account from sending is shown with why, and taken over where the operator says so', async () => {
+    // Only a provider that is wrong, or a key used elsewhere, makes one; what the page does with it is looked at here.
+    const sender = wallet(1, wellKnown).address
+    const senders = [{ sender, said: 5_000, known: 7, sinceBlock: 12, takeOver: false }]
+    const facts = { id: 3, sender, nonce: 7, kind: 'mint', pendingBlocks: 20, attempts: 2, why: 'nonce' }
+    const transactions = [{ ...facts, lastOutcome: 'accepted', maxFeeWei: '7', baseFeeWei: '5' }]
+    await page.route('**/api/admin/transactions/stuck', (route) => route.fulfill({ json: { senders, transactions } }))
+    await go('Transactions')
+    await page.getByRole('row', { name: '5000' }).waitFor()
+    await page.getByText('The nonce of its account is in doubt, as above.').waitFor()
+    await axe()
+    await page.getByRole('button', { name: 'Take over…' }).click()
+    const asked = page.waitForRequest('**/api/admin/transactions/free')
+    await dialog().getByLabel('Reason').fill('the key was used elsewhere')
+    await confirm('Take over')
+    assert.deepEqual((await asked).postDataJSON(), { sender, reason: 'the key was used elsewhere' })
+    // The service knows of no such nonce.
+    await dialog().getByRole('alert').waitFor()
+    await dialog().getByRole('button', { name: 'Leave it' }).click()
+    await page.unrouteAll()
+    await go('Payments')
+  })
+
   test('a wallet is put on the deny list, its payment is held, and it is taken off again', async () => {
     const denied = wallet(9, wellKnown)
     await go('Deny list')

@@ -92,6 +92,27 @@ export interface AdminTerms {
   enteredBy: string
 }
 
+/** An account of which the providers name a nonce that no followed block bears out. */
+export interface StuckSender {
+  sender: Hex
+  said: number
+  known: number
+  sinceBlock: number
+  takeOver: boolean
+}
+
+/** A transaction that is in no block after twelve. */
+export interface StuckTransaction {
+  id: number
+  sender: Hex
+  nonce: number
+  kind: string
+  pendingBlocks: number
+  attempts: number
+  lastOutcome: string | null
+  why: 'nonce' | 'behind' | 'over' | 'fee' | 'refused' | 'waiting'
+}
+
 /** A wallet that buyers pay or paid to. Blocks, and unix seconds of block time. */
 export interface PaymentsWallet {
   wallet: Hex

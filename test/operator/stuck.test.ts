@@ -1,0 +1,57 @@
+// Why a transaction is stuck, as the operator is told.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { whyStuck } from '../../src/domain/send.ts'
+import { listStuck } from '../../src/operator/transactions.ts'
+import { isOneNode } from '../faults/stage.ts'
+import { ETHER, startWorld, type World } from '../support/world.ts'
+
+const GWEI = 10n ** 9n
+const DEAR = `0x${(600n * GWEI).toString(16)}`
+
+let world: World
+before(async () => {
+  world = await startWorld({ feeCapWei: 500n * GWEI })
+  await world.settle()
+})
+after(async () => world.close())
+
+const stuck = async () => {
+  const { transactions } = await listStuck({ pool: world.pool })
+  return transactions as { nonce: number; kind: string; pendingBlocks: number; why: string }[]
+}
+
+test('a mint that offers less than blocks ask for is told as that once it is in no block after twelve, and until it is in one', async () => {
+  const payment = await world.pay(5, ETHER / 100n)
+  await world.chain.mine()
+  await world.payments()
+  for (let block = 0; block < 11; block++) {
+    await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [DEAR])
+    await world.chain.mine()
+  }
+  await world.payments()
+  assert.deepEqual(await stuck(), [])
+  await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [DEAR])
+  await world.chain.mine()
+  await world.payments()
+  const [mint, ...others] = await stuck()
+  assert.deepEqual([mint?.kind, mint?.pendingBlocks, mint?.why, others.length], ['mint', 12, 'fee', 0])
+  await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${GWEI.toString(16)}`])
+  await world.settle()
+  assert.deepEqual(await stuck(), [])
+  await isOneNode(world, payment)
+})
+
+test('of several reasons the one that has to be dealt with first is told', () => {
+  const fine = { isAhead: false, isBehind: false, isOver: false, isCheap: false, lastOutcome: 'accepted' }
+  const rows = [
+    [{}, 'waiting'],
+    [{ lastOutcome: 'underpriced' }, 'refused'],
+    [{ lastOutcome: null }, 'refused'],
+    [{ lastOutcome: 'underpriced', isCheap: true }, 'fee'],
+    [{ isCheap: true, isOver: true }, 'over'],
+    [{ isOver: true, isBehind: true }, 'behind'],
+    [{ isBehind: true, isAhead: true }, 'nonce'],
+  ] as const
+  for (const [facts, why] of rows) assert.equal(whyStuck({ ...fine, ...facts }), why)
+})
