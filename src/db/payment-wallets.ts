@@ -92,6 +92,8 @@ export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWal
   const removed = await sql`
     DELETE FROM payment_wallets WHERE wallet = ${wallet}
       AND NOT EXISTS (SELECT FROM payments WHERE block_number >= ${watchedFrom} AND wallet = ${wallet})
+      AND NOT EXISTS (SELECT FROM dust d WHERE d.block_number >= ${watchedFrom} AND d.wallet_id = payment_wallets.id)
+      AND NOT EXISTS (SELECT FROM zero_transfers z WHERE z.block_number >= ${watchedFrom} AND z.wallet_id = payment_wallets.id)
       AND NOT EXISTS (SELECT FROM wallet_outflows WHERE block_number >= ${watchedFrom} AND wallet = ${wallet})`
   if (removed.count > 0) await sql`DELETE FROM wallet_books WHERE wallet = ${wallet}`
   return removed.count > 0

@@ -15,8 +15,12 @@ const COPIED = {
 } as const
 const WALLETS =
   'id, wallet, from_block, from_time, stolen, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
-/** What becomes of rows that were copied before: a tier may be live no more. */
-const KNOWN: Partial<Record<string, string>> = { tiers: '(tier_id, version) DO UPDATE SET live = excluded.live' }
+/** What becomes of rows that were copied before: a tier may be live no more, the books of a wallet may be closed. */
+const KNOWN: Partial<Record<string, string>> = {
+  tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
+  payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
+    closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
+}
 const REFUNDS =
   'payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
 /** Who writes the audit log besides people. What they did is done again by a rebuild, or means nothing to it. */
@@ -54,7 +58,11 @@ async function copyTable(from: Sql, into: Sql, table: string, columns: string): 
  */
 export async function copyWallets(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    await sql`DELETE FROM payment_wallets`
+    // One that was taken back goes, as nothing came to it. Of the others, what was read names their rows.
+    const known = await asJson(from, 'SELECT id, wallet FROM payment_wallets')
+    await sql`
+      DELETE FROM payment_wallets w WHERE NOT EXISTS (
+        SELECT FROM jsonb_to_recordset(${known}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
     await copyTable(from, sql, 'payment_wallets', WALLETS)
     await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
     // Whoever enters the next one gets the next number.

@@ -207,12 +207,17 @@ describe('the payments wallet', () => {
     await letHold()
     assert.deepEqual([await told(unseen), await inForce()], ['unseen', world.at(3)])
     assert.equal((await world.pool`SELECT FROM wallet_books`).count, 1)
-    await change(world.at(12))
-    await world.pay(5, BASIC, world.at(12))
-    await world.chain.mine()
-    await world.payments()
-    assert.match((await takeBack(12)).json.error, /Something has come to it/)
-    await change(world.at(13))
+    for (const [account, valueWei] of [
+      [12, BASIC],
+      [11, 0n],
+      [13, 1n],
+    ] as const) {
+      await change(world.at(account))
+      await world.pay(5, valueWei, world.at(account))
+      await world.chain.mine()
+      await world.payments()
+      assert.match((await takeBack(account)).json.error, /Something has come to it/)
+    }
     await letHold()
     assert.equal(await inForce(), world.at(13))
     assert.match((await takeBack(13)).json.error, /told it already/)
