@@ -30,7 +30,9 @@ type Entry = [Hex | object, number]
 export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<string> {
   const { chain } = play.stage
   const head = Number((await chain.block()).number)
-  const wanted = play.dice.roll('past final') < PAST_FINAL ? FINAL_AFTER + play.dice.between('more', 1, 4) : null
+  // Without a guard a mint outlives the final blocks that it rests on, should these be taken back: nothing could hold then.
+  const isPastFinal = play.dice.roll('past final') < PAST_FINAL && play.facts.guardUsable
+  const wanted = isPastFinal ? FINAL_AFTER + play.dice.between('more', 1, 4) : null
   const depth = Math.min(wanted ?? play.dice.between('depth', 1, depthMax), head - FIRST_BLOCK + 1)
   if (depth < 1) return 'no blocks to take back'
   if (depth > FINAL_AFTER) play.pastFinal = true

@@ -1,6 +1,7 @@
 // One seed under way: its dice, its log, the instances of the service, and what was done so far that the checks must know.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hex } from 'viem'
+import type { ChainFacts } from '../../src/chain/port.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { type Failpoint, watchFailpoints } from '../../src/lib/failpoint.ts'
 import { claimer } from '../../src/passes/claim.ts'
@@ -48,6 +49,8 @@ export interface Play {
   tally: Tally
   log: string[]
   rules: Partial<Rules>
+  /** Whether the chain's contracts know blocks by the hashes that providers tell; where not, waiting stands in for the guard. */
+  facts: ChainFacts
   weather: { rate: number; faults: readonly Fault[] }
   providers: number
   instances: Instance[]
@@ -108,7 +111,7 @@ export function armInstances(tally: () => Tally): void {
   })
 }
 
-export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'weather' | 'providers'> {
+export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'facts' | 'weather' | 'providers'> {
   const sendRules = sendRulesFor(stage.chain)
   return {
     ...{ stage, seed, sendRules, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
@@ -132,7 +135,11 @@ export function startInstance(play: Play, name: string): Instance {
   const rpc = stage.rpcOn(providers)
   const { chain, pool, factory, database, locks } = stage
   const ctx = {
-    ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, { startBlock: FIRST_BLOCK, ...play.rules }),
+    ...contextOf(
+      { chain, rpc, pool, factory, directUrl: database.url },
+      { startBlock: FIRST_BLOCK, ...play.rules },
+      play.facts,
+    ),
     ...(locks.lock && { lock: locks.lock }),
     pollPolicy: POLL_POLICY,
   }

@@ -21,10 +21,14 @@ const STEPS_MAX = 5
 /** Blocks after which everything must be at rest, a minute apart: a sender that rests does so for fifteen. */
 const REST_BLOCKS_MAX = 60
 const REST_STEP_SEC = 60
+/** Where rounds wait for final blocks, these must come faster than turns: so many seconds apart, in the second half. */
+const REST_STEP_UNGUARDED_SEC = 5
 /** A real chain's program forgets its first states after so many seeds, and more. */
 const SEEDS_PER_CHAIN = 25
 /** Fee bumps come after twelve blocks. */
 const LONG_WAIT_BLOCKS = 13
+/** Seeds whose chain has no use for the fork guard. */
+const UNGUARDED = 0.15
 export const SIM_FAULTS: readonly Fault[] = FAULTS
 /** Reading four megabytes takes as long as a whole pass. */
 const DEAR: Fault = 'giant'
@@ -57,13 +61,14 @@ export async function playSeed(
   tallyNow = tally
   const play: Play = {
     ...begun,
-    rules: rulesOf(dice),
+    ...circumstancesOf(dice),
     weather: weatherOf(dice),
     providers: dice.roll('providers') < 0.3 ? 2 : 1,
   }
   let steps = 0
   let failure: Error | null = null
   try {
+    if (!play.facts.guardUsable) count(tally, 'no fork guard')
     await stage.reset(dice.roll('begun') < 0.85)
     const head = await stage.chain.block()
     const basic = { tierId: 'basic', priceWei: ETHER / 100n, onSale: true }
@@ -82,12 +87,16 @@ export async function playSeed(
   return { seed, steps, tally, log, failure }
 }
 
-function rulesOf(dice: Play['dice']): Partial<Rules> {
-  return {
+function circumstancesOf(dice: Play['dice']): Pick<Play, 'rules' | 'facts'> {
+  const finality = dice.pick('finality', ['guarded', 'guarded', 'guarded', 'guarded', 1, 2, 'finalized'] as const)
+  const facts = { guardUsable: dice.roll('guard usable') >= UNGUARDED }
+  const rules: Partial<Rules> = {
     distMode: dice.roll('mode') < 0.15 ? 'swaps' : 'treasury',
-    finality: dice.pick('finality', ['guarded', 'guarded', 'guarded', 'guarded', 1, 2, 'finalized']),
+    // So few confirmations are the operator's risk where there is no guard.
+    finality: !facts.guardUsable && typeof finality === 'number' ? 'guarded' : finality,
     reconcileEverySec: dice.roll('reconcile') < 0.3 ? 0 : 86_400,
   }
+  return { rules, facts }
 }
 
 /** Mostly a few classes that come often, so that the rare ones, which befall few requests, get their way; else all, seldom. */
@@ -158,11 +167,12 @@ async function finish(play: Play): Promise<void> {
 
 async function comeToRest(play: Play): Promise<void> {
   const { observer } = play.stage
-  const world = play.stage.world.instance({ rules: play.rules })
+  const world = play.stage.world.instance({ rules: play.rules, facts: play.facts })
   let stands = ''
   for (let i = 0; i < REST_BLOCKS_MAX; i++) {
     await setWindow(play)
-    await mine(play, REST_STEP_SEC)
+    const isFast = !play.facts.guardUsable && i >= REST_BLOCKS_MAX / 2
+    await mine(play, isFast ? REST_STEP_UNGUARDED_SEC : REST_STEP_SEC)
     const outcome = await oneRun(world)
     if (!outcome) continue
     const { pending, reason } = outcome
@@ -271,7 +281,15 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
     ...[...Object.keys(ACTS), ...Object.keys(OWNER_ACTS)].map((name) => `act ${name}`),
     ...['kept', 'moved', 'dropped', 'double', 'kept of ours', 'dropped of ours'].map((fate) => `fate ${fate}`),
     ...['known', 'following', 'notFound', 'pending', 'notASale'].map((kind) => `claim ${kind}`),
-    ...['halt cleared', 'reorganisation', 'first block taken back', 'crash', 'crash at a request', 'clock jump'],
+    ...[
+      'halt cleared',
+      'reorganisation',
+      'first block taken back',
+      'crash',
+      'crash at a request',
+      'clock jump',
+      'no fork guard',
+    ],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }
 }
