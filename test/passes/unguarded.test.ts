@@ -57,6 +57,8 @@ test('a mint on its way keeps its payment from being decided otherwise, as one w
   assert.equal(await mayStillMint(world.pool, paid), true)
   const refused = await desk.post(`payments/${paid}/dismiss`)
   assert.equal(refused.status, 409, refused.text)
+  const { mayStillMint: isSigned, safeAfter, sendNow } = (await desk.post(`payments/${paid}/refund/prepare`)).json
+  assert.deepEqual([isSigned, safeAfter !== null, sendNow], [true, true, false])
   await world.settle()
   assert.equal(await told(paid), 'minted')
 })
