@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { addEndpoint, endpointName, settleDelivery, takeDeliveries } from '../../src/db/webhooks.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { ETHER } from '../support/world.ts'
 import { SECRET } from '../webhooks/receiver.ts'
 
 // Never connected to: looked up by their own digits.
@@ -17,7 +18,7 @@ before(async () => {
   desk = await startDesk()
   env = worldEnv(desk.world)
   await addEndpoint(desk.world.pool, { url: PUBLIC, secrets: [SECRET] }, 'test')
-  for (const wei of [11n, 12n, 13n]) await desk.world.pay(6, wei)
+  for (const wei of [1n, 2n, 3n]) await desk.world.pay(6, ETHER / 10_000n + wei)
   await desk.world.rest()
 })
 after(() => desk.close())

@@ -333,7 +333,7 @@ describe('a refund that is given up', () => {
     const others = [await world.pay(16, BASIC), await world.pay(16, BASIC)]
     await world.settle()
     for (const other of others) assert.equal(await told(other), 'minted')
-    await cancel(first)
+    assert.equal((await cancel(first)).json.status, 'seen')
     await world.settle()
     assert.equal(await told(first), 'held walletLimit')
   })

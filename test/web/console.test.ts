@@ -242,7 +242,7 @@ describe('the console', { skip: noBrowser }, () => {
 
     // It wants no more; then it does.
     receiver.answer = (response) => void response.writeHead(410).end()
-    await wallet(6, wellKnown).pay(wellKnown.paymentAddress, 7n)
+    await wallet(6, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 7n)
     await page.getByText('given up').waitFor()
     await page.getByLabel('State').selectOption('pending')
     await page.getByText('payment.held').first().waitFor()

@@ -6,6 +6,7 @@ import { silentLog } from '../../src/lib/log.ts'
 import { startWebhooks } from '../../src/webhooks/worker.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { until } from '../support/until.ts'
+import { ETHER } from '../support/world.ts'
 import { type Receiver, SECRET, startReceiver } from './receiver.ts'
 
 let desk: Desk
@@ -21,7 +22,9 @@ after(async () => {
 
 test('the delivery log tells what was sent and what came of it, page by page, and a delivery can be made again', async () => {
   const { world } = desk
-  for (const wei of [11n, 12n, 13n]) await world.pay(6, wei)
+  // The price of nothing, and no dust: held.
+  const odd = [1n, 2n, 3n].map((wei) => ETHER / 10_000n + wei)
+  for (const wei of odd) await world.pay(6, wei)
   await world.rest()
   const worker = startWebhooks({ pool: world.pool, allowPrivate: true, log: silentLog })
   const delivered = async () =>
@@ -38,7 +41,7 @@ test('the delivery log tells what was sent and what came of it, page by page, an
   const values = [...first.deliveries, ...second.deliveries].map(
     (d: { event: { data: { valueWei: string } } }) => d.event.data.valueWei,
   )
-  assert.deepEqual([values, second.nextCursor], [['13', '12', '11'], null])
+  assert.deepEqual([values, second.nextCursor], [odd.toReversed().map(String), null])
   assert.equal(first.deliveries[0].log[0].status, 204)
 
   const { id } = first.deliveries[0]

@@ -15,6 +15,8 @@ import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts
 import { type Received, type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
 
 const BASIC = ETHER / 100n
+/** The price of nothing, and no dust: held. */
+const ODD = BASIC / 100n
 let world: World
 let receiver: Receiver
 let endpoint: string
@@ -51,7 +53,7 @@ const headersOf = (received: Received | undefined) => (received?.headers ?? {}) 
 
 test('what happened before anybody delivered is delivered then: held, minted, credited, withdrawn, each signed so that the reference library takes it', async () => {
   await world.pay(5, BASIC)
-  await world.pay(6, 12_345n)
+  await world.pay(6, ODD)
   await world.rest()
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.rest()
@@ -86,7 +88,7 @@ test('what an event says is what the ledger holds', async () => {
   assert.deepEqual(minted?.data, { ...node })
   const [held] = await eventsOf('payment.held')
   assert.equal(held?.data.reason, 'wrongAmount')
-  assert.equal(held?.data.valueWei, '12345')
+  assert.equal(held?.data.valueWei, ODD.toString())
   assert.equal(held?.data.from, world.at(6))
   const rounds = await eventsOf('round.credited')
   const stored =
@@ -108,7 +110,7 @@ async function eventsOf(type: string): Promise<Received['event'][]> {
 }
 
 test('while secrets are rotated an event carries a signature of each, so that either receiver takes it', async () => {
-  await world.pay(6, 777n)
+  await world.pay(6, ODD + 777n)
   await world.rest()
   await deliver([SECRET, SECRET_BEFORE])
   await allDelivered()
@@ -120,7 +122,7 @@ test('while secrets are rotated an event carries a signature of each, so that ei
 test('a receiver that fails is tried again with the same id and body, after the convention’s waits', async () => {
   let failures = 0
   receiver.answer = (response) => void response.writeHead(failures++ === 0 ? 500 : 200).end()
-  await world.pay(6, 778n)
+  await world.pay(6, ODD + 778n)
   await world.rest()
   await deliver()
   await until('the second attempt', () => receiver.received.length === 2)
@@ -142,7 +144,7 @@ test('a receiver that fails is tried again with the same id and body, after the 
 
 test('an event that failed ten times is given up on, kept, and sent again when the operator says so', async () => {
   receiver.answer = (response) => void response.writeHead(503).end()
-  await world.pay(6, 779n)
+  await world.pay(6, ODD + 779n)
   await world.rest()
   const worker = await deliver()
   await until('the last attempt', async () => {
@@ -177,12 +179,12 @@ test('an endpoint that says it is gone, or has failed for days, is sent nothing 
     receiver.answer = (response) => void response.writeHead(status).end()
     if (status === 500)
       await world.pool`UPDATE webhook_endpoints SET failing_since = now() - interval '5 days 1 minute' WHERE endpoint = ${endpoint}`
-    await world.pay(6, 780n + BigInt(status))
+    await world.pay(6, ODD + 780n + BigInt(status))
     await world.rest()
     worker.wake()
     await until('it is disabled', async () => (await disabled()) !== null)
     const told = receiver.received.length
-    await world.pay(6, 790n + BigInt(status))
+    await world.pay(6, ODD + 790n + BigInt(status))
     await world.rest()
     await hurry()
     assert.equal((await takeDeliveries(world.pool, endpoint, 10)).length, 0)
@@ -196,7 +198,7 @@ test('an endpoint that says it is gone, or has failed for days, is sent nothing 
 })
 
 test('several instances deliver each event once', async () => {
-  for (let i = 0; i < 12; i++) await world.pay(6, 1_000n + BigInt(i))
+  for (let i = 0; i < 12; i++) await world.pay(6, ODD + 1_000n + BigInt(i))
   await world.rest()
   const events = await pending()
   assert.ok((events ?? 0) >= 12)
@@ -209,7 +211,7 @@ test('several instances deliver each event once', async () => {
 })
 
 test('a delivery whose deliverer died is made again by another when its lease is over', async () => {
-  await world.pay(6, 2_000n)
+  await world.pay(6, ODD + 2_000n)
   await world.rest()
   // Taken, and never heard of again.
   const [taken] = await takeDeliveries(world.pool, endpoint, 10)
@@ -330,7 +332,7 @@ test('old events are forgotten, however many there are; younger ones stay', asyn
 test('while nobody is to be told, nothing is written down for them', async () => {
   await removeEndpoint(world.pool, endpoint)
   const before = await world.pool`SELECT count(*) AS n FROM webhook_events`
-  await world.pay(6, 3_000n)
+  await world.pay(6, ODD + 3_000n)
   await world.rest()
   assert.deepEqual(await world.pool`SELECT count(*) AS n FROM webhook_events`, before)
 })

@@ -6,6 +6,7 @@ import { silentLog } from '../../src/lib/log.ts'
 import { adoptEndpoints, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { until } from '../support/until.ts'
+import { ETHER } from '../support/world.ts'
 import { type Receiver, SECRET, SECRET_BEFORE, startReceiver } from './receiver.ts'
 
 let desk: Desk
@@ -29,7 +30,8 @@ async function start(...urls: string[]): Promise<string[]> {
 }
 const told = async () =>
   (await listEndpoints(desk.world.pool)).filter(({ active }) => active).map(({ endpoint }) => endpoint)
-let amount = 10n
+/** The price of nothing, and no dust: held. */
+let amount = ETHER / 10_000n
 const held = async () => {
   await desk.world.pay(6, amount++)
   await desk.world.rest()
