@@ -1,4 +1,4 @@
-// One node's own events over a stretch of blocks, for the reconciler. It must never leave a stretch out: where a provider
+// One node's own events over a stretch of blocks, and a cohort's credits in one, for the reconciler. It must never leave a stretch out: where a provider
 // refuses a range it is asked for the halves, and a single block that it refuses is a fault.
 import type { FactoryEvent } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
@@ -25,6 +25,13 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
       const logs: WireLog[] = []
       for (const topics of filters) logs.push(...(await logsOf(rpc, { address: factory, topics }, from, to)))
       logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+      return await withTimes(rpc, logs)
+    },
+
+    async creditsIn(cohort, block) {
+      const topics = [factoryTopics.Credited, null, `0x${cohort.toString(16).padStart(64, '0')}`]
+      const logs = await logsOf(rpc, { address: factory, topics }, block, block)
+      logs.sort((a, b) => a.logIndex - b.logIndex)
       return await withTimes(rpc, logs)
     },
   }

@@ -156,6 +156,8 @@ export interface ChainFacts {
 export interface NodeHistory {
   /** Its mint, transfers, withdrawals and expulsion in blocks `from` to `to`, in chain order. */
   eventsOf(nodeId: bigint, from: number, to: number): Promise<FactoryEvent[]>
+  /** The credits of a cohort in one block, in chain order. */
+  creditsIn(cohort: number, block: number): Promise<FactoryEvent[]>
 }
 
 /** Contract state for the passes; throws where the chain cannot answer. */

@@ -198,15 +198,25 @@ export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<numbe
   return row?.block ?? null
 }
 
-/** A cohort's credits in blocks before `height`, and what they came to for each node: what a node minted there has not been part of. */
+/** Whether a cohort was credited in a block, as far as the ledger knows. */
+export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Promise<boolean> {
+  const rows =
+    await sql`SELECT FROM rounds JOIN turns USING (round) WHERE block_number = ${block} AND cohort = ${cohort} LIMIT 1`
+  return rows.count > 0
+}
+
+/**
+ * A cohort's credits before a mint, and what they came to for each node: what the node has not been part of. They are those of the blocks
+ * before the mint's, and the rounds of its own block that are named.
+ */
 export async function sumCreditsBefore(
   sql: Sql,
   cohort: number,
-  height: number,
+  { blockNumber, rounds }: { blockNumber: number; rounds: readonly number[] },
 ): Promise<{ credits: number; perNodeWei: Wei }> {
   const [row] = await sql<{ credits: number; perNodeWei: Wei }[]>`
     SELECT count(*) AS credits, coalesce(sum(amount_wei), 0) AS "perNodeWei" FROM turns JOIN rounds USING (round)
-    WHERE cohort = ${cohort} AND block_number < ${height}`
+    WHERE cohort = ${cohort} AND (block_number < ${blockNumber} OR (block_number = ${blockNumber} AND round = ANY(${[...rounds]}::bigint[])))`
   if (!row) throw new Error('a statement of sums answered no row')
   return row
 }

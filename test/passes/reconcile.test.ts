@@ -8,7 +8,7 @@ import { hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { verifyLedger } from '../../src/operator/verify.ts'
 import { reconcileWindow } from '../../src/passes/steps/reconcile.ts'
-import { FOREVER } from '../support/factory.ts'
+import { FOREVER, mintData } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -44,8 +44,8 @@ const verified = async () => {
 const nodeRows = () => world.pool`SELECT * FROM nodes ORDER BY node_id`
 
 /** Takes a node out of the ledger as if it had never been followed. */
-async function lose(nodeId: number): Promise<void> {
-  await world.pool.begin(async (sql) => {
+async function lose(nodeId: number, { pool } = world): Promise<void> {
+  await pool.begin(async (sql) => {
     await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${nodeId}`
     await sql`UPDATE cohorts SET size = size - 1 WHERE cohort = (SELECT cohort FROM nodes WHERE node_id = ${nodeId})`
     await sql`UPDATE cohort_states s SET size = s.size - 1 FROM nodes n
@@ -348,5 +348,40 @@ test('nodes beyond those that one call reads have their turn', async () => {
     )
   } finally {
     await large.close()
+  }
+})
+
+test('a node minted behind a credit of its cohort in one block comes back without that credit', async () => {
+  const own = await startWorld()
+  try {
+    await own.settle()
+    await own.pay(5, BASIC)
+    await own.settle()
+    await own.chain.increaseTime(INTERVAL_SEC)
+    await own.chain.mine()
+    const { txHash } = await own.credit()
+    const [{ cohort } = assert.fail()] = await own.pool<{ cohort: number }[]>`SELECT cohort FROM nodes`
+    const ref = hash(`0x${'5b'.repeat(32)}`)
+    // The dearer one goes first.
+    const { baseFeePerGas } = await own.chain.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
+    const least = `0x${((BigInt(baseFeePerGas) * 9n) / 8n + 1n).toString(16)}`
+    const behind = { maxFeePerGas: least, maxPriorityFeePerGas: '0x0' }
+    const call = { from: own.at(1), to: own.factory, data: mintData({ to: own.at(9), cohort, ref }), gas: '0x200000' }
+    await own.chain.send({ ...call, ...behind } as never)
+    await own.chain.mine()
+    await own.payments()
+    const rows = () => own.pool`SELECT * FROM nodes WHERE node_id = 2`
+    const before = await rows()
+    assert.deepEqual(
+      [
+        ...(await own.pool`SELECT n.turns_at_mint, r.tx_hash FROM nodes n JOIN rounds r USING (block_number) WHERE node_id = 2`),
+      ],
+      [{ turns_at_mint: 1, tx_hash: txHash }],
+    )
+    await lose(2, own)
+    assert.equal((await own.payments()).reconciled, 1)
+    assert.deepEqual(await rows(), before)
+  } finally {
+    await own.close()
   }
 })

@@ -55,7 +55,6 @@ export async function reconcileWhenDue(ctx: ReconcileContext & RuledBy<UpkeepRul
   if (since !== null && since < ctx.rules.reconcileEverySec) return 0
   await passStarted(ctx.pool, 'reconcile')
   try {
-    await forgetSeedBlocks(ctx.pool)
     const first = ((await readSetting(ctx.pool, 'reconcileNext')) as number | null) ?? 1
     const { result, next } = await reconcileWindow(ctx, cursor, first)
     await writeSetting(ctx.pool, 'reconcileNext', next, 'pass')
@@ -215,7 +214,7 @@ export async function insertMissingNode(ctx: RepairContext, cursor: Cursor, node
 
 /** Inserts one node from its own events, unless the ledger has moved on meanwhile. */
 async function insertNode(
-  ctx: LedgerDb & FactoryRead & Logging,
+  ctx: LedgerDb & FactoryRead & NodeHistoryRead & Logging,
   cursor: Cursor,
   node: ChainNode,
   events: FactoryEvent[],
@@ -224,11 +223,12 @@ async function insertNode(
   const expulsions = events.filter((event) => event.kind === 'nodeExpelled')
   const [cohort] = mint ? await ctx.contract.cohorts([mint.cohort], cursor.number) : []
   if (!mint || !cohort) return false
+  const rounds = await roundsBefore(ctx, mint)
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === mint.cohort)
     if (!known) return false
-    const before = await nodes.sumCreditsBefore(sql, mint.cohort, mint.blockNumber)
+    const before = await nodes.sumCreditsBefore(sql, mint.cohort, { blockNumber: mint.blockNumber, rounds })
     // What one that was expelled was credited says nothing about the cohort that it left.
     const perNodeAtMintWei = expulsions.length > 0 ? before.perNodeWei : wei(known.perNodeWei - node.creditedWei)
     const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint: before.credits }
@@ -254,6 +254,16 @@ async function insertNode(
     )
     return true
   })
+}
+
+/** The rounds that credited a node's cohort in the very block of its mint, before it. */
+async function roundsBefore(
+  ctx: LedgerDb & NodeHistoryRead,
+  { cohort, blockNumber, logIndex }: { cohort: number; blockNumber: number; logIndex: number },
+): Promise<number[]> {
+  if (!(await nodes.wasCreditedIn(ctx.pool, cohort, blockNumber))) return []
+  const credits = await ctx.history.creditsIn(cohort, blockNumber)
+  return credits.flatMap((event) => (event.kind === 'credited' && event.logIndex < logIndex ? [event.round] : []))
 }
 
 /** Replaces what the ledger has of a node's transfers, withdrawals and expulsion by the node's own events, unless these are no more. */
