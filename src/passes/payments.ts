@@ -42,11 +42,11 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   const started = performance.now()
   const followed = await follow(ctx, run)
   const { cursor } = followed
-  let held = 0
-  let reconciled = 0
+  let held: number | null = null
+  let reconciled: number | null = null
   let signer: SignerAnswer = null
   let budgetSpent: BudgetAnswer = null
-  // A provider that lags behind the ledger has nothing to say about it.
+  // A provider that lags behind the ledger has nothing to say about it, and nothing is counted.
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
     await lookAfterRefunds(ctx, cursor)

@@ -87,8 +87,42 @@ test('a run that was overtaken while it read stores nothing of it, and takes the
       },
     },
   })
-  assert.equal((await overtaken.payments()).fromBlock, null)
+  const { fromBlock, headBlock, held } = await overtaken.payments()
+  assert.deepEqual([fromBlock, headBlock, held], [null, (await readCursor(world.pool))?.number, 0])
   assert.equal((await readCursor(world.pool))?.number, Number((await world.chain.block()).number))
+})
+
+test('a run that was overtaken judges and mints all the same, and says so', async () => {
+  const { chain } = world.ctx
+  await world.settle()
+  const [paid, wrong] = [await world.pay(7, BASIC), await world.pay(8, BASIC + 1n)]
+  await world.chain.mine()
+  const overtaken = world.instance({
+    chain: {
+      ...chain,
+      observe: async (...asked) => {
+        const range = await chain.observe(...asked)
+        await world.chain.mine()
+        await world.credit()
+        return range
+      },
+    },
+  })
+  const { held, pending, headBlock } = await overtaken.payments()
+  assert.deepEqual([held, pending, headBlock], [1, 1, (await readCursor(world.pool))?.number])
+  assert.equal((await paymentOf(world, paid))?.state, 'minting')
+  assert.equal((await paymentOf(world, wrong))?.state, 'held')
+  await world.settle()
+})
+
+test('a run whose provider lags behind the ledger says that it has counted nothing', async () => {
+  const { chain } = world.ctx
+  const old = await chain.head()
+  await world.chain.mine()
+  await world.payments()
+  const lagging = world.instance({ chain: { ...chain, head: async () => old } })
+  const { ran, held, reconciled } = await lagging.payments()
+  assert.deepEqual([ran, held, reconciled], [true, null, null])
 })
 
 test('a run that has lost its lock sends nothing; what it had stored is sent by the next', {

@@ -29,6 +29,9 @@ import {
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 
+/** Times that a run which others overtook follows on to where they are; the next run does the rest. */
+const OVERTAKEN_MAX = 3
+
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
 export interface Followed {
@@ -62,6 +65,25 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
   const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
   result.cursor = await canonicalCursor(ctx, head)
   await allIsWell(ctx, halt, head, result.cursor)
+  await storeUpTo(ctx, run, upTo, result)
+  // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
+  for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
+    const later = await ctx.chain.head()
+    // A provider that lags shows nothing new, however often it is asked.
+    if (later.number <= result.head.number) break
+    result.head = later
+    result.cursor = await canonicalCursor(ctx, later)
+    await storeUpTo(ctx, run, upTo, result)
+  }
+  if (result.cursor && result.toBlock !== null) await noteFinalized(ctx, result.cursor)
+  return result
+}
+
+const isOvertaken = ({ cursor, head }: Followed) => cursor !== null && cursor.number > head.number
+
+/** Stores range by range up to the head, and adds to `result` what that brought. */
+async function storeUpTo(ctx: FollowContext, run: RunLimits, upTo: number, result: Followed): Promise<void> {
+  const { head } = result
   const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, Math.min(head.number, upTo))
   try {
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
@@ -83,8 +105,6 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
   } finally {
     await reading.end()
   }
-  if (result.cursor && result.toBlock !== null) await noteFinalized(ctx, result.cursor)
-  return result
 }
 
 /** The same chain, read for what the ledger says at each range. */
