@@ -34,12 +34,28 @@ export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   return known.count > 0
 }
 
-/** Refunds whose block was not final yet, newest first: on a chain that calls nothing final, only these may still be taken back. */
-export async function readOpenRefunds(sql: Sql, limit: number): Promise<Refund[]> {
+/** Notes as final the refunds in followed blocks up to a final height. */
+export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {
+  await sql`
+    UPDATE refunds r SET final = true FROM blocks b
+    WHERE NOT r.final AND r.block_number <= ${upTo} AND b.number = r.block_number AND b.hash = r.block_hash`
+}
+
+/** Whether a refund's block may still be taken back. */
+export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
+  return (await sql`SELECT FROM refunds WHERE NOT final LIMIT 1`).count > 0
+}
+
+/**
+ * Refunds that are not final and not in the block that the ledger followed at that height, newest first: those that were taken back, and those
+ * whose headers are no longer kept. Where a refund's block is followed, no provider need be asked whether it stands.
+ */
+export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
-    SELECT payment_ref AS "paymentRef", tx_hash AS "txHash", from_address AS "from", to_address AS "to",
-      value_wei AS "valueWei", block_number AS "blockNumber", block_hash AS "blockHash", final, recorded_by AS "recordedBy"
-    FROM refunds WHERE NOT final ORDER BY block_number DESC LIMIT ${limit}`
+    SELECT r.payment_ref AS "paymentRef", r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
+      r.value_wei AS "valueWei", r.block_number AS "blockNumber", r.block_hash AS "blockHash", r.final, r.recorded_by AS "recordedBy"
+    FROM refunds r LEFT JOIN blocks b ON b.number = r.block_number
+    WHERE NOT r.final AND r.block_number <= ${upTo} AND b.hash IS DISTINCT FROM r.block_hash ORDER BY r.block_number DESC LIMIT ${limit}`
 }
 
 /** Notes where a refund's transaction is now. */

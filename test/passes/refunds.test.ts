@@ -131,18 +131,31 @@ test('one of value by an internal call is its refund still, and the only one, wh
 test('one that a lagging provider does not show stays, however long it has been', async () => {
   const payment = await refunded(6)
   const { number } = await refundOf(payment)
+  await world.chain.reorg(1)
   await world.chain.mine(MANY)
+  // Follows, and looks at no refund.
+  await world.credit()
   await through({
     finalized: async () => null,
     transaction: async () => null,
     block: async (asked) => (asked >= number ? null : world.ctx.chain.block(asked)),
   }).payments()
   assert.equal(await stateOf(payment), 'refunded')
+  await world.payments()
+  assert.equal(await stateOf(payment), 'held')
 })
 
 test('one that a provider shows in a block which is not canonical is not moved there', async () => {
   const payment = await refunded(7)
   const before = await refundOf(payment)
+  const [{ hash } = assert.fail()] = await world.pool<
+    { hash: Hash }[]
+  >`SELECT tx_hash AS hash FROM refunds WHERE block_hash = ${before.hash}`
+  const raw = await world.raw(hash)
+  await world.chain.reorg(1)
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine(2)
+  await world.credit()
   const elsewhere = `0x${'ab'.repeat(32)}` as Hash
   await through({
     transaction: async (txHash) => {
@@ -151,6 +164,40 @@ test('one that a provider shows in a block which is not canonical is not moved t
     },
   }).payments()
   assert.deepEqual(await refundOf(payment), before)
+  await world.payments()
+  const { hash: now } = await world.chain.block(before.number + 1)
+  assert.deepEqual(await refundOf(payment), { hash: now, number: before.number + 1, final: false })
+})
+
+test('those that stand in followed blocks cost no request, on a chain that calls nothing final', async () => {
+  const all = [await refunded(14), await refunded(15), await refunded(16)]
+  const asked: unknown[] = []
+  const counted = through({
+    finalized: async () => null,
+    transaction: async (txHash) => {
+      asked.push(txHash)
+      return world.ctx.chain.transaction(txHash)
+    },
+    block: async (number) => {
+      asked.push(number)
+      return world.ctx.chain.block(number)
+    },
+  })
+  for (let i = 0; i < 3; i++) await counted.payments()
+  assert.deepEqual(asked, [])
+
+  // As their headers are dropped in time: asked for once more, and final.
+  const last = (await refundOf(all[2] ?? assert.fail())).number
+  await world.chain.mine()
+  await counted.payments()
+  await world.pool`DELETE FROM blocks WHERE number <= ${last}`
+  const [{ open } = assert.fail()] = await world.pool<
+    { open: number }[]
+  >`SELECT count(*) AS open FROM refunds WHERE NOT final`
+  asked.length = 0
+  for (let i = 0; i < 3; i++) await counted.payments()
+  assert.equal(asked.length, open)
+  for (const payment of all) assert.equal((await refundOf(payment)).final, true)
 })
 
 test('one that is taken back is found out however many others wait for a chain that calls nothing final', async () => {

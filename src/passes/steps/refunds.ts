@@ -1,39 +1,72 @@
 // Looks after recorded refunds until their blocks are final: a reorganisation may take a refund back, and then the buyer was not
 // paid. Where it stands in another block that is noted; where it is gone, the payment is held again and the operator told.
 import type { TransactionView } from '../../chain/port.ts'
-import type { Cursor } from '../../db/blocks.ts'
-import { moveRefund, type Refund, readOpenRefunds, undoRefund } from '../../db/refunds.ts'
+import { type Cursor, oldestBlockNumber } from '../../db/blocks.ts'
+import {
+  finalizeRefunds,
+  hasOpenRefunds,
+  moveRefund,
+  type Refund,
+  readDoubtfulRefunds,
+  undoRefund,
+} from '../../db/refunds.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
+import type { Block } from '../../domain/observed.ts'
 import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
-/** Refunds looked at in one run; an operator makes few, and they are final within the hour. */
+/** Refunds that the chain is asked about in one run, at most, and at a time. A deep reorganisation of a busy day takes out some. */
 const LOOKED_AT_MAX = 50
+const AT_ONCE = 5
 /** A transaction that was taken out may come back within so many blocks, as wallets and pools send it again. */
 const GONE_BLOCKS = 64
 
-/** Looks at the refunds that are not final: one query where there are none. What cannot be read now is looked at by the next run. */
+/**
+ * Looks at the refunds that are not final. Those whose blocks the ledger has followed stand, and cost no request, however many there are, as on a
+ * chain that calls nothing final: there a refund is final once its header is no longer kept. What cannot be read now is looked at by the next run.
+ */
 export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor): Promise<void> {
   try {
-    const refunds = await readOpenRefunds(ctx.pool, LOOKED_AT_MAX)
-    if (refunds.length > 0) await lookAt(ctx, cursor, refunds)
+    if (!(await hasOpenRefunds(ctx.pool))) return
+    const finalized = (await ctx.chain.finalized())?.number ?? -1
+    await finalizeRefunds(ctx.pool, finalized)
+    const doubtful = await readDoubtfulRefunds(ctx.pool, cursor.number, LOOKED_AT_MAX)
+    if (doubtful.length === 0) return
+    const oldest = (await oldestBlockNumber(ctx.pool)) ?? 0
+    for (let first = 0; first < doubtful.length; first += AT_ONCE) {
+      const some = doubtful.slice(first, first + AT_ONCE)
+      await Promise.all(some.map((refund) => lookAt(ctx, { cursor, finalized, oldest }, refund)))
+    }
   } catch (error) {
     ctx.log.warn({ err: error }, 'recorded refunds could not be looked at; the next run does')
   }
 }
 
-async function lookAt(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor, refunds: readonly Refund[]): Promise<void> {
-  const finalized = (await ctx.chain.finalized())?.number ?? -1
-  for (const refund of refunds) {
-    const tx = await ctx.chain.transaction(refund.txHash)
-    const { blockNumber, blockHash } = tx ?? {}
-    if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
-      if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) continue
-      const final = blockNumber <= finalized
-      if (final || blockHash !== refund.blockHash)
-        await moveRefund(ctx.pool, refund.txHash, { blockNumber, blockHash, final })
-    } else if (await isGone(ctx, cursor, refund, tx)) await undo(ctx, refund)
+interface Heights {
+  cursor: Cursor
+  finalized: number
+  /** The oldest header that is kept: no reorganisation is followed from below it. */
+  oldest: number
+}
+
+async function lookAt(
+  ctx: LedgerDb & ChainRead & Logging,
+  { cursor, finalized, oldest }: Heights,
+  refund: Refund,
+): Promise<void> {
+  const there = await ctx.chain.block(refund.blockNumber)
+  if (there?.hash === refund.blockHash) {
+    const { blockNumber, blockHash } = refund
+    if (blockNumber < oldest) await moveRefund(ctx.pool, refund.txHash, { blockNumber, blockHash, final: true })
+    return
   }
+  const tx = await ctx.chain.transaction(refund.txHash)
+  const { blockNumber, blockHash } = tx ?? {}
+  if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
+    if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) return
+    const final = blockNumber <= finalized
+    await moveRefund(ctx.pool, refund.txHash, { blockNumber, blockHash, final })
+  } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }
 
 /** In the block it was recorded in, it is what it was. In another one it may be by an inner call, which only a trace shows. */
@@ -45,9 +78,12 @@ async function paysBack(ctx: ChainRead, tx: TransactionView, { to, valueWei, txH
 }
 
 /** Gone: it failed where it is now, or its block is canonical no more and it has not come back for long enough. */
-async function isGone(ctx: ChainRead, cursor: Cursor, refund: Refund, tx: TransactionView | null): Promise<boolean> {
+function isGone(
+  cursor: Cursor,
+  refund: Refund,
+  { tx, there }: { tx: TransactionView | null; there: Block | null },
+): boolean {
   if (tx?.succeeded === false) return true
-  const there = await ctx.chain.block(refund.blockNumber)
   // A provider that lags, or forgets old transactions, has not seen it go.
   return there !== null && there.hash !== refund.blockHash && cursor.number >= refund.blockNumber + GONE_BLOCKS
 }
