@@ -26,6 +26,15 @@ function verdictColumns(sql: Sql) {
   return sql`v.verdict, v.reason, v.decided_by AS "decidedBy", iso(v.decided_at) AS "decidedAt", v.evidence`
 }
 
+/**
+ * A state or reason as text of the statement: of a parameter PostgreSQL knows nothing, and takes a few held payments for as many as there are
+ * minted ones. A plan that it keeps then walks all payments, newest first, until it has found enough.
+ */
+function word(sql: Sql, text: string) {
+  if (!/^[a-zA-Z]+$/.test(text)) throw new Error(`not a state or reason: ${text}`)
+  return sql.unsafe(`'${text}'`)
+}
+
 /** A page of payments, newest first, each with the verdict that stands. Answered from an index, whatever is asked for. */
 export async function listPayments(
   sql: Sql,
@@ -35,8 +44,8 @@ export async function listPayments(
     SELECT ${columns(sql)}, (SELECT row_to_json(x) FROM (SELECT ${verdictColumns(sql)} FROM standing_verdicts v
         WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) x) AS verdict
     FROM payments p
-    WHERE true ${status === null ? sql`` : sql`AND p.state = ${status}`}
-      ${reason === null ? sql`` : sql`AND p.reason = ${reason}`}
+    WHERE true ${status === null ? sql`` : sql`AND p.state = ${word(sql, status)}`}
+      ${reason === null ? sql`` : sql`AND p.reason = ${word(sql, reason)}`}
       ${before === null ? sql`` : sql`AND p.id < ${before}`}
     ORDER BY p.id DESC LIMIT ${limit}`
 }

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { applyAttribution, detachOrphans } from '../../src/db/attributions.ts'
 import { deleteBlocksAbove, firstStoredBlockAt, insertBlocks, pruneBlocks, readBlock } from '../../src/db/blocks.ts'
 import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts } from '../../src/db/cohorts.ts'
+import { listPayments } from '../../src/db/decisions.ts'
 import * as nodes from '../../src/db/nodes.ts'
 import * as outbox from '../../src/db/outbox.ts'
 import * as payments from '../../src/db/payments.ts'
@@ -56,6 +57,11 @@ async function fill(sql: Pool): Promise<void> {
       SELECT n, ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, true, 'minted', n, 'basic', 1, n + 100, ${hash('n + 100')}, 0,
         to_timestamp(n + 100) ${each}`
     await sql`INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by) SELECT n, 'accepted', '{}', 'pass' ${each}`
+    // A few that are held, older than all the others.
+    await sql`INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, reason, block_number, block_hash, tx_index,
+        block_time) OVERRIDING SYSTEM VALUE
+      SELECT -n, ${hash('1000000 + n')}, ${hash('1000000 + n')}, '0x' || repeat('f3', 20), ${address('n')}, 99, true, 'held',
+        CASE WHEN n > 15 THEN 'holding' ELSE 'wrongAmount' END, 50, ${hash('50')}, n, to_timestamp(50) FROM generate_series(1, 20) n`
     await sql`INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash,
         minted_at, block_number, block_hash)
       SELECT n, ${address('n')}, n % 200 + 1, ${hash('n')}, n, 0, 0, ${hash('n')}, to_timestamp(n + 100), n + 100,
@@ -89,6 +95,14 @@ const failed = (nodeIds: bigint[]) => ({
 })
 const WALLET = addressOf(7)
 const REFS = [hashOf(7), hashOf(8)]
+
+async function listAll(sql: Sql): Promise<void> {
+  for (const status of ['held', 'seen', null] as const) {
+    for (const reason of ['wrongAmount', 'holding', 'oldWallet', null]) {
+      for (const before of [null, NODES]) await listPayments(sql, { status, reason, before, limit: 20 })
+    }
+  }
+}
 
 /** Every statement of a range, of taking one back, of a verdict and of a repair, about a few rows. */
 const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
@@ -186,6 +200,11 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await isReleased(sql, 7)
     await hasOperatorVerdict(sql, 7)
     await applyAttribution(sql, hashOf(7))
+  },
+  'lists of payments': listAll,
+  'lists of payments, by plans that know no status': async (sql) => {
+    await sql`SET LOCAL plan_cache_mode = force_generic_plan`
+    await listAll(sql)
   },
   'what is sent': async (sql) => {
     await outbox.readPending(sql, addressOf(1))
