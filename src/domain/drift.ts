@@ -94,3 +94,18 @@ export function inOrder(drifts: readonly Drift[]): Drift[] {
     return kindA - kindB || numberA - numberB
   })
 }
+
+/** Runs of the reconciler that a sweep of all nodes is spread over: what a day has of them, 300 seconds and the wait for a pass apart. */
+const SWEEP_RUNS = 250
+/** One call to the contract reads as many. */
+const WINDOW_MIN = 500
+/**
+ * The day's part of ten million nodes: 80 calls, of which four are under way at once. At 100 ms each that is two seconds in five minutes, and
+ * some 13 MB. A ledger that is larger is swept in more than a day, at this cost.
+ */
+const WINDOW_MAX = 40_000
+
+/** How many nodes one run compares: all of them within a day, at a cost that is bounded whatever the ledger holds. */
+export function windowOf(nodes: number): number {
+  return Math.min(Math.max(Math.ceil(nodes / SWEEP_RUNS), WINDOW_MIN), WINDOW_MAX)
+}

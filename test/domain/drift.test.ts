@@ -10,6 +10,7 @@ import {
   type Drift,
   inOrder,
   type NodeFacts,
+  windowOf,
 } from '../../src/domain/drift.ts'
 import { address } from '../../src/domain/units.ts'
 
@@ -95,4 +96,11 @@ test('differences stand as counters, nodes by number, cohorts by number, whateve
 test('several facts of one node or cohort stay in the order in which they were found', () => {
   const facts = compareCohort(cohort, { ...cohort, size: 4, perNodeWei: 6n })
   assert.deepEqual(inOrder(facts), facts)
+})
+
+test('a run compares the day’s part of all nodes, within bounds', () => {
+  assert.deepEqual(
+    [0, 125_000, 125_001, 1_000_000, 10_000_000, 10_000_001].map(windowOf),
+    [500, 500, 501, 4_000, 40_000, 40_000],
+  )
 })

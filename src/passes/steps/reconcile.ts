@@ -9,7 +9,7 @@ import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
 import { forgetSeedBlocks } from '../../db/seed-blocks.ts'
 import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
-import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../domain/drift.ts'
+import { compareCohort, compareCounters, compareNodes, type Drift, inOrder, windowOf } from '../../domain/drift.ts'
 import type { FactoryEvent } from '../../domain/observed.ts'
 import type { CohortState } from '../../domain/schedule.ts'
 import { wei } from '../../domain/units.ts'
@@ -30,8 +30,12 @@ import { adopt } from './store.ts'
 type RepairContext = LedgerDb & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
 type ReconcileContext = RepairContext & ChainRead
 
-/** Nodes compared in one run: one call to the contract. */
-const WINDOW = 500
+/** Nodes compared in one step, at one block for both sides: four calls to the contract, under way at once. */
+const STEP = 2_000
+/** A run compares no further node after this long, so that a slow provider makes the sweep slow, and no buyer wait. */
+const COMPARING_MS = 5_000
+/** A run compares no further node once so much differs: the record is to be read, and repairs are bounded, too. */
+const DRIFTS_MAX = 500
 /** Missing nodes inserted in one run at most. */
 const REPAIRS_MAX = 100
 /** Repairs that fail in one run at most: each may have cost a provider many requests. */
@@ -55,6 +59,7 @@ export async function reconcileWhenDue(ctx: ReconcileContext & RuledBy<UpkeepRul
   if (since !== null && since < ctx.rules.reconcileEverySec) return 0
   await passStarted(ctx.pool, 'reconcile')
   try {
+    await forgetSeedBlocks(ctx.pool)
     const first = ((await readSetting(ctx.pool, 'reconcileNext')) as number | null) ?? 1
     const { result, next } = await reconcileWindow(ctx, cursor, first)
     await writeSetting(ctx.pool, 'reconcileNext', next, 'pass')
@@ -74,27 +79,57 @@ export async function reconcileWindow(
   cursor: Cursor,
   first: number,
 ): Promise<{ result: Reconciled; next: number }> {
-  const [counters, { drifts: ofWindow, onChain }, ledgerCounters, named, ofCohorts] = await Promise.all([
+  const [counters, ledgerCounters, named, ofCohorts] = await Promise.all([
     ctx.contract.counters(cursor.number),
-    compareFrom(ctx, cursor, first, WINDOW),
     nodes.readLedgerCounters(ctx.pool),
-    compareNamed(ctx, cursor, first),
+    compareNamed(ctx, cursor),
     compareCohorts(ctx, cursor),
   ])
   // Somebody followed on meanwhile: the two sides were not read at one block, so a difference would say nothing.
-  if ((await readCursor(ctx.pool))?.hash !== cursor.hash) return { result: { inserted: 0, drifts: [] }, next: first }
-
+  if (!(await standsAt(ctx, cursor))) return { result: { inserted: 0, drifts: [] }, next: first }
+  const { drifts: ofWindow, next } = await compareWindow(ctx, cursor, first, windowOf(Number(counters.lastNodeId)))
   const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
-  const drifts = inOrder([...compareCounters(ledgerCounters, chainCounters), ...ofWindow, ...named, ...ofCohorts])
+  const ofCounters = compareCounters(ledgerCounters, chainCounters)
+  const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...named, ...ofCohorts]))
   // The contract was asked by the block's number: where the chain has another block there by now, that is no drift.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
-  const next = onChain < WINDOW ? 1 : first + WINDOW
   // Told before anything is repaired: a repair may fail, or never come to its end.
   await report(ctx, drifts)
   const repaired = await repair(ctx, cursor, drifts, counters.lastNodeId)
   // What was repaired is compared again at the next run; the record stands until then.
   return { result: { inserted: repaired, drifts: repaired > 0 ? [] : drifts }, next }
+}
+
+const standsAt = async ({ pool }: LedgerDb, { hash }: Cursor) => (await readCursor(pool))?.hash === hash
+
+/** What is on record and within the window was compared twice. */
+const onceEach = (drifts: readonly Drift[]) => [
+  ...new Map(drifts.map((drift) => [JSON.stringify(drift), drift])).values(),
+]
+
+/**
+ * Compares a window of ids step by step. Whatever ends it early, the next run goes on from there: a step during which somebody followed on says
+ * nothing, and those before it still hold.
+ */
+async function compareWindow(
+  ctx: LedgerDb & FactoryRead,
+  cursor: Cursor,
+  first: number,
+  length: number,
+): Promise<{ drifts: Drift[]; next: number }> {
+  const deadline = performance.now() + COMPARING_MS
+  const drifts: Drift[] = []
+  let next = first
+  while (next < first + length && drifts.length < DRIFTS_MAX && performance.now() < deadline) {
+    const step = Math.min(STEP, first + length - next)
+    const { drifts: found, onChain } = await compareFrom(ctx, cursor, next, step)
+    if (!(await standsAt(ctx, cursor))) break
+    drifts.push(...found)
+    if (onChain < step) return { drifts, next: 1 }
+    next += step
+  }
+  return { drifts, next }
 }
 
 /** Compares a stretch of node ids. `onChain` is how many of them the contract has. */
@@ -112,12 +147,12 @@ async function compareFrom(
   return { drifts: compareNodes(known, theirs), onChain: theirs.length }
 }
 
-/** Compares again the nodes that are on record as differing and outside the window: the operator's own comparison looks at everything. */
-async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor, first: number): Promise<Drift[]> {
+/** Compares again the nodes that are on record as differing, wherever the window is: the operator's own comparison looks at everything. */
+async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
   const recorded = ((await readSetting(ctx.pool, 'drift')) as Drift[] | null) ?? []
   const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
-  const outside = [...new Set(ids)].filter((id) => id < first || id >= first + WINDOW).slice(0, NAMED_MAX)
-  const ofNodes = await Promise.all(outside.map((id) => compareFrom(ctx, cursor, id, 1)))
+  const some = [...new Set(ids)].slice(0, NAMED_MAX)
+  const ofNodes = await Promise.all(some.map((id) => compareFrom(ctx, cursor, id, 1)))
   return ofNodes.flatMap(({ drifts }) => drifts)
 }
 
