@@ -2,6 +2,7 @@
 // invariants, nothing sent that was not stored, and every fault that was asked for really happened.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { ChainFacts } from '../../src/chain/port.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
@@ -26,6 +27,8 @@ export interface StageOptions {
   rpcTimeoutMs?: number
   maxPerWallet?: bigint
   slotsInEpoch?: number
+  /** What the service finds out about the chain. */
+  facts?: ChainFacts
   onPurpose?: OnPurpose
 }
 
@@ -35,12 +38,14 @@ export async function openStage({
   rpcTimeoutMs,
   maxPerWallet,
   slotsInEpoch,
+  facts,
 }: StageOptions = {}): Promise<Stage> {
   const proxies: FaultProxy[] = []
   const world = await startWorld(rules, {
     ...(rpcTimeoutMs === undefined ? {} : { rpcTimeoutMs }),
     ...(maxPerWallet === undefined ? {} : { maxPerWallet }),
     ...(slotsInEpoch === undefined ? {} : { slotsInEpoch }),
+    ...(facts === undefined ? {} : { facts }),
     async between(target, databaseUrl) {
       for (let i = 0; i < providers; i++) proxies.push(await startFaultProxy({ target, databaseUrl, seed: i + 1 }))
       const close = async () => {
