@@ -37,11 +37,14 @@ export async function testContracts(): Promise<number> {
   return runTests()
 }
 
+/** How halmos has to look: Solady derives slots of its own, and the loops of the properties take four turns at most. */
+const HALMOS_OPTIONS = ['--storage-layout', 'generic', '--loop', '4']
+
 /**
- * Proves the properties of contracts/proofs with halmos, those that hold `word`. Returns the exit code, 2 where halmos is not on the
- * PATH: then they run as fuzz tests only, by `test`.
+ * Proves the properties of contracts/proofs with halmos: those that begin with `word`, with further options of halmos. Returns the exit code,
+ * 2 where halmos is not on the PATH: then they run as fuzz tests only, by `test`.
  */
-export function proveContracts(word = ''): Promise<number> {
+export function proveContracts(word = '', options: readonly string[] = []): Promise<number> {
   const { PATH = '' } = process.env
   const halmos = PATH.split(delimiter)
     .map((directory) => join(directory, 'halmos'))
@@ -52,8 +55,10 @@ export function proveContracts(word = ''): Promise<number> {
   }
   // It builds with forge, which it looks for on the PATH.
   const path = [dirname(forgePath()), dirname(process.execPath), PATH].join(delimiter)
-  const args = ['--root', CONTRACTS_DIR, '--contract', 'ProofsTest', '--function', `check_${word}`]
-  return run(halmos, args, { ...process.env, PATH: path })
+  const which = ['--root', CONTRACTS_DIR, '--contract', 'ProofsTest', '--function', `check_${word}`]
+  const args = [...which, ...HALMOS_OPTIONS, ...options]
+  // Where foundry.toml finds its compiler.
+  return run(halmos, args, { ...process.env, PATH: path }, CONTRACTS_DIR)
 }
 
 function runTests(): Promise<number> {
@@ -61,15 +66,15 @@ function runTests(): Promise<number> {
   return run(process.execPath, args, process.env)
 }
 
-function run(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const child = spawn(program, args, { cwd: ROOT, env, stdio: 'inherit' })
+function run(program: string, args: string[], env: NodeJS.ProcessEnv, cwd = ROOT): Promise<number> {
+  const child = spawn(program, args, { cwd, env, stdio: 'inherit' })
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code) => resolve(code ?? 1))
   })
 }
 
-const COMMANDS: Record<string, () => number | Promise<number>> = {
+const COMMANDS: Record<string, (word?: string, options?: readonly string[]) => number | Promise<number>> = {
   build: buildCommand,
   check: checkContracts,
   test: testContracts,
@@ -79,5 +84,5 @@ const COMMANDS: Record<string, () => number | Promise<number>> = {
 if (import.meta.main) {
   const command = COMMANDS[process.argv[2] ?? '']
   if (!command) console.error(`usage: scripts/contracts.ts ${Object.keys(COMMANDS).join(' | ')}`)
-  process.exitCode = command ? await command() : 2
+  process.exitCode = command ? await command(process.argv[3], process.argv.slice(4)) : 2
 }

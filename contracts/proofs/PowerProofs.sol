@@ -11,20 +11,22 @@ abstract contract PowerProofs is Proofs {
     function check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
         vm.assume(caller != OWNER);
         bytes32 before = powers();
-        bytes[10] memory calls = [
-            abi.encodeCall(INodeFactory.setMinter, (a, b, c)),
-            abi.encodeCall(INodeFactory.refillMinter, (a, b, b, c, c)),
-            abi.encodeCall(INodeFactory.setDistributor, (a, b, c)),
-            abi.encodeCall(INodeFactory.setBounds, (a, b, c)),
-            abi.encodeCall(INodeFactory.setSwapsAllowance, (b)),
-            abi.encodeCall(INodeFactory.addNotOwed, (1, b, c)),
-            abi.encodeCall(INodeFactory.setInterval, (b, c)),
-            abi.encodeCall(INodeFactory.pause, ()),
-            abi.encodeCall(INodeFactory.unpause, ()),
-            abi.encodeCall(INodeFactory.transferOwnership, (a))
-        ];
-        vm.assertTrue(!attempt(caller, 0, calls[power % 10]), "refused");
+        vm.assertTrue(!attempt(caller, 0, ownersCall(power % 10, a, b, c)), "refused");
         vm.assertEq(powers(), before, "as it was");
+    }
+
+    /// @dev A prover takes each branch by itself, where it could not look an array up by an index that is open.
+    function ownersCall(uint256 power, address a, uint256 b, uint256 c) private pure returns (bytes memory) {
+        if (power == 0) return abi.encodeCall(INodeFactory.setMinter, (a, b, c));
+        if (power == 1) return abi.encodeCall(INodeFactory.refillMinter, (a, b, b, c, c));
+        if (power == 2) return abi.encodeCall(INodeFactory.setDistributor, (a, b, c));
+        if (power == 3) return abi.encodeCall(INodeFactory.setBounds, (a, b, c));
+        if (power == 4) return abi.encodeCall(INodeFactory.setSwapsAllowance, (b));
+        if (power == 5) return abi.encodeCall(INodeFactory.addNotOwed, (1, b, c));
+        if (power == 6) return abi.encodeCall(INodeFactory.setInterval, (b, c));
+        if (power == 7) return abi.encodeCall(INodeFactory.pause, ());
+        if (power == 8) return abi.encodeCall(INodeFactory.unpause, ());
+        return abi.encodeCall(INodeFactory.transferOwnership, (a));
     }
 
     function powers() private view returns (bytes32) {

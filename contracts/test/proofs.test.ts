@@ -1,8 +1,10 @@
 // Holds the record of proofs in docs/CONTRACT.md against the properties themselves: every one is listed there and runs as a
 // fuzz test, and what is recorded as proven is so for this bytecode.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { factoryRuntimeHash } from '../../src/chain/factory.bytecode.ts'
@@ -31,4 +33,22 @@ it('what is recorded as proven is proven for this bytecode', () => {
   const proven = /Runtime code hash: `(0x[0-9a-f]{64}|none)`/.exec(record)?.[1]
   assert.ok(proven, 'the record names the code it is of')
   if (proven !== 'none') assert.equal(proven, factoryRuntimeHash, 'stale: prove again, or record none')
+})
+
+it('the prover is run where the compiler is found, for the properties that are named, and missed by an exit code', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'node-ledger-prover-'))
+  const prove = (path: string, ...args: string[]) =>
+    spawnSync(process.execPath, [join(ROOT, 'scripts/contracts.ts'), 'prove', ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: path },
+    })
+  try {
+    assert.equal(prove(directory).status, 2)
+    writeFileSync(join(directory, 'halmos'), '#!/bin/sh\npwd; echo "$@"\n', { mode: 0o755 })
+    const { status, stdout } = prove([directory, '/usr/bin', '/bin'].join(delimiter), 'credit', '--solver', 'z3')
+    assert.equal(status, 0)
+    assert.match(stdout, /\/contracts\n.*--function check_credit --storage-layout generic .*--solver z3\n$/)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
 })
