@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createReadings } from '../../src/chain/readings.ts'
+import { readSignerTroubles } from '../../src/db/signers.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { FAULTS } from '../support/faults/names.ts'
@@ -46,7 +47,10 @@ export async function checkSales(play: Play): Promise<void> {
     if (payment.from === world.at(3)) assert.equal(payment.state, 'ignored', 'I2: paying oneself is no sale')
     else if (tier === null)
       // What was lost with a ledger may have sold it, by terms that were lost as well.
-      assert.ok(payment.state !== 'minted' || play.restored, `I1: ${payment.ref} is no right payment and became a node`)
+      assert.ok(
+        payment.state !== 'minted' || play.restored || play.decided.get(payment.ref)?.kind === 'release',
+        `I1: ${payment.ref} is no right payment and became a node`,
+      )
     else {
       const byTier = wallets.get(payment.from) ?? new Map<string, Paid[]>()
       byTier.set(tier, [...(byTier.get(tier) ?? []), payment])
@@ -115,12 +119,39 @@ export async function checkSent(play: Play): Promise<void> {
   const did = new Set(logs.map((log) => log.transactionHash))
   const inVain = sent.filter(({ hash }) => !did.has(hash)).length
   const mishaps = [...play.tally].filter(([what]) =>
-    /^(interrupt|reorganisation|crash|act (pause|eviction|high|foreign|restored|window|expulsion|budget|bounds|standstill))/.test(
+    /^(interrupt|reorganisation|crash|not signed|act (pause|eviction|high|foreign|restored|window|expulsion|budget|bounds|standstill|cancelled|release|dismissal|refund|other))/.test(
       what,
     ),
   )
   const allowed = faultsIn(play.tally, FAULTS) + mishaps.reduce((sum, [, times]) => sum + times, 0) + 3
   assert.ok(inVain <= allowed, `I12: ${inVain} transactions did nothing, with ${allowed - 3} mishaps`)
+}
+
+/** What the operator decided stands, whatever blocks were taken back after it; a ledger that lost the decision asks again. */
+export async function checkDecisions({ decided, restored, pastFinal, stage: { observer } }: Play): Promise<void> {
+  if (restored) return
+  const rows = await observer<Pick<Paid, 'ref' | 'state' | 'reason'>[]>`
+    SELECT ref, state, reason FROM payments WHERE ref = ANY(${[...decided.keys()]})`
+  for (const { ref, state, reason } of rows) {
+    const { kind, wasSigned } = decided.get(ref) ?? {}
+    if (state === 'orphaned') continue
+    if (kind === 'dismissal')
+      assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
+    const waits = reason === 'walletLimit' || reason === 'mintReverted'
+    // What had been final and was taken back all the same is nobody's to promise.
+    if (kind === 'refund') assert.ok(state !== 'minted' || pastFinal, `${ref} was paid back as told, and has a node`)
+    if (kind === 'refunding')
+      assert.ok(
+        reason === 'refunding' || (state === 'minted' && wasSigned),
+        `${ref} is to be paid back and is ${state}`,
+      )
+    if (kind === 'release') assert.ok(state === 'minted' || waits, `${ref} was released and is ${state} ${reason}`)
+  }
+}
+
+/** Whoever signs again is not on record as down any more. */
+export async function checkSigners({ stage: { observer } }: Play): Promise<void> {
+  assert.deepEqual([...(await readSignerTroubles(observer))], [], 'a signer that signs is not on record as down')
 }
 
 /** I10: the chain alone yields the same ledger. */

@@ -1,15 +1,20 @@
 // One seed under way: its dice, its log, the instances of the service, and what was done so far that the checks must know.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hex } from 'viem'
+import { SignerFault } from '../../src/chain/faults.ts'
+import { createChainReader } from '../../src/chain/follow.ts'
 import type { ChainFacts } from '../../src/chain/port.ts'
+import type { Rpc } from '../../src/chain/rpc.ts'
+import { createSender } from '../../src/chain/sender.ts'
+import { localSigner, type Signer } from '../../src/chain/signer.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { type Failpoint, watchFailpoints } from '../../src/lib/failpoint.ts'
 import { claimer } from '../../src/passes/claim.ts'
-import type { PassContext, Rules } from '../../src/passes/context.ts'
+import type { AccountRole, PassContext, Rules } from '../../src/passes/context.ts'
 import { creditPass } from '../../src/passes/credit.ts'
 import { paymentsPass } from '../../src/passes/payments.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
-import type { Call, Fault } from '../support/faults/names.ts'
+import type { Answer, Call, Fault } from '../support/faults/names.ts'
 import type { SendRules } from '../support/faults/send-rules.ts'
 import { contextOf } from '../support/world.ts'
 import { Provider } from './provider.ts'
@@ -76,6 +81,27 @@ export interface Play {
   lately: 'reorganisation' | 'stuck' | null
   sendRules: SendRules
   closed: Instance[]
+  /** Settings of instance B, where they are others than those of A. */
+  other: OtherSettings
+  /** What every provider answers for the token while no holding can be read. */
+  tokenAnswer: Answer | null
+  /** Accounts whose signer does not sign. */
+  silent: Set<AccountRole>
+  /** What the operator decided last about a payment, by its ref. */
+  decided: Map<Hash, Decision>
+}
+
+export interface OtherSettings {
+  rules?: Partial<Rules>
+  /** Accounts whose keys it lacks. */
+  without?: readonly AccountRole[]
+}
+
+export interface Decision {
+  /** `refund`: the ether was sent back, once the service had said so. */
+  kind: 'release' | 'dismissal' | 'refunding' | 'refund'
+  /** A mint that carries the payment had been signed before: it may yet land where blocks are taken back. */
+  wasSigned: boolean
 }
 
 export interface Terms {
@@ -117,6 +143,38 @@ export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'fa
     ...{ stage, seed, sendRules, dice: createDice(seed), tally: new Map(), log: [], instances: [], closed: [] },
     ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
     ...{ sent: [], refused: new Set<Hash>(), lately: null, backup: null, restored: false, pastFinal: false },
+    ...{ other: {}, tokenAnswer: null, silent: new Set(), decided: new Map() },
+  }
+}
+
+const ROLES = [
+  ['minter', 1],
+  ['distributor', 2],
+] as const
+const signers = new Map<string, Signer>()
+
+/** The accounts with their keys, as far as the instance has them, and their signers sign. */
+function accountsOf(play: Play, rpc: Rpc, without: readonly AccountRole[] = []) {
+  const { chain, factory } = play.stage
+  const senderOf = (role: AccountRole, account: number) => {
+    const privateKey = chain.accounts[account]?.privateKey ?? '0x'
+    const signer = signers.get(privateKey) ?? localSigner(privateKey)
+    signers.set(privateKey, signer)
+    const sign: Signer['sign'] = async (tx) => {
+      if (!play.silent.has(role)) return signer.sign(tx)
+      count(play.tally, `not signed by the ${role}`)
+      throw new SignerFault(`the signer of the ${role} does not answer`)
+    }
+    return createSender({ rpc, signer: { ...signer, sign }, chainId: chain.chainId, factory })
+  }
+  const senders = ROLES.map(
+    ([role, account]) => [role, without.includes(role) ? null : senderOf(role, account)] as const,
+  )
+  const held = ROLES.filter(([role]) => !without.includes(role)).map(([, account]) => play.stage.world.at(account))
+  return {
+    ...(Object.fromEntries(senders) as Pick<PassContext, AccountRole>),
+    // The ledger says whose transactions are watched, not the keys that this instance has.
+    chain: createChainReader(rpc, { factory, wallets: [], senders: held }),
   }
 }
 
@@ -130,16 +188,16 @@ export function startInstance(play: Play, name: string): Instance {
       weather: { ...play.weather, dice },
       onRequest: (calls) => onRequest(play, instance, calls),
       onFault: (fault) => count(play.tally, `fault ${fault}`),
+      answerInstead: (call) => (play.tokenAnswer && isOfToken(stage, call) ? play.tokenAnswer : null),
     })
   })
+  const { rules: otherRules, without } = name === 'B' ? play.other : {}
   const rpc = stage.rpcOn(providers)
   const { chain, pool, factory, database, locks } = stage
+  const rules = { startBlock: FIRST_BLOCK, ...play.rules, ...otherRules }
   const ctx = {
-    ...contextOf(
-      { chain, rpc, pool, factory, directUrl: database.url },
-      { startBlock: FIRST_BLOCK, ...play.rules },
-      play.facts,
-    ),
+    ...contextOf({ chain, rpc, pool, factory, directUrl: database.url }, rules, play.facts),
+    ...accountsOf(play, rpc, without),
     ...(locks.lock && { lock: locks.lock }),
     pollPolicy: POLL_POLICY,
   }
@@ -158,6 +216,9 @@ export function startInstance(play: Play, name: string): Instance {
   }
   return instance
 }
+
+const isOfToken = ({ token }: Stage, { method, params }: Call) =>
+  method === 'eth_call' && (params[0] as { to?: string }).to?.toLowerCase() === token
 
 /** Somebody tells of what he, or somebody else, has sent. The passes that the claim starts are over when this is. */
 async function claimOne(play: Play, ctx: PassContext, payments: ReturnType<typeof paymentsPass>): Promise<object> {

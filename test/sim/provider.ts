@@ -39,6 +39,8 @@ export interface ProviderOptions {
   onRequest(calls: readonly Call[]): Promise<void>
   /** Told of each fault that changed something. */
   onFault(fault: Fault): void
+  /** What is said in the stead of the truth, for as long as it is; null: the truth. */
+  answerInstead?(call: Call): Answer | null
 }
 
 interface Envelope extends Call {
@@ -139,8 +141,9 @@ export class Provider extends Dispatcher {
   }
 
   async #one(call: Call, fault: CallFault | null): Promise<Answer> {
-    const truth = (asked: Call) => (asked.method === SEND ? this.#send(asked) : this.#ask(asked))
-    const { weather, onFault } = this.#options
+    const { weather, onFault, answerInstead } = this.#options
+    const truth = async (asked: Call) =>
+      answerInstead?.(asked) ?? (asked.method === SEND ? this.#send(asked) : this.#ask(asked))
     const altered = fault && weather ? await alter(fault, call, truth, weather.dice) : null
     if (!fault || !altered) return truth(call)
     onFault(fault)

@@ -9,8 +9,9 @@ import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
 import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet } from './acts.ts'
+import { calmEdges, EDGE_ACTS, EDGE_INTERRUPTS, edgeActs, edgePlan, OTHER_SETTINGS } from './edges.ts'
 import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
-import { checkReadings, checkRebuild, checkSales, checkSent } from './oracle.ts'
+import { checkDecisions, checkReadings, checkRebuild, checkSales, checkSent, checkSigners } from './oracle.ts'
 import { makeRoom, OWNER_ACTS, ownerActs, setWindow } from './owner-acts.ts'
 import { armInstances, createPlay, mine, type PassName, type Play, runPass, startInstance } from './play.ts'
 import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
@@ -115,6 +116,7 @@ async function step(play: Play, number: number): Promise<void> {
   play.lately = null
   for (let n = dice.between('acts', 0, 4); n > 0; n--) await act(play)
   await ownerActs(play)
+  await edgeActs(play)
   const seconds = dice.pick('time', [1, 1, 2, 12, INTERVAL_SEC / 2, INTERVAL_SEC, 2 * INTERVAL_SEC + 7])
   await mine(play, seconds)
   await mendWallet(play)
@@ -128,7 +130,7 @@ async function step(play: Play, number: number): Promise<void> {
   if (dice.roll('reorganise') < 0.18) log.push(`  ${await reorganise(play)}`)
   for (const name of dice.pick('passes', PASSES)) {
     const at = dice.between('instance', 0, 1)
-    const plan = planFor(play, at, name)
+    const plan = edgePlan(play) ?? planFor(play, at, name)
     if (plan.kind !== 'nothing') log.push(`    (${planned(plan)})`)
     await runPass(play, at, name, plan)
   }
@@ -154,6 +156,7 @@ async function finish(play: Play): Promise<void> {
   const { dice, log, stage } = play
   log.push('calm')
   await calm(play)
+  calmEdges(play)
   await makeRoom(play)
   await comeToRest(play)
   log.push('at rest')
@@ -161,6 +164,8 @@ async function finish(play: Play): Promise<void> {
   await checkInvariants({ ...stage.world, rest: async () => {} }, { foreign: play.foreign })
   await checkSales(play)
   await checkSent(play)
+  await checkDecisions(play)
+  await checkSigners(play)
   await checkReadings(play)
   if (stage.backend === 'real' || dice.roll('rebuild') < 0.2) await checkRebuild(play)
 }
@@ -278,7 +283,10 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
     ...SIM_FAULTS.map((fault) => `fault ${fault}`),
     ...FAILPOINTS.map((point) => `point ${point}`),
     ...INTERRUPT_NAMES.map((what) => `interrupt ${what}`),
-    ...[...Object.keys(ACTS), ...Object.keys(OWNER_ACTS)].map((name) => `act ${name}`),
+    ...Object.keys(EDGE_INTERRUPTS).map((what) => `meanwhile ${what}`),
+    ...[ACTS, OWNER_ACTS, EDGE_ACTS].flatMap((acts) => Object.keys(acts).map((name) => `act ${name}`)),
+    ...Object.keys(OTHER_SETTINGS).map((name) => `settings ${name}`),
+    ...['minter', 'distributor'].map((role) => `not signed by the ${role}`),
     ...['kept', 'moved', 'dropped', 'double', 'kept of ours', 'dropped of ours'].map((fate) => `fate ${fate}`),
     ...['known', 'following', 'notFound', 'pending', 'notASale'].map((kind) => `claim ${kind}`),
     ...[
@@ -290,6 +298,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
       'clock jump',
       'no fork guard',
     ],
+    ...['decision taken back', 'refund given up', 'refund recorded'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }
 }
