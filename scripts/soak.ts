@@ -2,8 +2,10 @@
 // simulation, on the model chain and on real parts. Prints progress and a report of counts; ends with 1 when anything was lost,
 // doubled or broke an invariant. Interrupted once, it ends after the check under way, and reports.
 //   npm run soak -- --minutes 60 --seed 1
+//   npm run soak -- --misconfigured --minutes 60     eras only, whose second instance is misconfigured, in another way at each start
 import { parseArgs } from 'node:util'
-import { coverage, noCounts, report } from '../test/faults/counts.ts'
+import { coverage, missing, noCounts, report } from '../test/faults/counts.ts'
+import { WAYS } from '../test/faults/misconfigured.ts'
 import { runEra } from '../test/faults/soak.ts'
 import { report as reportSeeds, runSeeds } from '../test/sim/run.ts'
 import { removeStaleDirectories } from '../test/support/temporary.ts'
@@ -15,12 +17,17 @@ const SHARES = { eras: 0.8, model: 0.12 }
 const PROGRESS_MS = 30_000
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: '1' } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    misconfigured: { type: 'boolean', default: false },
+  },
 })
+const { misconfigured } = values
 const minutes = Number(values.minutes)
 const firstSeed = Number(values.seed)
 if (!(minutes > 0) || !Number.isSafeInteger(firstSeed)) {
-  console.error('Usage: npm run soak -- [--minutes N] [--seed S]')
+  console.error('Usage: npm run soak -- [--misconfigured] [--minutes N] [--seed S]')
   process.exit(2)
 }
 
@@ -34,12 +41,13 @@ process.once('SIGINT', () => {
 })
 const say = (line: string) => console.log(`${clock()}  ${line}`)
 
-const counts = noCounts()
+const counts = noCounts(misconfigured ? WAYS : [])
 const broken: string[] = []
-const eraIsOver = () => stopping.signal.aborted || isPast(SHARES.eras)
+const eraIsOver = () => stopping.signal.aborted || isPast(misconfigured ? 1 : SHARES.eras)
 for (let seed = firstSeed; !eraIsOver(); seed++) {
   say(`era of seed ${seed}`)
-  const options = { seed, counts, cyclesPerCheck: CYCLES_PER_CHECK, ratePercent: [5, 50], depth: 'deep' } as const
+  const drawn = { cyclesPerCheck: CYCLES_PER_CHECK, ratePercent: [5, 50], depth: 'deep' } as const
+  const options = { seed, counts, misconfigured, ...drawn }
   await runEra({ ...options, say, enough: eraIsOver }).catch((error: unknown) => {
     broken.push(`era ${seed}`)
     console.error(error)
@@ -54,11 +62,20 @@ for (const [name, seeds] of [
   ['on the model chain', model],
   ['on real parts', real],
 ] as const)
-  console.log(`\nsimulation ${name}: ${reportSeeds(seeds).join('\n')}`)
+  if (!misconfigured) console.log(`\nsimulation ${name}: ${reportSeeds(seeds).join('\n')}`)
+// An instance that was never misconfigured in a way shows nothing about it.
+const { ways } = missing(counts)
+if (ways.length > 0) broken.push(`${ways.length} ways of being misconfigured never happened`)
 const never = coverage(counts) < 1 ? ', though not everything happened' : ''
 console.log(broken.length === 0 ? `\nnothing broke${never}` : `\nbroken: ${broken.join(', ')}`)
 const result = broken.length === 0 ? `passed${never}` : `broken: ${broken.join(', ')}`
-recordRuns([lastRun(`soak from seed ${firstSeed}`, (performance.now() - began) / 1000, result)])
+recordRuns([
+  lastRun(
+    `${misconfigured ? 'soak with a misconfigured instance' : 'soak'} from seed ${firstSeed}`,
+    (performance.now() - began) / 1000,
+    result,
+  ),
+])
 process.exit(broken.length === 0 ? 0 : 1)
 
 /** Plays seeds until a share of the time is over. */

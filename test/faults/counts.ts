@@ -19,6 +19,12 @@ export interface SoakCounts {
   postgresKills: number
   stops: number
   lockCuts: number
+  /** Transfers of 0 and 1 wei. */
+  junk: number
+  /** Transactions of ours that lost their nonce to one sent by hand. */
+  cancelled: number
+  /** What the operator decided about held payments. */
+  decisions: number
   failedStarts: number
   losses: number
   duplicates: number
@@ -31,19 +37,27 @@ export interface SoakCounts {
   /** Reorganisations by depth. */
   depths: Map<number, number>
   fates: Map<Fate, number>
+  /** Ways in which an instance was misconfigured, and seen to be; all that must be are in `waysDue`. */
+  ways: Map<string, number>
+  waysDue: readonly string[]
+  /** How often each was drawn. */
+  waysDrawn: Map<string, number>
 }
 
-export function noCounts(): SoakCounts {
+export function noCounts(waysDue: readonly string[] = []): SoakCounts {
   const business = { payments: 0, claims: 0, nodes: 0, turns: 0, withdrawals: 0 }
   const kills = { serviceKills: 0, failpointKills: 0, postgresKills: 0, stops: 0, lockCuts: 0, failedStarts: 0 }
+  const edges = { junk: 0, cancelled: 0, decisions: 0 }
   const chain = { reorganisations: 0, blocksTakenBack: 0, depths: new Map(), fates: new Map() }
   const met = { faults: new Map(), points: new Map() }
   return {
     ...{ eras: 0, cycles: 0, checks: 0, losses: 0, duplicates: 0, rssMiB: 0, recoveriesMs: [] },
     ...business,
     ...kills,
+    ...edges,
     ...chain,
     ...met,
+    ...{ ways: new Map(), waysDrawn: new Map(), waysDue },
   }
 }
 
@@ -54,24 +68,25 @@ export function addTo<K>(counts: Map<K, number>, key: K, more = 1): void {
 /** Kills of the service, at random and at named points. */
 export const killsOf = ({ serviceKills, failpointKills }: SoakCounts) => serviceKills + failpointKills
 
-/** The faults and the points that never happened. */
-export function missing({ faults, points }: SoakCounts): { faults: Fault[]; points: Failpoint[] } {
+/** The faults, points and ways that never happened. */
+export function missing({ faults, points, ways, waysDue }: SoakCounts) {
   return {
     faults: FAULTS.filter((fault) => !faults.has(fault)),
     points: FAILPOINTS.filter((point) => !points.has(point)),
+    ways: waysDue.filter((way) => !ways.has(way)),
   }
 }
 
-/** Share of all faults and points that happened, 0 to 1. */
+/** Share of all faults, points and ways that happened, 0 to 1. */
 export function coverage(counts: SoakCounts): number {
   const never = missing(counts)
-  const all = FAULTS.length + FAILPOINTS.length
-  return (all - never.faults.length - never.points.length) / all
+  const all = FAULTS.length + FAILPOINTS.length + counts.waysDue.length
+  return (all - never.faults.length - never.points.length - never.ways.length) / all
 }
 
 /** The counts as lines to print. */
 export function report(counts: SoakCounts): string[] {
-  const { faults, points, depths, fates, recoveriesMs, ...numbers } = counts
+  const { faults, points, depths, fates, recoveriesMs, ways, waysDue, waysDrawn: _, ...numbers } = counts
   const sorted = recoveriesMs.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   const never = missing(counts)
@@ -84,9 +99,8 @@ export function report(counts: SoakCounts): string[] {
     `fates              ${list(fates)}`,
     `faults             ${list(new Map([...faults].sort(([a], [b]) => a.localeCompare(b))))}`,
     `points             ${list(points)}`,
-    `happened           ${(coverage(counts) * 100).toFixed(1)} % of ${FAULTS.length} faults and ${FAILPOINTS.length} points`,
-    ...(never.faults.length + never.points.length > 0
-      ? [`never              ${[...never.faults, ...never.points].join(', ')}`]
-      : []),
+    ...(waysDue.length > 0 ? [`misconfigured      ${list(ways)}`] : []),
+    `happened           ${(coverage(counts) * 100).toFixed(1)} % of ${FAULTS.length} faults, ${FAILPOINTS.length} points and ${waysDue.length} ways`,
+    ...(coverage(counts) < 1 ? [`never              ${Object.values(never).flat().join(', ')}`] : []),
   ]
 }

@@ -1,6 +1,7 @@
 // An era: two instances of the service on one database and one chain, with payments, claims, rounds, withdrawals and
 // reorganisations, while providers lie and everything is killed, all drawn from one seed. Every few cycles all is calm, the
-// instances must have brought everything to rest by themselves, and all invariants are checked.
+// instances must have brought everything to rest by themselves, and all invariants are checked. The second instance may be misconfigured, in
+// other ways at each start: then the ledger's terms, wallets and endpoints are held to as well.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +16,19 @@ import { ensureTemplate, SERVER_VARIABLE } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, enterTier, INTERVAL_SEC, type World } from '../support/world.ts'
 import { addTo, killsOf, type SoakCounts } from './counts.ts'
+import { cancelByHand, decideOne, sendJunk } from './edges.ts'
 import { FATES, reorganise as takeBack } from './fates.ts'
+import {
+  checkTold,
+  checkUnmoved,
+  drawRefused,
+  drawTaken,
+  isDelivered,
+  type Misconfigured,
+  noteEntered,
+  prepareMisconfigured,
+  type Way,
+} from './misconfigured.ts'
 import { type Outside, startOutside } from './outside.ts'
 import { openStage, type Stage } from './stage.ts'
 
@@ -27,6 +40,8 @@ const PAYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
 const BLOCK_MS = 150
 /** At rest, where a slow machine must not make a long chain. */
 const REST_BLOCK_MS = 300
+/** Where instances are started anew at rest, which takes seconds. */
+const SLOW_REST_BLOCK_MS = 1_000
 /** Share of blocks before which turns fall due. */
 const DUE = 0.25
 /** Beyond that the chain's program forgets the states that the invariants ask for. */
@@ -37,7 +52,9 @@ const DEEP_BASE = 204
 const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
 const START_ATTEMPTS_MAX = 12
 /** By itself, after the last fault: the longest time in which everything must be at rest. */
-const REST_MS = 60_000
+const REST_MS = 90_000
+/** Turns that fall due at rest, beside an instance that is misconfigured in other ways each time. */
+const TURNS_PER_CHECK = 2
 /** Too dear, or too grave, for every tenth request: these are let loose one at a time. */
 const SINGLE: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
 
@@ -49,6 +66,8 @@ export interface EraOptions {
   ratePercent: readonly [number, number]
   /** Blocks taken back at most; `deep`: mostly few, sometimes up to 64, and now and then 200. */
   depth: number | 'deep'
+  /** Whether the second instance is misconfigured, in another way at each start. */
+  misconfigured?: boolean
   say: (line: string) => void
   /** True when the era should end at its next check. */
   enough: () => boolean
@@ -58,6 +77,9 @@ export interface EraOptions {
 interface Instance extends Outside {
   armed: Failpoint | null
   dead: boolean
+  /** How it is misconfigured, and whether it was seen to run a pass so: `asked` while it is being looked at. */
+  ways: readonly Way[]
+  ran: boolean | 'asked'
 }
 
 interface Era {
@@ -78,6 +100,10 @@ interface Era {
   tiers: number
   /** Disasters of this round of the deck that are still to come: each comes as often as it is in it. */
   deck: Disaster[]
+  /** Sent with our keys by hand. */
+  foreign: Hash[]
+  /** What the soak of a misconfigured instance has besides; null in any other. */
+  misconfigured: Misconfigured | null
 }
 
 /** Runs one until it is enough, or its chain is long. Throws what broke, with the seed in its text. */
@@ -103,6 +129,8 @@ export async function runEra(options: EraOptions): Promise<void> {
       tiers: 9,
       baseBlock: 0,
       deck: [],
+      misconfigured: null,
+      foreign: [],
     },
     postgres: { server, dataDir },
   }
@@ -112,6 +140,7 @@ export async function runEra(options: EraOptions): Promise<void> {
     await world.settle()
     era.baseBlock = Number((await world.chain.block()).number)
     if (options.depth === 'deep') await world.chain.mine(DEEP_BASE)
+    if (options.misconfigured) await beginMisconfigured(era)
     counts.eras++
     do {
       for (let at = 0; at < INSTANCES; at++) replace(era, at)
@@ -127,6 +156,7 @@ export async function runEra(options: EraOptions): Promise<void> {
     for (const instance of era.instances) instance?.service.kill('SIGKILL')
     stage.proxy.calm()
     noteFaults(era)
+    await era.misconfigured?.receiver.close()
     await world.close().catch((error: unknown) => say(`closing: ${String(error)}`))
     await era.postgres.server.stop()
     if (outerServer === undefined) delete process.env[SERVER_VARIABLE]
@@ -147,7 +177,7 @@ const notedFaults = new WeakMap<object, Map<Fault, number>>()
 /** Has another one started in an instance's place, as its supervisor would, while business goes on. */
 function replace(era: Era, at: number): void {
   era.instances[at] = null
-  const started = startOne(era).then(
+  const started = startOne(era, at).then(
     (instance) => {
       era.instances[at] = instance
     },
@@ -166,13 +196,42 @@ async function allStarted(era: Era): Promise<void> {
 
 const alive = ({ instances }: Era): Instance[] => instances.filter((one) => one !== null && !one.dead) as Instance[]
 
+/** The instance that is right starts first, alone: the ledger is what it says. */
+async function beginMisconfigured(era: Era): Promise<void> {
+  era.misconfigured = await prepareMisconfigured(era.stage, era.counts.waysDrawn)
+  const { service } = await startOne(era, 0)
+  await noteEntered(era.misconfigured, era.stage.world).finally(() => service.stop())
+}
+
+/** Starts an instance in a way that must be refused, beside those that run. Where the chain cannot be asked just now, it serves. */
+async function startRefused(era: Era, misconfigured: Misconfigured): Promise<void> {
+  const way = drawRefused(misconfigured, era.dice)
+  const { refused } = misconfigured.settings[way]
+  try {
+    const { service } = await startOutside(era.stage, envOf(era, [way]))
+    service.kill('SIGKILL')
+    assert.match(service.output(), /the chain could not be asked yet/, `"${way}" is refused at start`)
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error
+    if (refused?.test(String(error))) addTo(era.counts.ways, way)
+    else era.counts.failedStarts++
+  }
+}
+
+function envOf({ misconfigured }: Era, ways: readonly Way[]): Record<string, string> {
+  const wrong = ways.map((way) => misconfigured?.settings[way].env)
+  return Object.assign({}, INSTANCE, misconfigured?.env, ...wrong)
+}
+
 /** Starts an instance as a supervisor would: again, when it ended at once. */
-async function startOne(era: Era): Promise<Instance> {
+async function startOne(era: Era, at: number): Promise<Instance> {
   for (let attempt = 1; ; attempt++) {
+    const ways = era.misconfigured && at > 0 ? drawTaken(era.misconfigured, era.dice) : []
     const armed = era.arming ? leastMet(era, FAILPOINTS, era.counts.points) : null
     try {
-      const outside = await startOutside(era.stage, { ...INSTANCE, ...(armed && { NODE_LEDGER_FAILPOINT: armed }) })
-      const instance: Instance = { ...outside, armed, dead: false }
+      const env = { ...envOf(era, ways), ...(armed && { NODE_LEDGER_FAILPOINT: armed }) }
+      const outside = await startOutside(era.stage, env)
+      const instance: Instance = { ...outside, armed, dead: false, ways, ran: false }
       outside.service.exited.then(() => {
         instance.dead = true
       })
@@ -216,10 +275,45 @@ async function tend(era: Era): Promise<void> {
   }
 }
 
+/** Asks who is misconfigured for a pass: once it has run one so, its ways have happened, and it was told of them. */
+function lookAtWays(era: Era): void {
+  const { misconfigured, counts, dice } = era
+  for (const instance of alive(era)) {
+    if (!misconfigured || instance.ways.length === 0 || instance.ran) continue
+    instance.ran = 'asked'
+    instance
+      .pass(dice.pick('looked at', ['payments', 'credit'] as const))
+      .then((answer) => {
+        instance.ran = answer?.body.ran === true
+        if (!instance.ran) return
+        checkTold(misconfigured, instance.ways, instance.service.output())
+        for (const way of instance.ways) addTo(counts.ways, way)
+      })
+      .catch((error: unknown) => {
+        era.failure ??= error
+      })
+  }
+}
+
+/** Has another one, misconfigured in other ways, take the place of the one that is; and one that must be refused is started. */
+async function redrawWays(era: Era): Promise<void> {
+  for (const [at, instance] of era.instances.entries()) {
+    if (!instance || instance.dead || instance.ways.length === 0) continue
+    await kill(era, instance)
+    replace(era, at)
+  }
+  if (!era.misconfigured) return
+  const refused = startRefused(era, era.misconfigured).catch((error: unknown) => {
+    era.failure ??= error
+  })
+  era.starting.push(refused)
+}
+
 /** A few seconds of business in bad weather, with disasters. */
 async function runCycle(era: Era): Promise<void> {
   const { stage, dice, counts, options } = era
   const { world, proxy } = stage
+  await redrawWays(era)
   proxy.dialect = 'any'
   const faults = FAULTS.filter((fault) => !SINGLE.includes(fault))
   const rate = dice.between('rate', ...options.ratePercent) / 100
@@ -238,6 +332,7 @@ async function runCycle(era: Era): Promise<void> {
     if (block % 4 === 2) await provoke(era)
     await sleep(BLOCK_MS)
     await tend(era)
+    lookAtWays(era)
   }
   counts.cycles++
   for (const { service } of alive(era)) counts.rssMiB = Math.max(counts.rssMiB, rssMiB(service.pid))
@@ -249,7 +344,11 @@ async function buy(era: Era, valueWei: bigint): Promise<void> {
     stage: { world },
     dice,
     counts,
+    misconfigured,
   } = era
+  // To the wallet that a misconfigured instance names.
+  if (misconfigured && dice.roll('stray') < 0.1)
+    await world.pay(dice.pick('payer', PAYERS), valueWei, dice.pick('stranger', misconfigured.strangers) as never)
   const txHash: Hash = await world.pay(dice.pick('payer', PAYERS), valueWei)
   counts.payments++
   if (dice.roll('claim') > 0.15) return
@@ -399,6 +498,24 @@ function depthOf({ depth }: EraOptions, dice: Dice): number {
   return dice.between('depth', 1, deep < 0.2 ? 64 : 8)
 }
 
+const floodOfJunk: Disaster = async ({ stage: { world }, dice, counts }) => {
+  counts.junk += await sendJunk(world, dice, PAYERS)
+}
+
+const cancel: Disaster = async ({ stage: { world }, dice, counts, foreign }) => {
+  const txHash = await patiently(() => cancelByHand(world, dice))
+  if (!txHash) return
+  foreign.push(txHash)
+  counts.cancelled++
+}
+
+/** What was decided is decided, whatever becomes of the blocks. */
+const decide: Disaster = async (era) => {
+  const { dice, counts, stage } = era
+  if (await patiently(() => decideOne(stage.world, dice, BULK))) counts.decisions++
+  if (dice.roll('on sand') < 0.5) await reorganise(era)
+}
+
 const DISASTERS: readonly Disaster[] = [
   killService,
   killService,
@@ -409,6 +526,9 @@ const DISASTERS: readonly Disaster[] = [
   reorganise,
   reorganise,
   reorganise,
+  floodOfJunk,
+  cancel,
+  decide,
 ]
 
 function nextDisaster({ deck, dice }: Era): Disaster {
@@ -419,8 +539,7 @@ function nextDisaster({ deck, dice }: Era): Disaster {
 
 /** Good weather: the instances finish everything by themselves. */
 async function comeToRest(era: Era): Promise<void> {
-  const { stage, counts } = era
-  const { world, proxy } = stage
+  const { world, proxy } = era.stage
   proxy.calm()
   era.arming = false
   await allStarted(era)
@@ -431,22 +550,38 @@ async function comeToRest(era: Era): Promise<void> {
     replace(era, at)
   }
   await allStarted(era)
+  await allAtRest(era)
+  for (let turn = 0; era.misconfigured && turn < TURNS_PER_CHECK; turn++) {
+    await redrawWays(era)
+    await allStarted(era)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await allAtRest(era)
+  }
+}
+
+/** The instances finish everything by themselves, and every way of the second one is seen to have happened. */
+async function allAtRest(era: Era): Promise<void> {
+  const { world } = era.stage
   const began = performance.now()
   // What still waits in the pool is in this block.
   const head = Number((await world.chain.mine()).number)
   const look = async () => {
+    lookAtWays(era)
     const now = await readOpen(world)
     if (!now || now.payments || now.outbox || now.cohorts || now.number < head) return now
+    if (era.misconfigured && !(await isDelivered(world))) return { ...now, webhooks: 'not delivered' }
+    if (alive(era).some(({ ways, ran }) => ways.length > 0 && ran !== true)) return { ...now, ways: 'no pass was run' }
     // As many blocks may be others than those it followed.
     return (await world.chain.block(now.number)).hash === now.hash ? 'at rest' : now
   }
   for (let state = await patiently(look); state !== 'at rest'; state = await patiently(look)) {
+    if (era.failure) throw era.failure
     if (performance.now() - began > REST_MS)
       assert.fail(`not at rest ${REST_MS} ms after the last fault: ${await whatHinders(era, head)}`)
     await world.chain.mine()
-    await sleep(REST_BLOCK_MS)
+    await sleep(era.misconfigured ? SLOW_REST_BLOCK_MS : REST_BLOCK_MS)
   }
-  counts.recoveriesMs.push(Math.round(performance.now() - began))
+  era.counts.recoveriesMs.push(Math.round(performance.now() - began))
 }
 
 interface Open {
@@ -496,7 +631,9 @@ async function checkAll(era: Era): Promise<void> {
   counts.duplicates += row.doubles
   const lost = row.lost === 0 ? '' : JSON.stringify(await tellLost(world))
   assert.deepEqual([row.lost, row.doubles], [0, 0], `${row.lost} lost, ${row.doubles} doubled ${lost}`)
-  await checkInvariants(world)
+  await checkInvariants(world, { foreign: era.foreign })
+  if (era.misconfigured) await checkUnmoved(era.misconfigured, world)
+  if (era.failure) throw era.failure
   assert.deepEqual(await proxy.broken(), [])
   counts.checks++
   counts.nodes += row.nodes - (seenNodes.get(stage) ?? 0)

@@ -181,7 +181,9 @@ async function refund(play: Play, dice: Dice): Promise<string | null> {
 export const EDGE_ACTS: Record<string, EdgeAct> = {
   'junk flood': flood,
   async 'other settings'(play, dice) {
-    const name = dice.pick('settings', Object.keys(OTHER_SETTINGS))
+    // Without a guard so few confirmations are the operator's risk.
+    const names = Object.keys(OTHER_SETTINGS).filter((name) => play.facts.guardUsable || name !== 'one block deep')
+    const name = dice.pick('settings', names)
     restartB(play, OTHER_SETTINGS[name] ?? {})
     count(play.tally, `settings ${name}`)
     return `B is started with other settings: ${name}`

@@ -52,7 +52,8 @@ interface Skipped {
   due: bigint
   turns: bigint
 }
-interface Credited extends Skipped {
+/** A cohort's part of a round, as the contract tells it. */
+export interface Credited extends Skipped {
   amountPerNode: bigint
   nodeCount: bigint
 }
@@ -82,7 +83,8 @@ export async function checkInvariants(world: World, onPurpose: OnPurpose = {}): 
   await checkIdle(world)
 }
 
-async function readBlocks(world: World): Promise<WireBlock[]> {
+/** Every block of the chain, with its transactions. */
+export async function readBlocks(world: World): Promise<WireBlock[]> {
   const head = Number((await world.chain.block()).number)
   const blocks: WireBlock[] = []
   for (let number = 0; number <= head; number++)
@@ -98,7 +100,8 @@ interface RoundEvents {
   fromSurplus: bigint[]
 }
 
-async function readEvents(world: World): Promise<{ minted: Minted[] } & RoundEvents> {
+/** What the contract's events tell. */
+export async function readEvents(world: World): Promise<{ minted: Minted[] } & RoundEvents> {
   const logs = await world.chain.rpc<{ topics: [Hash]; data: Hash }[]>('eth_getLogs', [
     { address: world.factory, fromBlock: '0x0', toBlock: 'latest' },
   ])
