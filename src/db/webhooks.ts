@@ -5,6 +5,8 @@ import { inTransaction, type Pool, type Sql } from './sql.ts'
 
 /** A delivery that somebody took and did not settle is taken anew after this: longer than an attempt can last. */
 const LEASE_SEC = 60
+/** A delivery that was given back is due again after this. */
+const GIVEN_BACK_SEC = 3
 /** An endpoint that has failed for so long, with no success in between, is given up on. */
 const PATIENCE_DAYS = 5
 /** Events are kept so long, delivered or not. */
@@ -119,6 +121,23 @@ export async function settleDelivery(
       WHERE w.endpoint = ${endpoint} AND before.endpoint = w.endpoint
       RETURNING before.disabled_at IS NULL AND w.disabled_at IS NOT NULL AS up`
     return given?.up ?? false
+  })
+}
+
+/** Gives back a delivery that this instance may not make, untried: another instance takes it soon. */
+export async function giveBackDelivery(
+  pool: Pool,
+  endpoint: string,
+  { id, attempt }: Pick<Delivery, 'id' | 'attempt'>,
+  error: string,
+): Promise<void> {
+  await inTransaction(pool, async (sql) => {
+    await sql`
+      UPDATE webhook_deliveries SET attempts = attempts - 1, due_at = now() + make_interval(secs => ${GIVEN_BACK_SEC})
+      WHERE id = ${id} AND attempts = ${attempt} AND state = 'pending'`
+    await sql`
+      UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, now()), last_error = ${error}
+      WHERE endpoint = ${endpoint}`
   })
 }
 

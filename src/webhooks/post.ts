@@ -3,7 +3,7 @@
 import { Agent, request } from 'undici'
 import { isTimeout } from '../lib/deadline.ts'
 import { codeOf, messageOf } from '../lib/errors.ts'
-import { publicLookup, refusePrivateLiteral } from './target.ts'
+import { publicLookup, refusePrivateLiteral, TargetError } from './target.ts'
 
 /** What the convention advises: 15 to 30 seconds; ours is the lower end, name look-up and connection included. */
 const TIMEOUT_MS = 15_000
@@ -17,6 +17,8 @@ export interface Posted {
   status: number | null
   /** Null for a success: a status from 200 to 299. */
   error: string | null
+  /** Whether this instance's settings forbid it: another instance may send it. */
+  isForbidden: boolean
   durationMs: number
 }
 
@@ -38,9 +40,10 @@ export function createPoster({
   return {
     async post(url, headers, body) {
       const started = performance.now()
-      const posted = (status: number | null, error: string | null): Posted => ({
+      const posted = (status: number | null, error: string | null, isForbidden = false): Posted => ({
         status,
         error,
+        isForbidden,
         durationMs: Math.round(performance.now() - started),
       })
       try {
@@ -51,7 +54,7 @@ export function createPoster({
         await answer.body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => {})
         return posted(answer.statusCode, errorOf(answer.statusCode))
       } catch (error) {
-        return posted(null, textOf(error, timeoutMs))
+        return posted(null, textOf(error, timeoutMs), error instanceof TargetError)
       }
     },
     close: () => agent.destroy(),
@@ -61,8 +64,7 @@ export function createPoster({
 /** Whoever names a URL reaches nothing that only this machine can reach, and nothing is sent without TLS. */
 function refuseUnsafe(url: URL): void {
   refusePrivateLiteral(url)
-  if (url.protocol !== 'https:')
-    throw new Error(`${url.host} is not https: not sent (WEBHOOK_ALLOW_PRIVATE=true allows it)`)
+  if (url.protocol !== 'https:') throw new TargetError(url.host, 'is not https')
 }
 
 function errorOf(status: number): string | null {

@@ -51,12 +51,12 @@ export function isPublicAddress(ip: string): boolean {
   }
 }
 
-/** A target that is not allowed. */
+/** A target that this instance's settings do not allow. */
 export class TargetError extends Error {
   override readonly name = 'TargetError'
 
-  constructor(host: string) {
-    super(`${host} is at a private address: not sent (WEBHOOK_ALLOW_PRIVATE=true allows it)`)
+  constructor(host: string, why = 'is at a private address') {
+    super(`${host} ${why}: not sent (WEBHOOK_ALLOW_PRIVATE=true allows it)`)
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type Delivery,
   type EndpointTarget,
   endpointName,
+  giveBackDelivery,
   pruneEvents,
   readTargets,
   settleDelivery,
@@ -23,6 +24,8 @@ const AT_ONCE = 8
 /** How often is looked for what is due where nothing wakes us; facts do. */
 const POLL_MS = 2_000
 const PRUNE_EVERY_MS = 3_600_000
+/** An instance that may not send to an endpoint leaves its deliveries to the others for so long. */
+const FORBIDDEN_REST_MS = 60_000
 
 export interface WebhooksOptions {
   pool: Pool
@@ -144,12 +147,17 @@ function startLoop(turn: () => Promise<boolean>): Loop {
 function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, target: EndpointTarget): Lane {
   const { pool, log } = options
   let pruneAt = 0
+  let restsUntil = 0
   const lane: Lane = {
     target,
     ...startLoop(async () => {
+      if (performance.now() < restsUntil) return false
       try {
         const taken = await takeDeliveries(pool, endpoint, AT_ONCE)
-        await Promise.all(taken.map((delivery) => deliver(options, poster, { endpoint, ...lane.target }, delivery)))
+        const isForbidden = await Promise.all(
+          taken.map((delivery) => deliver(options, poster, { endpoint, ...lane.target }, delivery)),
+        )
+        if (isForbidden.includes(true)) restsUntil = performance.now() + FORBIDDEN_REST_MS
         if (taken.length === AT_ONCE) return true
         if (performance.now() >= pruneAt) {
           const more = await pruneEvents(pool)
@@ -164,15 +172,22 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
   return lane
 }
 
+/** Makes a delivery, or gives it back. @returns whether this instance's settings forbid it. */
 async function deliver(
   { pool, log, observe }: WebhooksOptions,
   poster: Poster,
   { url, secrets, endpoint }: EndpointTarget & { endpoint: string },
   delivery: Delivery,
-): Promise<void> {
+): Promise<boolean> {
   const { eventId, body, type, attempt } = delivery
   const headers = webhookHeaders({ id: eventId, body }, Math.floor(Date.now() / 1000), secrets)
-  const { status, error, durationMs } = await poster.post(url, headers, body)
+  const { status, error, durationMs, isForbidden } = await poster.post(url, headers, body)
+  if (isForbidden && error !== null) {
+    // Tried by this instance it would only fail, and wait for hours where another one could send it now.
+    await giveBackDelivery(pool, endpoint, delivery, error)
+    log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
+    return true
+  }
   // 410 is how a receiver says that it wants no more.
   const gone = status === 410
   const retrySec = retryAfterSec(attempt, Math.random())
@@ -188,4 +203,5 @@ async function deliver(
     )
   }
   observe?.(error === null ? 'delivered' : retrySec === null ? 'failed' : 'retried')
+  return false
 }

@@ -53,6 +53,29 @@ test('an instance that names nobody takes nobody away', async () => {
   await until('it is told', () => receivers[0].received.length === 1)
 })
 
+test('an instance that may not send to an endpoint uses up none of its attempts: another one sends, at once', async () => {
+  const { pool } = desk.world
+  const [one] = receivers
+  const others = running.splice(0)
+  await Promise.all(others.map((worker) => worker.stop()))
+  const before = one.received.length
+  const strict = startWebhooks({ pool, allowPrivate: false, log: silentLog })
+  running.push(strict)
+  await held()
+  await until('it says why', async () => /not sent/.test((await listEndpoints(pool))[0]?.lastError ?? ''))
+  const waiting = await pool`SELECT attempts, state FROM webhook_deliveries WHERE state <> 'delivered'`
+  assert.deepEqual([...waiting], [{ attempts: 0, state: 'pending' }])
+  await start()
+  await held()
+  await until('all of it is told', () => one.received.length === before + 2)
+  const attempts = await pool`SELECT FROM webhook_attempts WHERE error IS NOT NULL`
+  assert.equal(attempts.count, 0)
+  await until('it is well', async () => (await listEndpoints(pool))[0]?.failingSince === null)
+  running.splice(running.indexOf(strict), 1)
+  await strict.stop()
+  one.received.length = before
+})
+
 test('what an act adds is told by instances that run already, and what it removes is not, by whichever starts after', async () => {
   const [one, other] = receivers
   const added = await desk.post('webhooks', { url: other.url, secret: SECRET })
