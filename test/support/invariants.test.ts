@@ -4,6 +4,9 @@ import { after, before, test } from 'node:test'
 import { checkInvariants } from './invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from './world.ts'
 
+/** Wei, of no price and no dust. */
+const CHANGE = 10n ** 14n
+
 let world: World
 before(async () => {
   // Without the reconciler, which would mend or report what is broken here.
@@ -11,6 +14,7 @@ before(async () => {
   await world.settle()
   await world.pay(5, ETHER / 100n)
   await world.pay(6, ETHER / 40n)
+  await world.pay(6, CHANGE)
   await world.pay(6, 1n)
   await world.settle()
   await world.chain.increaseTime(INTERVAL_SEC)
@@ -22,11 +26,22 @@ after(() => world.close())
 
 const HASH = `0x${'77'.repeat(32)}`
 const broken: [string, string, string, RegExp][] = [
-  ['a payment that was lost', `DELETE FROM payment_verdicts; DELETE FROM payments WHERE value_wei = 1`, '', /I1/],
+  [
+    'a payment that was lost',
+    `DELETE FROM payment_verdicts; DELETE FROM payments WHERE value_wei = ${CHANGE}`,
+    '',
+    /I1/,
+  ],
   [
     'a payment of another amount',
-    `UPDATE payments SET value_wei = 2 WHERE state = 'held'`,
-    `UPDATE payments SET value_wei = 1 WHERE state = 'held'`,
+    `UPDATE payments SET value_wei = value_wei + 1 WHERE state = 'held'`,
+    `UPDATE payments SET value_wei = value_wei - 1 WHERE state = 'held'`,
+    /I1/,
+  ],
+  [
+    'dust of another amount',
+    `UPDATE dust SET value_wei = value_wei + 1`,
+    `UPDATE dust SET value_wei = value_wei - 1`,
     /I1/,
   ],
   [

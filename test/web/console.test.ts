@@ -360,7 +360,10 @@ describe('the console', { skip: noBrowser }, () => {
     await dialog().getByText(`No later payment to ${former} is a sale.`).waitFor()
     await confirm('Done')
     await row(next).getByText('in force').waitFor()
-    assert.equal((await service.get<WellKnown>('/.well-known/node-ledger.json')).paymentAddress, next)
+    await until('buyers to be told the new wallet', async () => {
+      const told = await service.get<WellKnown>('/.well-known/node-ledger.json')
+      return told.paymentAddress === next
+    })
     await row(former).getByRole('button', { name: 'Close its books…' }).click()
     // Refused while a pass has not audited the last block yet.
     await until('the books are closed', async () => {
