@@ -140,7 +140,7 @@ function settingsFor(
       env: { MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: keystore, MINTER_KEYSTORE_PASSWORD: 'another one' },
       refused: /does not open with this password/,
     },
-    'another range': { env: { CREDIT_MIN_WEI: '7', CREDIT_MAX_WEI: `${ETHER}` }, told: otherTerms },
+    'another range': { env: { CREDIT_MIN_WEI: '7', CREDIT_MAX_WEI: String(ETHER / 100n) }, told: otherTerms },
     'a range of 1 wei': { env: { CREDIT_MIN_WEI: '1', CREDIT_MAX_WEI: '1' }, told: otherTerms },
     'another interval': { env: { CREDIT_INTERVAL_SEC: String(INTERVAL_SEC * 2) }, told: otherTerms },
     'another slot': { env: { CREDIT_SLOT_SEC: String(SLOT_SEC / 2) }, told: otherTerms },
