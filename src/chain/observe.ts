@@ -1,12 +1,13 @@
 // Observes a range of blocks: what of it concerns us, and the checks that make it believable. Logs and receipts are held
 // against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
 // receipt is a retryable fault), and never mix two forks in one answer.
-import { FEE_BLOCKS, median } from '../domain/fees.ts'
+import { FEE_BLOCKS } from '../domain/fees.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../domain/observed.ts'
 import { isWatched } from '../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import { messageOf } from '../lib/errors.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
+import { feesOf } from './block-fees.ts'
 import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { ChainFault, RpcFault } from './faults.ts'
@@ -157,26 +158,6 @@ function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, range
   return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
 
-/** In a block, `gasPrice` is what was paid, whatever was offered. One that is malformed is left out: it decides nothing by itself. */
-function feesOf(
-  { number, baseFeeWei }: WireHeader,
-  entries: readonly unknown[],
-  isOurs: (address: unknown) => boolean,
-): BlockFees {
-  const tips: bigint[] = []
-  for (const entry of baseFeeWei === null ? [] : entries) {
-    const { from, gasPrice } = fields<'from' | 'gasPrice'>(entry, 'transaction')
-    if (isOurs(from) || typeof gasPrice !== 'string' || !PRICE.test(gasPrice)) continue
-    // Some rollups put in transactions of their own, which pay nothing.
-    const price = BigInt(gasPrice)
-    if (baseFeeWei !== null && price >= baseFeeWei) tips.push(price - baseFeeWei)
-  }
-  return { number, baseFeeWei, tipWei: median(tips) }
-}
-
-/** Hexadecimal of at most 128 bits. */
-const PRICE = /^0x[0-9a-f]{1,32}$/
-
 function hashOf(entry: unknown): Hash {
   return String(fields<'hash'>(entry, 'transaction').hash).toLowerCase() as Hash
 }
@@ -310,7 +291,7 @@ async function fetchReceipts(
 
 function needsReceipt(watched: Watched, tx: WireTransaction): boolean {
   const { wallets, senders } = watched
-  if (wallets.some(({ wallet }) => wallet === tx.to || wallet === tx.from)) return true
+  if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
   // What an owner called on the factory: a bloom does not count logs, so that only the receipt says whether one is kept from us.
   return senders.includes(tx.from) || tx.to === watched.factory
 }
@@ -363,8 +344,8 @@ function assemble(
     range.blocks.push(toBlock(head))
     if (fees) range.fees.push(fees)
     for (const tx of relevant) {
-      const found = read.receipts.get(tx.hash)
-      if (found) addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt: found })
+      const receipt = read.receipts.get(tx.hash) ?? NOTHING_MOVED
+      addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt })
     }
     for (const entry of read.logs.get(head.hash) ?? []) {
       range.events.push(toEvent(entry, positionOf(head, entry.txHash, entry.txIndex)))
@@ -373,12 +354,15 @@ function assemble(
   return range
 }
 
+/** In place of the receipt of a transfer of nothing, which is only counted: a flood of them costs no request. */
+const NOTHING_MOVED = { succeeded: false, feeWei: wei(0n), gasUsed: 0n }
+
 /** A transaction may be several things at once: from one payments wallet to another it is a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
   watched: Watched,
   at: Position,
-  { tx, receipt }: { tx: WireTransaction; receipt: WireReceipt },
+  { tx, receipt }: { tx: WireTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'> },
 ): void {
   const { succeeded, feeWei, gasUsed } = receipt
   const { from, to, valueWei, nonce } = tx

@@ -40,6 +40,25 @@ async function observedBehind(from: number, to: number, rule: Rule): Promise<Obs
   return await createChainReader(rpc, stage.watched).observe(from, to, null)
 }
 
+test('a transfer of nothing is seen, and costs no request', async () => {
+  const { number } = await stage.head()
+  const [payment, nothing] = [await stage.pay(5, 42n), await stage.pay(6, 0n)]
+  await stage.chain.mine()
+  const asked: unknown[] = []
+  const range = await observedBehind(number + 1, number + 1, ({ method, params }) => {
+    if (method === 'eth_getTransactionReceipt') asked.push(params[0])
+    return undefined
+  })
+  assert.deepEqual(asked, [payment])
+  assert.deepEqual(
+    range.transfers.map(({ txHash, from, valueWei }) => [txHash, from, valueWei]),
+    [
+      [payment, stage.at(5), 42n],
+      [nothing, stage.at(6), 0n],
+    ],
+  )
+})
+
 test('payments are seen whatever the type of their transaction', async () => {
   const account = privateKeyToAccount(stage.keyOf(5))
   const nonce = Number(await stage.chain.rpc('eth_getTransactionCount', [stage.at(5), 'latest']))

@@ -1,0 +1,24 @@
+// What a block shows of the price of gas.
+import { median } from '../domain/fees.ts'
+import type { BlockFees } from '../domain/observed.ts'
+import { fields, type WireHeader } from './wire.ts'
+
+/** In a block, `gasPrice` is what was paid, whatever was offered. One that is malformed is left out: it decides nothing by itself. */
+export function feesOf(
+  { number, baseFeeWei }: WireHeader,
+  entries: readonly unknown[],
+  isOurs: (address: unknown) => boolean,
+): BlockFees {
+  const tips: bigint[] = []
+  for (const entry of baseFeeWei === null ? [] : entries) {
+    const { from, gasPrice } = fields<'from' | 'gasPrice'>(entry, 'transaction')
+    if (isOurs(from) || typeof gasPrice !== 'string' || !PRICE.test(gasPrice)) continue
+    // Some rollups put in transactions of their own, which pay nothing.
+    const price = BigInt(gasPrice)
+    if (baseFeeWei !== null && price >= baseFeeWei) tips.push(price - baseFeeWei)
+  }
+  return { number, baseFeeWei, tipWei: median(tips) }
+}
+
+/** Hexadecimal of at most 128 bits. */
+const PRICE = /^0x[0-9a-f]{1,32}$/
