@@ -28,9 +28,8 @@ const DAY_SEC = 86_400
 export async function previewRound(deps: PreviewContext): Promise<object | OperatorRefusal> {
   const cursor = await readCursor(deps.pool)
   if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
-  const cohorts = await readCohorts(deps.pool)
   const bounds = await orNull(deps.contract.bounds(cursor.number))
-  const round = await planDueRound(deps, { cursor, bounds, upTo: cursor.time }, cohorts)
+  const round = await planDueRound(deps, { cursor, bounds, upTo: cursor.time })
   const funds = await readFunds(deps, cursor, round.plan)
   return {
     blockNumber: cursor.number,
@@ -39,7 +38,7 @@ export async function previewRound(deps: PreviewContext): Promise<object | Opera
     round: shownRound(round),
     funds,
     stops: await whatStops(deps, cursor, round.plan, funds),
-    nextDay: await nextDay(deps, cursor, cohorts),
+    nextDay: await nextDay(deps, cursor, await readCohorts(deps.pool)),
   }
 }
 

@@ -77,7 +77,7 @@ async function settleAndPay(
   const settledTime = await timeSettled(ctx, sending)
   if (due.every(({ nextDue }) => nextDue > settledTime)) return outcome({ reason: 'pending' })
   const bounds = await ctx.contract.bounds(cursor.number)
-  const planned = await planDueRound(ctx, { cursor, bounds, upTo: settledTime }, await readCohorts(ctx.pool))
+  const planned = await planDueRound(ctx, { cursor, bounds, upTo: settledTime })
   const { plan } = planned
   if (plan.delayed.length > 0)
     ctx.log.error(

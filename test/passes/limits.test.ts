@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sender } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks.ts'
-import { readCohorts } from '../../src/db/cohorts.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -146,7 +145,7 @@ inWorld(
     assert.deepEqual([refused.reason, refused.txHash, refused.dueNodes], ['pending', null, 2])
     const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
     const basis = { cursor, bounds: null, upTo: cursor.time }
-    const { plan } = await planDueRound(world.ctx, basis, await readCohorts(world.pool))
+    const { plan } = await planDueRound(world.ctx, basis)
     const [low, high] = plan.credits.map(({ amountWei }) => amountWei).sort((a, b) => (a < b ? -1 : 1))
     assert.ok(low !== undefined && high !== undefined && low < high)
     await world.act(0, 'setBounds', [world.at(2), 0n, low / 10n ** 9n + 1n])

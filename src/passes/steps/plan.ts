@@ -2,7 +2,7 @@
 // not owed. The same plan is what the credit pass sends and what the operator is shown beforehand.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks.ts'
-import { countUnbackedNodes, readOddCohorts } from '../../db/cohorts.ts'
+import { countUnbackedNodes, readSoundCohorts } from '../../db/cohorts.ts'
 import { readWindows } from '../../db/owner-acts.ts'
 import { readPayments } from '../../db/payments.ts'
 import type { TurnTerms } from '../../db/rounds.ts'
@@ -85,14 +85,9 @@ interface Candidate {
 /** How often a round's turns are shared again without cohorts that turned out to lie outside the bounds. */
 const SHARES_MAX = 10
 
-/** Plans the next round as of the cursor. `all` are the cohorts; odd ones are not credited. */
-export async function planDueRound(
-  ctx: LedgerDb & ChainRead,
-  { bounds, cursor, upTo }: RoundBasis,
-  all: readonly LedgerCohort[],
-): Promise<DueRound> {
-  const odd = new Set((await readOddCohorts(ctx.pool)).map(({ cohort }) => cohort))
-  const cohorts = all.filter(({ cohort }) => !odd.has(cohort))
+/** Plans the next round as of the cursor. Odd cohorts are not credited. */
+export async function planDueRound(ctx: LedgerDb & ChainRead, { bounds, cursor, upTo }: RoundBasis): Promise<DueRound> {
+  const cohorts = await readSoundCohorts(ctx.pool)
   const [basis, windows] = await Promise.all([readBasis(ctx.pool), readWindows(ctx.pool)])
   const reader = termsReader(ctx, cursor.number)
   const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
