@@ -3,6 +3,7 @@
 import type { Address, Hash } from '../domain/units.ts'
 import { move } from './moves.ts'
 import { adoptNodes } from './payments.ts'
+import { isReleased } from './recheck.ts'
 import type { Sql } from './sql.ts'
 
 export interface Attribution {
@@ -45,9 +46,7 @@ export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void
     FROM attributions a WHERE a.residue_ref = ${residueRef} AND p.ref = a.residue_ref AND p.state <> 'orphaned'
     RETURNING p.id, p.ref`
   if (!applied) return
-  const lastWord = sql`(SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass'
-    ORDER BY v.id DESC LIMIT 1)`
-  await move(sql, 'resume', { where: sql`p.id = ${applied.id} AND ${lastWord} = 'accepted'` })
+  if (await isReleased(sql, applied.id)) await move(sql, 'resume', { where: sql`p.id = ${applied.id}` })
   await adoptNodes(sql, [applied.ref])
 }
 

@@ -1,5 +1,6 @@
 // What a ledger that came from a backup, or from nothing, must not do by itself: mint a payment that may have been refunded
 // in what was lost. Up to the block noted here, what is not minted is the operator's to decide.
+import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { move } from './moves.ts'
 import { jsonRows, type Sql } from './sql.ts'
@@ -22,19 +23,28 @@ export async function raiseRecheck(sql: Sql, block: number, by: string): Promise
   return raised.count > 0
 }
 
-/** Whether the operator has decided about a payment: then it stands, restored or not. */
-export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
-  const [row] = await sql<{ decided: boolean }[]>`
-    SELECT EXISTS (SELECT FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass') AS decided`
-  return row?.decided ?? false
+/** A word of the operator's on a payment. */
+export interface Word {
+  verdict: PaymentState
+  reason: string | null
 }
 
-/** Whether the operator has accepted a payment, with his last word on it: then only the contract's cap can hold it up. */
-export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> {
-  const [row] = await sql<{ released: boolean }[]>`
-    SELECT verdict = 'accepted' AS released FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
+/** The operator's last word on a payment that stands; null where there is none. */
+export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | null> {
+  const [word] = await sql<Word[]>`
+    SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
     ORDER BY id DESC LIMIT 1`
-  return row?.released ?? false
+  return word ?? null
+}
+
+/** Whether the operator has decided about a payment: then it stands, restored or not. */
+export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
+  return (await readLastWord(sql, paymentId)) !== null
+}
+
+/** Whether the operator's last word on a payment accepted it: then only the contract's cap can hold it up. */
+export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> {
+  return (await readLastWord(sql, paymentId))?.verdict === 'accepted'
 }
 
 /**

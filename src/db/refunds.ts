@@ -4,6 +4,7 @@ import type { Evidence } from '../domain/payment.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { move } from './moves.ts'
+import { readLastWord, type Word } from './recheck.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
 export interface Refund {
@@ -103,12 +104,6 @@ export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promi
   return row?.until ?? null
 }
 
-/** A word of the operator's on a payment. */
-export interface Word {
-  verdict: PaymentState
-  reason: string | null
-}
-
 /**
  * Withdraws the verdict that a payment is about to be refunded. @returns what it said of how the payment stood, and the operator's last word
  * that stands now; null where there is none.
@@ -119,10 +114,7 @@ export async function withdrawRefunding(
   by: string,
 ): Promise<{ before: Evidence | null; word: Word | null }> {
   const before = await withdrawVerdict(sql, { paymentId, verdict: 'held', reason: 'refunding', by })
-  const [word] = await sql<Word[]>`
-    SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
-    ORDER BY id DESC LIMIT 1`
-  return { before, word: word ?? null }
+  return { before, word: await readLastWord(sql, paymentId) }
 }
 
 /** Withdraws what was decided of a payment, of one kind. @returns the evidence; null where nothing of the kind stands. */
