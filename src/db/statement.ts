@@ -3,6 +3,7 @@
 import type { Address } from '../domain/units.ts'
 import type { Blocks } from './exports.ts'
 import type { Sql } from './sql.ts'
+import { flow } from './wallet.ts'
 
 /** Payments of one tier that stand alike. */
 export interface PaymentsLine {
@@ -165,11 +166,7 @@ export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint
 /** What a payments wallet's books say it held at a block; null while they have no beginning. */
 export async function readBookedWalletAt(sql: Sql, wallet: Address, block: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
-    SELECT b.base_wei + b.in_wei - b.out_wei
-      - (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE block_number > ${block} AND succeeded AND wallet = ${wallet})
-      - (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
-        WHERE d.block_number > ${block} AND w.wallet = ${wallet})
-      + (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE block_number > ${block} AND wallet = ${wallet}) AS wei
+    SELECT b.base_wei + b.in_wei - b.out_wei - ${flow(sql, wallet, sql`block_number > ${block}`)} AS wei
     FROM wallet_books b WHERE b.wallet = ${wallet} AND b.base_block <= ${block}`
   return row?.wei ?? null
 }

@@ -81,15 +81,17 @@ export async function netFlow(
   wallet: Address,
   { block, upTo }: { block: number; upTo: number },
 ): Promise<bigint> {
-  const [row] = await sql<{ wei: bigint }[]>`
-    SELECT (SELECT coalesce(sum(value_wei), 0) FROM payments
-        WHERE block_number > ${block} AND block_number <= ${upTo} AND succeeded AND wallet = ${wallet})
-      + (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
-        WHERE d.block_number > ${block} AND d.block_number <= ${upTo} AND w.wallet = ${wallet})
-      - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows
-        WHERE block_number > ${block} AND block_number <= ${upTo} AND wallet = ${wallet}) AS wei`
+  const blocks = sql`block_number > ${block} AND block_number <= ${upTo}`
+  const [row] = await sql<{ wei: bigint }[]>`SELECT ${flow(sql, wallet, blocks)} AS wei`
   return row?.wei ?? 0n
 }
+
+/** The SQL of that sum. `blocks` is a condition on the column block_number. */
+export const flow = (sql: Sql, wallet: Address, blocks: Fragment) => sql`(
+  (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE ${blocks} AND succeeded AND wallet = ${wallet})
+  + (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
+    WHERE ${blocks} AND w.wallet = ${wallet})
+  - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE ${blocks} AND wallet = ${wallet}))`
 
 /** What moved in a block without a transaction of its own. */
 export interface Residue {
