@@ -5,13 +5,13 @@ import { type DeskPayment, type PaymentKey, readDesk } from '../db/decisions.ts'
 import { type Decision, writeVerdict } from '../db/moves.ts'
 import { readPaymentWallets } from '../db/payment-wallets.ts'
 import { insertRefund } from '../db/refunds.ts'
-import { writeAudit } from '../db/settings.ts'
-import { inTransaction, type Sql } from '../db/sql.ts'
+import { inTransaction } from '../db/sql.ts'
 import type { PaymentWallet } from '../domain/payment-wallets.ts'
 import type { RefundSafety } from '../domain/refunds.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import { raiseAlarm } from '../passes/steps/alarm.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type Decided, recordDecision } from './decide.ts'
 import { readFields } from './input.ts'
@@ -83,7 +83,11 @@ export async function refundPayment(
     }
     await writeVerdict(sql, payment.id, { move: name, evidence, by: actor.name })
     const alarm = alarmOf(payment, safety)
-    if (alarm) await tellAlarm(deps, sql, { alarm, payment, refundTxHash, safety })
+    if (alarm) {
+      const detail = { refundTxHash, valueWei: payment.valueWei.toString(), safeAfter: safety.safeAfter }
+      const says = 'a refund contradicts what is on the chain, or may yet be'
+      await raiseAlarm(deps, sql, { level: 'error', says, action: alarm, subject: payment.ref, detail })
+    }
     const status = name === 'refund' ? 'refunded' : payment.state
     return { ...(await recordDecision(sql, actor, payment, { status, tierId: payment.tierId, evidence })), alarm }
   })
@@ -104,17 +108,6 @@ function alarmOf({ state }: DeskPayment, { mayStillMint }: RefundSafety): Refund
   if (state === 'minted') return 'refundOfMinted'
   if (state === 'orphaned') return 'refundOfOrphaned'
   return mayStillMint ? 'refundTooEarly' : null
-}
-
-async function tellAlarm(
-  { log }: Logging,
-  sql: Sql,
-  told: { alarm: RefundAlarm; payment: DeskPayment; refundTxHash: string; safety: RefundSafety },
-): Promise<void> {
-  const { alarm, payment, refundTxHash, safety } = told
-  const detail = { refundTxHash, valueWei: payment.valueWei.toString(), safeAfter: safety.safeAfter }
-  log.error({ alarm, ref: payment.ref, ...detail }, 'a refund contradicts what is on the chain, or may yet be')
-  await writeAudit(sql, { actor: 'pass', action: alarm, subject: payment.ref, detail })
 }
 
 /**

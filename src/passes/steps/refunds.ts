@@ -10,10 +10,11 @@ import {
   readDoubtfulRefunds,
   undoRefund,
 } from '../../db/refunds.ts'
-import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
+import { notifyLedgerChanged } from '../../db/settings.ts'
 import { inTransaction } from '../../db/sql.ts'
 import type { Block } from '../../domain/observed.ts'
 import type { ChainRead, LedgerDb, Logging } from '../context.ts'
+import { raiseAlarm } from './alarm.ts'
 
 /** Refunds that the chain is asked about in one run, at most, and at a time. A deep reorganisation of a busy day takes out some. */
 const LOOKED_AT_MAX = 50
@@ -93,11 +94,8 @@ async function undo(ctx: LedgerDb & Logging, refund: Refund): Promise<void> {
     const paymentId = await undoRefund(sql, refund)
     if (paymentId === null) return
     const detail = { refundTxHash: refund.txHash, valueWei: refund.valueWei.toString(), to: refund.to }
-    await writeAudit(sql, { actor: 'pass', action: 'refundGone', subject: refund.paymentRef, detail })
+    const says = 'a recorded refund is on the chain no more: its payment is held again, unless it has its node'
+    await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundGone', subject: refund.paymentRef, detail })
     await notifyLedgerChanged(sql)
-    ctx.log.error(
-      detail,
-      'a recorded refund is on the chain no more: its payment is held again, unless it has its node',
-    )
   })
 }

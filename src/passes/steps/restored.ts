@@ -3,11 +3,11 @@
 
 import { neverStored } from '../../db/outbox.ts'
 import { countUnjudged, raiseRecheck } from '../../db/recheck.ts'
-import { writeAudit } from '../../db/settings.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { FactoryEvent } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { Logging } from '../context.ts'
+import { raiseAlarm } from './alarm.ts'
 
 /** What only the minter and the distributor bring about. */
 const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'turnsSkipped', 'cohortOpened', 'nodeMinted'])
@@ -45,11 +45,9 @@ export async function noteRestore(
   if (!ours && (await countUnjudged(sql, minted)) === 0) return false
   if (await raiseRecheck(sql, headBlock, 'pass')) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
-    ctx.log.error(
-      detail,
-      'the chain holds work of this service that the ledger does not know: it was restored from a backup or begun anew; payments that were not minted are held until an operator has looked',
-    )
-    await writeAudit(sql, { actor: 'pass', action: 'restored', detail })
+    const says =
+      'the chain holds work of this service that the ledger does not know: it was restored from a backup or begun anew; payments that were not minted are held until an operator has looked'
+    await raiseAlarm(ctx, sql, { level: 'error', says, action: 'restored', detail })
   }
   return true
 }

@@ -17,6 +17,7 @@ import { forgetBooks, rewindBooks } from '../../db/wallet.ts'
 import type { Block } from '../../domain/observed.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { FollowRules, LedgerDb, Logging, RuledBy } from '../context.ts'
+import { raiseAlarm } from './alarm.ts'
 
 /** The chain's own doing. */
 const REORGANISATION = { actor: 'pass', action: 'reorganisation' }
@@ -77,7 +78,7 @@ export async function rewindTo(
 async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
   for (const { ref, refundTxHash, valueWei } of refunded) {
     const detail = { refundTxHash, valueWei: valueWei.toString() }
-    ctx.log.error({ ref, ...detail }, 'a payment that is paid back, or about to be, was reorganised out')
-    await writeAudit(sql, { actor: 'pass', action: 'refundOfOrphaned', subject: ref, detail })
+    const says = 'a payment that is paid back, or about to be, was reorganised out'
+    await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundOfOrphaned', subject: ref, detail })
   }
 }

@@ -28,7 +28,7 @@ import { lockWalletsForReading, readWatching } from '../../db/payment-wallets.ts
 import * as payments from '../../db/payments.ts'
 import { insertRounds } from '../../db/rounds.ts'
 import { insertSeedBlocks } from '../../db/seed-blocks.ts'
-import { notifyLedgerChanged, writeAudit } from '../../db/settings.ts'
+import { notifyLedgerChanged } from '../../db/settings.ts'
 import { inTransaction, type Sql } from '../../db/sql.ts'
 import { readTierVersions } from '../../db/tiers.ts'
 import { type SortedTransfers, sortTransfers } from '../../domain/junk.ts'
@@ -39,6 +39,7 @@ import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../context.ts'
+import { raiseAlarm } from './alarm.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader } from './seeds.ts'
 
@@ -179,7 +180,7 @@ async function settlePayments(
   await payments.holdSkipped(sql, refsOf(full), 'walletLimit')
   await payments.holdSkipped(sql, refsOf(impossible), 'mintReverted')
   for (const { ref, reason } of impossible)
-    await alarm(ctx, sql, { action: 'mintSkipped', subject: ref, detail: { reason } })
+    await raiseAlarm(ctx, sql, { action: 'mintSkipped', subject: ref, detail: { reason } })
   await alarmRefsTaken(ctx, sql, changes.refsTaken)
 
   await payments.releaseUnminted(
@@ -188,7 +189,8 @@ async function settlePayments(
   )
   for (const intent of settled) await noteSettled(ctx, sql, intent)
   // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
-  if (!restored) for (const txHash of foreign) await alarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
+  if (!restored)
+    for (const txHash of foreign) await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
 }
 
 const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'intervalSet') =>
@@ -198,7 +200,7 @@ const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'inte
 async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
   if (opened.length === 0) return
   for (const { cohort, ...detail } of await readOddCohorts(sql, opened))
-    await alarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
+    await raiseAlarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
 }
 
 /** Gives payments their nodes, holds those whose ref another node has taken, and tells of what an operator has to look at. */
@@ -207,17 +209,14 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   await alarmSurprises(ctx, sql, surprises)
   for (const { ref, nodeId, tierNo, valueWei } of toConfirm) {
     const detail = { nodeId, tierNo, valueWei: valueWei.toString() }
-    ctx.log.info(
-      { ref, ...detail },
-      'nobody knows in which tier this payment was released: the operator may confirm its node',
-    )
-    await writeAudit(sql, { actor: 'pass', action: 'nodeToConfirm', subject: ref, detail })
+    const says = 'nobody knows in which tier this payment was released: the operator may confirm its node'
+    await raiseAlarm(ctx, sql, { level: 'info', says, action: 'nodeToConfirm', subject: ref, detail })
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))
-    await alarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
+    await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
   // What is decided already is held no more.
   for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
-    await alarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
+    await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
 }
 
 const DECIDED: readonly PaymentState[] = ['refunded', 'dismissed', 'ignored']
@@ -227,14 +226,14 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
   for (const { ref, before, heldFor } of surprises) {
     const detail = { before, heldFor }
     if (before === 'held' && heldFor === 'refunding')
-      await alarm(ctx, sql, {
+      await raiseAlarm(ctx, sql, {
         action: 'mintedThoughRefunding',
         subject: ref,
         detail: { ...detail, says: 'Do not send it back.' },
       })
     else {
       const action = before === 'refunded' ? 'mintedThoughRefunded' : 'mintedThoughNotAccepted'
-      await alarm(ctx, sql, { action, subject: ref, detail })
+      await raiseAlarm(ctx, sql, { action, subject: ref, detail })
     }
   }
 }
@@ -248,7 +247,7 @@ async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: LedgerChanges['refs
   )
   for (const { ref, nodeId, to } of taken) {
     if (mintedTo.get(nodeId) === to) continue
-    await alarm(ctx, sql, { action: 'refTaken', subject: ref, detail: { nodeId: nodeId.toString(), to } })
+    await raiseAlarm(ctx, sql, { action: 'refTaken', subject: ref, detail: { nodeId: nodeId.toString(), to } })
   }
 }
 
@@ -257,15 +256,5 @@ const refsOf = (skipped: LedgerChanges['skipped']) => skipped.map((skip) => skip
 async function noteSettled(ctx: Logging, sql: Sql, intent: Settled): Promise<void> {
   ctx.log.info(intent, 'transaction settled')
   if (intent.state !== 'mined')
-    await alarm(ctx, sql, { action: intent.state, subject: intent.txHash, detail: { ...intent } })
-}
-
-/** Something the operator should look at: in the log, and in the audit log with the rows it concerns. */
-async function alarm(
-  ctx: Logging,
-  sql: Sql,
-  { action, subject, detail = {} }: { action: string; subject: string; detail?: object },
-): Promise<void> {
-  ctx.log.warn({ action, subject, ...detail }, 'needs a look')
-  await writeAudit(sql, { actor: 'pass', action, subject, detail })
+    await raiseAlarm(ctx, sql, { action: intent.state, subject: intent.txHash, detail: { ...intent } })
 }

@@ -1,0 +1,21 @@
+// Raises alarms: in the log, and in the audit log, of which webhooks, metrics and the doctor tell.
+import { writeAudit } from '../../db/settings.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { Logging } from '../context.ts'
+
+/** What happened, and the row it concerns. */
+interface Alarm {
+  action: string
+  subject?: string
+  detail?: object
+  level?: 'info' | 'warn' | 'error'
+  /** The line of the log, in words. */
+  says?: string
+}
+
+/** Raises an alarm. Runs in the transaction that found its reason. */
+export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
+  const { level = 'warn', says = 'needs a look', detail = {}, ...what } = alarm
+  log[level]({ ...what, ...detail }, says)
+  await writeAudit(sql, { actor: 'pass', ...what, detail })
+}
