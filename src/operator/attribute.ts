@@ -7,9 +7,8 @@ import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
 import { readMined } from './mined.ts'
-import { lockHeld, readPaymentKey } from './payments.ts'
+import { lockHeld, readPaymentAct } from './payments.ts'
 
 /** A payment with its sender. It is held still, or minted: where its node is on chain already, that is its node. */
 export interface Attributed {
@@ -29,12 +28,9 @@ export async function attributePayment(
   actor: Actor,
   input: Fields,
 ): Promise<Attributed | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  const fields = readFields(input)
-  const txHash = fields.hash('txHash')
-  const reason = fields.textOrNull('reason')
-  if (isOperatorRefusal(key)) return key
-  if (fields.refusal) return fields.refusal
+  const asked = readPaymentAct(input, (fields) => ({ txHash: fields.hash('txHash') }))
+  if (isOperatorRefusal(asked)) return asked
+  const { key, txHash, reason } = asked
   const wallet = (await readDesk(deps.pool, key, { lock: false }))[0]?.wallet ?? null
   const tx = await readMined(deps, 'transaction', txHash)
   if (isOperatorRefusal(tx)) return tx

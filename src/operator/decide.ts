@@ -12,7 +12,7 @@ import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
-import { lockHeld, readPaymentKey } from './payments.ts'
+import { lockHeld, readPaymentAct } from './payments.ts'
 
 /** Dust dismissed by one act at most, so that the transaction stays short. */
 const DUST_MAX = 10_000
@@ -30,12 +30,9 @@ export interface Decided {
  * to its sender. `tierId` is named where the amount named none.
  */
 export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  const fields = readFields(input)
-  const tierId = fields.textOrNull('tierId', { max: 32 })
-  const reason = fields.textOrNull('reason')
-  if (isOperatorRefusal(key)) return key
-  if (fields.refusal) return fields.refusal
+  const asked = readPaymentAct(input, (fields) => ({ tierId: fields.textOrNull('tierId', { max: 32 }) }))
+  if (isOperatorRefusal(asked)) return asked
+  const { key, tierId, reason } = asked
   return inTransaction(deps.pool, async (sql) => {
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment
@@ -106,11 +103,9 @@ function tierToRelease(
 
 /** POST payments/:payment/dismiss `{reason?}`: no node comes of it, ever, and nothing is paid back. */
 export async function dismissPayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  const fields = readFields(input)
-  const note = fields.textOrNull('reason')
-  if (isOperatorRefusal(key)) return key
-  if (fields.refusal) return fields.refusal
+  const asked = readPaymentAct(input, () => ({}))
+  if (isOperatorRefusal(asked)) return asked
+  const { key, reason: note } = asked
   return inTransaction(deps.pool, async (sql) => {
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment

@@ -9,7 +9,7 @@ import { PAYMENT_STATES } from '../domain/transitions.ts'
 import type { Hash } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
+import { type FieldReader, readFields } from './input.ts'
 import { type PageOf, pageOf, readPageFields } from './page.ts'
 
 const REASONS: readonly (HoldReason | IgnoreReason)[] = [
@@ -57,12 +57,24 @@ const onlyDust = refuseAct(
 const unknownPayment = refuseAct('notFound', 'The ledger has no such payment.')
 
 /** A payment is named by its transaction hash, or by its row id where it has none or shares it. */
-export function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusal {
+function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusal {
   const text = typeof payment === 'number' ? String(payment) : payment
   if (typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)) return { txHash: text.toLowerCase() as Hash }
   if (typeof text === 'string' && /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)))
     return { id: Number(text) }
   return refuseAct('invalid', 'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.')
+}
+
+/** Reads the fields of an act on a payment: the payment, the reason, and those that `readOther` reads. */
+export function readPaymentAct<Other extends object>(
+  input: Fields,
+  readOther: (fields: FieldReader) => Other,
+): ({ key: PaymentKey; reason: string | null } & Other) | OperatorRefusal {
+  const key = readPaymentKey(input)
+  const fields = readFields(input)
+  const asked = { ...readOther(fields), reason: fields.textOrNull('reason') }
+  if (isOperatorRefusal(key)) return key
+  return fields.refusal ?? { key, ...asked }
 }
 
 /** The one payment meant, locked until the transaction ends. */

@@ -14,9 +14,8 @@ import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../pa
 import { raiseAlarm } from '../passes/steps/alarm.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type Decided, recordDecision } from './decide.ts'
-import { readFields } from './input.ts'
 import { type Mined, readMined } from './mined.ts'
-import { lockPayment, readPaymentKey } from './payments.ts'
+import { lockPayment, readPaymentAct } from './payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
 
 /** A refund on record, and what it contradicts. */
@@ -37,12 +36,9 @@ export async function refundPayment(
   actor: Actor,
   input: Fields,
 ): Promise<Refunded | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  const fields = readFields(input)
-  const refundTxHash = fields.hash('refundTxHash')
-  const note = fields.textOrNull('reason')
-  if (isOperatorRefusal(key)) return key
-  if (fields.refusal) return fields.refusal
+  const asked = readPaymentAct(input, (fields) => ({ refundTxHash: fields.hash('refundTxHash') }))
+  if (isOperatorRefusal(asked)) return asked
+  const { key, refundTxHash, reason: note } = asked
   const tx = await readMined(deps, 'refund', refundTxHash)
   if (isOperatorRefusal(tx)) return tx
   const inner = await readInner(deps, key, tx)

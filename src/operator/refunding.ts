@@ -11,8 +11,7 @@ import type { Evidence } from '../domain/payment.ts'
 import { type FinalBlock, isRefundSafe, judgeRefund, type RefundSafety, VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readFields } from './input.ts'
-import { lockPayment, readPaymentKey } from './payments.ts'
+import { lockPayment, readPaymentAct } from './payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 
@@ -47,11 +46,9 @@ export async function prepareRefund(
   actor: Actor,
   input: Fields,
 ): Promise<RefundPrepared | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  const fields = readFields(input)
-  const note = fields.textOrNull('reason')
-  if (isOperatorRefusal(key)) return key
-  if (fields.refusal) return fields.refusal
+  const asked = readPaymentAct(input, () => ({}))
+  if (isOperatorRefusal(asked)) return asked
+  const { key, reason: note } = asked
   const horizon = await readHorizon(deps)
   return inTransaction(deps.pool, async (sql) => {
     const payment = await lockPayment(sql, key)
@@ -114,11 +111,9 @@ export async function cancelRefund(
   actor: Actor,
   input: Fields,
 ): Promise<{ id: number; txHash: string | null; status: string; reason: string | null } | OperatorRefusal> {
-  const key = readPaymentKey(input)
-  const fields = readFields(input)
-  const note = fields.textOrNull('reason')
-  if (isOperatorRefusal(key)) return key
-  if (fields.refusal) return fields.refusal
+  const asked = readPaymentAct(input, () => ({}))
+  if (isOperatorRefusal(asked)) return asked
+  const { key, reason: note } = asked
   return inTransaction(deps.pool, async (sql) => {
     const payment = await lockPayment(sql, key)
     if (isOperatorRefusal(payment)) return payment
