@@ -1,12 +1,17 @@
 // Owns the compilation of the contracts outside forge: the settings (read from foundry.toml, their one home) and npm's
 // solc. It must never set a compiler option of its own, or the committed bytecode would not be what forge tested.
-import { readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Abi } from 'viem'
 
 export const CONTRACTS_DIR = fileURLToPath(new URL('..', import.meta.url))
+
+/** Where solc's answers are kept, by what was compiled. */
+const COMPILED = join(CONTRACTS_DIR, '../node_modules/.cache/solc')
+const OUTPUT = ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object', 'evm.deployedBytecode.immutableReferences']
 
 /** What the generator needs of one compiled contract. Hex without `0x`, as solc writes it. */
 export type Artifact = {
@@ -29,7 +34,7 @@ export type StandardInput = {
 
 type Solc = {
   version(): string
-  compile(input: string, callbacks: { import(path: string): { contents: string } | { error: string } }): string
+  compile(input: string): string
 }
 type Output = {
   contracts?: Record<string, Record<string, Artifact>>
@@ -47,39 +52,14 @@ function settingsReader(): (key: string) => unknown {
   }
 }
 
-function compilerInput(): StandardInput {
+function compilerSettings(): StandardInput['settings'] {
   const setting = settingsReader()
-  const sources = readdirSync(join(CONTRACTS_DIR, 'src'))
-    .sort()
-    .map((file) => [`src/${file}`, { content: readFileSync(join(CONTRACTS_DIR, 'src', file), 'utf8') }])
   return {
-    language: 'Solidity',
-    sources: Object.fromEntries(sources),
-    settings: {
-      remappings: setting('remappings'),
-      optimizer: { enabled: setting('optimizer'), runs: setting('optimizer_runs') },
-      metadata: { bytecodeHash: setting('bytecode_hash') },
-      evmVersion: setting('evm_version'),
-      viaIR: setting('via_ir'),
-      outputSelection: {
-        '*': {
-          '*': [
-            'abi',
-            'evm.bytecode.object',
-            'evm.deployedBytecode.object',
-            'evm.deployedBytecode.immutableReferences',
-          ],
-        },
-      },
-    },
-  }
-}
-
-function readImport(path: string): { contents: string } | { error: string } {
-  try {
-    return { contents: readFileSync(join(CONTRACTS_DIR, path), 'utf8') }
-  } catch (error) {
-    return { error: String(error) }
+    remappings: setting('remappings'),
+    optimizer: { enabled: setting('optimizer'), runs: setting('optimizer_runs') },
+    metadata: { bytecodeHash: setting('bytecode_hash') },
+    evmVersion: setting('evm_version'),
+    viaIR: setting('via_ir'),
   }
 }
 
@@ -95,22 +75,19 @@ export function compilerVersion(): string {
 
 /** The input of one contract with every source that it needs and nothing else, so that it compiles anywhere to the same bytes. */
 export function standardInput(file: string): StandardInput {
-  const { sources, ...input } = compilerInput()
+  const settings = compilerSettings()
   const needed: StandardInput['sources'] = {}
   const add = (path: string) => {
     if (needed[path]) return
-    const content = sources[path]?.content ?? readFileSync(join(CONTRACTS_DIR, path), 'utf8')
+    const content = readFileSync(join(CONTRACTS_DIR, path), 'utf8')
     needed[path] = { content }
     for (const [, imported = ''] of content.matchAll(/^\s*(?:import|\}\s*from)\b[^"']*["']([^"']+)["']/gm)) {
-      add(
-        imported.startsWith('.') ? posix.join(dirname(path), imported) : remapped(imported, input.settings.remappings),
-      )
+      add(imported.startsWith('.') ? posix.join(dirname(path), imported) : remapped(imported, settings.remappings))
     }
   }
   add(`src/${file}`)
-  const { outputSelection: _, ...settings } = input.settings
   const ordered = Object.fromEntries(Object.entries(needed).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return { language: input.language, sources: ordered, settings }
+  return { language: 'Solidity', sources: ordered, settings }
 }
 
 function remapped(path: string, remappings: unknown): string {
@@ -121,27 +98,30 @@ function remapped(path: string, remappings: unknown): string {
   throw new Error(`no remapping leads to ${path}`)
 }
 
-/** Compiles a standard input on its own, with no file besides. Returns the creation code, hex without `0x`. */
-export function compileAlone(input: StandardInput, file: string, contract: string): string {
-  const solc = createRequire(import.meta.url)('solc') as Solc
-  const outputSelection = { '*': { '*': ['evm.bytecode.object'] } }
-  const alone = { ...input, settings: { ...input.settings, outputSelection } }
-  const missing = { import: (path: string) => ({ error: `${path} is not in the input` }) }
-  const { contracts, errors } = JSON.parse(solc.compile(JSON.stringify(alone), missing)) as Output
+/**
+ * Compiles a standard input on its own, with no file besides: its contract `contract` in `contracts/src/<file>`. Throws, in the
+ * compiler's words, on any error and on a warning about ours.
+ */
+export function compileAlone(input: StandardInput, file: string, contract: string): Artifact {
+  const alone = { ...input, settings: { ...input.settings, outputSelection: { '*': { '*': OUTPUT } } } }
+  const { contracts, errors = [] } = JSON.parse(compiled(JSON.stringify(alone))) as Output
+  const faults = errors.filter(isOurs)
+  if (faults.length > 0) throw new Error(faults.map((fault) => fault.formattedMessage).join('\n'))
   const artifact = contracts?.[`src/${file}`]?.[contract]
-  if (!artifact) throw new Error(errors?.map(({ formattedMessage }) => formattedMessage).join('\n'))
-  return artifact.evm.bytecode.object
+  if (!artifact) throw new Error(`solc compiled no ${contract} in contracts/src/${file}`)
+  return artifact
 }
 
-/** Compiles every file in `contracts/src`. Throws, in the compiler's words, on any error and on a warning about ours. */
-export function compileContracts(): (file: string, contract: string) => Artifact {
+/** solc's answer to an input; the same input is compiled once, since that takes many seconds. */
+function compiled(input: string): string {
   const solc = createRequire(import.meta.url)('solc') as Solc
-  const output = JSON.parse(solc.compile(JSON.stringify(compilerInput()), { import: readImport })) as Output
-  const faults = (output.errors ?? []).filter(isOurs)
-  if (faults.length > 0) throw new Error(faults.map((fault) => fault.formattedMessage).join('\n'))
-  return (file, contract) => {
-    const artifact = output.contracts?.[`src/${file}`]?.[contract]
-    if (!artifact) throw new Error(`solc compiled no ${contract} in contracts/src/${file}`)
-    return artifact
-  }
+  const digest = createHash('sha256').update(solc.version()).update(input).digest('hex')
+  const path = join(COMPILED, `${digest}.json`)
+  if (existsSync(path)) return readFileSync(path, 'utf8')
+  const output = solc.compile(input)
+  mkdirSync(COMPILED, { recursive: true })
+  // Whole, or not under its name: another process may read it.
+  writeFileSync(`${path}.${process.pid}`, output)
+  renameSync(`${path}.${process.pid}`, path)
+  return output
 }

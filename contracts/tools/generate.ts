@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { type Abi, type AbiEvent, type AbiFunction, keccak256, toEventSelector, toFunctionSelector } from 'viem'
-import { type Artifact, CONTRACTS_DIR, compileContracts, compilerVersion, standardInput } from './compile.ts'
+import { type Artifact, CONTRACTS_DIR, compileAlone, compilerVersion, standardInput } from './compile.ts'
 
 const ROOT = join(CONTRACTS_DIR, '..')
 export const BUILD_COMMAND = 'node bin/with-runtime.mjs scripts/contracts.ts build'
@@ -110,11 +110,10 @@ function formatted(path: string, text: string): string {
   return run.stdout
 }
 
-/** The generated files, path (from the repository's root) to text, from a fresh compilation. */
+/** The generated files, path (from the repository's root) to text, from what the contracts are compiled to. */
 export function generateContracts(): Map<string, string> {
-  const artifact = compileContracts()
-  const factory = artifact('NodeFactory.sol', 'NodeFactory')
-  const token = artifact('DemoToken.sol', 'DemoToken')
+  const factory = compileAlone(standardInput('NodeFactory.sol'), 'NodeFactory.sol', 'NodeFactory')
+  const token = compileAlone(standardInput('DemoToken.sol'), 'DemoToken.sol', 'DemoToken')
   const files = [
     ['src/chain/factory.abi.ts', abiModule(factory, token)],
     ['src/chain/factory.bytecode.ts', bytecodeModule(factory, token)],
