@@ -11,7 +11,6 @@ import { readSecrets } from './config/secrets.ts'
 import type { ChainConfig, Config, DatabaseConfig, GeneratedSecrets, LogLevel, PaymentsConfig } from './config/shape.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './config/source.ts'
 import {
-  DAY_SEC,
   readAddress,
   readChoice,
   readHttpUrls,
@@ -21,6 +20,7 @@ import {
   readWhole,
 } from './config/values.ts'
 import { readWebhooks } from './config/webhooks.ts'
+import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX } from './domain/tiers.ts'
 import { KnownError } from './lib/errors.ts'
 
 export { describeConfig } from './config/describe.ts'
@@ -141,14 +141,18 @@ function readPayments(source: Source, chain: ChainConfig): PaymentsConfig {
     priceGraceSec: readWhole(
       source,
       'PRICE_GRACE_SEC',
-      { min: 120, max: 7 * DAY_SEC, why: 'a quote may live in caches for 120 seconds, and its price must still buy' },
-      900,
+      {
+        min: GRACE_SEC_MIN,
+        max: GRACE_SEC_MAX,
+        why: 'a quote may live in caches for 120 seconds, and its price must still buy',
+      },
+      null,
     ),
     holdingRetrySec: readWhole(
       source,
       'HOLDING_RETRY_SEC',
-      { min: 0, max: 7 * DAY_SEC, why: 'after it a payment whose holding cannot be read is held' },
-      3600,
+      { min: 0, max: HOLDING_RETRY_SEC_MAX, why: 'after it a payment whose holding cannot be read is held' },
+      null,
     ),
   }
 }

@@ -9,6 +9,7 @@ import type { Config } from './config.ts'
 import { advisoryLock } from './db/locks.ts'
 import type { Pool } from './db/sql.ts'
 import { type FeeRules, usualFeeRules } from './domain/fees.ts'
+import { firstSaleTerms } from './domain/tiers.ts'
 import type { Log } from './lib/log.ts'
 import type { OperatorDeps } from './operator/act.ts'
 import type { OpenedChain } from './parts.ts'
@@ -33,8 +34,7 @@ export function ledgerContext(
     rules: {
       startBlock: part.startBlock,
       finality: config.chain.finality,
-      priceGraceSec: config.payments.priceGraceSec,
-      holdingRetrySec: config.payments.holdingRetrySec,
+      ...firstSaleTerms(config.payments),
       distMode: config.credit.mode,
       ...feeRules(config, chain.chainId),
       validForSec: config.chain.validForSec,

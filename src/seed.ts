@@ -2,6 +2,7 @@
 // database or a chain of the operator's own.
 import { inTransaction, type Pool } from './db/sql.ts'
 import { insertTierVersion, readTierVersions, type TierInput } from './db/tiers.ts'
+import type { FirstSaleTerms } from './domain/tiers.ts'
 import { type Address, wei } from './domain/units.ts'
 
 const ETHER = 10n ** 18n
@@ -10,9 +11,16 @@ const CENT_ETHER = ETHER / 100n
 const FOUNDER_HOLDING = 1_000n * ETHER
 
 /** Puts the demo tiers on sale from a block on, unless the ledger has tiers already. */
-export async function seedTiers(pool: Pool, token: Address, from: { block: number; time: number }): Promise<void> {
+export async function seedTiers(
+  pool: Pool,
+  token: Address,
+  from: { block: number; time: number },
+  { priceGraceSec, holdingRetrySec }: FirstSaleTerms,
+): Promise<void> {
   const common = {
     onSale: true,
+    graceSec: priceGraceSec,
+    holdingRetrySec,
     fromBlock: from.block,
     fromTime: from.time,
     holdingWei: wei(0n),

@@ -23,6 +23,7 @@ import { DEVELOPMENT_CHAINS } from './domain/chains.ts'
 import type { CreditTerms } from './domain/credit.ts'
 import { hotKeysOf, type PaymentWallet, refuseWallet } from './domain/payment-wallets.ts'
 import { refuseTerms, sameTerms, type TermsContent } from './domain/terms.ts'
+import { firstSaleTerms, tiersWithOtherTerms } from './domain/tiers.ts'
 import type { Address } from './domain/units.ts'
 import { inTimeOrNull } from './lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from './lib/errors.ts'
@@ -229,13 +230,14 @@ export function chainPreflight(
  * factory was never used; what a ledger has is never changed here.
  */
 async function enterTerms(
-  { credit: { named } }: Config,
+  { credit: { named }, payments }: Config,
   pool: Pool,
   { part, rpc, reader }: OpenedChain,
   tell: (line: string) => void,
 ): Promise<void> {
   const head = await reader.head()
-  if (part.demoToken) await seedTiers(pool, part.demoToken, { block: head.number, time: head.time })
+  if (part.demoToken)
+    await seedTiers(pool, part.demoToken, { block: head.number, time: head.time }, firstSaleTerms(payments))
   const holdsKey = part.minter !== null || part.distributor !== null
   if (named && holdsKey && !(await hasTerms(pool))) {
     const contract = createContractReader(rpc, part.factory)
@@ -243,6 +245,11 @@ async function enterTerms(
     if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
   }
   for (const line of termsToTell(await readCreditTerms(pool), named)) tell(line)
+  const others = tiersWithOtherTerms(await readTierVersions(pool), payments)
+  if (others.length > 0)
+    tell(
+      `PRICE_GRACE_SEC and HOLDING_RETRY_SEC name other terms than these tiers have, and are ignored for them: ${others.join(', ')}. "node-ledger tiers price" enters others`,
+    )
 }
 
 /**

@@ -97,7 +97,7 @@ describe('with nothing set', () => {
       },
     })
     assert.deepEqual(config.schedule, { tickSec: 3, staleAfterSec: 300, fundsWarnTransactions: 50, timer: true })
-    assert.deepEqual(config.payments, { address: null, quoteTier: null, priceGraceSec: 900, holdingRetrySec: 3600 })
+    assert.deepEqual(config.payments, { address: null, quoteTier: null, priceGraceSec: null, holdingRetrySec: null })
     assert.deepEqual(config.http, {
       host: '127.0.0.1',
       port: 3000,

@@ -31,6 +31,11 @@ const TERMS = {
   'holding-wei': { value: 'amount', help: 'how much of it, in its smallest unit; 0: open to anyone' },
   'holding-symbol': { value: 'text', help: "the token's symbol, as buyers see it" },
   'holding-decimals': { value: 'n', help: "the token's decimals" },
+  'holding-retry-sec': { value: 'n', help: 'seconds for which a holding that cannot be read is asked again' },
+}
+const GRACE = {
+  'grace-sec': { value: 'n', help: 'seconds for which what was on sale before still buys it; as at the last change' },
+  'at-once': { help: 'for a mistake: it ends with the next block, and any grace with it' },
 }
 
 export const COMMANDS: readonly Command[] = [
@@ -282,10 +287,15 @@ is on chain is recorded whenever it was sent; too early, it is told.`,
     name: 'wallets set',
     group: 'decide',
     summary: 'change the wallet that buyers pay to',
-    details: `It holds from 64 blocks and five minutes ahead of the followed block on; quotes change then. For PRICE_GRACE_SEC more a payment to the one
+    details: `It holds from 64 blocks and five minutes ahead of the followed block on; quotes change then. For a grace more a payment to the one
 before is a sale, later it is held (oldWallet). With --stolen it holds from the next block on, and no later payment to the one before is a sale.`,
     args: [{ name: 'address', help: 'the wallet' }],
-    options: { stolen: { help: 'the key of the present one is in the wrong hands' }, ...REASON, ...YES },
+    options: {
+      'grace-sec': { value: 'n', help: 'seconds for which the one before still sells; as at the last change' },
+      stolen: { help: 'the key of the present one is in the wrong hands' },
+      ...REASON,
+      ...YES,
+    },
     examples: [
       'node-ledger wallets set <new-address> --reason "new custodian" --yes',
       'node-ledger wallets set <new-address> --stolen --yes',
@@ -391,9 +401,9 @@ printed; until then turns are owed and wait.`,
     group: 'decide',
     summary: "change a tier's price or other terms, from the next block on",
     details:
-      'The old price still buys the tier for PRICE_GRACE_SEC, because quotes live in caches. What is left out stays as it is.',
+      'What was on sale before still buys the tier for a grace, because quotes live in caches. What is left out stays as it is.',
     args: [TIER],
-    options: { 'price-wei': { value: 'wei', help: 'its new price' }, ...TERMS, ...REASON, ...YES },
+    options: { 'price-wei': { value: 'wei', help: 'its new price' }, ...TERMS, ...GRACE, ...REASON, ...YES },
     examples: ['node-ledger tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes'],
     load: async () => (await import('./tiers.ts')).price,
   },
@@ -410,8 +420,9 @@ printed; until then turns are owed and wait.`,
     name: 'tiers off-sale',
     group: 'decide',
     summary: 'take a tier off sale; its nodes go on being credited',
+    details: 'It still sells for a grace, because quotes live in caches; later payments are held (saleClosed).',
     args: [TIER],
-    options: { ...REASON, ...YES },
+    options: { ...GRACE, ...REASON, ...YES },
     examples: ['node-ledger tiers off-sale plus --reason "sold out" --yes'],
     load: async () => (await import('./tiers.ts')).offSale,
   },

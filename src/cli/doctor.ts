@@ -92,7 +92,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   }
   findings.push(...closed)
   if (readable) {
-    findings.push(...(await look('terms', () => lookAtTerms(readable, config.credit.named))))
+    findings.push(...(await look('terms', () => lookAtTerms(readable, config))))
     findings.push(...(await lookAtLedger(readable, ledgerOptions(config, chain, findings))))
     findings.push(...(await lookAtThefts(readable)))
   } else findings.push(unknown('ledger', 'there is no database to ask, or no ledger in it'))

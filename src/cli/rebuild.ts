@@ -7,6 +7,7 @@ import { POSTGRES_URL } from '../config/values.ts'
 import { readCursor } from '../db/blocks.ts'
 import { isMigrated, migrate } from '../db/migrate.ts'
 import { connect, type Pool } from '../db/sql.ts'
+import { firstSaleTerms } from '../domain/tiers.ts'
 import { type Address, address } from '../domain/units.ts'
 import { silentLog } from '../lib/log.ts'
 import { attachChain, attachDatabase, type ChainPart, sendersOf } from '../parts.ts'
@@ -56,7 +57,8 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   if (!source) {
     await enterWallet(pool, opened, say)
     say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered anew')
-    if (chain.demoToken) await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 })
+    if (chain.demoToken)
+      await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, firstSaleTerms(config.payments))
   }
   const ctx = {
     ...ledgerContext(config, silentLog, { pool, chain: opened }),

@@ -1,6 +1,14 @@
 // The commands `node-ledger tiers …`: what is on sale at what price. A change is a new version; what it changes is shown first.
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../operator/act.ts'
-import { changeTier, createTier, listTiers, setOnSale, type TierEntered, type TierView } from '../operator/tiers.ts'
+import {
+  changeTier,
+  createTier,
+  listTiers,
+  nextGraceSec,
+  setOnSale,
+  type TierEntered,
+  type TierView,
+} from '../operator/tiers.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { RefusedError } from './errors.ts'
 import { inEther } from './ether.ts'
@@ -42,28 +50,33 @@ type Change = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<TierE
 /** `tiers create`. */
 export const create = (call: Call) => enter(call, createTier, fieldsOf(call), 'Enter this tier, for good?')
 /** `tiers price`: a new price, or other terms. */
-export const price = (call: Call) => enter(call, changeTier, fieldsOf(call), 'Enter this version?')
+export const price = (call: Call) => enter(call, changeTier, withAtOnce(call), 'Enter this version?')
 /** `tiers on-sale`. */
 export const onSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call), onSale: true }, 'Put it on sale?')
 /** `tiers off-sale`. */
-export const offSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call), onSale: false }, 'Take it off sale?')
+export const offSale = (call: Call) =>
+  enter(call, setOnSale, { ...withAtOnce(call), onSale: false }, 'Take it off sale?')
+
+const withAtOnce = (call: Call): Fields => ({ ...fieldsOf(call), ...(call.flags.has('at-once') && { atOnce: true }) })
 
 async function enter(call: Call, change: Change, input: Fields, question: string): Promise<ExitCode> {
   const { io, out, flags, signal } = call
-  return await withOperator(io, async (deps, { config }) => {
+  return await withOperator(io, async (deps) => {
     const { tiers } = await listTiers(deps)
-    out.say(preview(tiers.find(({ tierId }) => tierId === input.tierId) ?? null, input))
-    if ('priceWei' in input) {
-      const graceMin = config.payments.priceGraceSec / 60
-      const known = tiers.some(({ tierId }) => tierId === input.tierId)
-      const old = known ? `; the old price still buys it for ${graceMin} minutes` : ''
-      out.say(`It holds from the next block on${old}.`)
-    }
+    const known = tiers.find(({ tierId }) => tierId === input.tierId)
+    out.say(preview(known ?? null, input))
+    out.say(`It holds from the next block on.${known ? ` ${graceInWords(known, input, deps)}` : ''}`)
     if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
     const done = accepted(await change(deps, actorHere(), input), call)
     await out.result(done, () => `${done.changed ? 'Entered' : 'It stood so already'}.\n${asTable([done.tier])}`)
     return EXIT.done
   })
+}
+
+/** Until when what is on sale now still sells. */
+function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: OperatorDeps): string {
+  if (atOnce === true) return 'No payment in a later block at what was on sale before is a sale.'
+  return `What was on sale before still buys it for ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
 }
 
 /** What is given, beside what it is now. */

@@ -1,5 +1,6 @@
 // The configuration in a form that may be printed and shown to operators: by setting, secrets masked. It must never let
 // through a secret, or the part of a URL that may be one.
+import { firstSaleTerms } from '../domain/tiers.ts'
 import type { SettingName } from './names.ts'
 import type { Config, KeyConfig } from './shape.ts'
 
@@ -36,8 +37,8 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     TIP_MAX_WEI: chain.tipMaxWei?.toString() ?? null,
     PAYMENT_ADDRESS: payments.address ?? part(config.embedded.chain, null),
     QUOTE_TIER: payments.quoteTier,
-    PRICE_GRACE_SEC: String(payments.priceGraceSec),
-    HOLDING_RETRY_SEC: String(payments.holdingRetrySec),
+    PRICE_GRACE_SEC: String(firstSaleTerms(payments).priceGraceSec),
+    HOLDING_RETRY_SEC: String(firstSaleTerms(payments).holdingRetrySec),
     DIST_ENABLED: credit.named && String(credit.named.payouts),
     DIST_MODE: credit.mode,
     CREDIT_MIN_WEI: numberText(credit.named?.minWei ?? null),

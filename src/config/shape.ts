@@ -85,8 +85,9 @@ export interface PaymentsConfig {
   readonly address: Address | null
   /** Null: the first tier on sale. */
   readonly quoteTier: string | null
-  readonly priceGraceSec: number
-  readonly holdingRetrySec: number
+  /** What the first tier is entered with; null: not named. */
+  readonly priceGraceSec: number | null
+  readonly holdingRetrySec: number | null
 }
 
 export interface CreditConfig {

@@ -15,7 +15,7 @@ export interface WalletRow extends PaymentWallet {
 
 const held = (
   sql: Sql,
-) => sql`wallet, from_block AS "fromBlock", from_time AS "fromTime", stolen, watched_from AS "watchedFrom",
+) => sql`wallet, from_block AS "fromBlock", from_time AS "fromTime", stolen, grace_sec AS "graceSec", watched_from AS "watchedFrom",
   closed_block AS "closedBlock"`
 
 /** All wallets, oldest first. There are as many as were ever entered: few. */
@@ -60,12 +60,12 @@ export async function lockWalletsForReading(sql: Sql): Promise<void> {
 /** Adds a wallet. The database refuses one that was entered before. */
 export async function insertWallet(
   sql: Sql,
-  { wallet, fromBlock, fromTime, stolen, watchedFrom }: Omit<PaymentWallet, 'closedBlock'>,
+  { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }: Omit<PaymentWallet, 'closedBlock'>,
   enteredBy: string,
 ): Promise<void> {
   await sql`
-    INSERT INTO payment_wallets (wallet, from_block, from_time, stolen, watched_from, entered_by)
-    VALUES (${wallet}, ${fromBlock}, ${fromTime}, ${stolen}, ${watchedFrom}, ${enteredBy})`
+    INSERT INTO payment_wallets (wallet, from_block, from_time, stolen, grace_sec, watched_from, entered_by)
+    VALUES (${wallet}, ${fromBlock}, ${fromTime}, ${stolen}, ${graceSec}, ${watchedFrom}, ${enteredBy})`
 }
 
 /** Enters the first wallet, which holds from the beginning, unless there is one. Run in a transaction, with the wallets locked before the cursor. */
@@ -77,7 +77,7 @@ export async function insertFirstWallet(
 ): Promise<boolean> {
   await lockWallets(sql)
   if ((await readPaymentWallets(sql)).length > 0) return false
-  await insertWallet(sql, { wallet, fromBlock: 0, fromTime: 0, stolen: false, watchedFrom }, enteredBy)
+  await insertWallet(sql, { wallet, fromBlock: 0, fromTime: 0, stolen: false, graceSec: 0, watchedFrom }, enteredBy)
   return true
 }
 

@@ -17,6 +17,8 @@ export interface PaymentWallet extends WatchedWallet {
   fromTime: number
   /** The ones before were stolen. */
   stolen: boolean
+  /** Seconds of block time for which a payment to the one before is still a sale; of no account where that was stolen. */
+  graceSec: number
 }
 
 /** A block by its height and its time, unix seconds. */
@@ -37,19 +39,14 @@ export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): Pay
 }
 
 /**
- * Whether a wallet was replaced so long before a block that a payment to it is no sale: a planned change leaves the price grace, a theft
+ * Whether a wallet was replaced so long before a block that a payment to it is no sale: a planned change leaves a grace, a theft
  * nothing. A wallet that the ledger does not know was replaced.
  */
-export function isOldWallet(
-  wallets: readonly PaymentWallet[],
-  wallet: Address,
-  at: BlockPlace,
-  graceSec: number,
-): boolean {
+export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
   const index = wallets.findIndex((known) => known.wallet === wallet)
   if (index < 0) return true
   const after = wallets.slice(index + 1).filter((next) => holds(next, at))
-  return after.some(({ stolen, fromTime }) => stolen || at.time - fromTime >= graceSec)
+  return after.some(({ stolen, fromTime, graceSec }) => stolen || at.time - fromTime >= graceSec)
 }
 
 /** Whether a wallet's transactions in a block are the ledger's. */

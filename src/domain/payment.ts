@@ -54,8 +54,6 @@ export interface PaymentFacts {
   tierNodes: number
   tierInFlight: number
   holding: HoldingReading
-  /** How long an unreadable holding is asked again before the payment is held. */
-  holdingRetrySec: number
 }
 
 export type Evidence = Record<string, string | number | boolean | null>
@@ -136,7 +134,10 @@ const RETRY_PAUSE_SEC_MAX = 300
  * The block time at which a payment is judged again whose holding could not be read at `now`: each pause is half of what the payment has
  * waited, up to a bound, and none is longer than to the time at which it is held.
  */
-export function retryTimeOf({ blockTime, now }: { blockTime: number; now: number }, holdingRetrySec: number): number {
+export function retryTimeOf(
+  { blockTime, now }: { blockTime: number; now: number },
+  { holdingRetrySec }: TierVersion,
+): number {
   const pauseSec = Math.min(Math.floor(Math.max(0, now - blockTime) / 2), RETRY_PAUSE_SEC_MAX)
   return Math.max(now, Math.min(now + pauseSec, blockTime + holdingRetrySec))
 }
@@ -155,7 +156,7 @@ function judgeHolding(tier: TierVersion, facts: PaymentFacts): HoldingVerdict {
       return { kind: facts.holding.amountWei >= tier.holdingWei ? 'enough' : 'short', evidence }
     }
     case 'unreadable':
-      if (facts.holding.sinceSec < facts.holdingRetrySec) return { kind: 'undecided' }
+      if (facts.holding.sinceSec < tier.holdingRetrySec) return { kind: 'undecided' }
       return { kind: 'short', evidence: { ...needed, holdingReadWei: null, unreadable: true } }
     case 'notNeeded':
       // A needed holding that nobody read is a fact not checked; it must never pass.

@@ -1,5 +1,5 @@
 // Which tier, and which version of it, a transfer's exact amount selects. Terms in force at the payment's own block
-// decide; a superseded price still buys its tier for a grace, because quotes live in caches.
+// decide; what was on sale before still buys its tier for a grace, because quotes live in caches.
 import type { Address, Wei } from './units.ts'
 
 /** One version of a tier: in force from a block on, until the tier's next version. */
@@ -17,9 +17,46 @@ export interface TierVersion {
   holdingToken: Address | null
   payoutBps: number
   onSale: boolean
+  /** Seconds of block time for which what was on sale before still buys the tier; 0: it ended at once. */
+  graceSec: number
+  /** Seconds of block time for which a holding that cannot be read is asked again. */
+  holdingRetrySec: number
   fromBlock: number
   /** Unix seconds. */
   fromTime: number
+}
+
+/** Seconds of a grace: a quote may live in caches for the least of them, and its price must still buy. */
+export const GRACE_SEC_MIN = 120
+export const GRACE_SEC_MAX = 7 * 86_400
+/** Most seconds for which a holding is asked again. */
+export const HOLDING_RETRY_SEC_MAX = 7 * 86_400
+
+/** What the first tier and the first change of the payments wallet are entered with; the next take over what the last ones have. */
+export interface FirstSaleTerms {
+  priceGraceSec: number
+  holdingRetrySec: number
+}
+
+/** The first terms that the settings name, with the usual ones in place of what they leave out. */
+export const firstSaleTerms = ({ priceGraceSec, holdingRetrySec }: Named): FirstSaleTerms => ({
+  priceGraceSec: priceGraceSec ?? 900,
+  holdingRetrySec: holdingRetrySec ?? 3_600,
+})
+
+type Named = { readonly [Name in keyof FirstSaleTerms]: FirstSaleTerms[Name] | null }
+
+/** The tiers on sale whose terms are others than the settings name, by their ids: the ledger's hold. */
+export function tiersWithOtherTerms(versions: readonly TierVersion[], named: Named): string[] {
+  const latest = [...new Map(versions.map((version) => [version.tierId, version])).values()]
+  const differs = (own: number, asked: number | null) => asked !== null && own !== asked
+  return latest
+    .filter(({ onSale }) => onSale)
+    .filter(
+      ({ graceSec, holdingRetrySec }) =>
+        (graceSec > 0 && differs(graceSec, named.priceGraceSec)) || differs(holdingRetrySec, named.holdingRetrySec),
+    )
+    .map(({ tierId }) => tierId)
 }
 
 export type TierSelection =
@@ -34,7 +71,6 @@ export type TierSelection =
 export function selectTier(
   versions: readonly TierVersion[],
   payment: { valueWei: bigint; blockNumber: number; blockTime: number },
-  graceSec: number,
 ): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
   let offSale: TierVersion | undefined
@@ -47,17 +83,22 @@ export function selectTier(
       if (inForce.onSale) return { kind: 'onSale', tier: inForce, byGrace: false }
       offSale ??= inForce
     }
-    const old = begun.findLast((v, i) => {
-      const next = begun[i + 1]
-      return next && v.onSale && v.priceWei === payment.valueWei && payment.blockTime - next.fromTime < graceSec
-    })
-    if (inForce.onSale) graced ??= old
-    else offSale ??= old
+    graced ??= begun.findLast(
+      (v, i) =>
+        v !== inForce &&
+        v.onSale &&
+        v.priceWei === payment.valueWei &&
+        graceEnd(begun.slice(i + 1)) > payment.blockTime,
+    )
   }
   if (graced) return { kind: 'onSale', tier: graced, byGrace: true }
   if (offSale) return { kind: 'offSale', tier: offSale }
   return { kind: 'none' }
 }
+
+/** The block time at which a version's grace is over: the first to end of those that the versions after it leave. One of 0 is none in any block. */
+const graceEnd = (after: readonly TierVersion[]) =>
+  Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
 /** The payout of a tier number in force at a time; null when no version had begun. */
 export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
@@ -79,7 +120,6 @@ export function refuseTierVersion(
   versions: readonly TierVersion[],
   candidate: { tierId: string; priceWei: bigint; onSale: boolean },
   now: number,
-  graceSec: number,
 ): TierRefusal | null {
   if (!candidate.onSale) return null
   for (const ofTier of Map.groupBy(versions, (version) => version.tierId).values()) {
@@ -88,9 +128,8 @@ export function refuseTierVersion(
     if (!live || live.tierId === candidate.tierId) continue
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
     for (const [i, version] of sorted.entries()) {
-      const next = sorted[i + 1]
-      if (!next || !version.onSale || version.priceWei !== candidate.priceWei) continue
-      const untilTime = next.fromTime + graceSec
+      if (version === live || !version.onSale || version.priceWei !== candidate.priceWei) continue
+      const untilTime = graceEnd(sorted.slice(i + 1))
       if (untilTime > now) return { kind: 'priceInGrace', by: version.tierId, untilTime }
     }
   }

@@ -4,6 +4,7 @@
 // with `recordAct`: no act without its row in the audit log. Each names the parts that it uses; none of them can send.
 import { writeAudit } from '../db/settings.ts'
 import type { Pool, Sql } from '../db/sql.ts'
+import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type {
   ChainRead,
@@ -14,7 +15,6 @@ import type {
   LedgerDb,
   Logging,
   RuledBy,
-  SaleRules,
 } from '../passes/context.ts'
 
 /** A database for long readings: a replica where there is one. What was just written may be missing there. */
@@ -34,7 +34,7 @@ export interface OperatorDeps
     ChainRead,
     FactoryRead,
     SenderAddresses,
-    RuledBy<FollowRules & FinalityRules & SaleRules & CreditRules>,
+    RuledBy<FollowRules & FinalityRules & FirstSaleTerms & CreditRules>,
     Logging {
   readonly minter?: never
   readonly distributor?: never

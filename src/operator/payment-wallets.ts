@@ -24,8 +24,9 @@ import {
   refuseWallet,
   walletAt,
 } from '../domain/payment-wallets.ts'
+import { type FirstSaleTerms, GRACE_SEC_MAX, GRACE_SEC_MIN } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
-import type { FactoryRead, FollowRules, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import type { FactoryRead, FollowRules, LedgerDb, RuledBy } from '../passes/context.ts'
 import {
   type Actor,
   type Fields,
@@ -37,7 +38,7 @@ import {
 } from './act.ts'
 import { readFields } from './input.ts'
 
-type WalletContext = LedgerDb & FactoryRead & SenderAddresses & RuledBy<FollowRules & SaleRules>
+type WalletContext = LedgerDb & FactoryRead & SenderAddresses & RuledBy<FollowRules & FirstSaleTerms>
 
 /** A wallet, and how it stands at the followed block. `grace`: replaced, and a payment to it is a sale still. */
 export interface WalletView extends WalletRow {
@@ -45,7 +46,7 @@ export interface WalletView extends WalletRow {
 }
 
 /** GET payment-wallets. As of the followed block. */
-export async function listWallets({ pool, rules }: LedgerDb & RuledBy<SaleRules>): Promise<{ wallets: WalletView[] }> {
+export async function listWallets({ pool }: LedgerDb): Promise<{ wallets: WalletView[] }> {
   const [rows, cursor] = [await readWalletHistory(pool), await readCursor(pool)]
   const at = cursor ?? { number: 0, time: 0 }
   const inForce = walletAt(rows, at)
@@ -54,7 +55,7 @@ export async function listWallets({ pool, rules }: LedgerDb & RuledBy<SaleRules>
     if (row.closedBlock !== null) return 'closed'
     if (index === place) return 'inForce'
     if (index > place) return 'toCome'
-    return isOldWallet(rows, row.wallet, at, rules.priceGraceSec) ? 'old' : 'grace'
+    return isOldWallet(rows, row.wallet, at) ? 'old' : 'grace'
   }
   return { wallets: rows.map((row, index) => ({ ...row, state: stateOf(row, index) })) }
 }
@@ -68,6 +69,8 @@ export interface WalletProposal {
   /** It holds in blocks that are neither below the one nor older than the other. */
   fromBlock: number
   fromTime: number
+  /** Seconds of block time for which a payment to the one before is still a sale. */
+  graceSec: number
   /** Up to this block time a payment to the one before is a sale; null where there was none. */
   graceUntil: number | null
   stolen: boolean
@@ -86,8 +89,8 @@ export async function previewWallet(
 }
 
 /**
- * POST payment-wallets `{address, stolen?, reason?}`: the wallet that buyers pay to from 64 blocks and five minutes ahead of the followed block
- * on. With `stolen` it holds from the next block on, and no later payment to the ones before is a sale.
+ * POST payment-wallets `{address, stolen?, graceSec?, reason?}`: the wallet that buyers pay to from 64 blocks and five minutes ahead of the followed block
+ * on. For `graceSec` more (as at the last change unless given) a payment to the one before is a sale. With `stolen` it holds from the next block on, and no later payment to the ones before is a sale.
  */
 export async function changeWallet(
   deps: WalletContext,
@@ -104,11 +107,11 @@ export async function changeWallet(
     const cursor = await readCursor(sql, { lock: true })
     const proposal = await propose(deps, sql, cursor, asked)
     if (isOperatorRefusal(proposal)) return proposal
-    const { wallet, fromBlock, fromTime, stolen } = proposal
+    const { wallet, fromBlock, fromTime, stolen, graceSec } = proposal
     const watchedFrom = cursor ? cursor.number + 1 : 0
     if (!(await insertFirstWallet(sql, wallet, watchedFrom, actor.name)))
-      await insertWallet(sql, { wallet, fromBlock, fromTime, stolen, watchedFrom }, actor.name)
-    const after = { wallet, fromBlock, fromTime, stolen, watchedFrom }
+      await insertWallet(sql, { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }, actor.name)
+    const after = { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }
     await recordAct(sql, actor, {
       action: 'walletChanged',
       subject: wallet,
@@ -159,7 +162,7 @@ const refuseNoWallet = () => refuseAct('notFound', 'That is no payments wallet o
  * not seen any more.
  */
 export async function closeBooks(
-  deps: LedgerDb & RuledBy<SaleRules>,
+  deps: LedgerDb,
   actor: Actor,
   input: Fields,
 ): Promise<{ wallet: Address; closedBlock: number } | OperatorRefusal> {
@@ -175,7 +178,7 @@ export async function closeBooks(
     if (!known) return refuseNoWallet()
     if (known.closedBlock !== null)
       return refuseAct('conflict', `Its books were closed with block ${known.closedBlock}.`)
-    if (!cursor || !isOldWallet(wallets, wallet, cursor, deps.rules.priceGraceSec))
+    if (!cursor || !isOldWallet(wallets, wallet, cursor))
       return refuseAct(
         'conflict',
         'A payment to it is a sale still: its books can be closed once another wallet holds and the grace is over.',
@@ -197,6 +200,7 @@ export async function closeBooks(
 interface Asked {
   wallet: Address
   stolen: boolean
+  graceSec: number | null
   reason: string | null
 }
 
@@ -205,6 +209,7 @@ function readAsked(input: Fields): Asked | OperatorRefusal {
   const asked = {
     wallet: fields.address('address'),
     stolen: fields.flagOrNull('stolen') ?? false,
+    graceSec: fields.wholeOrNull('graceSec', GRACE_SEC_MIN, GRACE_SEC_MAX),
     reason: fields.textOrNull('reason'),
   }
   return fields.refusal ?? asked
@@ -222,16 +227,18 @@ async function refuseAddress(
 }
 
 async function propose(
-  { rules }: RuledBy<SaleRules>,
+  { rules }: RuledBy<FirstSaleTerms>,
   sql: Sql,
   cursor: Cursor | null,
-  { wallet, stolen }: Asked,
+  { wallet, stolen, graceSec: given }: Asked,
 ): Promise<WalletProposal | OperatorRefusal> {
   const wallets = await readPaymentWallets(sql)
   if (wallets.some((row) => row.wallet === wallet))
     return refuseAct('conflict', 'The ledger has or had that wallet already: name one that buyers never paid to.')
   const before = walletAt(wallets, cursor ?? { number: 0, time: 0 })
   const from = wallets.length === 0 ? { fromBlock: 0, fromTime: 0 } : await holdsFrom(sql, cursor, wallets, stolen)
+  const planned = wallets.slice(1).findLast((row) => !row.stolen)
+  const graceSec = stolen ? 0 : (given ?? planned?.graceSec ?? rules.priceGraceSec)
   if (from === null)
     return refuseAct('notYet', 'The ledger has not followed any block yet: ask again once the payments pass has run.')
   return {
@@ -239,7 +246,8 @@ async function propose(
     before: before?.wallet ?? null,
     followedBlock: cursor?.number ?? null,
     ...from,
-    graceUntil: before && (stolen ? from.fromTime : from.fromTime + rules.priceGraceSec),
+    graceUntil: before && from.fromTime + graceSec,
+    graceSec,
     stolen,
   }
 }

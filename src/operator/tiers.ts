@@ -9,9 +9,16 @@ import { inTransaction, type Sql } from '../db/sql.ts'
 import { readCreditTerms } from '../db/terms.ts'
 import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from '../db/tiers.ts'
 import { creditMaxWei } from '../domain/credit.ts'
-import { refuseTierVersion, type TierRefusal } from '../domain/tiers.ts'
+import {
+  type FirstSaleTerms,
+  GRACE_SEC_MAX,
+  GRACE_SEC_MIN,
+  HOLDING_RETRY_SEC_MAX,
+  refuseTierVersion,
+  type TierRefusal,
+} from '../domain/tiers.ts'
 import { type Wei, wei } from '../domain/units.ts'
-import type { ChainRead, FactoryRead, LedgerDb, RuledBy, SaleRules } from '../passes/context.ts'
+import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { type FieldReader, readFields } from './input.ts'
 import { refuseOutOfBounds } from './terms.ts'
@@ -63,6 +70,8 @@ interface Change {
   holdingSymbol: string | null
   holdingDecimals: number | null
   onSale: boolean | null
+  graceSec: number | null
+  holdingRetrySec: number | null
 }
 
 function readChange(fields: FieldReader): Change {
@@ -76,15 +85,17 @@ function readChange(fields: FieldReader): Change {
     holdingSymbol: fields.textOrNull('holdingSymbol', { max: 32 }),
     holdingDecimals: fields.wholeOrNull('holdingDecimals', 0, 255),
     onSale: fields.flagOrNull('onSale'),
+    graceSec: fields.flagOrNull('atOnce') === true ? 0 : fields.wholeOrNull('graceSec', GRACE_SEC_MIN, GRACE_SEC_MAX),
+    holdingRetrySec: fields.wholeOrNull('holdingRetrySec', 0, HOLDING_RETRY_SEC_MAX),
   }
 }
 
 /**
- * POST tiers `{tierId, label, priceWei, maxPerWallet, payoutBps?, holdingWei?, holdingToken?, holdingSymbol?, holdingDecimals?, onSale?,
- * tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; the next free one unless told.
+ * POST tiers `{tierId, label, priceWei, maxPerWallet, payoutBps?, holdingWei?, holdingToken?, holdingSymbol?, holdingDecimals?,
+ * holdingRetrySec?, onSale?, graceSec?, tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; the next free one unless told.
  */
 export async function createTier(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -103,18 +114,23 @@ export async function createTier(
     const taken = rows.find((row) => row.tierNo === number)
     if (taken) return refuseAct('conflict', `Number ${number} is that of tier ${taken.tierId} on the contract.`)
     if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
-    const fresh = { tierId, tierNo: number, label: '', priceWei: wei(0n), maxPerWallet: 1, payoutBps: 10_000 }
+    const sale = {
+      graceSec: nextGraceSec(rows, deps.rules),
+      holdingRetrySec: rows.at(-1)?.holdingRetrySec ?? deps.rules.holdingRetrySec,
+    }
+    const fresh = { tierId, tierNo: number, label: '', priceWei: wei(0n), maxPerWallet: 1, payoutBps: 10_000, ...sale }
     const open = { holdingWei: wei(0n), holdingToken: null, holdingSymbol: null, holdingDecimals: null, onSale: true }
     return { before: null, ...merge({ ...fresh, ...open }, change) }
   })
 }
 
 /**
- * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, reason?}`: the tier's next version; what is left
- * out stays. The old price still buys the tier for the grace, and is nobody else's until then. `holdingWei: "0"` opens it to anyone.
+ * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, graceSec?, atOnce?, reason?}`: the tier's next version; what is left
+ * out stays. What was on sale before still buys the tier for `graceSec`, and its price is no other tier's until then; with `atOnce` it ends
+ * with the block before, whatever grace was left. `holdingWei: "0"` opens it to anyone.
  */
 export async function changeTier(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
@@ -124,21 +140,31 @@ export async function changeTier(
   const reason = fields.textOrNull('reason')
   if (fields.refusal) return fields.refusal
   return enter(deps, actor, reason, (rows) => {
-    const before = rows.findLast((row) => row.tierId === tierId)
-    return before ? { before, ...merge(before, change) } : refuseAct('notFound', `There is no tier ${tierId}.`)
+    const ofTier = rows.filter((row) => row.tierId === tierId)
+    const before = ofTier.at(-1)
+    if (!before) return refuseAct('notFound', `There is no tier ${tierId}.`)
+    const graceSec = nextGraceSec(ofTier, deps.rules)
+    return { before, ...merge({ ...before, graceSec }, change) }
   })
 }
 
-/** POST tiers/:tierId/sale `{onSale, reason?}`: puts a tier on sale or takes it off. Payments made before hold as they were. */
+/** The grace of a next version, unless it is given: that of the last one that did not end the one before at once. */
+export const nextGraceSec = (
+  versions: readonly Pick<TierRow, 'graceSec'>[],
+  { priceGraceSec }: Pick<FirstSaleTerms, 'priceGraceSec'>,
+): number => versions.findLast(({ graceSec }) => graceSec > 0)?.graceSec ?? priceGraceSec
+
+/** POST tiers/:tierId/sale `{onSale, graceSec?, atOnce?, reason?}`: puts a tier on sale or takes it off, which ends after a grace. */
 export async function setOnSale(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
   actor: Actor,
   input: Fields,
 ): Promise<TierEntered | OperatorRefusal> {
   const fields = readFields(input)
   const onSale = fields.flag('onSale')
   if (fields.refusal) return fields.refusal
-  return changeTier(deps, actor, { tierId: input.tierId, onSale, reason: input.reason })
+  const { tierId, graceSec, atOnce, reason } = input
+  return changeTier(deps, actor, { tierId, onSale, graceSec, atOnce, reason })
 }
 
 type Terms = Omit<TierInput, 'fromBlock' | 'fromTime'>
@@ -154,6 +180,8 @@ function merge(before: Terms, change: Change): Terms {
     maxPerWallet,
     payoutBps,
     onSale,
+    graceSec,
+    holdingRetrySec,
     holdingSymbol,
     holdingDecimals,
     ...holding
@@ -165,7 +193,7 @@ function merge(before: Terms, change: Change): Terms {
   }
   const open = holding.holdingWei === 0n
   return {
-    ...{ tierId, tierNo, label, priceWei, maxPerWallet, payoutBps, onSale },
+    ...{ tierId, tierNo, label, priceWei, maxPerWallet, payoutBps, onSale, graceSec, holdingRetrySec },
     holdingWei: holding.holdingWei,
     holdingToken: open ? null : holding.holdingToken,
     holdingSymbol: open ? null : holdingSymbol,
@@ -175,7 +203,7 @@ function merge(before: Terms, change: Change): Terms {
 
 /** Enters what `propose` makes of the tiers there are, unless something speaks against it. */
 async function enter(
-  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<SaleRules>,
+  deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
   actor: Actor,
   reason: string | null,
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
@@ -189,7 +217,7 @@ async function enter(
     const { before, ...terms } = proposed
     const refusal =
       refuseTerms(terms) ??
-      wordsOf(refuseTierVersion(rows, terms, now.time, deps.rules.priceGraceSec)) ??
+      wordsOf(refuseTierVersion(rows, terms, now.time)) ??
       (await refusePayout(deps, sql, terms, now.number)) ??
       (before?.holdingToken === terms.holdingToken ? null : await refuseToken(deps, terms, now))
     if (refusal) return refusal
@@ -215,8 +243,10 @@ async function readNow(deps: ChainRead, sql: Sql) {
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
 
+/** A grace alone is no change, unless it ends what the last one left. */
 function changesNothing(before: TierRow, terms: Terms): boolean {
-  return (Object.keys(terms) as (keyof Terms)[]).every((name) => before[name] === terms[name])
+  const names = (Object.keys(terms) as (keyof Terms)[]).filter((name) => name !== 'graceSec')
+  return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
 }
 
 function refuseTerms(terms: Terms): OperatorRefusal | null {

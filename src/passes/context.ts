@@ -4,6 +4,7 @@ import type { AccountReader, ChainFacts, ChainReader, ContractReader, NodeHistor
 import type { LockName } from '../db/locks.ts'
 import type { Pool } from '../db/sql.ts'
 import type { FeeRules } from '../domain/fees.ts'
+import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -88,14 +89,6 @@ export interface FollowRules {
   readonly rewindsToShorterChain: boolean
 }
 
-/** What a sale is judged by. */
-export interface SaleRules {
-  /** Seconds of block time in which a superseded price still buys its tier. */
-  readonly priceGraceSec: number
-  /** Seconds of block time for which an unreadable holding is asked again. */
-  readonly holdingRetrySec: number
-}
-
 /** When a payment's block counts as settled: behind the fork guard at once, when final, or after so many blocks. */
 export type Finality = 'guarded' | 'finalized' | number
 
@@ -122,7 +115,7 @@ export interface UpkeepRules {
 }
 
 /** All of them. */
-export interface Rules extends FollowRules, SaleRules, FinalityRules, CreditRules, SendRules, UpkeepRules {}
+export interface Rules extends FollowRules, FirstSaleTerms, FinalityRules, CreditRules, SendRules, UpkeepRules {}
 
 /** Runs `body` if no other run holds the lock of that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>

@@ -6,7 +6,7 @@ import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 /** The operator's own tables, with the columns that are his, and the prices of past hours. */
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-    holding_decimals, payout_bps, on_sale, live, from_block, from_time, entered_at, entered_by`,
+    holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, live, from_block, from_time, entered_at, entered_by`,
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
   grants: 'ref, reason, granted_by, granted_at',
   attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
@@ -14,7 +14,7 @@ const COPIED = {
   price_history: 'hour, usd, quoted_at',
 } as const
 const WALLETS =
-  'id, wallet, from_block, from_time, stolen, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
+  'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
 /** What becomes of rows that were copied before: a tier may be live no more, the books of a wallet may be closed. */
 const KNOWN: Partial<Record<string, string>> = {
   tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',

@@ -18,7 +18,6 @@ import type {
   Preflight,
   RuledBy,
   RunLimits,
-  SaleRules,
   ServiceAccounts,
 } from '../passes/context.ts'
 import { auditWallet } from '../passes/steps/audit.ts'
@@ -35,7 +34,7 @@ const TELL_MS = 2_000
 const JUDGING_MAX = 10_000
 const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
-type RebuildRules = FollowRules & FinalityRules & SaleRules
+type RebuildRules = FollowRules & FinalityRules
 type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
 /** A rebuild that cannot begin or go on; the message says what to do. */

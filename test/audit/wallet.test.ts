@@ -190,7 +190,7 @@ inWorld('a wallet that is entered later has books of its own: what it held befor
   await world.settle()
   const other = world.at(12)
   const watchedFrom = Number((await world.chain.block()).number) + 1
-  const entry = { wallet: other, fromBlock: 0, fromTime: 0, stolen: false, watchedFrom }
+  const entry = { wallet: other, fromBlock: 0, fromTime: 0, stolen: false, graceSec: 900, watchedFrom }
   await world.pay(6, 5n, other)
   await insertWallet(world.pool, entry, 'test')
   await world.chain.mine()

@@ -7,7 +7,7 @@ import { address } from '../../src/domain/units.ts'
 const GRACE_SEC = 900
 const wallet = (n: number, fields: Partial<PaymentWallet> = {}): PaymentWallet => ({
   ...{ wallet: address(`0x${String(n).repeat(40)}`), watchedFrom: 0, closedBlock: null, fromBlock: 0, fromTime: 0 },
-  ...{ stolen: false, ...fields },
+  ...{ stolen: false, graceSec: GRACE_SEC, ...fields },
 })
 const later = { fromBlock: 100, fromTime: 1_000 }
 const holdsAt = (wallets: readonly PaymentWallet[], number: number, time: number) =>
@@ -24,7 +24,7 @@ test('a wallet holds from its block and its time on, whichever comes last', () =
 test('of two wallets that are to hold from one block on, the one entered last does, and the other is an old one', () => {
   const wallets = [wallet(1), wallet(2, later), wallet(3, later)]
   assert.equal(holdsAt(wallets, 100, 1_000), '3')
-  const isOld = (n: number, time: number) => isOldWallet(wallets, wallet(n).wallet, { number: 100, time }, GRACE_SEC)
+  const isOld = (n: number, time: number) => isOldWallet(wallets, wallet(n).wallet, { number: 100, time })
   assert.deepEqual(
     [1, 2, 3].map((n) => [isOld(n, 1_000), isOld(n, 1_000 + GRACE_SEC)]),
     [
@@ -42,5 +42,5 @@ test('a wallet entered for an earlier time than the one before it holds from the
     [holdsAt(wallets, 49, 499), holdsAt(wallets, 50, 500), holdsAt(wallets, 100, 1_000)],
     ['1', '3', '3'],
   )
-  assert.equal(isOldWallet(wallets, wallet(1).wallet, { number: 50, time: 500 }, GRACE_SEC), true)
+  assert.equal(isOldWallet(wallets, wallet(1).wallet, { number: 50, time: 500 }), true)
 })

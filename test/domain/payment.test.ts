@@ -24,6 +24,8 @@ const tier: TierVersion = {
   holdingToken: TOKEN,
   payoutBps: 20_000,
   onSale: true,
+  graceSec: 900,
+  holdingRetrySec: RETRY_SEC,
   fromBlock: 1,
   fromTime: 1,
 }
@@ -44,7 +46,6 @@ const good: PaymentFacts = {
   tierNodes: 0,
   tierInFlight: 0,
   holding: { kind: 'read', amountWei: 1000n },
-  holdingRetrySec: RETRY_SEC,
 }
 const verdictOf = (facts: PaymentFacts) => {
   const verdict = judgePayment(facts)
@@ -202,7 +203,6 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         .integer({ min: RETRY_SEC - 1, max: RETRY_SEC + 1 })
         .map((sinceSec): PaymentFacts['holding'] => ({ kind: 'unreadable', sinceSec })),
     ),
-    holdingRetrySec: fc.constant(RETRY_SEC),
   })
   // Mostly sound facts, so that acceptance is common.
   const mostlyGood = fc
@@ -285,7 +285,7 @@ test('however payments of wallets come, none gets more than its allowance or the
 })
 
 test('an unreadable holding is asked for again after half of what the payment has waited, at the latest when it is held', () => {
-  const at = (now: number) => retryTimeOf({ blockTime: 1_000, now }, 3_600)
+  const at = (now: number) => retryTimeOf({ blockTime: 1_000, now }, { ...tier, holdingRetrySec: 3_600 })
   assert.deepEqual([1_000, 1_001, 1_012, 1_100, 2_000].map(at), [1_000, 1_001, 1_018, 1_150, 2_300])
   assert.deepEqual([4_590, 4_600, 9_000].map(at), [4_600, 4_600, 9_000])
   // A clock of another fork may be behind the payment's block.

@@ -28,6 +28,8 @@ function version(fields: Partial<TierVersion> & { price?: bigint } = {}): TierVe
     holdingToken: null,
     payoutBps: 10_000,
     onSale: true,
+    graceSec: GRACE_SEC,
+    holdingRetrySec: 3600,
     fromBlock: 10,
     fromTime: 100,
     ...rest,
@@ -69,13 +71,38 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
   ['of two versions that begin in one block the last one is in force', atOnce, at(20, 300n), 'onSale basic@3'],
   ['the one that was in force for no block still has its grace', atOnce, at(20, 200n), 'onSale basic@2 byGrace'],
   ['the one before both has its grace from their block on', atOnce, at(20, 100n), 'onSale basic@1 byGrace'],
-  ['a tier off sale is named, not sold', closed, at(20, 100n), 'offSale basic@2'],
-  ['the price of a tier taken off sale has no grace', closed, at(19, 100n), 'onSale basic@1'],
+  ['the block before a tier is taken off sale sells it', closed, at(19, 100n), 'onSale basic@1'],
+  ['a tier taken off sale is sold for a grace', closed, at(109, 100n, 200 + GRACE_SEC - 1), 'onSale basic@1 byGrace'],
+  ['a tier off sale is named after the grace, not sold', closed, at(110, 100n, 200 + GRACE_SEC), 'offSale basic@2'],
   [
-    'an old price of a tier taken off sale is named, not sold',
+    'an old price of a tier taken off sale has a grace, too',
     [version(), version({ version: 2, price: 200n, onSale: false, fromBlock: 20, fromTime: 200 })],
     at(21, 100n),
-    'offSale basic@1',
+    'onSale basic@1 byGrace',
+  ],
+  [
+    'a tier taken off sale at once is sold in no later block',
+    [version(), version({ version: 2, onSale: false, graceSec: 0, fromBlock: 20, fromTime: 200 })],
+    at(20, 100n),
+    'offSale basic@2',
+  ],
+  [
+    'a tier taken off sale at once is not sold in a block of the same time either',
+    [version(), version({ version: 2, onSale: false, graceSec: 0, fromBlock: 20, fromTime: 200 })],
+    at(20, 100n, 199),
+    'offSale basic@2',
+  ],
+  [
+    'a price changed at once also ends the graces that were left',
+    [...raised, version({ version: 3, price: 300n, graceSec: 0, fromBlock: 30, fromTime: 300 })],
+    at(30, 100n),
+    'none',
+  ],
+  [
+    'each change has the grace that it was entered with',
+    [version(), version({ version: 2, price: 200n, graceSec: 120, fromBlock: 20, fromTime: 200 })],
+    at(32, 100n),
+    'none',
   ],
   [
     'a version that was off sale leaves no grace behind',
@@ -106,9 +133,9 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
 ]
 for (const [sentence, versions, payment, expected] of selections) {
   test(sentence, () => {
-    assert.equal(told(selectTier(versions, payment, GRACE_SEC)), expected)
+    assert.equal(told(selectTier(versions, payment)), expected)
     // The order in which versions were read decides nothing.
-    assert.equal(told(selectTier([...versions].reverse(), payment, GRACE_SEC)), expected)
+    assert.equal(told(selectTier([...versions].reverse(), payment)), expected)
   })
 }
 
@@ -128,6 +155,13 @@ const refusals: [string, TierVersion[], Partial<typeof candidate>, number, Retur
   ],
   ['a price that nobody had is free while another has its grace', raised, { priceWei: 101n }, 210, null],
   ['after the grace the price is free', raised, {}, 200 + GRACE_SEC, null],
+  [
+    'a price given up at once is free at once',
+    [version(), version({ version: 2, price: 200n, graceSec: 0, fromBlock: 20, fromTime: 200 })],
+    {},
+    200,
+    null,
+  ],
   ['a tier may take back its own price at any time', raised, { tierId: 'basic' }, 250, null],
   [
     'a price that was never on sale has no grace',
@@ -146,8 +180,8 @@ const refusals: [string, TierVersion[], Partial<typeof candidate>, number, Retur
 ]
 for (const [sentence, versions, fields, now, expected] of refusals) {
   test(`entering a tier: ${sentence}`, () => {
-    assert.deepEqual(refuseTierVersion(versions, { ...candidate, ...fields }, now, GRACE_SEC), expected)
-    assert.deepEqual(refuseTierVersion(versions.toReversed(), { ...candidate, ...fields }, now, GRACE_SEC), expected)
+    assert.deepEqual(refuseTierVersion(versions, { ...candidate, ...fields }, now), expected)
+    assert.deepEqual(refuseTierVersion(versions.toReversed(), { ...candidate, ...fields }, now), expected)
   })
 }
 
@@ -157,6 +191,7 @@ test('whatever was entered without objection, an amount buys at most one tier at
     price: fc.integer({ min: 1, max: 4 }),
     onSale: fc.boolean(),
     blocks: fc.integer({ min: 1, max: 120 }),
+    graceSec: fc.constantFrom(0, 300, GRACE_SEC),
   })
   fc.assert(
     fc.property(
@@ -166,11 +201,11 @@ test('whatever was entered without objection, an amount buys at most one tier at
       (steps, blockNumber, price) => {
         const versions: TierVersion[] = []
         let block = 1
-        for (const { tier, price: asked, onSale, blocks } of steps) {
+        for (const { tier, price: asked, onSale, blocks, graceSec } of steps) {
           block += blocks
           const tierId = `t${tier}`
           const entry = { tierId, priceWei: BigInt(asked), onSale }
-          if (refuseTierVersion(versions, entry, block * 10, GRACE_SEC)) continue
+          if (refuseTierVersion(versions, entry, block * 10)) continue
           const number = versions.filter((v) => v.tierId === tierId).length + 1
           versions.push(
             version({
@@ -179,6 +214,7 @@ test('whatever was entered without objection, an amount buys at most one tier at
               version: number,
               price: BigInt(asked),
               onSale,
+              graceSec,
               fromBlock: block,
               fromTime: block * 10,
             }),
@@ -188,16 +224,15 @@ test('whatever was entered without objection, an amount buys at most one tier at
         const sellers = new Set<string>()
         for (const v of versions) {
           const ofTier = versions.filter((o) => o.tierId === v.tierId && o.fromBlock <= blockNumber)
-          const latest = ofTier.at(-1)
-          const next = ofTier[v.version]
-          const buys = v === latest || (next !== undefined && payment.blockTime - next.fromTime < GRACE_SEC)
-          if (ofTier.includes(v) && latest?.onSale && v.onSale && buys && v.priceWei === payment.valueWei)
-            sellers.add(v.tierId)
+          const buys = ofTier
+            .slice(v.version)
+            .every((next) => next.graceSec > 0 && payment.blockTime - next.fromTime < next.graceSec)
+          if (ofTier.includes(v) && v.onSale && buys && v.priceWei === payment.valueWei) sellers.add(v.tierId)
         }
-        const selected = selectTier(versions, payment, GRACE_SEC)
+        const selected = selectTier(versions, payment)
         assert.ok(sellers.size <= 1, `sold by ${[...sellers]}`)
         assert.deepEqual(selected.kind === 'onSale' ? [selected.tier.tierId] : [], [...sellers])
-        const reversed = selectTier(versions.toReversed(), payment, GRACE_SEC)
+        const reversed = selectTier(versions.toReversed(), payment)
         assert.equal(reversed.kind, selected.kind)
         if (selected.kind === 'onSale') assert.equal(told(reversed), told(selected))
       },

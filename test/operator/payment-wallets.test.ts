@@ -100,6 +100,20 @@ describe('the payments wallet', () => {
     assert.equal(await told(hash), 'minted')
   })
 
+  it('leaves the one before the grace that was asked for, and the next change the same', async () => {
+    const first = await change(world.at(12), { graceSec: 300 })
+    assert.equal(first.graceUntil - first.fromTime, 300)
+    await letHold()
+    await world.chain.increaseTime(300)
+    const late = await world.pay(5, BASIC)
+    await world.settle()
+    assert.equal(await told(late), 'held oldWallet')
+    const next = await desk.post('payment-wallets/preview', { address: world.at(13) })
+    assert.equal(next.json.graceSec, 300)
+    const stolen = await desk.post('payment-wallets/preview', { address: world.at(13), stolen: true, graceSec: 300 })
+    assert.deepEqual([stolen.json.graceSec, stolen.json.graceUntil], [0, stolen.json.fromTime])
+  })
+
   it('sells by the old one within the grace, and holds what comes there later', async () => {
     await change(world.at(12))
     await letHold()

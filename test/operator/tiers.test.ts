@@ -91,11 +91,58 @@ describe('a tier', () => {
     assert.equal((await desk.post(`tiers/asleep-${loser}/sale`, { onSale: true })).status, 409)
   })
 
-  it('taken off sale holds payments, and sells again once it is put back', async () => {
+  it('taken off sale still sells for the grace, holds payments after, and sells again once it is put back', async () => {
     assert.equal((await desk.post('tiers/late/sale', { onSale: false })).json.tier.onSale, false)
+    assert.equal(await buy(8, PRICE + 7n), 'minted late')
+    await world.chain.mine(2, GRACE_SEC + 1)
     assert.equal(await buy(8, PRICE + 7n), 'held saleClosed')
     assert.equal((await desk.post('tiers/late/sale', { onSale: true })).json.tier.version, 3)
     assert.equal(await buy(8, PRICE + 7n), 'minted late')
+  })
+
+  it('taken off sale at once sells in no later block, whatever grace was left, and the next change has its grace again', async () => {
+    const hasty = { ...gold, tierId: 'hasty', label: 'Hasty', priceWei: (PRICE + 9n).toString(), graceSec: 300 }
+    assert.equal((await desk.post('tiers', hasty)).json.tier.graceSec, 300)
+    await desk.post('tiers/hasty', { priceWei: (PRICE + 11n).toString() })
+    const closed = await desk.post('tiers/hasty/sale', { onSale: false, atOnce: true })
+    assert.deepEqual([closed.json.changed, closed.json.tier.graceSec], [true, 0])
+    assert.deepEqual([await buy(11, PRICE + 9n), await buy(11, PRICE + 11n)], ['held wrongAmount', 'held saleClosed'])
+    const reopened = await desk.post('tiers/hasty/sale', { onSale: true })
+    assert.equal(reopened.json.tier.graceSec, 300)
+    const again = await desk.post('tiers/hasty/sale', { onSale: true, graceSec: 600 })
+    assert.equal(again.json.changed, false, 'a grace alone changes nothing')
+    const refused = await desk.post('tiers/hasty', { priceWei: '5', graceSec: 119 })
+    assert.match(refused.json.error, /graceSec/)
+    assert.equal((await desk.post('tiers/hasty/sale', { onSale: false })).json.changed, true)
+    const ended = await desk.post('tiers/hasty/sale', { onSale: false, atOnce: true })
+    assert.equal(ended.json.changed, true, 'it ends the grace that was left')
+    assert.equal(await buy(11, PRICE + 11n), 'held saleClosed')
+  })
+
+  it('is judged by its own grace and its own time for a holding, whatever an instance is started with', async () => {
+    const odd = world.instance({ rules: { ...world.ctx.rules, priceGraceSec: 120, holdingRetrySec: 0 } })
+    const asked = { holdingWei: '5', holdingToken: world.token, holdingRetrySec: 7_200 }
+    const price = PRICE + 13n
+    const entered = await desk.post('tiers', {
+      ...gold,
+      ...asked,
+      tierId: 'own',
+      label: 'Own',
+      priceWei: price.toString(),
+    })
+    assert.deepEqual([entered.json.tier.holdingRetrySec, entered.json.tier.graceSec], [7_200, 300])
+    const next = await desk.post('tiers/own', { holdingWei: '0', priceWei: (price + 2n).toString() })
+    assert.equal(next.json.tier.holdingRetrySec, 7_200)
+    await world.chain.mine(1, 200)
+    const current = await world.pay(12, price + 2n)
+    await world.chain.mine()
+    // In its own grace of 300 s, and asked again for its own two hours.
+    const unreadable = await world.pay(13, price)
+    await world.chain.mine()
+    const { chain } = world.ctx
+    const blind = world.instance({ ...odd.ctx, chain: { ...chain, holding: async () => null } })
+    await blind.payments()
+    assert.deepEqual([await told(current), await told(unreadable)], ['accepted own', 'seen null'])
   })
 
   it('that waits to be entered holds from the block after the one at which it stands, not after the one at which it was asked for', async () => {

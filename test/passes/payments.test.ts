@@ -170,7 +170,7 @@ test('terms entered after a payment do not touch it, however late it is judged',
   await enterTier(world, { tierId: 'fixed', tierNo: 13, priceWei: wei(ETHER / 34n) })
   const bought = await world.pay(14, ETHER / 34n)
   await world.chain.mine()
-  await enterTier(world, { tierId: 'fixed', tierNo: 13, priceWei: wei(ETHER / 34n), onSale: false })
+  await enterTier(world, { tierId: 'fixed', tierNo: 13, priceWei: wei(ETHER / 34n), onSale: false, graceSec: 0 })
   const tooLate = await world.pay(14, ETHER / 34n)
   await world.settle()
   assert.deepEqual([await told(bought), await told(tooLate)], ['minted', 'held saleClosed'])

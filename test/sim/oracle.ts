@@ -95,12 +95,11 @@ async function tierFor(play: Play, payment: Paid): Promise<string | null> {
   return held >= fixed.tokens ? fixed.tierId : null
 }
 
-/** Whether the basic tier was on sale at that price then, or had been until a moment ago. */
+/** Whether the basic tier was on sale at that price then, or had been until a moment ago, whether or not it still is on sale. */
 function isBasic(terms: readonly Terms[], { value, block, time }: Paid): boolean {
   const inForce = terms.filter((version) => version.fromBlock <= block)
   const now = inForce.at(-1)
-  if (!now?.onSale) return false
-  if (now.priceWei === value) return true
+  if (now?.onSale && now.priceWei === value) return true
   return inForce.some((version, at) => {
     const next = inForce[at + 1]
     return next !== undefined && version.onSale && version.priceWei === value && time < next.fromTime + GRACE_SEC

@@ -178,7 +178,12 @@ export async function enterTerms(
 ): Promise<void> {
   const head = await chain.block()
   const fromTime = Number(head.timestamp)
-  await seedTiers(pool, token, { block: Number(head.number), time: fromTime })
+  await seedTiers(
+    pool,
+    token,
+    { block: Number(head.number), time: fromTime },
+    { priceGraceSec: 900, holdingRetrySec: 3600 },
+  )
   const range = { minWei: wei(ETHER / 2000n), maxWei: wei((ETHER * 3n) / 2000n) }
   const terms = { payouts: true, ...range, intervalSec, slotSec }
   await inTransaction(pool, (sql) => insertFirstTerms(sql, terms, 'test'))
@@ -340,6 +345,8 @@ export async function enterTier(world: World, fields: Pick<TierInput, 'tierId' |
     holdingDecimals: null,
     payoutBps: 10_000,
     onSale: true,
+    graceSec: 900,
+    holdingRetrySec: 3600,
     fromBlock: Number(head.number) + 1,
     fromTime: Number(head.timestamp),
     ...fields,

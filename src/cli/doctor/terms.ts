@@ -1,18 +1,24 @@
 // Looks at the credit terms: are there any, does the environment name others, has the contract's owner set what they say of turns not owed.
+import type { Config } from '../../config.ts'
 import { readCursor } from '../../db/blocks.ts'
 import { readWindows } from '../../db/owner-acts.ts'
 import type { Pool } from '../../db/sql.ts'
 import { readCreditTerms } from '../../db/terms.ts'
+import { readTierVersions } from '../../db/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
 import { windowCallNeeded } from '../../domain/payouts.ts'
-import { sameTerms, type TermsContent } from '../../domain/terms.ts'
+import { sameTerms } from '../../domain/terms.ts'
+import { tiersWithOtherTerms } from '../../domain/tiers.ts'
 import { inEther } from '../ether.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const LIST = '"node-ledger terms list" shows it.'
 
-/** `named` is what the environment names; null: nothing. */
-export async function lookAtTerms(pool: Pool, named: TermsContent | null): Promise<Finding[]> {
+/** Compares the ledger's terms with those that the environment names. */
+export async function lookAtTerms(
+  pool: Pool,
+  { credit: { named }, payments }: Pick<Config, 'credit' | 'payments'>,
+): Promise<Finding[]> {
   const [entered, windows, cursor] = [await readCreditTerms(pool), await readWindows(pool), await readCursor(pool)]
   const last = entered.at(-1)
   if (!last)
@@ -35,6 +41,16 @@ export async function lookAtTerms(pool: Pool, named: TermsContent | null): Promi
         'DIST_ENABLED and CREDIT_… name other terms than the ledger has, and are ignored',
         `Unset them, or enter them with "node-ledger terms set". ${LIST}`,
         { named },
+      ),
+    )
+  const tiers = tiersWithOtherTerms(await readTierVersions(pool), payments)
+  if (tiers.length > 0)
+    findings.push(
+      warn(
+        'terms.sale',
+        'PRICE_GRACE_SEC and HOLDING_RETRY_SEC name other terms than tiers on sale have, and are ignored for them',
+        'Unset them, or enter them with "node-ledger tiers price".',
+        { tiers },
       ),
     )
   const call = windowCallNeeded(entered, windows, now)

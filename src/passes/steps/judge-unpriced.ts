@@ -8,7 +8,7 @@ import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts
 import { selectTier, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import type { LedgerDb, Logging, RuledBy, SaleRules } from '../context.ts'
+import type { LedgerDb, Logging } from '../context.ts'
 
 interface UnpricedBasis {
   wallets: readonly PaymentWallet[]
@@ -17,19 +17,19 @@ interface UnpricedBasis {
 }
 
 /** Whether a payment is none that anything about its wallet could make a sale. */
-export function isUnpriced({ rules }: RuledBy<SaleRules>, versions: readonly TierVersion[], payment: Payment): boolean {
-  return !payment.succeeded || selectTier(versions, payment, rules.priceGraceSec).kind === 'none'
+export function isUnpriced(versions: readonly TierVersion[], payment: Payment): boolean {
+  return !payment.succeeded || selectTier(versions, payment).kind === 'none'
 }
 
 /** Judges payments that are unpriced, one statement for each reason. @returns how many were held. */
 export async function judgeUnpriced(
-  ctx: LedgerDb & RuledBy<SaleRules> & Logging,
+  ctx: LedgerDb & Logging,
   basis: UnpricedBasis,
   unpriced: readonly Payment[],
 ): Promise<number> {
   if (unpriced.length === 0) return 0
   const denied = new Set((await readDeniedSenders(ctx.pool)).map(({ address }) => address))
-  const judged = unpriced.map((payment) => ({ payment, verdict: verdictOn(ctx, basis, payment, denied) }))
+  const judged = unpriced.map((payment) => ({ payment, verdict: verdictOn(basis, payment, denied) }))
   let held = 0
   for (const group of Map.groupBy(judged, ({ verdict }) => verdict.reason).values()) {
     const [first] = group
@@ -37,7 +37,7 @@ export async function judgeUnpriced(
     const rows = group.map(({ payment, verdict }) => ({
       id: payment.id,
       blockHash: payment.blockHash,
-      evidence: { ...verdict.evidence, ...placeOf(payment) },
+      evidence: { ...verdict.evidence, ...seenAt(payment) },
     }))
     const { verdict } = first
     const decision =
@@ -52,26 +52,23 @@ export async function judgeUnpriced(
   return held
 }
 
-const placeOf = ({ wallet, from, blockNumber, blockHash }: Payment) => ({ wallet, from, blockNumber, blockHash })
+/** Where a payment was seen when it was judged, as its evidence has it. */
+export const seenAt = ({ wallet, from, blockNumber, blockHash }: Payment) => ({ wallet, from, blockNumber, blockHash })
 
-function verdictOn(
-  { rules }: RuledBy<SaleRules>,
-  { wallets, operators }: UnpricedBasis,
-  payment: Payment,
-  denied: ReadonlySet<Address>,
-) {
-  const { from, valueWei, succeeded, blockNumber, blockTime } = payment
-  const at = { number: blockNumber, time: blockTime }
+/** The block of a payment. */
+export const placeOf = ({ blockNumber, blockTime }: Payment) => ({ number: blockNumber, time: blockTime })
+
+function verdictOn({ wallets, operators }: UnpricedBasis, payment: Payment, denied: ReadonlySet<Address>) {
+  const { from, valueWei, succeeded } = payment
   const verdict = judgePayment({
     ...{ from, valueWei, succeeded, operators },
     wallets: wallets.map(({ wallet }) => wallet),
-    isToOldWallet: isOldWallet(wallets, payment.wallet, at, rules.priceGraceSec),
+    isToOldWallet: isOldWallet(wallets, payment.wallet, placeOf(payment)),
     senderDenied: denied.has(from),
     selection: { kind: 'none' },
     // No rule comes to these.
     beforeRestore: false,
     holding: { kind: 'notNeeded' },
-    holdingRetrySec: 0,
     ...{ walletNodes: 0, walletInFlight: 0, walletMax: 0, tierNodes: 0, tierInFlight: 0 },
   })
   if (verdict.kind === 'held' || verdict.kind === 'ignored') return verdict

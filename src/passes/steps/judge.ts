@@ -32,12 +32,11 @@ import {
   type Logging,
   type RuledBy,
   type RunLimits,
-  type SaleRules,
   type ServiceAccounts,
 } from '../context.ts'
-import { isUnpriced, judgeUnpriced } from './judge-unpriced.ts'
+import { isUnpriced, judgeUnpriced, placeOf, seenAt } from './judge-unpriced.ts'
 
-type JudgeContext = LedgerDb & ChainRead & RuledBy<SaleRules> & Logging
+type JudgeContext = LedgerDb & ChainRead & Logging
 
 /** Payments judged in one run at most; the rest wait for the next. */
 const JUDGED_MAX = 1_000
@@ -75,7 +74,7 @@ export async function judge(
     : []
 
   const versions = await readTierVersions(ctx.pool)
-  const unpriced = new Set(seen.filter((payment) => isUnpriced(ctx, versions, payment)))
+  const unpriced = new Set(seen.filter((payment) => isUnpriced(versions, payment)))
   const priced = seen.filter((payment) => !unpriced.has(payment))
   const waiting = [...priced, ...roomy].sort(payments.byPlace)
   const basis: JudgingBasis = {
@@ -114,7 +113,7 @@ async function judgeWithoutHoldings(
       behind.push(payment)
       continue
     }
-    const verdict = await decide(ctx, basis, candidateOf(ctx, basis, payment), { kind: 'notNeeded' })
+    const verdict = await decide(ctx, basis, candidateOf(basis, payment), { kind: 'notNeeded' })
     failpoint('judge.stored')
     if (verdict === 'undecided') unread.set(payment.from, [payment])
     else note(verdict)
@@ -136,11 +135,7 @@ async function judgeWithHoldings(
       if (run.outOfTime()) return
       const verdict = await judgeOne(ctx, basis, payment)
       failpoint('judge.stored')
-      if (verdict === 'undecided') {
-        const retryTime = retryTimeOf({ blockTime: payment.blockTime, now: basis.now }, ctx.rules.holdingRetrySec)
-        await retryPaymentAt(ctx.pool, payment.id, retryTime)
-        break
-      }
+      if (verdict === 'undecided') break
       note(verdict)
     }
   }
@@ -174,11 +169,17 @@ async function judgeOne(
   basis: JudgingBasis,
   payment: payments.Payment,
 ): Promise<Verdict['kind'] | 'unchanged'> {
-  const candidate = candidateOf(ctx, basis, payment)
+  const candidate = candidateOf(basis, payment)
   const verdict = await decide(ctx, basis, candidate, { kind: 'notNeeded' })
   if (verdict !== 'undecided') return verdict
   // The holding is a reading of the chain: taken outside the lock, and only where everything else passes.
-  return decide(ctx, basis, candidate, await readHolding(ctx, basis, candidate))
+  const withHolding = await decide(ctx, basis, candidate, await readHolding(ctx, basis, candidate))
+  const { selection } = candidate
+  if (withHolding === 'undecided' && selection.kind !== 'none') {
+    const at = { blockTime: payment.blockTime, now: basis.now }
+    await retryPaymentAt(ctx.pool, payment.id, retryTimeOf(at, selection.tier))
+  }
+  return withHolding
 }
 
 /** A payment and the tier that its amount names. */
@@ -187,13 +188,9 @@ interface Candidate {
   selection: TierSelection
 }
 
-const candidateOf = (
-  { rules }: RuledBy<SaleRules>,
-  { versions }: JudgingBasis,
-  payment: payments.Payment,
-): Candidate => ({
+const candidateOf = ({ versions }: JudgingBasis, payment: payments.Payment): Candidate => ({
   payment,
-  selection: selectTier(versions, payment, rules.priceGraceSec),
+  selection: selectTier(versions, payment),
 })
 
 async function readHolding(
@@ -210,7 +207,7 @@ async function readHolding(
 
 /** Counts under the wallet's lock, decides, and stores the verdict, unless it is undecided. */
 async function decide(
-  ctx: LedgerDb & RuledBy<SaleRules> & Logging,
+  ctx: LedgerDb & Logging,
   basis: JudgingBasis,
   { payment, selection }: Candidate,
   holding: HoldingReading,
@@ -228,7 +225,7 @@ async function decide(
       valueWei: payment.valueWei,
       succeeded: payment.succeeded,
       wallets: basis.wallets.map(({ wallet }) => wallet),
-      isToOldWallet: isOldWallet(basis.wallets, payment.wallet, placeOf(payment), ctx.rules.priceGraceSec),
+      isToOldWallet: isOldWallet(basis.wallets, payment.wallet, placeOf(payment)),
       operators: basis.operators,
       senderDenied: await isDenied(sql, payment.from),
       beforeRestore: restored && !(await hasOperatorVerdict(sql, payment.id)),
@@ -236,25 +233,16 @@ async function decide(
       ...(await payments.readWalletUse(sql, payment.from, tierNo)),
       walletMax: basis.walletMax,
       holding,
-      holdingRetrySec: ctx.rules.holdingRetrySec,
     }
     const verdict = judgePayment(facts)
     if (verdict.kind === 'undecided') return verdict.kind
     if (verdict.kind === 'held' && verdict.reason === payment.reason) return 'unchanged'
-    const evidence = {
-      ...verdict.evidence,
-      wallet: payment.wallet,
-      from: payment.from,
-      blockNumber: payment.blockNumber,
-      blockHash: payment.blockHash,
-    }
+    const evidence = { ...verdict.evidence, ...seenAt(payment) }
     await writeVerdict(sql, payment.id, decisionOf(verdict, evidence))
     ctx.log.info({ txHash: payment.txHash, verdict: verdict.kind, ...evidence }, 'payment judged')
     return verdict.kind
   })
 }
-
-const placeOf = ({ blockNumber, blockTime }: payments.Payment) => ({ number: blockNumber, time: blockTime })
 
 /** How a verdict of the rules is stored. */
 function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: Evidence): Decision {

@@ -16,6 +16,18 @@ const TERMS: readonly ActField[] = [
   { name: 'holdingWei', label: 'Tokens to be held, in their smallest unit (0: open to anyone)', placeholder: '0' },
   { name: 'holdingToken', label: 'Address of that token', placeholder: '0x…' },
 ]
+const SALE_ENDS: readonly ActField[] = [
+  {
+    name: 'atOnce',
+    label: 'What is on sale now',
+    choices: [
+      ['', 'still sells for the grace'],
+      ['true', 'ends with the next block: a mistake'],
+    ],
+    read: (text) => text === 'true',
+  },
+  { name: 'graceSec', label: 'Another grace, in seconds', placeholder: '900', read: whole },
+]
 const required = ({ name, ...field }: ActField): ActField => ({
   name,
   ...field,
@@ -84,8 +96,8 @@ function TierVersions({ tier }: { tier: AdminTier }) {
           <ActButton
             label="New version"
             path={`tiers/${tier.tierId}`}
-            says="What you fill in changes, from the next block on; whoever has paid already is judged by the terms of his block. After a change of price the old one still buys this tier for a grace."
-            fields={TERMS}
+            says="What you fill in changes, from the next block on. A payment is judged by the terms of its block, and what was on sale before still buys this tier for a grace."
+            fields={[...TERMS, ...SALE_ENDS]}
             did={({ changed }) =>
               changed ? 'The new version is entered.' : 'It stood so already: no version was added.'
             }
@@ -94,9 +106,10 @@ function TierVersions({ tier }: { tier: AdminTier }) {
             label={tier.onSale ? 'Take off sale' : 'Put on sale'}
             path={`tiers/${tier.tierId}/sale`}
             body={{ onSale: !tier.onSale }}
+            fields={tier.onSale ? SALE_ENDS : []}
             says={
               tier.onSale
-                ? 'Payments from the next block on are held with the reason saleClosed.'
+                ? 'Quotes end at once, and it still sells for a grace. Later payments are held with the reason saleClosed.'
                 : 'It can be bought from the next block on.'
             }
             did={() => 'Done.'}
