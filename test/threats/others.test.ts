@@ -5,10 +5,12 @@ import { encodeFunctionData } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
+import { changeTier, setOnSale } from '../../src/operator/tiers.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 import { attack, balanceOf } from './stage.ts'
 
 const BASIC = ETHER / 100n
+const OPERATOR = { name: 'operator', requestId: null }
 
 /** Any call of the contract, by an account; whether it went through. */
 async function call(world: World, from: number, functionName: string, args: readonly unknown[] = []): Promise<boolean> {
@@ -84,10 +86,21 @@ attack(
     assert.ok(!isOperatorRefusal(done))
     await world.settle()
     assert.equal((await paymentOf(world, wrong))?.state, 'minted', 'a node at a price of the thief’s choice')
-    const acts = await world.pool<{ action: string }[]>`SELECT action FROM audit WHERE actor = 'stolen'`
+    assert.ok(!isOperatorRefusal(await changeTier(world.ctx, thief, { tierId: 'basic', priceWei: '1' })))
+    await world.chain.mine()
+    const cheap = await world.pay(6, 1n)
+    await world.settle()
+    assert.equal((await paymentOf(world, cheap))?.state, 'minted', 'a node for one wei')
+    // What the runbook says: off sale, the thief's price buys nothing from the next block on.
+    assert.ok(!isOperatorRefusal(await setOnSale(world.ctx, OPERATOR, { tierId: 'basic', onSale: false })))
+    await world.chain.mine()
+    const late = await world.pay(6, 1n)
+    await world.settle()
+    assert.equal((await paymentOf(world, late))?.state, 'held')
+    const acts = await world.pool<{ action: string }[]>`SELECT action FROM audit WHERE actor = 'stolen' ORDER BY id`
     assert.deepEqual(
       acts.map(({ action }) => action),
-      ['released'],
+      ['released', 'tierChanged'],
     )
   },
 )

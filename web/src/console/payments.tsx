@@ -234,6 +234,8 @@ function Accept({ payment, name }: { payment: HeldPayment; name: string }) {
   const choices = (tiers.data ?? []).map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)
   const asksTier = payment.reason === 'wrongAmount' || payment.tierId === null
   const amount = `${ether(payment.valueWei)} ETH`
+  // It is minted once its wallet has room; until then the contract would pass over it, and a release is refused.
+  if (payment.reason === 'walletLimit') return <p>Minted as soon as its wallet has room for one more node.</p>
   return (
     <>
       {payment.from === null ? (
@@ -279,9 +281,10 @@ function DismissDust() {
           read: (text) => text === 'true',
         },
       ]}
-      did={({ dryRun, count, sumWei, remaining }) =>
-        `${dryRun ? 'There are' : 'Dismissed'} ${shown(count)}, ${typeof sumWei === 'bigint' ? ether(sumWei) : shown(sumWei)} ETH in all; ${shown(remaining)} ${dryRun ? 'more' : 'left'}.`
-      }
+      did={({ dryRun, count, sumWei, remaining }) => {
+        const found = `${shown(count)}, ${typeof sumWei === 'bigint' ? ether(sumWei) : shown(sumWei)} ETH in all`
+        return dryRun ? `There are ${found}.` : `Dismissed ${found}; ${shown(remaining)} left.`
+      }}
     />
   )
 }

@@ -139,8 +139,11 @@ function Stopped({ payment }: { payment: Payment }) {
         <strong>Held.</strong> {payment.reason ? HELD[payment.reason] : 'The operator looks at it.'}
       </p>
       <p>
-        Nothing is lost: <Amount wei={payment.valueWei} /> lies in the payments wallet. The operator decides by hand
-        whether it becomes a node or is sent back. Keep the hash; this page shows what was decided.
+        Nothing is lost: <Amount wei={payment.valueWei} /> lies in the payments wallet.{' '}
+        {payment.reason === 'walletLimit'
+          ? 'No one has to decide anything; ask the operator if you want the ether back instead.'
+          : 'The operator decides whether it becomes a node or is sent back.'}{' '}
+        Keep the hash; this page shows what becomes of it.
       </p>
     </div>
   )

@@ -1,0 +1,165 @@
+// Every document names only what exists: commands with their options, npm scripts, settings, routes, files and sections.
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, test } from 'node:test'
+import { findCommand, parseArguments } from '../../src/cli/arguments.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { SECRET_SETTINGS, SETTINGS } from '../../src/config/names.ts'
+import { buildRoutes } from '../../src/http/routes.ts'
+import { buildTools } from '../../src/http/tools.ts'
+import { anchorsOf, blocksOf, commandLines, type Page, proseOf, ROOT, readPage, readPages, spansOf } from './pages.ts'
+
+const PAGES = readPages()
+/** Where the command line is called: at the start of a line or a list's part, after variables that are set for it alone. */
+const PROGRAM = /(?:^|[;|&(]\s*|\bdo )(?:[A-Z_]+=\S* )*(?:npx )?(?:node-)?ledger (?=[a-z-])/
+const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>
+}
+/** A path of the service, not one of a file below a folder. */
+const ROUTE =
+  /(?:^|[\s"'`(]|localhost:\d+|\$\{?url\}?)(\/(?:api|docs|\.well-known|healthz|readyz|owner|console)\b[^\s"'`),?]*)/gm
+const SHELLS = ['sh', 'bash', 'shell']
+
+test('documents, commands and routes are found in them', () => {
+  assert.ok(PAGES.length > 15)
+  assert.ok(PAGES.flatMap(callsOf).length > 150)
+  assert.ok(PAGES.flatMap(routesIn).length > 50)
+})
+
+for (const page of PAGES) {
+  describe(page.path, () => {
+    test('links to files and sections that are there', () => assert.deepEqual(brokenLinks(page), []))
+    test('names commands and options that are there', () => assert.deepEqual(wrongCommands(page), []))
+    test('names npm scripts that are there', () => assert.deepEqual(wrongScripts(page), []))
+    test('names settings that are there', () => assert.deepEqual(unknownVariables(page), []))
+    test('names routes that are there', () => assert.deepEqual(unknownRoutes(page), []))
+  })
+}
+
+test('test/README.md names every package that continuous integration installs for tests, and tests that are there', () => {
+  const rows = [...readPage('test/README.md').text.matchAll(/^\| `([\w.-]+)` \| (`[^|]+`) \|/gm)]
+  const [, installed = ''] =
+    /install .*--no-install-recommends ([^>]+)/.exec(readFileSync(join(ROOT, '.ci/run'), 'utf8')) ?? []
+  for (const name of installed.trim().split(' '))
+    assert.ok(
+      rows.some(([, row]) => row === name),
+      name,
+    )
+  for (const [, , files = ''] of rows)
+    for (const [, file = ''] of files.matchAll(/`([^`]+)`/g))
+      assert.notDeepEqual(globSync(`test/${file}.test.ts`, { cwd: ROOT }), [], file)
+})
+
+function brokenLinks(page: Page): string[] {
+  const prose = proseOf(page)
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].map(([, a, b]) => a ?? b ?? '')
+  return links.filter((link) => {
+    if (/^(https?|mailto):/.test(link)) return false
+    const [file = '', anchor] = link.split('#')
+    const path = file === '' ? page.path : normalize(join(dirname(page.path), file))
+    if (!existsSync(join(ROOT, path))) return true
+    return anchor !== undefined && path.endsWith('.md') && !anchorsOf(readPage(path)).includes(anchor)
+  })
+}
+
+const wrongCommands = (page: Page) => callsOf(page).flatMap(({ words, whole }) => mistakeOf(words, whole))
+
+/** Commands of shell blocks, whole as they would be typed; and those in backticks, which may leave arguments out. */
+function callsOf(page: Page): { words: string[]; whole: boolean }[] {
+  const blocks = blocksOf(page).filter(({ language }) => SHELLS.includes(language))
+  const inBlocks = blocks.flatMap(commandLines).flatMap(callsIn)
+  const inText = spansOf(page).flatMap(callsIn)
+  return [...inBlocks.map((words) => ({ words, whole: true })), ...inText.map((words) => ({ words, whole: false }))]
+}
+
+/** Calls of the command line in a line of shell, each as words; several where a pipe or a substitution has one more. */
+function callsIn(line: string): string[][] {
+  return line
+    .split(new RegExp(PROGRAM, 'g'))
+    .slice(1)
+    .map((call) => wordsOf(call.split(/ (?:[|;&>]|\|\||&&|2>)/)[0] ?? ''))
+}
+
+function wordsOf(call: string): string[] {
+  return (call.match(/(?:"[^"]*"|<[^>]*>|\$\([^)]*\)|[^\s"<])+/g) ?? []).map((word) => word.replaceAll('"', ''))
+}
+
+function mistakeOf(words: string[], whole: boolean): string[] {
+  const line = words.join(' ')
+  const found = findCommand(words, COMMANDS)
+  if (!found) {
+    const isGroup = !whole && COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `) && words.length === 1)
+    const isHelp = words[0] === 'help'
+    return isGroup || isHelp || words.includes('…') ? [] : [`${line}: there is no such command`]
+  }
+  if (whole) {
+    // A shell's variable stands for any of the choices.
+    const rest = found.rest.map((word, i) =>
+      word.startsWith('$') ? (found.command.args?.[i]?.choices?.[0] ?? word) : word,
+    )
+    try {
+      parseArguments(found.command, rest)
+      return []
+    } catch (error) {
+      return [`${line}: ${(error as Error).message}`]
+    }
+  }
+  const known = { json: {}, help: {}, ...found.command.options }
+  return [...line.matchAll(/--([a-z][a-z-]*)/g)]
+    .filter(([, option = '']) => !Object.hasOwn(known, option))
+    .map(([option]) => `${line}: there is no ${option}`)
+}
+
+function wrongScripts(page: Page): string[] {
+  const code = [...blocksOf(page).map(({ text }) => text), ...spansOf(page)].join('\n')
+  const named = [...code.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name)
+  return named.filter((name) => !Object.hasOwn(SCRIPTS, name))
+}
+
+/** Variables that are no setting of the service, but are read by a command, a script, a test or Node. */
+const OTHER_VARIABLES = new Set([
+  // How the documents write the file that any secret can be read from.
+  'NAME_FILE',
+  'NODE_OPTIONS',
+  ...globSync(
+    ['src/cli/*.ts', 'scripts/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts', 'contracts/foundry.toml', 'ops/**/*'],
+    {
+      cwd: ROOT,
+    },
+  )
+    .filter((path) => /\.\w+$/.test(path))
+    .flatMap((path) => readFileSync(join(ROOT, path), 'utf8').match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g) ?? []),
+])
+
+function unknownVariables(page: Page): string[] {
+  const code = [...blocksOf(page).map(({ text }) => text), ...spansOf(page)].join('\n')
+  const named = code.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?!…)/g) ?? []
+  return named.filter((name) => {
+    const isFile = SECRET_SETTINGS.some((secret) => name === `${secret}_FILE`)
+    return !isFile && !SETTINGS.some((setting) => setting === name) && !OTHER_VARIABLES.has(name)
+  })
+}
+
+const settings = { publicUrl: 'http://x', sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
+const ROUTES = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never)).map(
+  ({ path }) => path.split('/'),
+)
+
+const unknownRoutes = (page: Page) => routesIn(page).filter((path) => !isRoute(path))
+
+/** Routes that are named in full, in code; a part that stands for another is `:id`, `{id}`, `<id>`, `…` or a value. */
+function routesIn(page: Page): string[] {
+  const code = [...blocksOf(page).map(({ text }) => text), ...spansOf(page)].join('\n')
+  return [...code.matchAll(ROUTE)].map(([, path = '']) => path)
+}
+
+function isRoute(path: string): boolean {
+  const parts = path.split('#')[0]?.split('/') ?? []
+  const isOpen = parts.some((part) => part === '…' || part === '*')
+  return ROUTES.some(
+    (route) =>
+      (isOpen || parts.length <= route.length) &&
+      parts.every((part, i) => part === '…' || part === '*' || route[i]?.startsWith(':') || route[i] === part),
+  )
+}
