@@ -1,7 +1,6 @@
 // Where the chain is not the one the ledger followed, the passes halt: nothing is sent, nothing taken back, reads go on. A
 // provider's passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { readFinalized } from '../../src/db/halts.ts'
 import { readHealth } from '../../src/db/reads.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
@@ -9,25 +8,19 @@ import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { startTestChain } from '../support/anvil.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
+import { worldTest } from '../support/in-world.ts'
 import { fingerprint } from '../support/invariants.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
-function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      const genesis = await world.chain.block(0)
-      const { chainId } = world.chain
-      await claimIdentity(world.pool, { chainId, genesisHash: genesis.hash, factory: world.factory, startBlock: 1 })
-      await world.settle()
-      await body(world)
-    } finally {
-      await world.close()
-    }
-  })
-}
+const inWorld = worldTest({
+  async prepare(world) {
+    const { hash: genesisHash } = await world.chain.block(0)
+    const { chainId } = world.chain
+    await claimIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
+  },
+})
 
 const halted = async (world: World) => (await readHealth(world.pool)).halted?.reason ?? null
 const lines = async (world: World, action: string) =>

@@ -1,22 +1,12 @@
 // A sender whose transactions revert one after the other rests, and tells the operator; a contract that is paused, or a
 // distributor without funds, costs nothing and goes on by itself. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+import { worldTest } from '../support/in-world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
-function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      await world.settle()
-      await body(world)
-    } finally {
-      await world.close()
-    }
-  })
-}
+const inWorld = worldTest()
 
 const mints = async (world: World) => (await world.pool`SELECT FROM outbox WHERE kind = 'mint'`).length
 const rests = async (world: World) => (await world.pool`SELECT FROM audit WHERE action = 'senderRests'`).length

@@ -14,6 +14,7 @@ import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import type { TestTransaction } from '../support/anvil.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { FORWARDER, forwardTo, payInside, putForwarder } from '../support/forwarder.ts'
+import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -37,18 +38,7 @@ interface Filed {
   }
 }
 
-function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      await putForwarder(world)
-      await world.settle()
-      await body(world)
-    } finally {
-      await world.close()
-    }
-  })
-}
+const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
 /** What the audit filed as payments, by block. */
 const filed = (world: World) =>

@@ -11,7 +11,7 @@ import { mintData } from '../support/factory.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -23,10 +23,7 @@ before(async () => {
 })
 after(() => desk.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
+const told = (txHash: Hash) => standingOf(world, txHash)
 const health = async () => (await desk.service.get('/api/cron/health')).json
 
 describe('the pause', () => {

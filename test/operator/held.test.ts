@@ -8,7 +8,7 @@ import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { refundPayment } from '../../src/operator/refund.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, enterTier, paymentOf, type World } from '../support/world.ts'
+import { ETHER, enterTier, paymentOf, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** No price, and too much to be sorted out as it is stored. */
@@ -22,10 +22,7 @@ before(async () => {
 })
 after(() => desk.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
+const told = (txHash: Hash) => standingOf(world, txHash)
 /** A payment of the wrong amount, held. */
 async function heldPayment(from: number, valueWei = BASIC - 1n): Promise<Hash> {
   const txHash = await world.pay(from, valueWei)

@@ -1,6 +1,5 @@
 // Previews of the owner's transactions, each carried out as it is printed: what stands afterwards is what the preview said.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { createGovernanceReader } from '../../src/chain/governance.ts'
 import type { OwnersPowers } from '../../src/chain/port.ts'
 import { type Address, type Hash, hash } from '../../src/domain/units.ts'
@@ -16,7 +15,8 @@ import {
   previewRefill,
 } from '../../src/operator/owner.ts'
 import { mintData } from '../support/factory.ts'
-import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+import { worldTest } from '../support/in-world.ts'
+import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const ROGUE = hash(`0x${'5a'.repeat(32)}`)
@@ -26,18 +26,11 @@ interface Desk extends OwnerDeps {
   powers(): Promise<OwnersPowers>
 }
 
-function inWorld(sentence: string, body: (world: World, desk: Desk) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      await world.settle()
-      const governance = createGovernanceReader(world.rpc, world.factory)
-      await body(world, { pool: world.pool, governance, powers: () => governance.powers() })
-    } finally {
-      await world.close()
-    }
+const inWorld = (sentence: string, body: (world: World, desk: Desk) => Promise<void>) =>
+  worldTest()(sentence, (world) => {
+    const governance = createGovernanceReader(world.rpc, world.factory)
+    return body(world, { pool: world.pool, governance, powers: () => governance.powers() })
   })
-}
 
 /** The preview, which was not refused. */
 function given(found: OwnerPreview | object): OwnerPreview {

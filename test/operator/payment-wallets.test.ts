@@ -3,32 +3,20 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
 import { connect } from '../../src/db/sql.ts'
-import type { Address } from '../../src/domain/units.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { readStatement } from '../../src/operator/statement.ts'
-import { attachChain } from '../../src/parts.ts'
-import { chainPreflight, openLedgerChain, StartError } from '../../src/settle.ts'
+import { StartError } from '../../src/settle.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
-import { ETHER, paymentOf, type World } from '../support/world.ts'
+import { startOn } from '../support/start.ts'
+import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const GRACE_SEC = 900
-
-/** What a start with these settings does to a ledger. @returns what it told. */
-async function start(world: World, env: Record<string, string>, pool = world.pool): Promise<string[]> {
-  const set = Object.fromEntries(Object.entries({ ...worldEnv(world), ...env }).filter(([, value]) => value !== ''))
-  const part = await attachChain(loadConfig(set, { readFile: () => assert.fail('no file is read') }))
-  assert.ok(part)
-  const told: string[] = []
-  const config = loadConfig(set, { readFile: () => assert.fail('no file is read') })
-  await chainPreflight(config, pool, await openLedgerChain(pool, part, world.rpc), (line) => told.push(line))()
-  return told
-}
 
 describe('the payments wallet', () => {
   let desk: Desk
@@ -40,10 +28,7 @@ describe('the payments wallet', () => {
   })
   afterEach(() => desk.close())
 
-  const told = async (hash: `0x${string}`) => {
-    const { state, reason } = (await paymentOf(world, hash as never)) ?? { state: 'unseen', reason: null }
-    return reason === null ? state : `${state} ${reason}`
-  }
+  const told = (txHash: `0x${string}`) => standingOf(world, txHash as Hash)
   const quoted = async () => (await desk.service.get('/.well-known/node-ledger.json')).json.paymentAddress
   const inForce = async () =>
     (await desk.get('payment-wallets')).json.wallets.find((row: { state: string }) => row.state === 'inForce')?.wallet
@@ -271,13 +256,13 @@ describe('a start', () => {
   after(() => desk.close())
 
   it('never changes what a ledger has: another wallet is told and ignored', async () => {
-    const lines = await start(world, { PAYMENT_ADDRESS: world.at(12) })
+    const lines = await startOn(world, { PAYMENT_ADDRESS: world.at(12) })
     assert.match(lines.join('\n'), /PAYMENT_ADDRESS names .* is ignored/)
     assert.deepEqual(
       (await world.pool`SELECT wallet FROM payment_wallets`).map((row) => row.wallet),
       [world.at(3)],
     )
-    assert.doesNotMatch((await start(world, {})).join('\n'), /PAYMENT_ADDRESS/)
+    assert.doesNotMatch((await startOn(world, {})).join('\n'), /PAYMENT_ADDRESS/)
     const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), PAYMENT_ADDRESS: world.at(12) })
     assert.match(out, /"wallet\.ledger","level":"warn"|wallet\.ledger/)
   })
@@ -303,13 +288,13 @@ describe('a start', () => {
     const database = await createDatabase()
     const pool = connect(database.url, { max: 4, prepare: false, applicationName: 'test' })
     try {
-      await assert.rejects(start(world, { PAYMENT_ADDRESS: world.at(1) }, pool), (error) => {
+      await assert.rejects(startOn(world, { PAYMENT_ADDRESS: world.at(1) }, pool), (error) => {
         assert.ok(error instanceof StartError)
         return /minter's own account/.test(error.message)
       })
       assert.equal((await pool`SELECT FROM payment_wallets`).count, 0)
       const both = await Promise.all(
-        [3, 12].map((account) => start(world, { PAYMENT_ADDRESS: world.at(account) }, pool)),
+        [3, 12].map((account) => startOn(world, { PAYMENT_ADDRESS: world.at(account) }, pool)),
       )
       assert.equal(both.flat().filter((line) => line.includes('PAYMENT_ADDRESS names')).length, 1)
       assert.equal((await pool`SELECT FROM payment_wallets`).count, 1)

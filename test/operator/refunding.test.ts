@@ -13,7 +13,16 @@ import { prepareRefund } from '../../src/operator/refunding.ts'
 import { rescan } from '../../src/operator/rescan.ts'
 import { checkInvariants, firstBalance } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { beginSlot, ETHER, paymentOf, type World } from '../support/world.ts'
+import {
+  acceptedPayment,
+  alarmsOf,
+  beginSlot,
+  ETHER,
+  judgeOnly,
+  paymentOf,
+  standingOf,
+  type World,
+} from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const ACTOR = { name: 'ada', requestId: null }
@@ -33,24 +42,14 @@ before(async () => {
 })
 after(() => desk.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
+const told = (txHash: Hash) => standingOf(world, txHash)
 const height = async () => Number((await world.chain.block()).number)
 const prepare = (txHash: Hash) => desk.post(`payments/${txHash}/refund/prepare`, { reason: 'a wish' })
 const cancel = (txHash: Hash) => desk.post(`payments/${txHash}/refund/cancel`)
 const record = (txHash: Hash, refundTxHash: Hash) => desk.post(`payments/${txHash}/refund`, { refundTxHash })
-const follow = () => world.instance({ minter: null }).payments()
+const follow = () => judgeOnly(world)
+const accepted = (account: number) => acceptedPayment(world, account, BASIC)
 
-/** A payment that is accepted, and whose mint nobody has begun. */
-async function accepted(account: number): Promise<Hash> {
-  const paid = await world.pay(account, BASIC)
-  await world.chain.mine()
-  await follow()
-  assert.equal(await told(paid), 'accepted')
-  return paid
-}
 /** A payment whose mint is signed and handed over, and in no block; with the mint's bytes. */
 async function minting(account: number): Promise<{ paid: Hash; mint: `0x${string}` }> {
   const paid = await accepted(account)
@@ -77,11 +76,6 @@ async function sendBack(account: number, valueWei = BASIC): Promise<Hash> {
   const refundTxHash = await world.chain.send({ from: world.at(19), to: world.at(account), value })
   await world.chain.mine()
   return refundTxHash
-}
-const alarmsOf = async (ref: Hash) => {
-  const rows = await world.pool<{ action: string }[]>`
-    SELECT action FROM audit WHERE subject = ${ref} AND actor = 'pass' ORDER BY id`
-  return rows.map(({ action }) => action)
 }
 /** As events tell them. */
 const webhooksOf = async (ref: Hash) => {
@@ -117,7 +111,7 @@ describe('a refund that is prepared', () => {
     await world.settle()
     assert.equal(await told(paid), 'refunded refunding')
     assert.equal(await world.read('nodeOfRef', [paid]), 0n)
-    assert.deepEqual(await alarmsOf(paid), [])
+    assert.deepEqual(await alarmsOf(world, paid), [])
     const { entries } = (await desk.get(`audit?subject=${paid}`)).json
     assert.deepEqual(
       entries.map(({ action }: { action: string }) => action),
@@ -159,7 +153,7 @@ describe('a refund that is prepared', () => {
     await world.chain.rpc('eth_sendRawTransaction', [mint])
     await world.settle()
     assert.equal(await told(paid), 'minted')
-    assert.deepEqual(await alarmsOf(paid), ['mintedThoughRefunding'])
+    assert.deepEqual(await alarmsOf(world, paid), ['mintedThoughRefunding'])
     assert.deepEqual(await webhooksOf(paid), ['mintedThoughRefunding'])
     assert.ok((await readLedgerFigures(world.pool)).refundAlarms > 0)
     const again = await prepare(paid)
@@ -186,7 +180,7 @@ describe('a refund that is prepared', () => {
     await world.chain.reorg((await height()) - fork, [[mint, 0]])
     await world.settle()
     assert.equal(await told(paid), 'minted')
-    assert.deepEqual(await alarmsOf(paid), ['mintedThoughRefunding'])
+    assert.deepEqual(await alarmsOf(world, paid), ['mintedThoughRefunding'])
   })
 
   it('of value that is gone with its block is gone, and back with it', async () => {
@@ -196,7 +190,7 @@ describe('a refund that is prepared', () => {
     await world.chain.reorg(1)
     await follow()
     assert.equal(await told(paid), 'orphaned refunding')
-    assert.deepEqual(await alarmsOf(paid), ['refundOfOrphaned'])
+    assert.deepEqual(await alarmsOf(world, paid), ['refundOfOrphaned'])
     assert.match((await prepare(paid)).json.error, /reorganised out/)
     await world.chain.rpc('eth_sendRawTransaction', [raw])
     await world.chain.mine()
@@ -314,7 +308,7 @@ describe('a refund that is given up', () => {
     await world.chain.rpc('eth_sendRawTransaction', [mint])
     await world.settle()
     assert.deepEqual([await told(paid), await told(released)], ['minted', 'minted'])
-    assert.deepEqual(await alarmsOf(paid), [])
+    assert.deepEqual(await alarmsOf(world, paid), [])
     const { verdicts } = (await desk.get(`payments/${wrong}`)).json.payments[0]
     assert.deepEqual(
       verdicts.map((v: { reason: string; withdrawnBy: string | null }) => [v.reason, v.withdrawnBy]),
@@ -368,7 +362,7 @@ describe('a refund that is on chain', () => {
     await world.chain.rpc('eth_sendRawTransaction', [mint])
     await world.settle()
     assert.equal(await told(paid), 'minted')
-    assert.deepEqual(await alarmsOf(paid), ['refundTooEarly', 'mintedThoughRefunded'])
+    assert.deepEqual(await alarmsOf(world, paid), ['refundTooEarly', 'mintedThoughRefunded'])
     assert.deepEqual(await webhooksOf(paid), ['refundTooEarly', 'mintedThoughRefunded'])
   })
 
@@ -384,7 +378,7 @@ describe('a refund that is on chain', () => {
     const recorded = await record(paid, refundTxHash)
     assert.deepEqual([recorded.json.status, recorded.json.alarm], ['minted', 'refundOfMinted'], recorded.text)
     assert.equal(await told(paid), 'minted')
-    assert.deepEqual(await alarmsOf(paid), ['refundOfMinted'])
+    assert.deepEqual(await alarmsOf(world, paid), ['refundOfMinted'])
     // On the other fork the refund is, and the mint is not.
     await world.chain.reorg((await height()) - fork, [[raw, 0]])
     await follow()
@@ -401,7 +395,7 @@ describe('a refund that is on chain', () => {
     await world.chain.reorg(1)
     await world.chain.mine(70)
     await world.payments()
-    assert.deepEqual(await alarmsOf(paid), ['refundOfMinted', 'refundGone'])
+    assert.deepEqual(await alarmsOf(world, paid), ['refundOfMinted', 'refundGone'])
     const [word] = (await desk.get(`payments/${paid}`)).json.payments[0].verdicts.slice(-1)
     assert.deepEqual([word.verdict, word.withdrawnBy, await told(paid)], ['refunded', 'refundCheck', 'minted'])
   })
@@ -418,11 +412,14 @@ describe('a refund that is on chain', () => {
     const rescanned = await rescan(operatorDeps(world.ctx, world.pool), ACTOR, { fromBlock })
     assert.ok(!isOperatorRefusal(rescanned) && rescanned.wentBackTo !== null)
     await follow()
-    assert.deepEqual([await told(paid), await alarmsOf(paid)], ['refunded', []])
+    assert.deepEqual([await told(paid), await alarmsOf(world, paid)], ['refunded', []])
     await world.chain.reorg(2, [[back, 0]])
     await follow()
     assert.equal(await told(paid), 'orphaned')
-    assert.deepEqual([await alarmsOf(paid), await webhooksOf(paid)], [['refundOfOrphaned'], ['refundOfOrphaned']])
+    assert.deepEqual(
+      [await alarmsOf(world, paid), await webhooksOf(paid)],
+      [['refundOfOrphaned'], ['refundOfOrphaned']],
+    )
     await world.chain.rpc('eth_sendRawTransaction', [raw])
     await world.chain.mine()
     await world.settle()

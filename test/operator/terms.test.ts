@@ -2,29 +2,17 @@
 // with the transaction that the contract's owner has to send; and what a start of an instance may and may not do to them.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/db/sql.ts'
 import { readCreditTerms } from '../../src/db/terms.ts'
-import { attachChain } from '../../src/parts.ts'
-import { chainPreflight, openLedgerChain, StartError } from '../../src/settle.ts'
+import { StartError } from '../../src/settle.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
+import { startOn } from '../support/start.ts'
 import { ETHER, INTERVAL_SEC, SLOT_SEC, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const [MIN, MAX] = [ETHER / 2000n, (ETHER * 3n) / 2000n]
-
-/** What a start with these settings does to the world's ledger; `pool` is another ledger's. @returns what it told. */
-async function start(world: World, env: Record<string, string> = {}, pool = world.pool): Promise<string[]> {
-  const set = Object.fromEntries(Object.entries({ ...worldEnv(world), ...env }).filter(([, value]) => value !== ''))
-  const config = loadConfig(set, { readFile: () => assert.fail('no file is read') })
-  const part = await attachChain(config)
-  assert.ok(part)
-  const told: string[] = []
-  await chainPreflight(config, pool, await openLedgerChain(pool, part, world.rpc), (line) => told.push(line))()
-  return told
-}
 
 const UNNAMED = {
   ...{ DIST_ENABLED: '', CREDIT_MIN_WEI: '', CREDIT_MAX_WEI: '', CREDIT_INTERVAL_SEC: '', CREDIT_SLOT_SEC: '' },
@@ -141,14 +129,14 @@ describe('terms', () => {
 
   it('are what they were, whatever a start names, or leaves out', async () => {
     const before = await entered()
-    assert.deepEqual(await start(world, { ...UNNAMED, ...KEYLESS }), [], 'names nothing')
+    assert.deepEqual(await startOn(world, { ...UNNAMED, ...KEYLESS }), [], 'names nothing')
     for (const env of [
       { CREDIT_MIN_WEI: '1', CREDIT_MAX_WEI: '1' },
       { DIST_ENABLED: 'false' },
       { CREDIT_INTERVAL_SEC: '120' },
       { ...KEYLESS, CREDIT_MAX_WEI: '7', CREDIT_MIN_WEI: '7' },
     ]) {
-      const [line] = await start(world, env)
+      const [line] = await startOn(world, env)
       assert.match(line ?? '', /other terms than the ledger has, and are ignored/)
     }
     assert.deepEqual(await entered(), before)
@@ -163,7 +151,7 @@ describe('terms', () => {
     const database = await createDatabase()
     const pool = connect(database.url, { max: 3, prepare: true, applicationName: 'test' })
     try {
-      const [line] = await start(world, {}, pool)
+      const [line] = await startOn(world, {}, pool)
       assert.match(line ?? '', /no credit terms: nothing is judged, minted or paid/)
       assert.equal((await readCreditTerms(pool)).length, 0)
       const anew = world.instance({ pool, directUrl: database.url })
@@ -195,20 +183,20 @@ describe('the first terms', () => {
   after(() => world.close())
 
   it('are nobody’s to name without a key', async () => {
-    assert.match((await start(world, KEYLESS))[0] ?? '', /no credit terms/)
+    assert.match((await startOn(world, KEYLESS))[0] ?? '', /no credit terms/)
     assert.equal((await readCreditTerms(world.pool)).length, 0)
   })
 
   it('are refused at start where they cannot be', async () => {
     await world.act(0, 'setBounds', [world.at(2), 0n, 1n])
-    await assert.rejects(start(world), (error) => error instanceof StartError && /setBounds/.test(error.message))
+    await assert.rejects(startOn(world), (error) => error instanceof StartError && /setBounds/.test(error.message))
     await world.act(0, 'setBounds', [world.at(2), 0n, 2n ** 47n])
     assert.equal((await readCreditTerms(world.pool)).length, 0)
   })
 
   it('are those of one of two instances that start at once, and the other is told', async () => {
     const dearer = { CREDIT_MIN_WEI: '600000000000000' }
-    const told = await Promise.all([start(world), start(world, dearer), start(world), start(world, dearer)])
+    const told = await Promise.all([startOn(world), startOn(world, dearer), startOn(world), startOn(world, dearer)])
     const entered = await readCreditTerms(world.pool)
     assert.deepEqual(
       entered.map(({ fromTime, payouts, intervalSec, slotSec }) => [fromTime, payouts, intervalSec, slotSec]),

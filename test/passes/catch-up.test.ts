@@ -1,13 +1,13 @@
 // Turns that were missed: caught up in few rounds, to the wei; skipped where the contract's owner has said that they are not owed; and paid
 // without the cohort that the ledger has wrong. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { readDistributions, readTurns } from '../../src/db/reads.ts'
 import { inTransaction } from '../../src/db/sql.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/terms.ts'
 import { wei } from '../../src/domain/units.ts'
+import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, SLOT_SEC, startWorld, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, SLOT_SEC, type World } from '../support/world.ts'
 import { catchUpOnYear, cohortsOf, creditedOf, roundsSent } from './year.ts'
 
 const BASIC = ETHER / 100n
@@ -15,19 +15,9 @@ const PLUS = ETHER / 40n
 /** The latest time that the contract can hold. */
 const EVER = 2n ** 40n - 1n
 
-/** The invariants look at old states, which the chain of a test forgets after some hundreds of blocks: then not `atRest`. */
-function inWorld(sentence: string, body: (world: World) => Promise<void>, { atRest = true } = {}): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      await world.settle()
-      await body(world)
-      if (atRest) await checkInvariants(world)
-    } finally {
-      await world.close()
-    }
-  })
-}
+const inWorld = worldTest({ finish: (world) => checkInvariants(world) })
+/** The invariants look at old states, which the chain of a test forgets after some hundreds of blocks. */
+const inLongWorld = worldTest()
 
 /** Enters terms that differ from the first ones in the switch alone. */
 const switchPayouts = (world: World, fromTime: number, payouts: boolean) =>
@@ -35,20 +25,16 @@ const switchPayouts = (world: World, fromTime: number, payouts: boolean) =>
     const [terms = assert.fail()] = await readCreditTerms(sql)
     await insertTerms(sql, { ...terms, fromTime, payouts }, 'test')
   })
-inWorld(
-  'a year without rounds is caught up in a handful of transactions, to the wei',
-  async (world) => {
-    await world.pay(5, BASIC)
-    await world.pay(5, BASIC)
-    await world.pay(6, PLUS)
-    await world.settle()
-    await world.chain.mine(1, 4 * SLOT_SEC)
-    await world.pay(7, BASIC)
-    await world.settle()
-    await catchUpOnYear(world, { cohorts: 3, blocksPerTurn: 2, roundsMax: 2 })
-  },
-  { atRest: false },
-)
+inLongWorld('a year without rounds is caught up in a handful of transactions, to the wei', async (world) => {
+  await world.pay(5, BASIC)
+  await world.pay(5, BASIC)
+  await world.pay(6, PLUS)
+  await world.settle()
+  await world.chain.mine(1, 4 * SLOT_SEC)
+  await world.pay(7, BASIC)
+  await world.settle()
+  await catchUpOnYear(world, { cohorts: 3, blocksPerTurn: 2, roundsMax: 2 })
+})
 
 inWorld('turns within a window are skipped with the first round after it, and stay unpaid', async (world) => {
   await world.pay(5, BASIC)

@@ -1,30 +1,19 @@
 // What the contract's owner allows the service's keys, and what becomes of payments and turns where that is not enough: the minter's
 // budget, the distributor's bounds, the end of a call's time. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { Sender } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan.ts'
+import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
 const SILVER = ETHER / 50n
 
-function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      await world.settle()
-      await body(world)
-      await checkInvariants(world)
-    } finally {
-      await world.close()
-    }
-  })
-}
+const inWorld = worldTest({ finish: (world) => checkInvariants(world) })
 
 const setBudget = (world: World, nodes: number, cohorts: number) =>
   world.act(0, 'setMinter', [world.at(1), nodes, cohorts])

@@ -9,7 +9,16 @@ import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, SLOT_SEC, type World } from '../support/world.ts'
+import {
+  acceptedPayment,
+  alarmsOf,
+  ETHER,
+  INTERVAL_SEC,
+  judgeOnly,
+  SLOT_SEC,
+  standingOf,
+  type World,
+} from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
@@ -24,11 +33,9 @@ before(async () => {
 })
 after(() => desk.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
-const follow = () => world.instance({ minter: null }).payments()
+const told = (txHash: Hash) => standingOf(world, txHash)
+const follow = () => judgeOnly(world)
+const accepted = (account: number) => acceptedPayment(world, account, BASIC)
 /** Calls the factory with the minter's key past the service. */
 async function callAsThief(call: FactoryCall): Promise<void> {
   onPurpose.foreign.push(await world.call(1, world.factory, encodeCall(call, { guarded: false }).data))
@@ -54,19 +61,6 @@ async function openAsThief(intervalSec: number, phase: number): Promise<number> 
   })
   return first
 }
-/** A payment that is accepted, and whose mint nobody has begun. */
-async function accepted(account: number): Promise<Hash> {
-  const paid = await world.pay(account, BASIC)
-  await world.chain.mine()
-  await follow()
-  assert.equal(await told(paid), 'accepted')
-  return paid
-}
-const alarmsOf = async (ref: string) => {
-  const rows = await world.pool<{ action: string }[]>`
-    SELECT action FROM audit WHERE subject = ${ref} AND actor = 'pass' ORDER BY id`
-  return rows.map(({ action }) => action)
-}
 const isPaid = async (ref: Hash) => {
   const [node = assert.fail('no node')] = await world.pool<{ paid: boolean }[]>`
     SELECT payment_id IS NOT NULL AS paid FROM nodes WHERE ref = ${ref}`
@@ -75,7 +69,7 @@ const isPaid = async (ref: Hash) => {
 async function isNoNodeOf(paid: Hash): Promise<void> {
   onPurpose.unpaidRefs.push(paid)
   assert.equal(await isPaid(paid), false, 'the node counts as unpaid, so that its cohort is not credited')
-  assert.deepEqual(await alarmsOf(paid), ['mintedElsewhere'])
+  assert.deepEqual(await alarmsOf(world, paid), ['mintedElsewhere'])
 }
 
 test('a node of a dearer tier is not the paymentâ€™s, by the verdict that was given before', async () => {
@@ -145,7 +139,7 @@ test('a cohort of a phase that is no multiple of the slot takes no nodes, is not
     (await readOddCohorts(world.pool)).map(({ cohort }) => cohort),
     [odd],
   )
-  assert.deepEqual(await alarmsOf(String(odd)), ['cohortOdd'])
+  assert.deepEqual(await alarmsOf(world, String(odd)), ['cohortOdd'])
   assert.equal(await told(paid), 'held mintedElsewhere')
   await isNoNodeOf(paid)
   // Granted, the node keeps no cohort from being credited; but this one is not.
@@ -203,7 +197,7 @@ test('where neither says, as in a ledger that was lost, the node is the paymentâ
   await steal(2, paid, 12)
   await world.settle()
   assert.deepEqual([await told(paid), await isPaid(paid)], ['minted', true])
-  assert.deepEqual(await alarmsOf(paid), ['nodeToConfirm'])
+  assert.deepEqual(await alarmsOf(world, paid), ['nodeToConfirm'])
   // Its own mint is taken back and comes again, as after a rescan.
   const raws = [await world.raw(paid), await world.raw(onPurpose.foreign.at(-1) ?? assert.fail())]
   const { blockNumber } = (await desk.get(`payments/${paid}`)).json.payments[0]
@@ -214,7 +208,7 @@ test('where neither says, as in a ledger that was lost, the node is the paymentâ
   ])
   await world.settle()
   assert.equal(await told(paid), 'minted')
-  assert.deepEqual(await alarmsOf(paid), ['nodeToConfirm'])
+  assert.deepEqual(await alarmsOf(world, paid), ['nodeToConfirm'])
 })
 
 test('of all of this the ledger says what the chain says', () => checkInvariants(world, onPurpose))

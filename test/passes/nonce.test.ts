@@ -4,10 +4,11 @@ import { after, before, beforeEach, test } from 'node:test'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { freeSender, listStuck } from '../../src/operator/transactions.ts'
 import { AHEAD_BLOCKS } from '../../src/passes/steps/nonce.ts'
-import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { attemptsOf, isOneNode, lastAttempt } from '../faults/stage.ts'
 import { authorize, carry } from '../support/authorizations.ts'
-import { ETHER, startWorld, type World } from '../support/world.ts'
+import { startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const ACTOR = { name: 'test', requestId: null }
@@ -17,16 +18,7 @@ let first: FalseProvider
 let second: FalseProvider
 
 before(async () => {
-  const between = async (target: string) => {
-    first = await startFalseProvider(target)
-    second = await startFalseProvider(target)
-    const close = async () => {
-      await first.close()
-      await second.close()
-    }
-    return { urls: [first.url, second.url], close }
-  }
-  world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
+  ;({ world, first, second } = await startTwoProviders())
   await world.settle()
 })
 after(async () => world.close())

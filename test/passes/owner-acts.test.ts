@@ -1,15 +1,15 @@
 // What the contract's owner, and whoever holds a hot key, may do beside the service: the ledger follows it, tells of it, and takes it
 // back with its block. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { encodeFunctionData } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import { readNode } from '../../src/db/reads.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
+import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, ownerAbi, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, ownerAbi, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const ROGUE = hash(`0x${'5a'.repeat(32)}`)
@@ -19,19 +19,12 @@ interface Purpose {
   foreign: Hash[]
 }
 
-function inWorld(sentence: string, body: (world: World, purpose: Purpose) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
+const inWorld = (sentence: string, body: (world: World, purpose: Purpose) => Promise<void>) =>
+  worldTest()(sentence, async (world) => {
     const purpose: Purpose = { unpaidRefs: [], foreign: [] }
-    try {
-      await world.settle()
-      await body(world, purpose)
-      await checkInvariants(world, purpose)
-    } finally {
-      await world.close()
-    }
+    await body(world, purpose)
+    await checkInvariants(world, purpose)
   })
-}
 
 /** A node in the cohort of a paid one, minted with the minter's key and without a payment. */
 async function mintRogue(world: World, purpose: Purpose): Promise<number> {

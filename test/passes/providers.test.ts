@@ -8,9 +8,10 @@ import { readHalt } from '../../src/db/halts.ts'
 import { claimIdentity } from '../../src/db/settings.ts'
 import { wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
-import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
+import { startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, enterTier, paymentOf, type World } from '../support/world.ts'
 
 const PRICE = ETHER / 50n
 const BASIC = ETHER / 100n
@@ -21,16 +22,7 @@ let first: FalseProvider
 let second: FalseProvider
 
 before(async () => {
-  const between = async (target: string) => {
-    first = await startFalseProvider(target)
-    second = await startFalseProvider(target)
-    const close = async () => {
-      await first.close()
-      await second.close()
-    }
-    return { urls: [first.url, second.url], close }
-  }
-  world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
+  ;({ world, first, second } = await startTwoProviders())
   other = await startTestChain()
   await other.mine(3)
   const { hash: genesisHash } = await world.chain.block(0)

@@ -12,7 +12,7 @@ import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
-import { ETHER, enterTier, INTERVAL_SEC, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, type Instance, standingOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const FOUNDER = ETHER / 20n
@@ -27,10 +27,7 @@ before(async () => {
 afterEach(() => mock.restoreAll())
 after(() => world.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
+const told = (txHash: Hash) => standingOf(world, txHash)
 const countIntents = async () => (await world.pool`SELECT FROM outbox`).count
 
 /** A payment that is accepted, and whose mint nobody has begun. */

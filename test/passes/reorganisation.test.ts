@@ -1,28 +1,17 @@
 // Blocks taken back: what they brought goes with them, what is put into others is done once, and our own transactions are
 // sent again. Each test has a world of its own, since it breaks it.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { FOREVER } from '../support/factory.ts'
+import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
-/** A test in a world whose cohorts are open. */
-function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      await world.settle()
-      await body(world)
-    } finally {
-      await world.close()
-    }
-  })
-}
+const inWorld = worldTest()
 const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
 const reorganisations = (world: World) =>
   world.pool`SELECT detail FROM audit WHERE action = 'reorganisation' ORDER BY id`

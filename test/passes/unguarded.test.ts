@@ -9,7 +9,7 @@ import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/passes/steps/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, enterTier, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** How far the final block lies behind the head. */
@@ -26,10 +26,7 @@ before(async () => {
 })
 after(() => desk.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
+const told = (txHash: Hash) => standingOf(world, txHash)
 const intents = () => world.pool<{ id: number; kind: string; state: string; guardBlock: number | null; hash: Hash }[]>`
   SELECT o.id, kind, state, guard_block AS "guardBlock", a.tx_hash AS hash
   FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id ORDER BY o.id, attempt`

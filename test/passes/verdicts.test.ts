@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, paymentOf, type World } from '../support/world.ts'
+import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 /** Blocks on top of a refund with which it is given up where it is gone; twice as many are never final here. */
@@ -20,10 +20,7 @@ before(async () => {
 })
 after(() => desk.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
+const told = (txHash: Hash) => standingOf(world, txHash)
 const height = async () => Number((await world.chain.block()).number)
 
 /** A payment of the wrong amount in the head's block, held. */

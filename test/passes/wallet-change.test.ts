@@ -1,35 +1,20 @@
 // Reorganisations that reach across a change of the payments wallet: what each wallet's blocks are read for holds for those that take their
 // place. Each test has a world of its own, since it breaks it.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { operatorDeps } from '../../src/app.ts'
 import { readWalletHistory } from '../../src/db/payment-wallets.ts'
-import type { Address, Hash } from '../../src/domain/units.ts'
+import type { Address } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { changeWallet, closeBooks } from '../../src/operator/payment-wallets.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import { worldTest } from '../support/in-world.ts'
+import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const ADA = { name: 'ada', requestId: null }
 
-function inWorld(sentence: string, body: (world: World) => Promise<void>): void {
-  test(sentence, async () => {
-    const world = await startWorld()
-    try {
-      await putForwarder(world)
-      await world.settle()
-      await body(world)
-    } finally {
-      await world.close()
-    }
-  })
-}
+const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
-const told = async (world: World, txHash: Hash) => {
-  const { state, reason } = (await paymentOf(world, txHash)) ?? { state: 'unseen', reason: null }
-  return reason === null ? state : `${state} ${reason}`
-}
 /** Replaces the wallet as a stolen one: the new one holds from the next block on. */
 async function replace(world: World, address: Address): Promise<void> {
   const done = await changeWallet(operatorDeps(world.ctx, world.pool), ADA, { address, stolen: true })
@@ -59,14 +44,14 @@ inWorld(
     const [, entered] = await watchedFrom(world)
     const paid = await world.pay(6, BASIC, world.at(12))
     await follow(world)
-    assert.notEqual(await told(world, paid), 'unseen')
+    assert.notEqual(await standingOf(world, paid), 'unseen')
     const raw = await world.raw(paid)
     await world.chain.reorg(3, [[raw, 0]])
     const { blockNumber } = await world.chain.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [paid])
     assert.ok(Number(blockNumber) < (entered ?? 0))
     await world.settle()
     await follow(world)
-    assert.equal(await told(world, paid), 'minted')
+    assert.equal(await standingOf(world, paid), 'minted')
     assert.deepEqual(await watchedFrom(world), [0, Number(blockNumber)])
     // Its books begin before that block, and add up.
     assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
@@ -88,8 +73,8 @@ inWorld(
     await world.chain.reorg(1)
     await world.settle()
     await follow(world)
-    assert.equal(await told(world, before), 'unseen')
-    assert.equal(await told(world, paid), 'minted')
+    assert.equal(await standingOf(world, before), 'unseen')
+    assert.equal(await standingOf(world, paid), 'minted')
     assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
   },
 )
@@ -108,8 +93,8 @@ inWorld(
     const unseen = await world.pay(7, BASIC)
     await follow(world, 2)
     const stand = async () => [
-      await told(world, late),
-      await told(world, unseen),
+      await standingOf(world, late),
+      await standingOf(world, unseen),
       (await world.pool`SELECT FROM payments WHERE tx_hash IS NULL AND value_wei = 77 AND state = 'held'`).count,
       (await world.pool`SELECT FROM payments WHERE tx_hash IS NULL AND state <> 'orphaned'`).count,
     ]

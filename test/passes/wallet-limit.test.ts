@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, paymentOf, standingOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
@@ -14,10 +14,7 @@ before(async () => {
 })
 after(() => world.close())
 
-const told = async (txHash: Hash) => {
-  const payment = await paymentOf(world, txHash)
-  return payment?.reason ? `${payment.state} ${payment.reason}` : payment?.state
-}
+const told = (txHash: Hash) => standingOf(world, txHash)
 const nodeOf = async (txHash: Hash) => BigInt((await paymentOf(world, txHash))?.nodeId ?? assert.fail('no node'))
 
 test('a payment to a full wallet is held, judged again at every pass, and minted once a node has left', async () => {

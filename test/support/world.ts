@@ -366,3 +366,28 @@ export async function paymentOf(world: World, txHash: Hash) {
     SELECT state, reason, node_id AS "nodeId", tier_id AS "tierId" FROM payments WHERE tx_hash = ${txHash}`
   return row
 }
+
+/** Where a payment stands, and why: "minted", "held wrongAmount"; "unseen" where the ledger has none. */
+export async function standingOf(world: World, txHash: Hash): Promise<string> {
+  const { state, reason } = (await paymentOf(world, txHash)) ?? { state: 'unseen', reason: null }
+  return reason === null ? state : `${state} ${reason}`
+}
+
+/** A pass that follows and judges, and mints nothing. */
+export const judgeOnly = (world: World) => world.instance({ minter: null }).payments()
+
+/** A payment that is accepted, and whose mint was not begun. */
+export async function acceptedPayment(world: World, from: number, valueWei: bigint): Promise<Hash> {
+  const paid = await world.pay(from, valueWei)
+  await world.chain.mine()
+  await judgeOnly(world)
+  const standing = await standingOf(world, paid)
+  return standing === 'accepted' ? paid : fail(`a payment was ${standing}, not accepted`)
+}
+
+/** The alarms that passes raised about a ref, a transaction or a cohort, oldest first. */
+export async function alarmsOf(world: World, subject: string): Promise<string[]> {
+  const rows = await world.pool<{ action: string }[]>`
+    SELECT action FROM audit WHERE subject = ${subject} AND actor = 'pass' ORDER BY id`
+  return rows.map(({ action }) => action)
+}

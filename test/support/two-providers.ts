@@ -1,0 +1,24 @@
+// A world whose service asks two providers, each of which a test can make lie.
+import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
+import { startWorld, type World } from './world.ts'
+
+export interface TwoProviders {
+  world: World
+  first: FalseProvider
+  second: FalseProvider
+}
+
+/** Starts one; both providers are closed with the world. */
+export async function startTwoProviders(): Promise<TwoProviders> {
+  const providers: FalseProvider[] = []
+  const between = async (target: string) => {
+    for (let i = 0; i < 2; i++) providers.push(await startFalseProvider(target))
+    const close = async () => {
+      for (const provider of providers) await provider.close()
+    }
+    return { urls: providers.map(({ url }) => url), close }
+  }
+  const world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
+  const [first, second] = providers as [FalseProvider, FalseProvider]
+  return { world, first, second }
+}
