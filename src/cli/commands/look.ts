@@ -1,0 +1,49 @@
+// The commands that look whether all is well.
+import type { Command } from '../command.ts'
+import { REASON, YES } from './options.ts'
+
+export const LOOK: readonly Command[] = [
+  {
+    name: 'doctor',
+    group: 'look',
+    summary: 'look at everything the service needs, and say what is wrong and what to do',
+    details: `Settings, service, database, each chain provider, factory and its first block, roles, keys, signers, funds, payments wallet, clocks, passes, sale, webhooks, drift. Each is looked at by
+itself, whatever else is down. Exit code 0 when nothing is worse than a warning, 1 when something is wrong, 3 when nothing is known to
+be wrong but not everything could be looked at.`,
+    examples: ['node-ledger doctor', 'node-ledger doctor --json'],
+    load: async () => (await import('../doctor.ts')).doctor,
+  },
+  {
+    name: 'verify',
+    group: 'look',
+    summary: 'compare the whole ledger with the contract at one block: counters, every node, every cohort, cover',
+    details:
+      'Exit code 0 when they are equal, 1 when they differ or the contract holds less than it owes, 3 when they could not be compared.',
+    examples: ['node-ledger verify', 'node-ledger verify --json'],
+    load: async () => (await import('../verify.ts')).verify,
+  },
+  {
+    name: 'rescan',
+    group: 'look',
+    summary: 'read blocks anew and hold them against the ledger; where something is missing, go back and follow again',
+    details:
+      'Shows first what it would do. It never goes below the headers that are stored; beyond them, "rebuild" compares.',
+    options: {
+      'from-block': { value: 'block', help: 'the first block', required: true },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger rescan --from-block <block> --yes'],
+    load: async () => (await import('../rescan.ts')).rescanBlocks,
+  },
+  {
+    name: 'rebuild',
+    group: 'look',
+    summary: 'follow the chain anew into an empty database, and tell what differs from the ledger',
+    details: `Never sends, and never writes to the current ledger, which may go on meanwhile. Exit code 1 when something differs
+that must be equal. The database may also be named by REBUILD_DATABASE_URL, which other users of the machine cannot see.`,
+    options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },
+    examples: ['node-ledger rebuild --into <url>'],
+    load: async () => (await import('../rebuild.ts')).rebuildLedger,
+  },
+]

@@ -1,0 +1,120 @@
+// The commands about payments: the operator's decisions on what was held, and refunds.
+import type { Command } from '../command.ts'
+import { PAGE, REASON, YES } from './options.ts'
+
+const PAYMENT = { name: 'payment', help: "its transaction's hash, or its row id" }
+
+export const PAYMENTS: readonly Command[] = [
+  {
+    name: 'payments list',
+    group: 'decide',
+    summary: 'list payments, newest first, with where each stands and why',
+    options: {
+      status: {
+        value: 'status',
+        help: 'seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored',
+      },
+      reason: { value: 'reason', help: 'why it is held: wrongAmount, tierAllowance and so on' },
+      ...PAGE,
+    },
+    examples: ['node-ledger payments list --status held', 'node-ledger payments list --limit 10 --json'],
+    load: async () => (await import('../payments.ts')).list,
+  },
+  {
+    name: 'payments show',
+    group: 'decide',
+    summary: 'show a payment with all that is known of it: verdicts and their evidence, refund, mint',
+    args: [PAYMENT],
+    examples: ['node-ledger payments show <hash>'],
+    load: async () => (await import('../payments.ts')).show,
+  },
+  {
+    name: 'payments claim',
+    group: 'decide',
+    summary: "follow to a payment's block and judge it now, as its buyer's claim does",
+    args: [{ name: 'hash', help: 'the transaction' }],
+    examples: ['node-ledger payments claim <hash>'],
+    load: async () => (await import('../payments.ts')).claim,
+  },
+  {
+    name: 'payments release',
+    group: 'decide',
+    summary: 'accept a held payment whatever the rules said; the next pass mints its node to its sender',
+    args: [PAYMENT],
+    options: {
+      'tier-id': { value: 'tier', help: 'the tier, where the amount is the price of none' },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger payments release <hash> --tier-id basic --reason "agreed by mail" --yes'],
+    load: async () => (await import('../payments.ts')).release,
+  },
+  {
+    name: 'payments attribute',
+    group: 'decide',
+    summary: 'name the transaction by which value came that no transaction’s own value explains',
+    details: `For a payment held "unattributed", as a Safe's or an exchange's is. The provider's trace of the transaction (it must speak
+debug_traceTransaction) has to show an inner transfer of just that value to the payments wallet. Whoever made it is the sender from then
+on, and the payment can be released to it.`,
+    args: [{ name: 'payment', help: 'its row id, as "payments list" shows it' }],
+    options: {
+      'tx-hash': { value: 'hash', help: 'the transaction, as an explorer shows it', required: true },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
+    load: async () => (await import('../payments.ts')).attribute,
+  },
+  {
+    name: 'payments dismiss',
+    group: 'decide',
+    summary: 'decide that neither a node nor a refund comes of a held payment, or of all the dust',
+    args: [{ ...PAYMENT, optional: true }],
+    options: {
+      'below-wei': { value: 'wei', help: 'instead of one payment: all held ones of less than this' },
+      ...REASON,
+      ...YES,
+    },
+    examples: [
+      'node-ledger payments dismiss <hash> --reason "a test of ours" --yes',
+      'node-ledger payments dismiss --below-wei 1000000000000000 --yes',
+    ],
+    load: async () => (await import('../payments.ts')).dismiss,
+  },
+  {
+    name: 'payments refund-prepare',
+    group: 'decide',
+    summary: 'hold a payment for its refund, and say whether the ether may be sent back already',
+    details: `The first step of a refund, for any payment without a node. No mint is signed for it from then on; one that was signed before may
+be carried out until the time that is told. Send nothing before this command says "Send it now": run it again until it does.`,
+    args: [PAYMENT],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger payments refund-prepare <hash> --reason "agreed by mail" --yes'],
+    load: async () => (await import('../payments.ts')).refundPrepare,
+  },
+  {
+    name: 'payments refund-cancel',
+    group: 'decide',
+    summary: 'give a refund up that was prepared: the payment stands as before, or is judged again',
+    args: [PAYMENT],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger payments refund-cancel <refunding> --yes'],
+    load: async () => (await import('../payments.ts')).refundCancel,
+  },
+  {
+    name: 'payments refund',
+    group: 'decide',
+    summary: 'record that you paid a payment back, which the chain must confirm',
+    details: `You send the refund with a wallet of your own, once "payments refund-prepare" says so: nothing here sends it. The transaction must be in
+a block, have succeeded, go to whoever paid, and carry the very amount; where a Safe made it, the provider's trace has to show that. What
+is on chain is recorded whenever it was sent; too early, it is told.`,
+    args: [PAYMENT],
+    options: {
+      'refund-tx-hash': { value: 'hash', help: 'the transaction of your refund', required: true },
+      ...REASON,
+      ...YES,
+    },
+    examples: ['node-ledger payments refund <hash> --refund-tx-hash <refund> --yes'],
+    load: async () => (await import('../payments.ts')).refund,
+  },
+]

@@ -1,0 +1,88 @@
+// The commands that run the service, set it up, or run one pass of it.
+import type { Command } from '../command.ts'
+import { YES } from './options.ts'
+
+export const RUN: readonly Command[] = [
+  {
+    name: 'start',
+    group: 'run',
+    summary: 'run the service; with nothing configured, on an embedded database and chain',
+    details: 'The log goes to stdout as JSON lines, what a person wants to know at the start to stderr.',
+    examples: ['node-ledger start'],
+    longRunning: true,
+    load: async () => (await import('../start.ts')).start,
+  },
+  {
+    name: 'dev',
+    group: 'run',
+    summary: 'run the service for working on it: a readable log, and a new start whenever a file changes',
+    details: 'For a checkout. Whatever the embedded parts hold is kept between starts.',
+    examples: ['node-ledger dev'],
+    longRunning: true,
+    load: async () => (await import('../dev.ts')).dev,
+  },
+  {
+    name: 'migrate',
+    group: 'run',
+    summary: 'bring the database to the current schema',
+    details: 'The service does so itself at its start. An older service goes on reading a newer schema.',
+    options: { status: { help: 'only say which migrations are missing; exit code 1 when any is' } },
+    examples: ['node-ledger migrate --status', 'node-ledger migrate'],
+    load: async () => (await import('../migrate.ts')).migrate,
+  },
+  {
+    name: 'deploy',
+    group: 'run',
+    summary: 'put the node factory on a chain and print the settings for it',
+    details: `Shows chain, balance and cost, and asks. The deployer pays and gets no role. Its key is read from
+DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
+    options: {
+      owner: {
+        value: 'address',
+        help: 'may pause, set the two roles below and what they may do, and sweep what is owed to no node; best a cold wallet',
+      },
+      minter: { value: 'address', help: 'the account of MINTER_PRIVATE_KEY' },
+      distributor: { value: 'address', help: 'the account of DISTRIBUTOR_PRIVATE_KEY' },
+      nodes: { value: 'n', help: 'nodes the minter may mint before the owner refills it; 1000 where it is left out' },
+      cohorts: {
+        value: 'n',
+        help: 'cohorts the minter may open before the owner refills it; 1000 where it is left out',
+      },
+      'floor-gwei': { value: 'gwei', help: 'the least a node may be credited for a turn; 0 where it is left out' },
+      'ceiling-gwei': {
+        value: 'gwei',
+        help: 'the most a node may be credited for a turn; 1 ether where it is left out',
+      },
+      'max-per-wallet': { value: 'n', help: 'nodes one wallet may hold, 1 to 256; 20 where it is left out' },
+      'least-interval': {
+        value: 'sec',
+        help: 'the shortest time between turns that any cohort may have; 3600 where it is left out',
+      },
+      salt: {
+        value: 'hex',
+        help: 'deploy to an address that is the same on every chain, through the deterministic deployer; 32 bytes of your choice',
+      },
+      kit: {
+        value: 'directory',
+        help: 'where to write what verifies the source; "factory-", chain id and address where it is left out',
+      },
+      'rpc-url': { value: 'url', help: "the chain's JSON-RPC; RPC_URL where it is left out" },
+      ...YES,
+    },
+    examples: [
+      'node-ledger deploy --rpc-url <url> --owner <owner> --minter <minter> --distributor <distributor> --yes',
+    ],
+    load: async () => (await import('../deploy.ts')).deploy,
+  },
+  {
+    name: 'pass',
+    group: 'run',
+    summary: 'run one pass now, under the same locks as the service, and print its outcome',
+    details: `payments: follow the chain, judge, mint. credit: pay the turns that are due. reconcile: compare the whole ledger with the
+contract, and insert nodes that it lacks. Exit code 1 when it did not run (another run holds the lock), or did not do its work
+(paused, halted, underfunded, not signed, the minter's budget spent).`,
+    args: [{ name: 'pass', help: 'payments, credit or reconcile', choices: ['payments', 'credit', 'reconcile'] }],
+    examples: ['node-ledger pass payments', 'node-ledger pass credit --json', 'node-ledger pass reconcile'],
+    load: async () => (await import('../pass.ts')).pass,
+  },
+]

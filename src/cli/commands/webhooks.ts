@@ -1,0 +1,59 @@
+// The commands about webhooks: endpoints and deliveries.
+import type { Command } from '../command.ts'
+import { PAGE } from './options.ts'
+
+export const WEBHOOKS: readonly Command[] = [
+  {
+    name: 'webhooks list',
+    group: 'decide',
+    summary: 'list the endpoints that events are sent to, and how they do',
+    details: 'An endpoint is named by its host and a digest of its URL, which may itself be a secret.',
+    examples: ['node-ledger webhooks list'],
+    load: async () => (await import('../webhooks.ts')).list,
+  },
+  {
+    name: 'webhooks add',
+    group: 'decide',
+    summary: 'tell the endpoints that WEBHOOK_URL names, or change the secrets of those that are told',
+    details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
+that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.`,
+    examples: ['node-ledger webhooks add'],
+    load: async () => (await import('../webhooks.ts')).add,
+  },
+  {
+    name: 'webhooks remove',
+    group: 'decide',
+    summary: 'tell an endpoint nothing more',
+    args: [{ name: 'endpoint', help: 'as "webhooks list" shows it' }],
+    examples: ['node-ledger webhooks remove <endpoint>'],
+    load: async () => (await import('../webhooks.ts')).remove,
+  },
+  {
+    name: 'webhooks deliveries',
+    group: 'decide',
+    summary: 'list deliveries, newest first, with what came of them; --json has each event and the log of its attempts',
+    options: {
+      state: { value: 'state', help: 'pending, delivered or failed' },
+      type: { value: 'type', help: 'payment.minted, round.credited and so on' },
+      ...PAGE,
+    },
+    examples: ['node-ledger webhooks deliveries --state failed', 'node-ledger webhooks deliveries --json'],
+    load: async () => (await import('../webhooks.ts')).deliveries,
+  },
+  {
+    name: 'webhooks redeliver',
+    group: 'decide',
+    summary: 'make a delivery again, whatever became of it',
+    args: [{ name: 'id', help: 'the delivery, as "webhooks deliveries" shows it' }],
+    examples: ['node-ledger webhooks redeliver <delivery>'],
+    load: async () => (await import('../webhooks.ts')).sendAgain,
+  },
+  {
+    name: 'webhooks enable',
+    group: 'decide',
+    summary: 'send again to an endpoint that was given up on; what waited goes at once',
+    args: [{ name: 'endpoint', help: 'as "webhooks list" shows it' }],
+    examples: ['node-ledger webhooks enable <endpoint>'],
+    load: async () => (await import('../webhooks.ts')).enable,
+  },
+]
