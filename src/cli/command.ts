@@ -1,9 +1,9 @@
-// What a command is: its name, its options, its examples, and the function that runs it. The table of all commands is in
+// The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in
 // commands.ts; help, docs/CLI.md and the parser of arguments are made from it, so that none can say something else.
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 
-/** What a process is left with; docs/CLI.md explains each. */
+/** A process's exit codes; docs/CLI.md explains each. */
 export const EXIT = {
   done: 0,
   /** Refused, declined, or a difference was found. */
@@ -41,7 +41,7 @@ export interface Command {
   readonly group: Group
   /** One line without a full stop. */
   readonly summary: string
-  /** Sentences for whoever asks for help on this command. */
+  /** Sentences for the help on this command. */
   readonly details?: string
   readonly args?: readonly ArgumentSpec[]
   readonly options?: Readonly<Record<string, OptionSpec>>

@@ -1,4 +1,4 @@
-// What a statement reads of the ledger, each for the blocks after one up to another. Answered from indexes over blocks: the cost
+// Reads the figures of a statement, each for the blocks after one up to another. Answered from indexes over blocks: the cost
 // grows with the period, not with the ledger. Nothing here writes.
 import type { Address } from '../domain/units.ts'
 import type { Blocks } from './exports.ts'
@@ -27,7 +27,7 @@ export interface CountedWei {
   wei: bigint
 }
 
-/** What happened in the period beside the payments. */
+/** Counts and sums of the period, beside the payments. */
 export interface Happened {
   nodes: number
   /** Nodes without a payment. */
@@ -67,7 +67,7 @@ export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<H
   return row
 }
 
-/** What a sender's transactions of one kind cost. */
+/** The cost of a sender's transactions of one kind. */
 export interface GasLine {
   sender: Address
   kind: string
@@ -77,7 +77,7 @@ export interface GasLine {
   feeWei: bigint
 }
 
-/** Gas by sender and kind, as the receipts told: gas used at the effective price, and what a rollup takes beside it. */
+/** Gas by sender and kind, by the receipts: gas used at the effective price, and what a rollup takes beside it. */
 export async function readGas(sql: Sql, { after, upTo }: Blocks): Promise<GasLine[]> {
   return await sql<GasLine[]>`
     SELECT sender, CASE WHEN state = 'displaced' THEN 'foreign' ELSE kind END AS kind, count(*) AS transactions,
@@ -153,7 +153,7 @@ export async function readFactoryMovements(sql: Sql, factory: Address, { after, 
       AND NOT EXISTS (SELECT FROM rounds r WHERE r.tx_hash = o.tx_hash AND r.block_number = o.block_number) HAVING count(*) > 0`
 }
 
-/** What the ledger says the contract owed at a block: all that was credited by then, less what was withdrawn. */
+/** The contract's debt at a block by the ledger: all that was credited by then, less what was withdrawn. */
 export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT t.distributed_wei - t.withdrawn_wei
@@ -163,7 +163,7 @@ export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint
   return row?.wei ?? 0n
 }
 
-/** What a payments wallet's books say it held at a block; null while they have no beginning. */
+/** A payments wallet's balance at a block by its books; null while they have no beginning. */
 export async function readBookedWalletAt(sql: Sql, wallet: Address, block: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT b.base_wei + b.in_wei - b.out_wei - ${flow(sql, wallet, sql`block_number > ${block}`)} AS wei

@@ -6,7 +6,7 @@ import { applyAttribution } from './attributions.ts'
 import { enter } from './moves.ts'
 import type { Fragment, Sql } from './sql.ts'
 
-/** What a wallet should hold at a followed block, read together with that block. */
+/** The balance that a wallet should have at a followed block, read together with that block. */
 export interface Books {
   cursor: { number: number; hash: Hash }
   wallet: Address
@@ -93,7 +93,7 @@ export const flow = (sql: Sql, wallet: Address, blocks: Fragment) => sql`(
     WHERE ${blocks} AND w.wallet = ${wallet})
   - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE ${blocks} AND wallet = ${wallet}))`
 
-/** What moved in a block without a transaction of its own. */
+/** Value that moved in a block without a transaction of its own. */
 export interface Residue {
   ref: Hash
   wallet: Address
@@ -134,7 +134,7 @@ export async function forgetBooks(sql: Sql): Promise<void> {
   await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL`
 }
 
-/** Takes the books back to a height. The sums follow their rows; books that began above it begin anew. */
+/** Takes the books back to a height. The sums follow their rows; books that began above it begin again. */
 export async function rewindBooks(sql: Sql, height: number): Promise<void> {
   await sql`
     UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`

@@ -1,5 +1,5 @@
 // Finds out who sent value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
-// With a proven sender the payment can be released like any other, to that sender and nobody else.
+// With a proven sender the payment can be released like any other, to that sender and no other.
 import { innerRef } from '../chain/digest.ts'
 import { attribute, readStanding } from '../db/attributions.ts'
 import { readDesk, readResidueRange } from '../db/decisions.ts'
@@ -34,7 +34,7 @@ export async function attributePayment(
   const wallet = (await readDesk(deps.pool, key, { lock: false }))[0]?.wallet ?? null
   const tx = await readMined(deps, 'transaction', txHash)
   if (isOperatorRefusal(tx)) return tx
-  // A payment that is not there is told of under its lock.
+  // A payment that is not there is refused under its lock.
   const transfers = wallet === null ? [] : await deps.chain.innerTransfers(txHash, wallet)
   if (transfers === null)
     return refuseAct(

@@ -1,4 +1,4 @@
-// What the operator makes of held payments without the chain being asked: released in a tier, or dismissed, one or all the dust at
+// Decides about held payments without asking the chain: releases one in a tier, or dismisses one, or all the dust at
 // once. The payment's row is locked, so of two who decide at the same time the second is refused.
 import { type DeskPayment, dismissDust, sumDust } from '../db/decisions.ts'
 import { readNodesOfRefs } from '../db/grants.ts'
@@ -135,7 +135,7 @@ export async function recordDecision(
   return { id: payment.id, txHash: payment.txHash, ...after }
 }
 
-/** What bulk dismissal did, or would do. `remaining` is what one more such act would find. */
+/** The outcome of a bulk dismissal, done or previewed. `remaining` is what one more such act would find. */
 export interface DustDismissed {
   dryRun: boolean
   count: number

@@ -60,10 +60,10 @@ export async function listWallets({ pool }: LedgerDb): Promise<{ wallets: Wallet
   return { wallets: rows.map((row, index) => ({ ...row, state: stateOf(row, index) })) }
 }
 
-/** What a change would do, or has done. Times are unix seconds. */
+/** A change, previewed or done. Times are unix seconds. */
 export interface WalletProposal {
   wallet: Address
-  /** The wallet that buyers are told at the followed block; null where there is none. */
+  /** The wallet that buyers pay to at the followed block; null where there is none. */
   before: Address | null
   followedBlock: number | null
   /** It holds in blocks that are neither below the one nor older than the other. */
@@ -103,7 +103,7 @@ export async function changeWallet(
   if (refusal) return refusal
   return inTransaction(deps.pool, async (sql) => {
     await lockWallets(sql)
-    // Nobody stores a block beyond it before the wallet stands.
+    // No block beyond it is stored before the wallet stands.
     const cursor = await readCursor(sql, { lock: true })
     const proposal = await propose(deps, sql, cursor, asked)
     if (isOperatorRefusal(proposal)) return proposal
@@ -125,7 +125,7 @@ export async function changeWallet(
 }
 
 /**
- * POST payment-wallets/take-back `{address, reason?}`: takes back the latest change as long as it does not hold, so that no buyer was told the
+ * POST payment-wallets/take-back `{address, reason?}`: takes back the latest change as long as it does not hold, so that no buyer has seen the
  * wallet, and nothing was paid to it.
  */
 export async function takeBackWallet(
@@ -215,7 +215,7 @@ function readAsked(input: Fields): Asked | OperatorRefusal {
   return fields.refusal ?? asked
 }
 
-/** Refuses an address that no buyer should be told. */
+/** Refuses an address that no buyer should pay to. */
 async function refuseAddress(
   { contract, senders }: FactoryRead & SenderAddresses,
   wallet: Address,

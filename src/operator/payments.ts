@@ -79,7 +79,7 @@ export function readPaymentAct<Other extends object>(
 
 /** The one payment meant, locked until the transaction ends. */
 export async function lockPayment(sql: Sql, key: PaymentKey) {
-  // Wallet before payment, as the judge locks them: he counts what the wallet has in flight.
+  // Wallet before payment, as the judge locks them: it counts what the wallet has in flight.
   for (const { from } of await readDesk(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
   const found = await readDesk(sql, key, { lock: true })
   const [payment] = found

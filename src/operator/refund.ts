@@ -1,6 +1,6 @@
 // Records that the operator paid a payment back with a wallet of their own, and believes only the chain: a successful transfer in a
 // canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
-// the provider's trace proves. What is on chain is always recorded; one that was sent too early is told. It sends nothing and never could.
+// the provider's trace proves. What is on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
 import { type DeskPayment, type PaymentKey, readDesk } from '../db/decisions.ts'
 import { type Decision, writeVerdict } from '../db/moves.ts'
 import { readPaymentWallets } from '../db/payment-wallets.ts'
@@ -107,7 +107,7 @@ function alarmOf({ state }: DeskPayment, { mayStillMint }: RefundSafety): Refund
 }
 
 /**
- * Transfers to the payer that were made within a transaction to somebody else: a contract wallet's way to pay. Null where the
+ * Transfers to the payer that were made within a transaction to another address: a contract wallet's way to pay. Null where the
  * transaction itself is to the payer, or the provider cannot trace.
  */
 async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: Mined) {
@@ -121,7 +121,7 @@ async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: Mined)
 /** The transfer itself, and who signed its transaction. */
 type Transfer = Mined & { signer: Address }
 
-/** What speaks against this transaction being the refund of this payment. */
+/** Refuses a transaction that is not the refund of this payment. */
 function refuseAsRefund(wallets: readonly PaymentWallet[], payment: DeskPayment, tx: Transfer): OperatorRefusal | null {
   const no = (message: string) => refuseAct('invalid', message)
   if (payment.from !== null && tx.to !== payment.from)

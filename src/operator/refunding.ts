@@ -1,4 +1,4 @@
-// The first step of a refund: the payment is held, so that no mint is signed for it from now on, and the operator is told when the last one
+// The first step of a refund: the payment is held, so that no mint is signed for it from now on, and the operator learns when the last one
 // that was signed has run out for good. Until then a refund might pay back what becomes a node. It sends nothing and never could.
 import { readBlock, readCursor } from '../db/blocks.ts'
 import type { DeskPayment } from '../db/decisions.ts'
@@ -147,7 +147,7 @@ function standsAs(
   return { verdict: 'seen', reason: null }
 }
 
-/** What a refund's safety is reckoned from, apart from the payment. */
+/** The facts that a refund's safety follows from, apart from the payment. */
 export interface RefundHorizon {
   final: FinalBlock | null
   /** Up to which block the ledger was restored or rebuilt, and until when what was lost may be carried out; null: it was not. */

@@ -3,7 +3,7 @@ import { writeAudit } from '../../db/settings.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Logging } from '../context.ts'
 
-/** What happened, and the row it concerns. */
+/** An event that needs a look, and the row it concerns. */
 interface Alarm {
   action: string
   subject?: string

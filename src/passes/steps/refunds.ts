@@ -1,5 +1,5 @@
 // Looks after recorded refunds until their blocks are final: a reorganisation may take a refund back, and then the buyer was not
-// paid. Where it stands in another block that is noted; where it is gone, the payment is held again and the operator told.
+// paid. Where it stands in another block that is noted; where it is gone, the payment is held again and an alarm is raised.
 import type { TransactionView } from '../../chain/port.ts'
 import { type Cursor, oldestBlockNumber } from '../../db/blocks.ts'
 import {

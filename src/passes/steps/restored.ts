@@ -1,4 +1,4 @@
-// Notices that the ledger was restored from a backup, or begun anew on a chain with a past: blocks then hold work of our own
+// Notices that the ledger was restored from a backup, or begun again on a chain with a past: blocks then hold work of our own
 // senders that the outbox never stored. It can only notice what left a trace on chain; it must never undo anything.
 
 import { neverStored } from '../../db/outbox.ts'
@@ -9,10 +9,10 @@ import type { Hash } from '../../domain/units.ts'
 import type { Logging } from '../context.ts'
 import { raiseAlarm } from './alarm.ts'
 
-/** What only the minter and the distributor bring about. */
+/** Events that only the minter and the distributor bring about. */
 const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'turnsSkipped', 'cohortOpened', 'nodeMinted'])
 
-/** What a range of blocks shows of transactions on the factory. */
+/** The transactions on the factory in a range of blocks. */
 interface FollowedWork {
   events: readonly FactoryEvent[]
   /** Transactions that took the nonce of an intent. */
@@ -24,7 +24,7 @@ interface FollowedWork {
 /**
  * Looks at what was done on the factory by transactions that the outbox never stored, whichever key sent them: it may have been replaced
  * since. A round, an opened cohort, or the mint of a payment that was not judged yet is the service's own work: only it does these. Then
- * what is unminted up to the provider's head is held `recheck`. Anything else (ether moved with the key, a node nobody paid for) says
+ * what is unminted up to the provider's head is held `recheck`. Anything else (ether moved with the key, a node without a payment) says
  * nothing about the ledger, and neither does what took the nonce of an intent (`displacing`).
  * Runs before payments are marked minted. @returns whether the ledger was restored.
  */

@@ -1,5 +1,5 @@
 // Takes the ledger back to a block that is still canonical: what other blocks brought goes, what hung on it is computed
-// anew, and what we had sent there is sent again. The operator's decisions stay.
+// again, and what we had sent there is sent again. The operator's decisions stay.
 import { detachOrphans } from '../../db/attributions.ts'
 import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor } from '../../db/blocks.ts'
 import { rewindCohorts } from '../../db/cohorts.ts'
@@ -23,7 +23,7 @@ import { raiseAlarm } from './alarm.ts'
 const REORGANISATION = { actor: 'pass', action: 'reorganisation' }
 
 /**
- * Rewinds to `fork`, or, where that is null, to before the first block, unless somebody else moved the cursor since `expected` was read.
+ * Rewinds to `fork`, or, where that is null, to before the first block, unless the cursor was moved since `expected` was read.
  * One transaction. `cause` names who has it done and what the audit log calls it, where it is not the chain's doing. @returns whether it did.
  */
 export async function rewindTo(

@@ -155,7 +155,7 @@ async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): 
   return [...sent, ...authorizationsHeld(next, sent, authorizations)]
 }
 
-/** What the range means for payments on their way: minted, passed over by the contract, or to be sent anew. */
+/** Settles payments on their way by the range: minted, passed over by the contract, or to be sent again. */
 async function settlePayments(
   ctx: ServiceAccounts & Logging,
   sql: Sql,
@@ -214,7 +214,7 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
-  // What is decided already is held no more.
+  // A payment that is decided already is not held.
   for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
 }
