@@ -10,11 +10,11 @@ const DUST_PER_PRICE = 1_000n
 
 /** Transfers by what becomes of them. */
 export interface SortedTransfers {
-  /** Judged one by one. One that failed is among them, whatever its value. */
+  /** Judged one by one. */
   payments: Transfer[]
   /** In the books, and never judged. */
   dust: Transfer[]
-  /** They moved nothing: counted. */
+  /** They moved nothing, of no value or dust that failed: counted. */
   zero: Transfer[]
 }
 
@@ -26,11 +26,12 @@ export function sortTransfers(
   const sorted: SortedTransfers = { payments: [], dust: [], zero: [] }
   for (const transfer of transfers) {
     const { valueWei, succeeded, blockNumber } = transfer
+    // By its value alone: in another block of another chain a transfer that failed may succeed.
     const isDust =
-      succeeded &&
       versions.some(({ fromBlock }) => fromBlock <= blockNumber) &&
       versions.every(({ priceWei, fromBlock }) => fromBlock > blockNumber || valueWei * DUST_PER_PRICE < priceWei)
-    sorted[valueWei === 0n ? 'zero' : isDust ? 'dust' : 'payments'].push(transfer)
+    const movedNothing = valueWei === 0n || (isDust && !succeeded)
+    sorted[movedNothing ? 'zero' : isDust ? 'dust' : 'payments'].push(transfer)
   }
   return sorted
 }

@@ -32,8 +32,9 @@ test('without a tier nothing is dust', () => {
   assert.equal(sortOf(transfer(1n), tier(9_000n, 11)), 'payments')
 })
 
-test('what failed is judged, and is in no books; nothing at all is counted, failed or not', () => {
-  assert.equal(sortOf(transfer(4n, { succeeded: false }), tier(9_000n)), 'payments')
+test('what moved nothing is counted: dust that failed, and nothing at all, failed or not', () => {
+  assert.equal(sortOf(transfer(4n, { succeeded: false }), tier(9_000n)), 'zero')
+  assert.equal(sortOf(transfer(9_000n, { succeeded: false }), tier(9_000n)), 'payments')
   assert.equal(sortOf(transfer(0n), tier(9_000n)), 'zero')
   assert.equal(sortOf(transfer(0n, { succeeded: false })), 'zero')
 })

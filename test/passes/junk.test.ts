@@ -87,6 +87,27 @@ test('dust goes with its block, and comes back with it', async () => {
   await checkInvariants(world)
 })
 
+test('dust that failed is counted, and is dust once it succeeds in another block', async () => {
+  const wallet = world.at(3)
+  await world.chain.rpc('anvil_setCode', [wallet, '0x60006000fd'])
+  const sent = await world.pay(10, 13n)
+  const raw = await world.raw(sent)
+  const before = await books()
+  await world.chain.mine()
+  await world.payments()
+  assert.deepEqual(await books(), { ...before, zero_transfers: before.zero_transfers + 1 })
+  assert.equal(await told(sent), null)
+  await world.chain.reorg(1)
+  await world.chain.rpc('anvil_setCode', [wallet, '0x'])
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  await world.rest()
+  const after = { in_wei: before.in_wei + 13n, dust_transfers: before.dust_transfers + 1 }
+  assert.deepEqual(await books(), { ...before, ...after })
+  assert.equal(await told(sent), null)
+  await checkInvariants(world)
+})
+
 test('a payment that comes back stays one, though it would be dust now', async () => {
   const sent = await world.pay(9, 11n)
   const raw = await world.raw(sent)

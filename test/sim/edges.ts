@@ -54,8 +54,6 @@ type EdgeAct = (play: Play, dice: Dice) => Promise<string | null>
 
 async function flood(play: Play, dice: Dice): Promise<string | null> {
   const { chain, world } = play.stage
-  // A transfer that failed is a payment of its own, also where it succeeds in another block; a rebuild knows the latter only.
-  if ((await chain.rpc<Hex>('eth_getCode', [world.at(3), 'latest'])) !== '0x') return null
   const many = dice.between('junk', JUNK_MIN, JUNK_MAX)
   const buyer = dice.pick('junk buyer', BUYERS)
   for (let i = 0; i < many; i++) {

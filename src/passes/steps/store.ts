@@ -130,11 +130,12 @@ function wasReadFor(read: Watching, now: Watching): boolean {
 async function sortNew(sql: Sql, transfers: readonly Transfer[]): Promise<SortedTransfers> {
   if (transfers.length === 0) return { payments: [], dust: [], zero: [] }
   const sorted = sortTransfers(transfers, await readTierVersions(sql))
-  if (sorted.dust.length === 0) return sorted
-  const known = new Set(await payments.readPaymentRefs(sql, hashesOf(sorted.dust)))
-  const former = sorted.dust.filter(({ txHash }) => known.has(txHash))
-  const dust = sorted.dust.filter(({ txHash }) => !known.has(txHash))
-  return { ...sorted, payments: [...sorted.payments, ...former], dust }
+  const small = [...sorted.dust, ...sorted.zero.filter(({ valueWei }) => valueWei > 0n)]
+  if (small.length === 0) return sorted
+  const known = new Set(await payments.readPaymentRefs(sql, hashesOf(small)))
+  const isNew = ({ txHash }: Transfer) => !known.has(txHash)
+  const former = small.filter((transfer) => !isNew(transfer))
+  return { payments: [...sorted.payments, ...former], dust: sorted.dust.filter(isNew), zero: sorted.zero.filter(isNew) }
 }
 
 const hashesOf = (transfers: readonly Transfer[]) => transfers.map(({ txHash }) => txHash)
