@@ -1,5 +1,6 @@
 // `npm run screenshots`: every page in both themes, at the width of a phone and of a desk, as a service with some business
-// shows it. Writes PNGs to screenshots/, to be looked at.
+// shows it. Writes PNGs to screenshots/, to be looked at. `npm run screenshots -- pictures` takes those of the README instead, into
+// docs/pictures/.
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -15,6 +16,9 @@ const BASIC_WEI = 10n ** 16n
 const WIDTHS = { phone: 360, desk: 1280 } as const
 const ADMIN_KEY = 'admin-key-of-the-screenshots-012345'
 const only = process.argv.slice(2)
+/** The README's pictures: the head of the overview, down to the gap below the plot. */
+const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
+const PICTURE = { x: 0, y: 0, width: WIDTHS.desk, height: 822 } as const
 
 const dataDir = temporaryDirectory()
 const receiver = await startReceiver()
@@ -97,6 +101,7 @@ try {
         await shoot(page, `${name}-${theme}-${size}`)
       }
       if (only.length === 0 || only.includes('console')) await shootConsole(page, `${theme}-${size}`)
+      if (only.includes('pictures') && size === 'desk') await takePicture(page, theme)
       await context.close()
       console.log(`${theme}, ${size}: done`)
     }
@@ -117,6 +122,13 @@ async function shoot(page: Page, name: string): Promise<void> {
   // The head of the pages stays at the top of what is looked at.
   await page.evaluate('window.scrollTo(0, 0)')
   await page.screenshot({ path: `${OUT}${name}.png`, fullPage: true })
+}
+
+async function takePicture(page: Page, theme: string): Promise<void> {
+  await page.goto(service.url)
+  await page.getByRole('heading', { name: 'Latest rounds' }).waitFor()
+  await page.waitForTimeout(1_000)
+  await page.screenshot({ path: `${PICTURES}overview-${theme}.png`, clip: PICTURE })
 }
 
 /** The console's sections, which a reload would leave. */

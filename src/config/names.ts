@@ -1,4 +1,4 @@
-// The names of all settings, and which of them may hold a secret. Every other list of them (.env.example, the README)
+// The names of all settings, and which of them may hold a secret. Every other list of them (.env.example, docs/SETTINGS.md)
 // is held to this one by a test. It must never hold a value.
 
 /** Settings whose value is shown as it is. */

@@ -18,7 +18,7 @@ const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 }
 /** A path of the service, not one of a file below a folder. */
 const ROUTE =
-  /(?:^|[\s"'`(]|localhost:\d+|\$\{?url\}?)(\/(?:api|docs|\.well-known|healthz|readyz|owner|console)\b[^\s"'`),?]*)/gm
+  /(?:^|[\s"'`(]|localhost:\d+|\$\{?url\}?)(\/(?:api|docs|\.well-known|healthz|readyz|owner|console)\b[^\s"'`),;?]*)/gm
 const SHELLS = ['sh', 'bash', 'shell']
 
 test('documents, commands and routes are found in them', () => {
@@ -90,7 +90,7 @@ function mistakeOf(words: string[], whole: boolean): string[] {
   const found = findCommand(words, COMMANDS)
   if (!found) {
     const isGroup = !whole && COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `) && words.length === 1)
-    const isHelp = words[0] === 'help'
+    const isHelp = words[0] === 'help' || words[0] === '--version'
     return isGroup || isHelp || words.includes('…') ? [] : [`${line}: there is no such command`]
   }
   if (whole) {
