@@ -31,16 +31,22 @@ const SLOWEST_SHOWN = 10
  * each fills a core at its start. The printed list of slowest files says what belongs here.
  */
 const SLOW_FIRST = [
-  'test/client/examples.test.ts',
   'test/web/console.test.ts',
   'test/e2e/main-job.test.ts',
-  'test/embed/anvil.test.ts',
   'test/web/wallets.test.ts',
-  'test/embed/postgres.test.ts',
+  'test/webhooks/killed.test.ts',
   'test/cli/commands.test.ts',
-  'test/web/pages.test.ts',
   'test/cli/start.test.ts',
+  'test/db/lost-connection.test.ts',
+  'test/web/pages.test.ts',
+  'test/client/examples.test.ts',
   'test/passes/reorganisation.test.ts',
+  'test/faults/reads.test.ts',
+  'test/chain/keys-service.test.ts',
+  'test/operator/exports.test.ts',
+  'test/audit/wallet.test.ts',
+  'test/embed/postgres.test.ts',
+  'test/embed/anvil.test.ts',
 ]
 
 /** What became of one file. */

@@ -23,6 +23,7 @@ const DROP_POLL_MS = 20
 /** Generous, since machines are slow at times. */
 const LOCK_WAIT_MS = 60_000
 const LOCK_POLL_MS = 20
+const ADMIN_IDLE_SEC = 2
 
 export interface TestDatabase {
   readonly name: string
@@ -89,6 +90,8 @@ export async function lockIsAwaited(pool: Pool, by = 1): Promise<void> {
 let ownServer: Promise<Postgres> | undefined
 /** The template of each server, made once: a run may go from one server to the next. */
 const templates = new Map<string, Promise<void>>()
+/** Connections to each server. */
+const admins = new Map<string, postgres.Sql>()
 let created = 0
 
 async function serverUrl(): Promise<string> {
@@ -105,30 +108,31 @@ function nextName(): string {
 }
 
 async function create(server: string, name: string, template: string): Promise<void> {
-  await asAdmin(server, (sql) => sql`create database ${sql(name)} template ${sql(template)}`)
+  const sql = adminOf(server)
+  await sql`create database ${sql(name)} template ${sql(template)}`
 }
 
 /** Renames a database that was given back, so that no other process takes it too. False where there is none. */
 async function takeSpare(server: string, name: string): Promise<boolean> {
-  return asAdmin(server, async (sql) => {
-    const spares = await sql<{ datname: string }[]>`select datname from pg_database where datname like ${`${SPARE}%`}`
-    for (const { datname } of spares) {
-      const taken = await sql`alter database ${sql(datname)} rename to ${sql(name)}`.then(
-        () => true,
-        () => false,
-      )
-      if (taken) return true
-    }
-    return false
-  })
+  const sql = adminOf(server)
+  const spares = await sql<{ datname: string }[]>`select datname from pg_database where datname like ${`${SPARE}%`}`
+  for (const { datname } of spares) {
+    const taken = await sql`alter database ${sql(datname)} rename to ${sql(name)}`.then(
+      () => true,
+      () => false,
+    )
+    if (taken) return true
+  }
+  return false
 }
 
 /** Empties a database for the next test, which costs less than to make one. Drops it where a test changed its schema or filled it. */
 async function giveBack(server: string, name: string): Promise<void> {
-  const leaks = await asAdmin(server, (sql) => awaitClosed(sql, name))
+  const sql = adminOf(server)
+  const leaks = await awaitClosed(sql, name)
   const reusable = leaks.length === 0 && (await asAdmin(withDatabase(server, name), empty))
   if (!reusable) return drop(server, name)
-  await asAdmin(server, (sql) => sql`alter database ${sql(name)} rename to ${sql(`${SPARE}${name}`)}`)
+  await sql`alter database ${sql(name)} rename to ${sql(`${SPARE}${name}`)}`
 }
 
 /** Whether it could be made as the migrations leave it. */
@@ -149,26 +153,30 @@ async function addEmptying(sql: postgres.Sql): Promise<void> {
     from information_schema.columns c join pg_tables t on t.schemaname = table_schema and t.tablename = table_name
     where table_schema = 'public' and is_generated = 'NEVER' group by 1 order by 1`
   const [digest] = await sql.unsafe(`select ${SCHEMA_DIGEST} as value`)
-  const each = (statement: (name: string, columns: string) => string) =>
-    tables.map(({ name, columns }) => statement(name, columns)).join('\n')
+  const filled: { name: string; columns: string }[] = []
+  for (const table of tables) {
+    const rows = await sql`select from ${sql(table.name)} limit 1`
+    if (rows.count > 0) filled.push(table)
+  }
   await sql.unsafe(`
     create schema fresh;
     create table fresh.sequences as
       select schemaname, sequencename, start_value, last_value from pg_sequences where schemaname = 'public';
-    ${each((name, columns) => `create table fresh.${name} as select ${columns} from public.${name};`)}
+    ${filled.map(({ name, columns }) => `create table fresh.${name} as select ${columns} from public.${name};`).join('\n')}
     create function fresh.empty_ledger() returns boolean language plpgsql as $$ begin
       if ${SCHEMA_DIGEST} <> '${digest?.value}' or pg_database_size(current_database()) > ${SPARE_BYTES_MAX} then
         return false;
       end if;
-      ${each(
-        (name, columns) => `delete from public.${name};
-      insert into public.${name} (${columns}) overriding system value select ${columns} from fresh.${name};`,
-      )}
+      ${tables.map(({ name }) => `delete from public.${name};`).join('\n')}
+      ${filled.map(putBack).join('\n')}
       perform setval(format('%I.%I', schemaname, sequencename), coalesce(last_value, start_value), last_value is not null)
         from fresh.sequences;
       return true;
     end $$`)
 }
+
+const putBack = ({ name, columns }: { name: string; columns: string }) =>
+  `insert into public.${name} (${columns}) overriding system value select ${columns} from fresh.${name};`
 
 /** Names, columns, constraints, indexes and triggers, and whether those are on. */
 const SCHEMA_DIGEST = `(select md5(string_agg(part, ';' order by part)) from (
@@ -180,11 +188,9 @@ const SCHEMA_DIGEST = `(select md5(string_agg(part, ';' order by part)) from (
   union all select format('%s %s', proname, md5(prosrc)) from pg_proc where pronamespace = 'public'::regnamespace) parts)`
 
 async function drop(server: string, name: string): Promise<void> {
-  const leaks = await asAdmin(server, async (sql) => {
-    const open = await awaitClosed(sql, name)
-    await sql`drop database if exists ${sql(name)} with (force)`
-    return open
-  })
+  const sql = adminOf(server)
+  const leaks = await awaitClosed(sql, name)
+  await sql`drop database if exists ${sql(name)} with (force)`
   if (leaks.length > 0)
     throw new Error(`Connections left open at the end of a test; they last ran: ${leaks.join(' | ')}`)
 }
@@ -203,6 +209,17 @@ async function awaitClosed(sql: postgres.Sql, name: string): Promise<string[]> {
 async function connections(sql: postgres.Sql, name: string): Promise<string[]> {
   const rows = await sql<{ query: string }[]>`select query from pg_stat_activity where datname = ${name}`
   return rows.map(({ query }) => query.replaceAll(/\s+/g, ' ').slice(0, 100))
+}
+
+/**
+ * One connection to the server for all that this process asks of it: to open one costs more than most questions. It closes when it is not
+ * used for a while, so that it holds up no process.
+ */
+function adminOf(server: string): postgres.Sql {
+  const sql =
+    admins.get(server) ?? postgres(server, { max: 1, idle_timeout: ADMIN_IDLE_SEC, onnotice: () => undefined })
+  admins.set(server, sql)
+  return sql
 }
 
 async function asAdmin<T>(server: string, run: (sql: postgres.Sql) => Promise<T>): Promise<T> {
