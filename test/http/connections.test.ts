@@ -232,8 +232,10 @@ describe('answers', () => {
     await start({ stallMs: 60_000 }, { meters })
     const client = await open({ reads: false })
     client.socket.pause()
+    // More than is ever taken in, and no more: where all is, this must come to an end.
+    let bundles = 100
     const pump = () => {
-      while (!client.socket.destroyed && client.socket.write(BUNDLE.repeat(100)));
+      while (bundles > 0 && !client.socket.destroyed && client.socket.write(BUNDLE.repeat(100))) bundles--
     }
     client.socket.on('drain', pump)
     pump()
