@@ -53,7 +53,7 @@ const NEEDED_WEI = ETHER / 10n
 type EdgeAct = (play: Play, dice: Dice) => Promise<string | null>
 
 async function flood(play: Play, dice: Dice): Promise<string | null> {
-  const { chain, world } = play.stage
+  const { world } = play.stage
   const many = dice.between('junk', JUNK_MIN, JUNK_MAX)
   const buyer = dice.pick('junk buyer', BUYERS)
   for (let i = 0; i < many; i++) {
