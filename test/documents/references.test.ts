@@ -117,13 +117,21 @@ function wrongScripts(page: Page): string[] {
   return named.filter((name) => !Object.hasOwn(SCRIPTS, name))
 }
 
-/** Variables that are no setting of the service, but are read by a command, a script, a test or Node. */
+/** Variables that are no setting of the service, but are read by a command, a script, a test or Node; and constants of the rules. */
 const OTHER_VARIABLES = new Set([
   // How the documents write the file that any secret can be read from.
   'NAME_FILE',
   'NODE_OPTIONS',
   ...globSync(
-    ['src/cli/*.ts', 'scripts/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts', 'contracts/foundry.toml', 'ops/**/*'],
+    [
+      'src/cli/*.ts',
+      'src/domain/*.ts',
+      'scripts/**/*.ts',
+      'bench/**/*.ts',
+      'test/**/*.ts',
+      'contracts/foundry.toml',
+      'ops/**/*',
+    ],
     {
       cwd: ROOT,
     },

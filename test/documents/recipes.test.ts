@@ -1,0 +1,123 @@
+// The recipes of CONTRIBUTING.md: their places exist, and what belongs in all places of a recipe is in each. A failure names what is missing
+// and where.
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { parse } from 'yaml'
+import { SETTINGS } from '../../src/config/names.ts'
+import { MOVES, type Move } from '../../src/domain/transitions.ts'
+import { ROOT, readPage } from './pages.ts'
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const wordsIn = (text = '') => [...text.matchAll(/'(\w+)'/g)].map(([, word = '']) => word)
+/** Reasons for which a transfer is no sale: no operator decides about them. */
+const IGNORED = ['failed', 'zero', 'self', 'operator']
+
+test('the places of each recipe exist', () => {
+  const [, recipes = ''] = /^## Recipes\n(.*?)^## /ms.exec(readPage('CONTRIBUTING.md').text) ?? []
+  const places = [...recipes.matchAll(/^\| (`.+?) \| /gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
+  )
+  assert.ok(places.length > 25)
+  assert.deepEqual(
+    places.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  )
+})
+
+describe('a reason to hold a payment is', () => {
+  const [, type] = /export type HoldReason =\n([\s\S]*?)\n\n/.exec(read('src/domain/payment.ts')) ?? []
+  const reasons = wordsIn(type).sort()
+  const lacks = (place: string, found: readonly string[]) =>
+    assert.deepEqual(
+      reasons.filter((reason) => !found.includes(reason)),
+      [],
+      `missing in ${place}`,
+    )
+  const surplus = (place: string, found: readonly string[]) =>
+    assert.deepEqual(
+      found.filter((reason) => !reasons.includes(reason) && !IGNORED.includes(reason)),
+      [],
+      `unknown in ${place}`,
+    )
+  const places: Record<string, () => readonly string[]> = {
+    'schema.sql': () =>
+      [...(/payments_reason_check CHECK .*/.exec(read('schema.sql'))?.[0] ?? '').matchAll(/'(\w+)'::text/g)].map(
+        ([, reason = '']) => reason,
+      ),
+    'src/domain/transitions.ts': () =>
+      Object.values(MOVES as Record<string, Move>).flatMap(({ reasons = [], heldFor = [] }) => [
+        ...reasons,
+        ...heldFor,
+      ]),
+    'src/operator/payments.ts': () =>
+      wordsIn(/const REASONS.*= \[([\s\S]*?)\]/.exec(read('src/operator/payments.ts'))?.[1]),
+    'api/openapi.yaml': () => reasonsOfApi(),
+    'web/src/pages/payment-steps.tsx': () =>
+      [
+        ...(/const HELD.* = \{([\s\S]*?)\n\}/.exec(read('web/src/pages/payment-steps.tsx'))?.[1] ?? '').matchAll(
+          /^ {2}(\w+):/gm,
+        ),
+      ].map(([, reason = '']) => reason),
+    'docs/ADMIN.md': () => reasons.filter((reason) => read('docs/ADMIN.md').includes(`\n| \`${reason}\` | `)),
+    'docs/RUNBOOK.md': () => reasons.filter((reason) => read('docs/RUNBOOK.md').includes(`\n### ${reason}\n`)),
+  }
+  for (const [place, found] of Object.entries(places)) {
+    test(`in ${place}`, () => {
+      assert.ok(reasons.length > 10)
+      lacks(place, found())
+      surplus(place, found())
+    })
+  }
+})
+
+function reasonsOfApi(): string[] {
+  const { components } = parse(read('api/openapi.yaml'), { merge: true }) as {
+    components: { schemas: { Payment: { properties: { reason: { enum: (string | null)[] } } } } }
+  }
+  return components.schemas.Payment.properties.reason.enum.filter((reason) => reason !== null)
+}
+
+test('a setting is read by a file of src/config, and described', () => {
+  const files = globSync(['src/config/*.ts', 'src/config.ts'], { cwd: ROOT }).filter((path) => !/names\.ts$/.test(path))
+  const reading = files
+    .filter((path) => !path.endsWith('describe.ts'))
+    .map(read)
+    .join('\n')
+  const described = read('src/config/describe.ts')
+  const isIn = (text: string, name: string) =>
+    new RegExp(`\\b${name}\\b`).test(text) || text.includes(`\${role}${name.replace(/^(MINTER|DISTRIBUTOR)/, '')}`)
+  assert.deepEqual(
+    SETTINGS.filter((name) => !isIn(reading, name)),
+    [],
+    'no file of src/config reads it',
+  )
+  assert.deepEqual(
+    SETTINGS.filter((name) => !isIn(described, name)),
+    [],
+    'src/config/describe.ts does not show it',
+  )
+})
+
+describe('a step of a pass has its row in docs/ARCHITECTURE.md:', () => {
+  for (const pass of ['payments', 'credit']) {
+    test(pass, () => {
+      const [, rows = ''] =
+        new RegExp(`^The \\*\\*${pass}\\*\\* pass:\\n\\n((?:\\|.*\\n)+)`, 'm').exec(
+          readPage('docs/ARCHITECTURE.md').text,
+        ) ?? []
+      const onPage = [...rows.matchAll(/^\| `(\w+)` \| `([\w.-]+)` \|/gm)].map(([, name, file]) => `${name} of ${file}`)
+      const imports = read(`src/passes/${pass}.ts`).matchAll(/^import \{([^}]+)\} from '\.\/steps\/([\w.-]+)'/gm)
+      const inCode = [...imports].flatMap(([, names = '', file]) =>
+        names
+          .split(',')
+          .map((name) => name.trim())
+          .filter((name) => name !== '' && !name.startsWith('type '))
+          .map((name) => `${name} of ${file}`),
+      )
+      assert.ok(inCode.length > 5)
+      assert.deepEqual(onPage.sort(), inCode.sort())
+    })
+  }
+})
