@@ -5,10 +5,11 @@ import { checkClientTypes, writeClientTypes } from './client.ts'
 import { buildCommand, checkContracts } from './contracts.ts'
 import { writeMayImport } from './imports.ts'
 import { checkSchema, writeSchema } from './schema.ts'
+import { checkSettings, writeSettings } from './settings.ts'
 
 async function check(): Promise<boolean> {
   const contractsCode = checkContracts()
-  const current = [await checkClientTypes(), await checkSchema(), contractsCode === 0]
+  const current = [await checkClientTypes(), await checkSchema(), checkSettings(), contractsCode === 0]
   return current.every(Boolean)
 }
 
@@ -16,6 +17,7 @@ async function write(): Promise<boolean> {
   await writeClientTypes()
   writeCliReference()
   writeMayImport()
+  writeSettings()
   const contractsCode = buildCommand()
   return (await writeSchema()) && contractsCode === 0
 }

@@ -45,7 +45,7 @@ test('a switch is on or off in three words each, whatever it is by default', () 
 
 test('a text that is not set is its fallback, without complaint', () => {
   const source = sourceOf({})
-  assert.equal(readText(source, 'HOST', { form: /^never$/, remedy: 'set it' }, 'fallback'), 'fallback')
+  assert.equal(readText(source, 'QUOTE_TIER', { form: /^never$/, remedy: 'set it' }, 'fallback'), 'fallback')
   assert.deepEqual(source.problems, [])
 })
 

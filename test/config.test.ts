@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { parseEnv } from 'node:util'
 import { likelyMeant, SECRET_SETTINGS, SETTINGS } from '../src/config/names.ts'
 import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../src/config.ts'
 import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
@@ -760,41 +758,4 @@ test('no secret is printed, neither by the description nor by a complaint', () =
   const error = mistakes({ ...PRODUCTION, ...bad, PUBLIC_RPC_URL: `http://u:${marker}@x.example` })
   assert.ok(error.problems.length >= SECRET_SETTINGS.length)
   assert.ok(!error.message.includes(marker), error.message)
-})
-
-describe('the lists of settings agree', () => {
-  const root = new URL('../', import.meta.url)
-  const example = readFileSync(new URL('.env.example', root), 'utf8')
-
-  test('.env.example names every setting, each once', () => {
-    const named = [...example.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, name]) => name)
-    assert.deepEqual(named.sort(), [...SETTINGS].sort())
-  })
-
-  test('.env.example changes nothing as it is, and what it shows can be set', () => {
-    assert.deepEqual(Object.keys(parseEnv(example)), [])
-    const all = example.replaceAll(/^# ([A-Z][A-Z_]+=)/gm, '$1')
-    const { trustedProxies, ...http } = load({}, { '.env': all }).http
-    assert.deepEqual(trustedProxies, ['10.0.0.0/8', 'fd00::/8'])
-    const { trustedProxies: _, ...usual } = load({}).http
-    assert.deepEqual({ ...http, publicUrlSet: false, metricsPortSet: false }, usual)
-    assert.deepEqual(load({}, { '.env': all }).credit, load({}).credit)
-  })
-
-  test('.env.example marks as secret what is one', () => {
-    for (const paragraph of example.split('\n\n')) {
-      const names = [...paragraph.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, name]) => name ?? '')
-      const secret = names.some((name) => (SECRET_SETTINGS as readonly string[]).includes(name))
-      if (names.length > 0) assert.equal(paragraph.includes('(secret)'), secret, names.join())
-    }
-  })
-
-  test('docs/SETTINGS.md names every setting, each once', () => {
-    const page = readFileSync(new URL('docs/SETTINGS.md', root), 'utf8')
-    const rows = page.split('\n').filter((line) => line.startsWith('| `'))
-    const named = rows.flatMap((row) =>
-      [...(row.split('|')[1] ?? '').matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name]) => name),
-    )
-    assert.deepEqual(named.sort(), [...SETTINGS].sort())
-  })
 })

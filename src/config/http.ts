@@ -1,6 +1,7 @@
 // Where the service listens, and what origin wallets see. It must never take the origin from a request: anybody can choose
 // its Host.
 import { isIP } from 'node:net'
+import type { SettingOf } from './names.ts'
 import type { HttpConfig } from './shape.ts'
 import { type Source, shown } from './source.ts'
 import { PORTS, parseUrl, readNetworks, readSwitch, readWhole } from './values.ts'
@@ -29,7 +30,7 @@ function readMetricsPort(source: Source): number | null {
   return readWhole(source, 'METRICS_PORT', { ...PORTS, why: `${PORTS.why}; off serves no metrics` }, 9464)
 }
 
-function readHost(source: Source, name: 'HOST' | 'METRICS_HOST'): string {
+function readHost(source: Source, name: SettingOf<'host'>): string {
   const text = source.get(name)
   if (text === null) return '127.0.0.1'
   if (isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)) return text

@@ -1,76 +1,23 @@
-// The names of all settings, and which of them may hold a secret. Every other list of them (.env.example, docs/SETTINGS.md)
-// is held to this one by a test. It must never hold a value.
+// The names of the table's settings, and the one that a mistyped name was meant to be. It must never hold a value.
+import type { Kind } from './setting.ts'
+import { SETTING_GROUPS } from './table.ts'
+
+type Entry = (typeof SETTING_GROUPS)[number]['settings'][number]
+
+export type SettingName = Entry['name']
+export type SecretSetting = Extract<Entry, { readonly secret: true }>['name']
+export type PlainSetting = Exclude<SettingName, SecretSetting>
+/** The settings of a kind. */
+export type SettingOf<Kinds extends Kind> = Extract<Entry, { readonly kind: Kinds }>['name']
+
+const ENTRIES: readonly Entry[] = SETTING_GROUPS.flatMap(({ settings }) => [...settings])
+const isSecretEntry = (entry: Entry) => 'secret' in entry
 
 /** Settings whose value is shown as it is. */
-export const PLAIN_SETTINGS = [
-  'NODE_ENV',
-  'LOG_LEVEL',
-  'HOST',
-  'PORT',
-  'METRICS_HOST',
-  'METRICS_PORT',
-  'PUBLIC_URL',
-  'TRUSTED_PROXIES',
-  'SMART_WALLET_LOGIN',
-  'DATA_DIR',
-  'CHAIN_PORT',
-  'DATABASE_PREPARE',
-  'PUBLIC_RPC_URL',
-  'CHAIN_ID',
-  'FACTORY_ADDRESS',
-  'FACTORY_CODE_HASH',
-  'FORMER_FACTORIES',
-  'START_BLOCK',
-  'FINALITY',
-  'VALID_FOR_SEC',
-  'FEE_CAP_WEI',
-  'TIP_MAX_WEI',
-  'PAYMENT_ADDRESS',
-  'QUOTE_TIER',
-  'PRICE_GRACE_SEC',
-  'HOLDING_RETRY_SEC',
-  'MINTER_KEYSTORE',
-  'MINTER_ADDRESS',
-  'DISTRIBUTOR_KEYSTORE',
-  'DISTRIBUTOR_ADDRESS',
-  'FUNDS_WARN_TRANSACTIONS',
-  'DIST_ENABLED',
-  'DIST_MODE',
-  'CREDIT_MIN_WEI',
-  'CREDIT_MAX_WEI',
-  'CREDIT_INTERVAL_SEC',
-  'CREDIT_SLOT_SEC',
-  'TICK_SEC',
-  'STALE_AFTER_SEC',
-  'SCHEDULER',
-  'PRICE_FIELD',
-  'WEBHOOK_ALLOW_PRIVATE',
-] as const
+export const PLAIN_SETTINGS = ENTRIES.filter((entry) => !isSecretEntry(entry)).map(({ name }) => name) as PlainSetting[]
 
-/** Settings that are or may hold a secret (a URL may carry a password or a key): never shown, and read from NAME_FILE too. */
-export const SECRET_SETTINGS = [
-  'DATABASE_URL',
-  'DATABASE_DIRECT_URL',
-  'DATABASE_READ_URL',
-  'RPC_URL',
-  'MINTER_PRIVATE_KEY',
-  'MINTER_KEYSTORE_PASSWORD',
-  'MINTER_SIGNER_URL',
-  'DISTRIBUTOR_PRIVATE_KEY',
-  'DISTRIBUTOR_KEYSTORE_PASSWORD',
-  'DISTRIBUTOR_SIGNER_URL',
-  'SESSION_SECRET',
-  'SESSION_SECRET_PREVIOUS',
-  'ADMIN_KEY',
-  'CRON_KEY',
-  'PRICE_URL',
-  'WEBHOOK_URL',
-  'WEBHOOK_SECRET',
-] as const
-
-export type PlainSetting = (typeof PLAIN_SETTINGS)[number]
-export type SecretSetting = (typeof SECRET_SETTINGS)[number]
-export type SettingName = PlainSetting | SecretSetting
+/** Settings that are or may hold a secret. */
+export const SECRET_SETTINGS = ENTRIES.filter(isSecretEntry).map(({ name }) => name) as SecretSetting[]
 
 export const SETTINGS: readonly SettingName[] = [...PLAIN_SETTINGS, ...SECRET_SETTINGS]
 

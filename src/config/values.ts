@@ -3,7 +3,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { checksum } from '../chain/wallets.ts'
 import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
-import type { PlainSetting, SettingName } from './names.ts'
+import type { SettingOf } from './names.ts'
 import { type Source, shown } from './source.ts'
 
 /** A day: what few waits or pauses of the service should exceed. */
@@ -21,7 +21,7 @@ export interface Bounds {
 /** A whole number within its bounds. */
 export function readWhole<Fallback extends number | null>(
   source: Source,
-  name: PlainSetting,
+  name: SettingOf<'port' | 'whole' | 'seconds'>,
   { min, max, why }: Bounds,
   fallback: Fallback,
 ): number | Fallback {
@@ -34,7 +34,7 @@ export function readWhole<Fallback extends number | null>(
 }
 
 /** An amount of wei. */
-export function readWei<Fallback extends Wei | null>(source: Source, name: PlainSetting, fallback: Fallback) {
+export function readWei<Fallback extends Wei | null>(source: Source, name: SettingOf<'wei'>, fallback: Fallback) {
   const text = source.get(name)
   if (text === null) return fallback
   try {
@@ -52,7 +52,7 @@ const ON = ['true', 'on', '1']
 const OFF = ['false', 'off', '0']
 
 /** true, on or 1; false, off or 0. */
-export function readSwitch(source: Source, name: PlainSetting, fallback: boolean): boolean {
+export function readSwitch(source: Source, name: SettingOf<'switch'>, fallback: boolean): boolean {
   const text = source.get(name)
   if (text === null) return fallback
   const word = text.toLowerCase()
@@ -65,7 +65,7 @@ export function readSwitch(source: Source, name: PlainSetting, fallback: boolean
 /** One of a few words. */
 export function readChoice<Choice extends string>(
   source: Source,
-  name: PlainSetting,
+  name: SettingOf<'word'>,
   choices: readonly Choice[],
   fallback: Choice,
 ): Choice {
@@ -79,7 +79,7 @@ export function readChoice<Choice extends string>(
 /** Text that `form` matches; `remedy` tells what to set otherwise. */
 export function readText<Fallback extends string | null>(
   source: Source,
-  name: PlainSetting,
+  name: SettingOf<'text'>,
   { form, remedy }: { form: RegExp; remedy: string },
   fallback: Fallback,
 ): string | Fallback {
@@ -99,7 +99,7 @@ export function parseAddress(text: string): Address | null {
 }
 
 /** An address that is not the zero address. */
-export function readAddress(source: Source, name: PlainSetting): Address | null {
+export function readAddress(source: Source, name: SettingOf<'address'>): Address | null {
   const text = source.get(name)
   if (text === null) return null
   const value = parseAddress(text)
@@ -113,7 +113,7 @@ export function readAddress(source: Source, name: PlainSetting): Address | null 
 }
 
 /** A hash, or null where the setting is not set. */
-export function readHash(source: Source, name: PlainSetting): Hash | null {
+export function readHash(source: Source, name: SettingOf<'hash'>): Hash | null {
   const text = source.get(name)
   if (text === null) return null
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase() as Hash
@@ -146,7 +146,7 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
 }
 
 /** URLs of HTTP services, separated by commas. */
-export function readHttpUrls(source: Source, name: SettingName, countMax: number): string[] {
+export function readHttpUrls(source: Source, name: SettingOf<'url'>, countMax: number): string[] {
   const given = source.get(name)
   if (given === null) return []
   const texts = given
@@ -166,7 +166,7 @@ export function readHttpUrls(source: Source, name: SettingName, countMax: number
 export const POSTGRES_URL = /^postgres(ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*(?:\/[^/?#\s]*)?(?:\?\S*)?$/
 
 /** A PostgreSQL connection URL. */
-export function readPostgresUrl(source: Source, name: SettingName): string | null {
+export function readPostgresUrl(source: Source, name: SettingOf<'url'>): string | null {
   const text = source.get(name)
   if (text === null || POSTGRES_URL.test(text)) return text
   source.refuse(
@@ -177,7 +177,7 @@ export function readPostgresUrl(source: Source, name: SettingName): string | nul
 }
 
 /** Networks of proxies, as CIDR or single addresses. */
-export function readNetworks(source: Source, name: PlainSetting): string[] {
+export function readNetworks(source: Source, name: SettingOf<'list'>): string[] {
   const networks = (source.get(name) ?? '').split(/[\s,]+/).filter((text) => text !== '')
   for (const network of networks) {
     const mistake = networkMistake(network)

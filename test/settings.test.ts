@@ -1,0 +1,99 @@
+// The table of settings (src/config/table.ts) and what is made from it hold each other: the readers, .env.example, docs/SETTINGS.md.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { parseEnv } from 'node:util'
+import { envExample, withSettings } from '../scripts/settings.ts'
+import { isSecret, SETTINGS, type SettingName } from '../src/config/names.ts'
+import type { Setting } from '../src/config/setting.ts'
+import { SETTING_GROUPS } from '../src/config/table.ts'
+import { describeConfig, inspectConfig } from '../src/config.ts'
+import { firstSaleTerms } from '../src/domain/tiers.ts'
+
+const TABLE: readonly (Setting & { name: SettingName })[] = SETTING_GROUPS.flatMap(({ settings }) => [...settings])
+const EXTERNAL = {
+  RPC_URL: 'http://127.0.0.1:9999',
+  FACTORY_ADDRESS: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  DATABASE_URL: 'postgres://localhost/x',
+}
+const isSecretName = (name: string) => isSecret(name as SettingName)
+
+function inspect(env: Record<string, string>, dotEnv = '') {
+  const readFile = (path: string) => {
+    if (path === '.env') return dotEnv
+    throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' })
+  }
+  return inspectConfig(env, { readFile })
+}
+
+function load(env: Record<string, string>, dotEnv = '') {
+  const { config, problems } = inspect(env, dotEnv)
+  assert.deepEqual(problems, [])
+  return config
+}
+
+describe('the lists of settings agree', () => {
+  const root = new URL('../', import.meta.url)
+  const example = readFileSync(new URL('.env.example', root), 'utf8')
+
+  test('.env.example names every setting, each once', () => {
+    const named = [...example.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, name]) => name)
+    assert.deepEqual(named.sort(), [...SETTINGS].sort())
+  })
+
+  test('.env.example changes nothing as it is, and what it shows can be set', () => {
+    assert.deepEqual(Object.keys(parseEnv(example)), [])
+    const all = example.replaceAll(/^# ([A-Z][A-Z_]+=)/gm, '$1')
+    const { http, payments, ...rest } = load({}, all)
+    const { http: usualHttp, payments: usualPayments, ...usual } = load({})
+    assert.deepEqual({ ...http, publicUrlSet: false, metricsPortSet: false }, usualHttp)
+    assert.deepEqual(firstSaleTerms(payments), firstSaleTerms(usualPayments))
+    assert.deepEqual(rest, usual)
+  })
+
+  test('.env.example and docs/SETTINGS.md are what the table makes, and every setting is in both, each once', () => {
+    assert.equal(example, envExample())
+    const page = readFileSync(new URL('docs/SETTINGS.md', root), 'utf8')
+    assert.equal(page, withSettings(page))
+    const rows = [...page.matchAll(/^\| `([A-Z][A-Z_]+)`( 🔑)? \|/gm)]
+    assert.deepEqual(rows.map(([, name]) => name).sort(), [...SETTINGS].sort())
+    for (const [, name = '', mark] of rows) assert.equal(mark !== undefined, isSecretName(name), name)
+  })
+
+  test('.env.example marks as secret what is one', () => {
+    for (const paragraph of example.split('\n\n')) {
+      const [name, second] = [...paragraph.matchAll(/^# ([A-Z][A-Z_]+)=/gm)].map(([, found]) => found)
+      assert.equal(second, undefined)
+      if (name !== undefined) assert.equal(paragraph.startsWith('# (secret) '), isSecretName(name), name)
+    }
+  })
+
+  test('the defaults of the table are those that hold, with an embedded chain and without', () => {
+    const [embedded, external] = [describeConfig(load({})), describeConfig(load(EXTERNAL))]
+    for (const setting of TABLE) {
+      const { name, otherwise } = setting
+      if (setting.default !== undefined || setting.embedded !== undefined) {
+        assert.equal(embedded[name], setting.embedded ?? setting.default, name)
+        assert.equal(external[name], setting.default ?? null, name)
+      } else if (otherwise === undefined) {
+        assert.ok([null, 'embedded'].includes(embedded[name]), name)
+      }
+    }
+  })
+
+  test('every setting of the table is read: a text that is none is refused, or is in the configuration', () => {
+    const before = inspect({})
+    for (const name of SETTINGS) assert.notDeepEqual(inspect({ [name]: '\u00a7 1' }), before, name)
+  })
+
+  test('the examples of the table are taken', () => {
+    for (const { name, example: given } of TABLE) {
+      if (given === undefined) continue
+      const { problems } = inspect({ [name]: given })
+      assert.deepEqual(
+        problems.filter(({ setting }) => setting === name),
+        [],
+      )
+    }
+  })
+})
