@@ -80,7 +80,9 @@ function reasonsOfApi(): string[] {
 }
 
 test('a setting is read by a file of src/config, and described', () => {
-  const files = globSync(['src/config/*.ts', 'src/config.ts'], { cwd: ROOT }).filter((path) => !/(names|table)\.ts$/.test(path))
+  const files = globSync(['src/config/*.ts', 'src/config.ts'], { cwd: ROOT }).filter(
+    (path) => !/(names|table)\.ts$/.test(path),
+  )
   const reading = files
     .filter((path) => !path.endsWith('describe.ts'))
     .map(read)
