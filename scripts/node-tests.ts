@@ -31,6 +31,7 @@ const SLOWEST_SHOWN = 10
  * each fills a core at its start. The printed list of slowest files says what belongs here.
  */
 const SLOW_FIRST = [
+  'test/documents/tutorial.test.ts',
   'test/web/console.test.ts',
   'test/e2e/main-job.test.ts',
   'test/web/wallets.test.ts',

@@ -16,9 +16,9 @@ const PROGRAM = /(?:^|[;|&(]\s*|\bdo )(?:[A-Z_]+=\S* )*(?:npx )?(?:node-)?ledger
 const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
 }
-/** A path of the service, not one of a file below a folder. */
+/** A path of the service, not one of a file below a folder; and the method, where one stands before it. */
 const ROUTE =
-  /(?:^|[\s"'`(]|localhost:\d+|\$\{?url\}?)(\/(?:api|docs|\.well-known|healthz|readyz|owner|console)\b[^\s"'`),;?]*)/gm
+  /(?:^|\b(GET|POST) |[\s"'`(]|localhost:\d+|\$\{?url\}?)(\/(?:api|docs|\.well-known|healthz|readyz|owner|console)\b[^\s"'`),;?]*)/gm
 const SHELLS = ['sh', 'bash', 'shell']
 
 test('documents, commands and routes are found in them', () => {
@@ -151,23 +151,27 @@ function unknownVariables(page: Page): string[] {
 
 const settings = { publicUrl: 'http://x', sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
 const ROUTES = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never)).map(
-  ({ path }) => path.split('/'),
+  ({ path, methods }) => ({ parts: path.split('/'), methods: methods === 'any' ? ['GET', 'POST'] : [...methods] }),
 )
 
-const unknownRoutes = (page: Page) => routesIn(page).filter((path) => !isRoute(path))
+const unknownRoutes = (page: Page) =>
+  routesIn(page)
+    .filter(({ method, path }) => !isRoute(method, path))
+    .map(({ method, path }) => `${method ?? ''} ${path}`)
 
 /** Routes that are named in full, in code; a part that stands for another is `:id`, `{id}`, `<id>`, `…` or a value. */
-function routesIn(page: Page): string[] {
+function routesIn(page: Page): { method: string | undefined; path: string }[] {
   const code = [...blocksOf(page).map(({ text }) => text), ...spansOf(page)].join('\n')
-  return [...code.matchAll(ROUTE)].map(([, path = '']) => path)
+  return [...code.matchAll(ROUTE)].map(([, method, path = '']) => ({ method, path }))
 }
 
-function isRoute(path: string): boolean {
+function isRoute(method: string | undefined, path: string): boolean {
   const parts = path.split('#')[0]?.split('/') ?? []
   const isOpen = parts.some((part) => part === '…' || part === '*')
   return ROUTES.some(
     (route) =>
-      (isOpen || parts.length <= route.length) &&
-      parts.every((part, i) => part === '…' || part === '*' || route[i]?.startsWith(':') || route[i] === part),
+      (method === undefined || route.methods.some((own) => own === method)) &&
+      (isOpen || parts.length <= route.parts.length) &&
+      parts.every((part, i) => ['…', '*'].includes(part) || route.parts[i]?.startsWith(':') || route.parts[i] === part),
   )
 }
