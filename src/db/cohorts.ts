@@ -60,10 +60,11 @@ export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): 
 /**
  * Whether a cohort `c` is odd: it was opened with an interval that the ledger's terms did not have then and the contract's owner has not set since, or
  * with a phase that is no multiple of the slot. What was signed by earlier terms may have been opened within an hour of their end. Cohorts from before the
- * first terms were entered are none: a ledger that was begun anew does not know what terms they were opened by.
+ * first terms were entered are none: a ledger that was begun anew does not know what terms they were opened by. Nor are those of which the opening was not
+ * kept: an earlier version stored them. Never null.
  */
 export function isOdd(sql: Sql) {
-  return sql`(c.opened_at >= (SELECT floor(extract(epoch FROM min(entered_at))) FROM credit_terms) AND NOT EXISTS (SELECT FROM credit_terms t
+  return sql`(coalesce(c.opened_at >= (SELECT floor(extract(epoch FROM min(entered_at))) FROM credit_terms), false) AND NOT EXISTS (SELECT FROM credit_terms t
     WHERE t.from_time <= c.opened_at AND c.first_due % t.slot_sec = 0
       AND (c.owner_set_block IS NOT NULL OR t.interval_sec = c.opened_interval_sec)
       AND NOT EXISTS (SELECT FROM credit_terms next

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
 import { encodeCall } from '../../src/chain/sender.ts'
-import { readOddCohorts } from '../../src/db/cohorts.ts'
+import { readOddCohorts, readSoundCohorts } from '../../src/db/cohorts.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -178,6 +178,14 @@ test('a cohort that was opened by terms that ended since is sound', async () => 
     SELECT (SELECT block_time FROM cursors), payouts, min_wei, max_wei, 700, 70, 'test' FROM credit_terms ORDER BY from_time LIMIT 1`
   assert.equal((await readOddCohorts(world.pool)).length, before)
   await world.pool`DELETE FROM credit_terms WHERE interval_sec = 700`
+})
+
+test('a cohort that an earlier version stored, without what it was opened with, is sound: it takes nodes and is credited', async () => {
+  const { pool } = world
+  const numbers = async () => (await readSoundCohorts(pool)).map(({ cohort }) => cohort)
+  const sound = await numbers()
+  await pool`UPDATE cohorts SET opened_interval_sec = NULL, first_due = NULL, opened_at = NULL WHERE cohort = ANY(${sound})`
+  assert.deepEqual(await numbers(), sound)
 })
 
 test('before any verdict the price alone says which tier was paid for', async () => {
