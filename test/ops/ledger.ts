@@ -16,17 +16,18 @@ export interface LedgerService extends Service {
   buy(account: number): Promise<void>
   /** Runs passes until so many nodes are in the ledger, as the public reads tell. */
   nodes(count: number): Promise<void>
-  /** An admin read. */
-  admin<T>(path: string): Promise<T>
+  /** An admin read; an act where there is a body. */
+  admin<T>(path: string, body?: object): Promise<T>
 }
 
-/** Starts one. The settings that tests have in common are filled in. */
-export async function startLedger(dataDir: string, env: Record<string, string>): Promise<LedgerService> {
-  const service = await startService(dataDir, {
+/** Starts one. The settings that tests have in common are filled in. `main` is the file to run, where that is not this tree's. */
+export async function startLedger(dataDir: string, env: Record<string, string>, main?: string): Promise<LedgerService> {
+  const settings = {
     ...{ SCHEDULER: 'off', CRON_KEY, ADMIN_KEY, LOG_LEVEL: 'warn' },
     ...{ CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5', TICK_SEC: '5' },
     ...env,
-  })
+  }
+  const service = await startService(dataDir, settings, undefined, undefined, main)
   const chain = await service.get<WellKnown>('/.well-known/node-ledger.json')
   const pass: LedgerService['pass'] = async (name) => {
     const answer = await fetch(`${service.url}/api/cron/${name}`, {
@@ -53,9 +54,12 @@ export async function startLedger(dataDir: string, env: Record<string, string>):
       await ledger.pay(account)
       await nodes(totalNodes + 1)
     },
-    admin: async <T>(path: string) => {
-      const answer = await fetch(`${service.url}/api/admin/${path}`, { headers: { 'x-admin-key': ADMIN_KEY } })
-      if (!answer.ok) throw new Error(`GET /api/admin/${path}: ${answer.status} ${await answer.text()}`)
+    admin: async <T>(path: string, body?: object) => {
+      const answer = await fetch(`${service.url}/api/admin/${path}`, {
+        headers: { 'x-admin-key': ADMIN_KEY, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      })
+      if (!answer.ok) throw new Error(`/api/admin/${path}: ${answer.status} ${await answer.text()}`)
       return (await answer.json()) as T
     },
   }

@@ -42,17 +42,18 @@ export interface Service {
 /**
  * Starts the service itself, so that a kill hits it and no launcher, and waits for its banner. Throws with what it said when there is none.
  * `onOutput` is told all that it wrote so far whenever there is more, from before the banner on. A `launcher` must become the service,
- * as prlimit does.
+ * as prlimit does. `main` is the file to run, where that is not this tree's.
  */
 export async function startService(
   dataDir: string,
   env: Record<string, string> = {},
   onOutput: (output: string) => void = () => {},
   launcher: readonly string[] = [],
+  main = MAIN,
 ): Promise<Service> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOnce(dataDir, env, onOutput, launcher)
+      return await startOnce(dataDir, env, onOutput, [...launcher, process.execPath, main, 'start'])
     } catch (error) {
       // A port that was free when it was chosen may have been given to another test since.
       if (attempt === STARTS_MAX || !/Port \d+ is taken/.test(String(error))) throw error
@@ -64,9 +65,8 @@ async function startOnce(
   dataDir: string,
   env: Record<string, string>,
   onOutput: (output: string) => void,
-  launcher: readonly string[],
+  [program = '', ...args]: readonly string[],
 ): Promise<Service> {
-  const [program = '', ...args] = [...launcher, process.execPath, MAIN, 'start']
   const child = spawn(program, args, {
     env: {
       ...runtimeEnv(),
