@@ -21,6 +21,8 @@ import { type LedgerService, startLedger } from './ledger.ts'
 
 /** The schema began with it: there is no code before that knows this ledger. Raise it once a release no longer lets the older one go on. */
 const FIRST = '0001_schema.sql'
+/** It starts a service four times and runs a hundred passes: half a minute, on a busy machine several. */
+const TEST_MS = 600_000
 /** Far more passes, each with a block, than a mint or a round takes. */
 const TICKS_MAX = 8
 /** No tier's price. */
@@ -58,6 +60,9 @@ for (const migration of names.filter((name) => name > FIRST)) {
     try {
       await upgradeAndGoBack(world, { main, start })
       for (const service of running) sawNothing(service)
+    } catch (error) {
+      for (const service of running) t.diagnostic(service.output())
+      throw error
     } finally {
       for (const service of running) await service.stop()
       await world.close()
