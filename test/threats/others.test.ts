@@ -5,7 +5,7 @@ import { encodeFunctionData } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
-import { changeTier, setOnSale } from '../../src/operator/tiers.ts'
+import { changeTier } from '../../src/operator/tiers.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 import { attack, balanceOf } from './stage.ts'
 
@@ -91,8 +91,9 @@ attack(
     const cheap = await world.pay(6, 1n)
     await world.settle()
     assert.equal((await paymentOf(world, cheap))?.state, 'minted', 'a node for one wei')
-    // What the runbook says: off sale, the thief's price buys nothing from the next block on.
-    assert.ok(!isOperatorRefusal(await setOnSale(world.ctx, OPERATOR, { tierId: 'basic', onSale: false })))
+    // What the runbook says: the operator's price, at once, leaves the thief's no grace.
+    const own = { tierId: 'basic', priceWei: BASIC.toString(), atOnce: true }
+    assert.ok(!isOperatorRefusal(await changeTier(world.ctx, OPERATOR, own)))
     await world.chain.mine()
     const late = await world.pay(6, 1n)
     await world.settle()
