@@ -37,7 +37,7 @@ import {
 import { adoptEndpoints, startWebhooks } from './webhooks/worker.ts'
 
 export { operatorDeps } from './pass-context.ts'
-export { StartError } from './settle.ts'
+
 
 /** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
 const POOL_MAX = 10

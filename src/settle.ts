@@ -292,7 +292,7 @@ export async function lookAtWallet(
 }
 
 /** What is to be said of the payments wallets at start: that there is none, or that the environment names another one. */
-export function walletsToTell(entered: readonly PaymentWallet[], named: Address | null): string[] {
+function walletsToTell(entered: readonly PaymentWallet[], named: Address | null): string[] {
   if (entered.length === 0)
     return ['this ledger has no payments wallet: nothing can be bought until "node-ledger wallets set" enters one']
   if (named === null || named === entered.at(-1)?.wallet) return []
@@ -325,7 +325,7 @@ async function enterFirst(pool: Pool, contract: ContractReader, named: TermsCont
 }
 
 /** What is to be said of the terms at start: that there are none, or that the environment names others than the ledger has. */
-export function termsToTell(entered: readonly CreditTerms[], named: TermsContent | null): string[] {
+function termsToTell(entered: readonly CreditTerms[], named: TermsContent | null): string[] {
   const last = entered.at(-1)
   if (!last)
     return [

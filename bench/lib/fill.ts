@@ -13,7 +13,7 @@ export interface LedgerSize {
 
 /** One tier at the default schedule: an hour's phases of a day. */
 export const COHORTS = 24
-export const NODES_PER_WALLET = 2
+const NODES_PER_WALLET = 2
 /** As many as the service keeps. */
 const HEADERS = 8_192
 const BLOCK_SEC = 12

@@ -57,7 +57,7 @@ export function freshAccount(): Account {
   return privateKeyToAccount(generatePrivateKey())
 }
 
-export function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: string; factory: `0x${string}` }) {
+function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: string; factory: `0x${string}` }) {
   const chain = defineChain({
     id: chainId,
     name: 'embedded',

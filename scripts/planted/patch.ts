@@ -142,7 +142,7 @@ export function patchFileName(name: string): string {
 }
 
 /** Where in the text the hunk's lines stand, in characters; a problem unless that is one place. */
-export function findPlace(text: string, hunk: Hunk): Place {
+function findPlace(text: string, hunk: Hunk): Place {
   const wanted = `\n${oldLines(hunk).join('\n')}\n`
   const inLines = `\n${text}`
   const first = inLines.indexOf(wanted)
@@ -197,7 +197,7 @@ export function refreshHunk(text: string, hunk: Hunk): Hunk | null {
 }
 
 /** The changed lines, which begin at `line` (from 0), in the least context that is found once only; null if there is none. */
-export function inContext(text: string, line: number, core: Hunk): Hunk | null {
+function inContext(text: string, line: number, core: Hunk): Hunk | null {
   const lines = text.replace(/\n$/, '').split('\n')
   const end = line + oldLines(core).length
   const context = (from: number, to: number) =>

@@ -154,7 +154,7 @@ const FORMER_VIEWS = ['maxPerWallet', 'minter', 'distributor'] as const satisfie
 const NEW_VIEW = 'leastInterval' satisfies ViewName
 
 /** What a factory of the first version is called, and what is to be done about it. */
-export const FIRST_VERSION = {
+const FIRST_VERSION = {
   problem: (factory: Address) =>
     `the contract at ${factory} is a node factory of the first version, which this version does not know how to call`,
   remedy: 'Run it with the version it was deployed with, or deploy a new factory with "node-ledger deploy".',
@@ -177,7 +177,7 @@ async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | 'form
 }
 
 /** Whether there is a factory of the first version. False where there is another contract, or none. */
-export async function isFirstVersion(rpc: Rpc, factory: Address): Promise<boolean> {
+async function isFirstVersion(rpc: Rpc, factory: Address): Promise<boolean> {
   return (await askRoles(rpc, factory)) === 'former'
 }
 

@@ -84,7 +84,7 @@ export function safeNumber(value: bigint, what: string): number {
   return Number.isSafeInteger(number) ? number : malformed(what)
 }
 
-export function hash32(value: unknown, what: string): Hash {
+function hash32(value: unknown, what: string): Hash {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) malformed(what)
   return value.toLowerCase() as Hash
 }

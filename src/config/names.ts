@@ -14,7 +14,7 @@ const ENTRIES: readonly Entry[] = SETTING_GROUPS.flatMap(({ settings }) => [...s
 const isSecretEntry = (entry: Entry) => 'secret' in entry
 
 /** Settings whose value is shown as it is. */
-export const PLAIN_SETTINGS = ENTRIES.filter((entry) => !isSecretEntry(entry)).map(({ name }) => name) as PlainSetting[]
+const PLAIN_SETTINGS = ENTRIES.filter((entry) => !isSecretEntry(entry)).map(({ name }) => name) as PlainSetting[]
 
 /** Settings that are or may hold a secret. */
 export const SECRET_SETTINGS = ENTRIES.filter(isSecretEntry).map(({ name }) => name) as SecretSetting[]

@@ -236,11 +236,6 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
   return row
 }
 
-/** Throws when the database cannot be reached. */
-export async function pingDatabase(sql: Sql): Promise<void> {
-  await sql`SELECT 1`
-}
-
 const INT8_MAX = 2n ** 63n - 1n
 
 /**

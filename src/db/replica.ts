@@ -4,7 +4,7 @@ import { shared } from '../lib/cache.ts'
 import type { Pool } from './sql.ts'
 
 /** A replica further behind is not read from: balances and prices would be older than their caches allow for. */
-export const REPLICA_LAG_MS_MAX = 10_000
+const REPLICA_LAG_MS_MAX = 10_000
 const LOOK_EVERY_MS = 1_000
 /** Positions remembered until the replica has reached them; one a second while it lags. */
 const MARKS_MAX = 64

@@ -10,7 +10,7 @@ export type TermsContent = Omit<CreditTerms, 'fromTime'>
  * Seconds between the latest block time that is known and the time from which an entry holds at the earliest: every instance follows, and every
  * outstanding round is planned, long before.
  */
-export const TERMS_AHEAD_SEC = 300
+const TERMS_AHEAD_SEC = 300
 /** Cohort numbers have 16 bits: with 255 to a tier, a schedule can change many times before they run out. */
 export const COHORTS_PER_TIER_MAX = 255
 

@@ -27,7 +27,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** What tells this process from every other that had or will have its number; null when it does not run. */
-export function identityOf(pid: number): string | null {
+function identityOf(pid: number): string | null {
   if (!isAlive(pid)) return null
   const stat = readProc(pid, 'stat')
   if (stat !== null) {

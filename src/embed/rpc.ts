@@ -4,7 +4,7 @@
 const CALL_TIMEOUT_MS = 10_000
 
 /** The node answered with an error; `code` and `data` are its own. */
-export class RpcCallError extends Error {
+class RpcCallError extends Error {
   override readonly name = 'RpcCallError'
   readonly code: number
   readonly data: unknown

@@ -27,7 +27,7 @@ export const securityHeaders = (production: boolean): SecurityHeaders =>
 
 const JSON_TYPE = 'application/json'
 const NO_STORE = 'no-store'
-export const PRIVATE_NO_STORE = 'private, no-store'
+const PRIVATE_NO_STORE = 'private, no-store'
 /** The slowest that a large body is sent: 4 KB a second, and a minute besides. */
 const SEND_BYTES_PER_MS_MIN = 4
 const SEND_MS_MIN = 60_000

@@ -17,7 +17,7 @@ import { buildRoutes } from './routes.ts'
 import { buildTools } from './tools.ts'
 
 /** The request line and the headers together. */
-export const HEADER_BYTES_MAX = 16 * 1024
+const HEADER_BYTES_MAX = 16 * 1024
 const LIMITS = {
   /** A request, headers and body, must have arrived by then; whoever is slower is cut off. */
   requestTimeout: 8_000,

@@ -38,7 +38,7 @@ type RebuildRules = FollowRules & FinalityRules
 type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
 /** A rebuild that cannot begin or go on; the message says what to do. */
-export class RebuildError extends KnownError {
+class RebuildError extends KnownError {
   override readonly name = 'RebuildError'
 
   constructor(message: string) {

@@ -12,7 +12,6 @@ import { until } from '../support/until.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 export const BASIC = ETHER / 100n
-export const PLUS = ETHER / 40n
 
 export interface Stage {
   world: World

@@ -4,7 +4,7 @@ import { type Service, startService, type WellKnown, wallet } from '../support/s
 import { until } from '../support/until.ts'
 
 const CRON_KEY = 'cron-key-of-the-tests-0123456789ab'
-export const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
+const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 const BASIC_WEI = 10n ** 16n
 
 export interface LedgerService extends Service {

@@ -120,7 +120,7 @@ const CLAIMABLE = 6
 const running = new AsyncLocalStorage<Instance>()
 
 /** What ends an instance: nobody catches it but who started the pass. */
-export class Died extends Error {
+class Died extends Error {
   override readonly name = 'Died'
 }
 

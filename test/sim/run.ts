@@ -30,7 +30,7 @@ const SEEDS_PER_CHAIN = 25
 const LONG_WAIT_BLOCKS = 13
 /** Seeds whose chain has no use for the fork guard. */
 const UNGUARDED = 0.15
-export const SIM_FAULTS: readonly Fault[] = FAULTS
+const SIM_FAULTS: readonly Fault[] = FAULTS
 /** Reading four megabytes takes as long as a whole pass. */
 const DEAR: Fault = 'giant'
 

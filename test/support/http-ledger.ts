@@ -13,7 +13,7 @@ export function walletOf(number: number): Address {
   return `0x${number.toString(16).padStart(40, 'a')}` as Address
 }
 
-export const GENESIS_TIME = 1_750_000_000
+const GENESIS_TIME = 1_750_000_000
 const blockTime = (block: number) => GENESIS_TIME + block
 
 /** Tiers basic (0.01 ether), plus (0.025) and founder (0.05, token holders only), and legacy, which is off sale. */
@@ -52,7 +52,7 @@ export async function insertAnyTerms(sql: Pool): Promise<void> {
 }
 
 /** The block up to which the ledger has followed. */
-export async function followTo(sql: Pool, block: number): Promise<void> {
+async function followTo(sql: Pool, block: number): Promise<void> {
   await sql`
     INSERT INTO cursors (name, block_number, block_hash, block_time)
     VALUES ('follow', ${block}, ${hashOf(`block ${block}`)}, ${blockTime(block)})
@@ -156,7 +156,7 @@ export async function insertRound(
 }
 
 /** A withdrawal that went through, or one that reverted and moved nothing. */
-export async function insertWithdrawal(
+async function insertWithdrawal(
   sql: Pool,
   withdrawal: { nodeId: number; amountWei: bigint; to: Address; block: number; failed?: boolean },
 ): Promise<void> {

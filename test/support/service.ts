@@ -17,7 +17,7 @@ const START_MS = 60_000
 const STARTS_MAX = 3
 const STOP_MS = 40_000
 
-export const walletAbi = parseAbi([
+const walletAbi = parseAbi([
   'function nodeInfo(uint256 id) view returns (address owner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohort)',
   'function nodesOf(address wallet) view returns (uint256[])',
   'function withdraw(uint256 id, address to, uint256 amount)',

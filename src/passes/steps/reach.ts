@@ -58,7 +58,7 @@ export async function lookOnce(
 }
 
 /** Starts the payments pass once, and waits for it no longer than a request may. Null where it takes longer, or fails. */
-export async function triggerPaymentsPass(
+async function triggerPaymentsPass(
   ctx: Polling & Logging,
   runPayments: () => Promise<PaymentsOutcome>,
 ): Promise<PaymentsOutcome | null> {

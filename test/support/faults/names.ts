@@ -1,7 +1,7 @@
 // The faults a provider can be given, by name, and which of them change a single call's answer and which a whole reply.
 
 /** What becomes of one call's answer; the other calls of its batch are answered truly. */
-export const CALL_FAULTS = [
+const CALL_FAULTS = [
   'staleHead', // an older block, with the nonce and balance of then, for the latest
   'missingBlock', // null for a block that is there
   'otherFork', // a block with another parent
@@ -21,7 +21,7 @@ export const CALL_FAULTS = [
 ] as const
 
 /** What becomes of a whole HTTP reply, a batch's included. */
-export const REPLY_FAULTS = [
+const REPLY_FAULTS = [
   'delay', // late, but in time
   'hang', // no answer at all
   'reset', // the connection breaks before anything was passed on

@@ -99,4 +99,4 @@ function subscribe(listener: () => void) {
 }
 
 /** Milliseconds since 1970, every five seconds anew. */
-export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
+const useNow = (): number => useSyncExternalStore(subscribe, () => now)

@@ -105,7 +105,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 }
 
 /** A fault as a sentence for people. */
-export function inWords(error: Error): string {
+function inWords(error: Error): string {
   if (!(error instanceof LedgerError)) return error.message || 'Something went wrong.'
   if (error.status === null) return 'The service could not be reached.'
   if (error.status === 429) return `Too many requests from here. Try again in ${error.retryAfter ?? 60} seconds.`
