@@ -1,6 +1,7 @@
 // The other examples of the documents: options of npm scripts, filters of tests, blocks of code and data, and the tables of the
 // operator's routes.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
@@ -48,6 +49,34 @@ test('filters of tests find tests', () => {
   assert.ok(filters.length > 8)
   assert.deepEqual(
     filters.filter((filter) => !tests.some((path) => path.includes(filter))),
+    [],
+  )
+})
+
+test('blocks of shell are what a shell can read, once the placeholders are filled in', () => {
+  const blocks = PAGES.flatMap((page) => blocksOf(page).map((block) => ({ ...block, path: page.path })))
+  const shell = blocks.filter(({ language }) => language === 'sh' || language === 'bash')
+  assert.ok(shell.length > 100)
+  const wrong = shell.flatMap(({ text, path }) => {
+    const { status, stderr } = spawnSync('bash', ['-n'], {
+      input: text.replaceAll(/<[\w -]+>/g, 'x'),
+      encoding: 'utf8',
+    })
+    return status === 0 ? [] : [`${path}:\n${text}${stderr}`]
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('what is listed by action, reason or status is a word of the code', () => {
+  const source = globSync('src/**/*.ts', { cwd: ROOT })
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+    .join('\n')
+  const values = PAGES.flatMap(commandsIn)
+    .flatMap((line) => [...line.matchAll(/ledger [\w -]*list [^|]*?--(?:action|reason|status|state) (\w+)/g)])
+    .map(([, value = '']) => value)
+  assert.ok(values.length > 8)
+  assert.deepEqual(
+    values.filter((value) => !source.includes(`'${value}'`)),
     [],
   )
 })
