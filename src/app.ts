@@ -38,7 +38,6 @@ import { adoptEndpoints, startWebhooks } from './webhooks/worker.ts'
 
 export { operatorDeps } from './pass-context.ts'
 
-
 /** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
 const POOL_MAX = 10
 /** No statement of the service takes this long; a server that has not answered by then is gone. */
