@@ -48,6 +48,7 @@ for (const migration of names.filter((name) => name > FIRST)) {
   const { commit, skip } = findCommitBefore(migration)
   test(`the code before ${migration} goes on beside this one, and on the newer schema after it`, {
     skip,
+    timeout: TEST_MS,
   }, async (t) => {
     const main = checkOut(commit ?? assert.fail(), (line) => t.diagnostic(line))
     const world = await startEmptyWorld()
