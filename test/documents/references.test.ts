@@ -37,6 +37,15 @@ for (const page of PAGES) {
   })
 }
 
+test('docs/README.md lists every document', () => {
+  const { text } = readPage('docs/README.md')
+  const documents = globSync('docs/*.md', { cwd: ROOT }).map((path) => path.replace('docs/', ''))
+  assert.deepEqual(
+    documents.filter((name) => name !== 'README.md' && !text.includes(`](${name}`)),
+    [],
+  )
+})
+
 test('test/README.md names every package that continuous integration installs for tests, and tests that are there', () => {
   const rows = [...readPage('test/README.md').text.matchAll(/^\| `([\w.-]+)` \| (`[^|]+`) \|/gm)]
   const [, installed = ''] =
