@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const RUN_MS = 300_000
 
 /** The commit before a migration was added; or, for `skip` of a test, why it is not at hand. */
-export type CommitBefore = { commit: string; skip: false } | { commit: null; skip: string }
+type CommitBefore = { commit: string; skip: false } | { commit: null; skip: string }
 
 const without = (skip: string): CommitBefore => ({ commit: null, skip })
 
@@ -40,15 +40,36 @@ export function checkOut(commit: string, say: (line: string) => void): string {
   return join(tree, 'src/main.ts')
 }
 
-/** Whether the service of a tree runs on the same packages as this one, whatever the tools of development and the pages need. */
-function needsSamePackages(tree: string): boolean {
-  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8')
-  return lock(tree) === lock(ROOT) || packagesOf(tree) === packagesOf(ROOT)
+interface Locked {
+  readonly version: string
+  readonly dependencies?: Readonly<Record<string, string>>
 }
 
-function packagesOf(root: string): string {
-  const words = ['ls', '--package-lock-only', '--all', '--omit=dev', '--omit=optional', '--workspaces=false', '--json']
-  return JSON.stringify((JSON.parse(run('npm', words, root)) as { dependencies: unknown }).dependencies)
+/** Whether the service of a tree runs on the same packages as this one, whatever the tools of development and the pages need. */
+function needsSamePackages(tree: string): boolean {
+  return packagesOf(tree).join() === packagesOf(ROOT).join()
+}
+
+/** What a production install of the root package has, each with its version, in the order of its place. */
+function packagesOf(root: string): string[] {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> }
+  const found = new Map<string, string>()
+  const visit = (place: string) => {
+    for (const name of Object.keys(lock.packages[place]?.dependencies ?? {})) {
+      const at = placesOf(name, place).find((candidate) => candidate in lock.packages)
+      if (at === undefined || found.has(at)) continue
+      found.set(at, `${at} ${lock.packages[at]?.version}`)
+      visit(at)
+    }
+  }
+  visit('')
+  return [...found.values()].sort()
+}
+
+/** Where Node looks for a package from within another one, nearest first. */
+function placesOf(name: string, from: string): string[] {
+  const own = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`
+  return from === '' ? [own] : [own, ...placesOf(name, from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))))]
 }
 
 /** What git answers; null where there is no git, no repository, or no such thing in it. */
@@ -57,9 +78,8 @@ function git(...words: string[]): string | null {
   return status === 0 ? stdout.trim() : null
 }
 
-function run(program: string, words: readonly string[], cwd: string): string {
-  const { status, stdout, stderr, error } = spawnSync(program, words, { cwd, encoding: 'utf8', timeout: RUN_MS })
+function run(program: string, words: readonly string[], cwd: string): void {
+  const { status, stderr, error } = spawnSync(program, words, { cwd, encoding: 'utf8', timeout: RUN_MS })
   if (error) throw error
   if (status !== 0) throw new Error(`${program} ${words.join(' ')} failed: ${stderr}`)
-  return stdout
 }

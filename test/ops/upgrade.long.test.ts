@@ -62,7 +62,10 @@ for (const migration of names.filter((name) => name > FIRST)) {
       await upgradeAndGoBack(world, { main, start })
       for (const service of running) sawNothing(service)
     } catch (error) {
-      for (const service of running) t.diagnostic(service.output())
+      for (const service of running) {
+        await service.stop()
+        t.diagnostic(service.output())
+      }
       throw error
     } finally {
       for (const service of running) await service.stop()
