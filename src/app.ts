@@ -1,5 +1,5 @@
-// The composition root: builds everything from the configuration and wires it. Nothing here decides anything about
-// money. What was started is stopped in reverse, also when a later step fails.
+// The composition root: builds everything from the configuration and wires it. Nothing here decides anything about money. Parts stop in
+// reverse order, also when a later step fails.
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createReadings } from './chain/readings.ts'
@@ -40,13 +40,13 @@ export { operatorDeps } from './pass-context.ts'
 
 /** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
 const POOL_MAX = 10
-/** No statement of the service takes this long; a server that has not answered by then is gone. */
+/** The longest statement of the service; a server that has not answered by then is gone. */
 const HEAR_MS = 120_000
-/** A start waits so long for its chain before it serves the ledger without. */
+/** The wait for the chain at start; after it the ledger is served without. */
 const CHAIN_WAIT_MS = 15_000
 /**
- * After it was asked to stop, the service goes on serving for so long, and says that it is not ready: balancers learn of it in their own
- * time, and what is on its way gets its answer. In development there is no balancer.
+ * The drain time: after a request to stop, the service goes on serving and reports that it is not ready. Balancers take their time to
+ * notice, and requests in flight get their answer. In development there is no balancer.
  */
 const DRAIN_MS = { production: 5_000, development: 100 }
 
@@ -57,13 +57,13 @@ export interface App {
   metricsUrl: string | null
   chain: ChainPart
   chainId: number
-  /** Calls back when an embedded part ends by itself: the service cannot go on. */
+  /** Calls back when an embedded part exits by itself: the service cannot go on. */
   onPartExit(listener: (what: string) => void): void
-  /** Finishes what is under way, then stops everything. */
+  /** Finishes work in flight, then stops everything. */
   stop(): Promise<void>
 }
 
-/** Starts the service. Throws a ConfigError, EmbedError or StartError whose message tells the operator what to do. */
+/** Starts the service. Throws a ConfigError, EmbedError or StartError whose message says what to do. */
 export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
@@ -78,7 +78,7 @@ export async function startApp(config: Config, log: Log, onProgress: (step: stri
   }
 }
 
-/** A start under way; `stack` stops what it has started. */
+/** A start in progress; `stack` stops what it has started. */
 interface Start {
   readonly config: Config
   readonly log: Log
@@ -114,7 +114,7 @@ async function build(
   onProgress('checking chain and factory')
   const opened = await openLedgerChain(pool, chain, rpc)
   const { reader, chainId } = opened
-  // Each run of a pass begins with it: until it has succeeded once, no run does anything.
+  // Each run of a pass starts with it: until it has succeeded once, no run does anything.
   const preflight = chainPreflight(config, pool, opened, (line) => {
     log.warn(line)
     onProgress(line)
@@ -128,7 +128,7 @@ async function build(
   const changes = listenForChanges(database.directUrl, log)
   stack.defer(() => changes.close())
 
-  // Before any pass runs, so that whoever is to be told is told of all of it.
+  // Before any pass runs, so that the endpoints miss no event.
   for (const endpoint of await adoptEndpoints(pool, config.webhooks))
     log.warn(
       { endpoint },
@@ -139,7 +139,7 @@ async function build(
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 
-  // Readings have a client of their own, so that bulk reads of the passes never stand in their way.
+  // Readings have a client of their own, so that bulk reads of the passes never delay them.
   const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: sendersOf(chain).distributor })
 
   onProgress('starting to serve')
@@ -188,7 +188,7 @@ async function build(
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
 }
 
-/** Metrics that nobody asked for by name must not keep the service from running: a taken default port is only told. */
+/** Metrics by default must not keep the service from running: a taken default port is only logged. */
 async function serveMetrics(
   { config: { http }, onProgress, stack }: Start,
   metrics: Metrics,
@@ -211,7 +211,7 @@ async function serveMetrics(
   }
 }
 
-/** Tries to settle things with the chain; a chain that does not answer must not keep the ledger from being read. */
+/** Tries the settlement with the chain; a chain that does not answer must not keep the ledger from being read. */
 async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (step: string) => void): Promise<void> {
   const settled = preflight().then(
     () => null,
@@ -224,7 +224,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
   onProgress('serving what the ledger holds; the passes begin by themselves once the chain answers')
 }
 
-/** What the HTTP surface needs of the settings. */
+/** The settings of the HTTP surface. */
 function httpDeps(
   config: Config,
   chain: ChainPart,
@@ -262,8 +262,7 @@ function httpDeps(
 }
 
 /**
- * Finds out about the port before anything is started: a taken one is refused, and 0 becomes the free port that is listened on at
- * last, which PUBLIC_URL's default names.
+ * Checks the port before anything is started. A taken one is refused. 0 becomes a free port, which PUBLIC_URL's default names.
  */
 async function settlePort(config: Config): Promise<Config> {
   const { http } = config

@@ -1,6 +1,6 @@
-// The environment becomes the configuration here, once, at start-up: every setting by name, all mistakes reported
-// together. Owns the defaults and the rules between settings. It must never read the clock, the network or process.env
-// by itself, and never put a secret into a message.
+// Turns the environment into the configuration, once, at start-up: every setting by name, all mistakes reported together. Owns the defaults
+// and the rules between settings. It must never read the clock, the network or process.env by itself, and never put a secret into a
+// message.
 import { readChain } from './config/chain.ts'
 import { readCredit, readSchedule } from './config/credit.ts'
 import { readDataDir } from './config/data-dir.ts'
@@ -30,11 +30,11 @@ export type { Problem, ReadFile } from './config/source.ts'
 export interface LoadOptions {
   /** Reads `.env` and the files of NAME_FILE, as `(path) => readFileSync(path, 'utf8')` does. */
   readonly readFile: ReadFile
-  /** Used for what is not set, outside production only. Without it such secrets are null. */
+  /** Replaces unset secrets, outside production only. Without it they are null. */
   readonly generated?: GeneratedSecrets
 }
 
-/** All that is wrong with the settings. The message lists it for people. */
+/** All mistakes in the settings. The message lists them for people. */
 export class ConfigError extends KnownError {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
@@ -60,7 +60,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config
   return config
 }
 
-/** The settings with what is wrong with them, for looking at: a mistaken setting has its default. Throws nothing. */
+/** The settings with their mistakes, for display: a mistaken setting has its default. Throws nothing. */
 export function inspectConfig(
   env: NodeJS.ProcessEnv,
   { readFile, generated }: LoadOptions,
@@ -169,7 +169,7 @@ function readPrice(source: Source): Config['price'] {
   return url === null || field === null ? null : { url, field }
 }
 
-/** Two parts on one port would only be noticed when the second one fails to listen. */
+/** Otherwise the clash would only show when the second part fails to listen. */
 function checkPorts(source: Source, { http, chain, embedded }: Config): void {
   const ports: [SettingName, number][] = [['PORT', http.port]]
   if (http.metricsPort !== null) ports.push(['METRICS_PORT', http.metricsPort])

@@ -1,5 +1,5 @@
-// Opens the keys that the settings name: from here on they are signers, and nobody needs to know what kind. Refuses what
-// only shows once a key file is open. It must never log or repeat a key or a password.
+// Opens the keys that the settings name: from here on they are signers, of no particular kind. Refuses what only shows once a key file is
+// open. It must never log or repeat a key or a password.
 import { decryptKeystore, KeystoreError } from './chain/keystore.ts'
 import { localSigner, remoteSigner, type Signer } from './chain/signer.ts'
 import { isWellKnownKey } from './config/weak.ts'

@@ -1,9 +1,9 @@
-// The process of the command line: hands it the words, the environment and Ctrl-C, and leaves with its exit code.
+// The process of the command line: passes on arguments, environment and Ctrl-C, and exits with its code.
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// What one run has compiled, the next ones need not; whatever is imported before this line is not part of it. It lies with the code, so
-// that whoever could change it could change the code as well. Where nothing can be written, there is none.
+// Caches compiled code across runs; modules imported before this line are not part of it. The cache lies with the code: write access to it
+// means write access to the code as well. Where nothing can be written, there is none.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node-ledger', import.meta.url)))
 const { EXIT } = await import('./cli/command.ts')
 const { runCli } = await import('./cli/run.ts')
@@ -13,7 +13,7 @@ const argv = process.argv.slice(2)
 if (argv[0] !== 'start' && argv[0] !== 'dev') {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      // Asked a second time, it goes at once.
+      // A second Ctrl-C exits at once.
       if (interrupt.signal.aborted) process.exit(EXIT.interrupted)
       interrupt.abort()
     })

@@ -1,5 +1,5 @@
-// The database and the chain that a start runs on: the operator's where they are configured, the embedded ones in place
-// of each that is not. Owns the life of the embedded parts, and of the data directory's lock.
+// The database and the chain of a start: the operator's where they are configured, otherwise the embedded ones. Owns the life of the
+// embedded parts, and of the data directory's lock.
 import type { ChainReader } from './chain/port.ts'
 import type { Rpc } from './chain/rpc.ts'
 import { localSigner, type Signer } from './chain/signer.ts'
@@ -22,12 +22,12 @@ export interface DatabasePart {
 export interface ChainPart {
   rpcUrls: readonly string[]
   publicRpcUrl: string | null
-  /** Null: whatever the provider says. */
+  /** Null: the provider's own. */
   chainId: number | null
   factory: Address
-  /** Code of another version than this one's that the settings trust by its hash. */
+  /** The code hash of another version that the settings trust. */
   factoryCodeHash: Hash | null
-  /** Factories of the sale before this one; null: the settings do not say. */
+  /** Former factories of the sale; null: the settings do not say. */
   formerFactories: readonly Address[] | null
   startBlock: number
   paymentAddress: Address | null
@@ -38,7 +38,7 @@ export interface ChainPart {
   demoToken: Address | null
 }
 
-/** A chain with its client open, and the id under which this ledger knows it. */
+/** A chain with its client open, and its id in this ledger. */
 export interface OpenedChain {
   readonly part: ChainPart
   readonly rpc: Rpc
@@ -49,13 +49,13 @@ export interface OpenedChain {
 export interface Parts {
   database: DatabasePart
   chain: ChainPart
-  /** Calls back when an embedded part ends by itself. */
+  /** Calls back when an embedded part exits by itself. */
   onExit(listener: (what: string) => void): void
   /** Stops the embedded parts. */
   stop(): Promise<void>
 }
 
-/** A process of ours that serves a part. */
+/** The process of an embedded part. */
 interface Running {
   name: string
   stop(): Promise<void>
@@ -67,9 +67,9 @@ interface Started<Part> {
   running: Running | null
 }
 
-/** Starts what is missing; `onProgress` is told of each step. When one part fails, the other is stopped again. */
+/** Starts what is missing; reports each step to `onProgress`. When one part fails, the other is stopped again. */
 export async function openParts(config: Config, log: Log, onProgress: (step: string) => void): Promise<Parts> {
-  // Side by side: each takes seconds at its first start.
+  // In parallel: each takes seconds at its first start.
   const starting = [
     config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config, openKeys),
     config.embedded.database ? embeddedDatabase(config, log, onProgress) : ownDatabase(config),
@@ -137,8 +137,8 @@ function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deploymen
 }
 
 /**
- * The database without starting one: the operator's own, or the one that a service running on the same data directory has
- * started. Null where there is neither.
+ * Opens the database without starting one: the operator's own, or the one of a service running on the same data directory. Null where there
+ * is neither.
  */
 export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
   if (!config.embedded.database) return (await ownDatabase(config)).part
@@ -174,7 +174,7 @@ async function ownChain(config: Config, open: (config: Config) => Promise<Keys>)
   return { part, running: null }
 }
 
-/** The addresses of the keys that send, as far as they are configured. */
+/** The addresses of the senders' keys, as far as they are configured. */
 export function sendersOf(chain: ChainPart): { minter: Address | null; distributor: Address | null } {
   return {
     minter: chain.minter?.address ?? null,

@@ -1,5 +1,5 @@
-// What the passes, and the operator's acts and readings, are given: built from the settings and the parts that are open, for the service
-// and for commands alike. Wiring only; it starts nothing.
+// Builds the contexts of the passes, and of the operator's acts and readings, from the settings and the open parts, for the service and for
+// commands alike. Wiring only; it starts nothing.
 import { createContractReader } from './chain/contract.ts'
 import { createNodeHistory } from './chain/history.ts'
 import type { ChainFacts } from './chain/port.ts'
@@ -15,10 +15,10 @@ import type { OperatorDeps } from './operator/act.ts'
 import type { OpenedChain } from './parts.ts'
 import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from './passes/context.ts'
 
-/** How often ledger and contract are compared. */
+/** Seconds between two comparisons of ledger and contract. */
 const RECONCILE_EVERY_SEC = 300
 
-/** Builds what needs no key, from the settings and the parts that are open. */
+/** Builds the keyless part, from the settings and the open parts. */
 export function ledgerContext(
   config: Config,
   log: Log,
@@ -46,7 +46,7 @@ export function ledgerContext(
   }
 }
 
-/** Builds what the passes work with: the same, the keys, and what begins and bounds a run. */
+/** Builds the context of the passes: the keyless part, the keys, and the start and bounds of a run. */
 export function passContext(
   config: Config,
   log: Log,
@@ -69,14 +69,14 @@ export function passContext(
   }
 }
 
-/** Builds what the operator's acts and readings work with. Of the accounts that send it has the addresses only. */
+/** Builds the context of the operator's acts and readings. It has the senders' addresses only. */
 export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Pool): OperatorDeps {
   const { pool, chain, contract, rules, log } = ctx
   const senders = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
   return { pool, readPool, chain, contract, senders, rules, log }
 }
 
-/** What the operator allows to be offered for gas; what they do not say is by the chain. */
+/** The operator's caps on the gas price; the chain's defaults where they are not set. */
 function feeRules({ chain: { feeCapWei, tipMaxWei } }: Config, chainId: number): FeeRules {
   const usual = usualFeeRules(chainId)
   return { feeCapWei: feeCapWei ?? usual.feeCapWei, tipMaxWei: tipMaxWei ?? usual.tipMaxWei }

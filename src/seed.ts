@@ -1,5 +1,5 @@
-// What the first start with nothing configured puts on sale: three tiers that show the rules at work. Never used with a
-// database or a chain of the operator's own.
+// The demo sale of a first start with nothing configured: three tiers that show the rules at work. Never used with a database or a chain of
+// the operator's own.
 import { inTransaction, type Pool } from './db/sql.ts'
 import { insertTierVersion, readTierVersions, type TierInput } from './db/tiers.ts'
 import type { FirstSaleTerms } from './domain/tiers.ts'

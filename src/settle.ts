@@ -1,6 +1,6 @@
-// Holds the settings against database and chain before anything is done with them. A definite no ends the start with what
-// to do; whoever merely does not answer is waited for: a database for a minute, a chain for as long as it takes, while the
-// ledger is served without it. It never decides anything about money.
+// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start with a remedy. A part
+// that does not answer is waited for: a database for a minute, a chain for as long as it takes, while the ledger is served without it. It
+// never decides anything about money.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBoundsNeeded } from './chain/bounds.ts'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from './chain/check-deployment.ts'
@@ -30,12 +30,12 @@ import { codeOf, KnownError, messageOf } from './lib/errors.ts'
 import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
-/** How long a start waits for its database: a server that replays its log after a crash takes about that long. */
+/** The wait for the database at start: about the time a server takes to replay its log after a crash. */
 const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
-/** How long a start waits for a word on the factory before it migrates. */
+/** The wait for the factory's answer before a migration. */
 const FACTORY_LOOK_MS = 5_000
-/** The database answers, and will not let us in: invalid authorization, no such database, no right to do this. */
+/** The database answers and refuses the connection: invalid authorization, no such database, no privilege. */
 const LOCKED_OUT = /^(28|3D|42501)/
 
 /** A start that cannot succeed as things are, or, where `retryable`, not yet. The message says what to do. */
@@ -48,9 +48,9 @@ export class StartError extends KnownError {
 }
 
 /**
- * Holds the settings against database and factory before a migration changes anything.
- * @throws StartError where the database holds the ledger of another factory or chain, or the factory is one of the first version. What
- * the chain cannot be asked now is asked again before the first run.
+ * Checks the settings against database and factory before a migration changes anything.
+ * @throws StartError where the database holds the ledger of another factory or chain, or the factory is one of the first version. Facts
+ * that the chain cannot give now are checked again before the first run.
  */
 export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: Rpc): Promise<void> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger check' })
@@ -68,8 +68,8 @@ export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: R
 }
 
 /**
- * Brings a database to the current schema, once it is there, and `before` has found nothing against it.
- * @returns the names of the migrations applied now. Throws a StartError when nobody answers within `waitMs`, or somebody refuses us.
+ * Brings a database to the current schema, once it is there and `before` has found no objection.
+ * @returns the names of the migrations applied now. Throws a StartError without an answer within `waitMs`, or on a refusal.
  */
 export async function migrateWhenUp(
   url: string,
@@ -103,8 +103,8 @@ export async function migrateWhenUp(
 }
 
 /**
- * Refuses a way for locks and notifications that leads through a pooler: a lock would stay with a server connection that others
- * use, and no change would ever be heard.
+ * Refuses a connection for locks and notifications through a pooler: a lock would stay with a server connection that others use, and no
+ * notification would ever arrive.
  */
 export async function refusePooler(
   { url, directUrl }: DatabasePart,
@@ -125,7 +125,7 @@ export async function refusePooler(
   }
 }
 
-/** Opens the chain of a ledger that stands, or is to begin. Throws a StartError where the ledger is another chain's or factory's. */
+/** Opens the chain of an existing or new ledger. Throws a StartError where the ledger has another chain or factory. */
 export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Promise<OpenedChain> {
   const reader = readerOf(part, rpc, sendersOf(part))
   const chainId = await settleChainId(pool, part, reader)
@@ -133,7 +133,7 @@ export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Pr
   return { part, rpc, reader, chainId }
 }
 
-/** Reads the chain for this factory and these accounts. The payments wallets are the ledger's, and named for each range. */
+/** Reads the chain for this factory and these accounts. The payments wallets come from the ledger, and are named for each range. */
 export function readerOf(
   { factory }: ChainPart,
   rpc: Rpc,
@@ -144,7 +144,7 @@ export function readerOf(
 }
 
 /**
- * Holds the settings against the chain.
+ * Checks the settings against the chain.
  * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
  */
 export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
@@ -159,7 +159,7 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
   return { guardUsable: check.guardUsable }
 }
 
-/** The chain id the settings name, else the ledger's own, else the provider's. Throws a StartError when nobody knows. */
+/** The chain id of the settings, else of the ledger, else of the provider. Throws a StartError where all are unknown. */
 export async function settleChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
   const stored = await readIdentity(pool)
@@ -172,15 +172,15 @@ export async function settleChainId(pool: Pool, chain: ChainPart, reader: ChainR
   })
 }
 
-/** Refuses settings that name another chain, factory or beginning than the ledger has: no provider is needed to see that. */
+/** Refuses settings that name another chain, factory or start block than the ledger's; this needs no provider. */
 async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
   const stored = await readIdentity(pool)
   if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), chainId })
 }
 
 /**
- * A ledger belongs to one factory on one chain: pointing it at another would mix two histories. Where both begin, the payments wallet must
- * be this factory's own.
+ * A ledger belongs to one factory on one chain: another one would mix two histories. Where both are new, the payments wallet must be this
+ * factory's own.
  */
 export async function claimLedger(pool: Pool, chain: OpenedChain): Promise<void> {
   if (!(await readIdentity(pool))) await refuseUsedWallet(chain)
@@ -190,7 +190,7 @@ export async function claimLedger(pool: Pool, chain: OpenedChain): Promise<void>
   refuseDifference(await claimIdentity(pool, wanted), wanted)
 }
 
-/** Refuses to follow from behind the factory's first block: what it did before could never be followed. */
+/** Refuses to start following after the factory's first block: its earlier history could never be followed. */
 async function refuseLateStart({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
   const found = await lookAtBeginning(rpc, factory, startBlock)
   if (found.kind !== 'tooLate') return
@@ -199,8 +199,8 @@ async function refuseLateStart({ part: { factory, startBlock }, rpc }: OpenedCha
 }
 
 /**
- * Prepares the chain before the first run, on every instance. Once that has succeeded it resolves to the same facts, at once. `tell` is told
- * what of the settings the ledger does not go by.
+ * Prepares the chain before the first run, on every instance. Once that has succeeded it resolves to the same facts, at once. `tell`
+ * receives the settings that the ledger overrides.
  */
 export function chainPreflight(
   config: Config,
@@ -226,8 +226,8 @@ export function chainPreflight(
 }
 
 /**
- * Puts the demo tiers of a demo chain on sale. Enters the terms that the environment names for a ledger that has none, as long as the
- * factory was never used; what a ledger has is never changed here.
+ * Puts the demo tiers of a demo chain on sale. Enters the environment's terms into a ledger without terms, as long as the factory was never
+ * used. Existing entries never change here.
  */
 async function enterTerms(
   { credit: { named }, payments }: Config,
@@ -253,8 +253,8 @@ async function enterTerms(
 }
 
 /**
- * Enters the payments wallet that the environment names into a ledger that has none; what a ledger has is never changed here.
- * @throws StartError where no buyer should be told that address.
+ * Enters the environment's payments wallet into a ledger without one. Existing entries never change here.
+ * @throws StartError where buyers must not be shown that address.
  */
 export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: (line: string) => void): Promise<void> {
   const { paymentAddress, factory } = part
@@ -281,7 +281,7 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: 
     tell(`the payments wallet of the ledger should be replaced with "node-ledger wallets set": ${objection.problem}`)
 }
 
-/** What speaks against a payments wallet, by what is configured here and what the chain says. */
+/** The objections to a payments wallet, by the configuration and the chain. */
 export async function lookAtWallet(
   part: ChainPart,
   rpc: Rpc,
@@ -291,7 +291,7 @@ export async function lookAtWallet(
   return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, sendersOf(part)) })
 }
 
-/** What is to be said of the payments wallets at start: that there is none, or that the environment names another one. */
+/** The notices about payments wallets at start: that there is none, or that the environment names another one. */
 function walletsToTell(entered: readonly PaymentWallet[], named: Address | null): string[] {
   if (entered.length === 0)
     return ['this ledger has no payments wallet: nothing can be bought until "node-ledger wallets set" enters one']
@@ -324,7 +324,7 @@ async function enterFirst(pool: Pool, contract: ContractReader, named: TermsCont
   })
 }
 
-/** What is to be said of the terms at start: that there are none, or that the environment names others than the ledger has. */
+/** The notices about the terms at start: that there are none, or that the environment's differ from the ledger's. */
 function termsToTell(entered: readonly CreditTerms[], named: TermsContent | null): string[] {
   const last = entered.at(-1)
   if (!last)
@@ -342,10 +342,10 @@ const readIdentity = async (pool: Pool) => (await readSetting(pool, 'identity'))
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
 
 async function genesisHash(chain: ChainPart, reader: ChainReader): Promise<string> {
-  // The embedded chain makes a new first block at every start; its factory's address is all there is to know it by.
+  // The embedded chain makes a new first block at every start; only its factory's address identifies it.
   if (chain.demoToken) return 'embedded'
   const genesis = await reader.block(0)
-  // Every provider has it: one that says otherwise is not well, and what is stored now is for good.
+  // Every provider has it: one that denies it is unwell, and the value stored now is permanent.
   if (!genesis) throw new StartError('The provider says that there is no block 0.', { retryable: true })
   return genesis.hash
 }
@@ -362,8 +362,8 @@ function refuseDifference(stored: Identity, wanted: Identity): void {
 }
 
 /**
- * Refuses a payments wallet that another factory may have sold by, at the first start of a factory without history: a payment's ref is
- * used once at each factory, so that both would mint for it. `FORMER_FACTORIES=none` is the operator's word that there was no other.
+ * Refuses a payments wallet that another factory may have sold by, at the first start of a factory without history. A payment's ref is used
+ * once at each factory, so both would mint for it. `FORMER_FACTORIES=none` is the operator's word that there was no other.
  */
 async function refuseUsedWallet({ part, rpc, chainId }: OpenedChain): Promise<void> {
   const { paymentAddress, factory, formerFactories, demoToken } = part

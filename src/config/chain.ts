@@ -1,4 +1,4 @@
-// Which chain, which factory, from which block on, and when a block counts as settled. A chain setting without RPC_URL is
+// Reads which chain and factory to follow, from which block on, and when a block counts as settled. A chain setting without RPC_URL is
 // refused: it was meant for a real chain, and the embedded one must not take its place.
 import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { Address } from '../domain/units.ts'
@@ -6,10 +6,10 @@ import type { ChainConfig } from './shape.ts'
 import { type Source, shown } from './source.ts'
 import { PORTS, parseAddress, readAddress, readHash, readHttpUrls, readWei, readWhole } from './values.ts'
 
-/** Providers asked for the same thing; more only multiply the requests. */
+/** The maximum number of providers; more only multiply the requests. */
 const RPC_URLS_MAX = 8
 const EMBEDDED_CHAIN_ID = 31_337
-/** Less is over before a busy chain has room; more is how long a refund may have to wait for. */
+/** Bounds of the validity. A shorter one ends before a busy chain has room; a longer one may delay a refund by as much. */
 const VALID_FOR = {
   min: 60,
   max: VALID_FOR_SEC_MAX,
@@ -57,7 +57,7 @@ function refuseForeignChain(source: Source, chainId: number | null): void {
   }
 }
 
-/** Null where nothing is said; `none` is a word of its own, so that it cannot be forgotten. */
+/** Null where it is not set; `none` is a word of its own, so that it cannot be forgotten. */
 function readFormerFactories(source: Source): Address[] | null {
   const text = source.get('FORMER_FACTORIES')
   if (text === null) return null
@@ -83,7 +83,7 @@ function readFinality(source: Source): ChainConfig['finality'] {
   const text = source.get('FINALITY')?.toLowerCase()
   if (text === undefined || text === 'guarded') return 'guarded'
   if (text === 'finalized') return 'finalized'
-  // More than this is a day and a half on the slowest of the usual chains: a mistake of units.
+  // A larger number is over a day and a half on the slowest of the usual chains: a mistake of units.
   if (/^[1-9][0-9]{0,3}$/.test(text)) return Number(text)
   source.refuse('FINALITY', `is ${shown(text)}: set it to guarded, finalized, or a number of blocks from 1 to 9999`)
   return 'guarded'

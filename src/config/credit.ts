@@ -1,5 +1,5 @@
-// The credit terms that the environment names for a ledger that has none, and how often the passes run. A ledger that has terms goes by
-// those alone.
+// Reads the environment's credit terms for a ledger without terms, and how often the passes run. A ledger that has terms ignores the
+// environment's.
 import { creditMaxWei } from '../domain/credit.ts'
 import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
 import { wei } from '../domain/units.ts'
@@ -9,10 +9,10 @@ import { DAY_SEC, readChoice, readSwitch, readWei, readWhole } from './values.ts
 
 const YEAR_SEC = 365 * DAY_SEC
 
-/** What the embedded chain shows: a round every minute or so, of amounts that one can see grow. */
+/** The embedded chain's terms: a round every minute or so, of amounts that visibly grow. */
 const EMBEDDED_CREDIT = { minWei: wei(5n * 10n ** 14n), maxWei: wei(15n * 10n ** 14n), intervalSec: 60, slotSec: 10 }
 
-/** What names the credit terms of a ledger that has none: all of these, or none. */
+/** The settings that make up the credit terms: all of these, or none. */
 const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
 const TIMES = { min: 1, max: YEAR_SEC, why: 'a year' }
 
@@ -23,7 +23,7 @@ export function readCredit(source: Source, embedded: boolean): CreditConfig {
   }
 }
 
-/** Reads the terms that are named. Where the chain is embedded, what is not set is that chain's own. */
+/** Reads the terms. On an embedded chain, that chain's own are the defaults. */
 function readTerms(source: Source, embedded: boolean): CreditConfig['named'] {
   const missing = TERMS.filter((name) => !source.isSet(name))
   const isNamed = embedded || missing.length === 0

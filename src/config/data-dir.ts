@@ -1,11 +1,11 @@
-// Where embedded parts live. A directory of the first version, whose contract this version cannot call, is left as it is: the one
-// beside it is used, and the operator is told.
+// Chooses the directory of embedded parts. A directory of the first version, whose contract this version cannot call, is left as it is. The
+// one beside it is used, with a hint to the operator.
 import type { Problem, ReadFile, Source } from './source.ts'
 
-/** Ends the name of the directory that is used instead. */
+/** Suffix of the directory that is used instead. */
 const BESIDE = '-2'
 
-/** The directory, and a hint where it is not the one that is named. */
+/** The directory, and a hint where it is not the one in the settings. */
 export function readDataDir(
   source: Source,
   readFile: ReadFile,
@@ -18,13 +18,13 @@ export function readDataDir(
   return { dataDir, hints: [{ setting: 'DATA_DIR', message }] }
 }
 
-/** Only a deployment of this version says which version it is. */
+/** Only a deployment of this version records its version. */
 function isOfFirstVersion(directory: string, readFile: ReadFile): boolean {
   try {
     const deployment: unknown = JSON.parse(readFile(`${directory}/deployment.json`))
     return typeof deployment === 'object' && deployment !== null && !('version' in deployment)
   } catch {
-    // Nothing was deployed from there, or it cannot be read: the start says which.
+    // Nothing was deployed from there, or it cannot be read: the start reports which.
     return false
   }
 }

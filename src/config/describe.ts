@@ -1,10 +1,10 @@
-// The configuration in a form that may be printed and shown to operators: by setting, secrets masked. It must never let
-// through a secret, or the part of a URL that may be one.
+// The configuration in a printable form for operators: by setting, secrets masked. It must never let through a secret, or the part of a URL
+// that may be one.
 import { firstSaleTerms } from '../domain/tiers.ts'
 import type { SettingName } from './names.ts'
 import type { Config, KeyConfig } from './shape.ts'
 
-/** Every setting (but its NAME_FILE forms) with its effective value as text; null where there is none. */
+/** Every setting (except its NAME_FILE form) with its effective value as text; null where there is none. */
 export function describeConfig(config: Config): Record<SettingName, string | null> {
   const { http, database, chain, payments, credit, schedule, secrets, keys, webhooks, price } = config
   const part = (embedded: boolean, text: string | null) => (embedded ? 'embedded' : text)
@@ -101,7 +101,7 @@ function maskUrl(text: string | null): string | null {
   return `${scheme}${credentials === '' ? '' : '***@'}${hosts}${rest === '' || rest === '/' ? '' : '/***'}`
 }
 
-/** Null where nothing was said; an empty list was said in a word of its own. */
+/** Null where it was not set; an empty list is set by a word of its own. */
 function listText(values: readonly string[] | null): string | null {
   return values && (values.join(',') || 'none')
 }

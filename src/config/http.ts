@@ -1,5 +1,5 @@
-// Where the service listens, and what origin wallets see. It must never take the origin from a request: anybody can choose
-// its Host.
+// Reads where the service listens, and the origin that wallets see. It must never take the origin from a request: any client can choose its
+// Host.
 import { isIP } from 'node:net'
 import type { SettingOf } from './names.ts'
 import type { HttpConfig } from './shape.ts'
@@ -41,7 +41,7 @@ function readHost(source: Source, name: SettingOf<'host'>): string {
   return '127.0.0.1'
 }
 
-/** The origin in the sign-in message: never guessed from a request, whose Host anybody can choose. */
+/** The origin in the sign-in message: never guessed from a request, whose Host any client can choose. */
 function readPublicUrl(source: Source, host: string, port: number): string {
   const production = source.environment === 'production'
   const text = source.get('PUBLIC_URL')

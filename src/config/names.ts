@@ -1,4 +1,4 @@
-// The names of the table's settings, and the one that a mistyped name was meant to be. It must never hold a value.
+// The names of the table's settings, and the setting that a mistyped name resembles. It must never hold a value.
 import type { Kind } from './setting.ts'
 import { SETTING_GROUPS } from './table.ts'
 
@@ -25,12 +25,12 @@ export function isSecret(name: SettingName): name is SecretSetting {
   return (SECRET_SETTINGS as readonly string[]).includes(name)
 }
 
-/** Names shorter than this lie too close to other programs' variables (HOST to HOME) to be guessed at. */
+/** Shorter names are too close to other programs' variables (HOST to HOME) for a guess. */
 const GUESSED_LENGTH_MIN = 8
-/** Letters that a slip changes; long names leave room for one more (PROXY for PROXIES). */
+/** Letters that a typo changes; long names leave room for one more (PROXY for PROXIES). */
 const editsMax = (name: string) => (name.length >= 12 ? 3 : 2)
 
-/** The setting that an unknown variable was probably meant to be, or null. */
+/** The setting that an unknown variable probably meant, or null. */
 export function likelyMeant(name: string): SettingName | null {
   const base = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : name
   if (base.length < GUESSED_LENGTH_MIN) return null
@@ -40,7 +40,7 @@ export function likelyMeant(name: string): SettingName | null {
   return near !== undefined && near.edits <= editsMax(base) ? near.known : null
 }
 
-/** How many letters must be added, dropped or changed to get from one word to the other. */
+/** The edit distance: letters to add, drop or change to get from one word to the other. */
 export function editsBetween(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, j) => j)
   for (let i = 1; i <= from.length; i++) {

@@ -1,5 +1,5 @@
-// The secrets' own rules: how long, how strong, how keys of several operators are written, what production refuses. It
-// must never repeat a secret, nor use a generated one in production.
+// The rules for secrets: length, strength, the keys of several operators, and what production refuses. It must never repeat a secret, nor
+// use a generated one in production.
 import type { SecretSetting } from './names.ts'
 import type { AdminKey, GeneratedSecrets, SecretsConfig } from './shape.ts'
 import type { Source } from './source.ts'
@@ -9,11 +9,11 @@ import { weaknessOf } from './weak.ts'
 const SESSION_CHARS_MIN = 32
 /** Keys travel in headers and can be tried online only, where every try is a request. */
 const KEY_CHARS_MIN = 16
-/** People who operate one service; a longer list is a paste gone wrong. */
+/** The maximum number of operators; a longer list is a paste gone wrong. */
 const ADMIN_KEYS_MAX = 50
 /** Header values: printable, no spaces. A comma would end an ADMIN_KEY. */
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
-/** What the service calls itself in the ledger: a person of that name would be taken for it, and his word not be kept. */
+/** The service's own name in the ledger: an operator of that name would be taken for it, and their decisions would not be kept. */
 const OUR_NAMES = ['pass', 'start', 'seed', 'rebuild', 'refundCheck']
 const LABELLED = /^([A-Za-z0-9][A-Za-z0-9._-]{0,31}):(.*)$/
 
@@ -90,7 +90,7 @@ function refuseWeak(source: Source, name: SecretSetting, secret: string, lengthM
   if (weakness !== null) source.refuse(name, weakness)
 }
 
-/** What is leaked by one must not open the other. */
+/** A leak of one must not open the other. */
 function checkDistinct(source: Source, secrets: SecretsConfig): void {
   const { session, previousSession, adminKeys, cronKey } = secrets
   if (session !== null && session === previousSession) {

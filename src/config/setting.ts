@@ -1,6 +1,6 @@
-// What is said of a setting in the table of settings (table.ts).
+// The shape of an entry in the table of settings (table.ts).
 
-/** What a setting's text is read as; the readers of values.ts take names of their own kind only. */
+/** The kind of value in a setting's text; the readers of values.ts accept names of their own kind only. */
 export type Kind =
   | 'word'
   | 'text'
@@ -26,16 +26,16 @@ export interface Setting {
   readonly default?: string
   /** The same where the chain is embedded, if it differs. */
   readonly embedded?: string
-  /** The default in words, where it is no value. */
+  /** The default in words, where it is not a single value. */
   readonly otherwise?: string
   readonly example?: string
-  /** For people; in Markdown, though without links. */
+  /** For people; in Markdown, but without links. */
   readonly text: string
 }
 
 export interface SettingGroup {
   readonly title: string
-  /** Holds for the whole group. */
+  /** Applies to the whole group. */
   readonly text?: string
   readonly settings: readonly Setting[]
 }

@@ -5,7 +5,7 @@ import type { Problem } from './source.ts'
 export interface Config {
   /** NODE_ENV=production: nothing embedded runs, secrets must be strong, cookies are Secure. */
   readonly production: boolean
-  /** Which missing parts the service brings itself. Both false in production. */
+  /** The missing parts that the service embeds. Both false in production. */
   readonly embedded: { readonly database: boolean; readonly chain: boolean }
   /** Where embedded parts and generated secrets live. */
   readonly dataDir: string
@@ -21,7 +21,7 @@ export interface Config {
   /** Null: no upstream, `usd` is null. */
   readonly price: { readonly url: string; readonly field: string } | null
   readonly log: { readonly level: LogLevel }
-  /** Variables that look like a mistyped setting: worth a warning, no mistake. */
+  /** Variables that resemble a mistyped setting: worth a warning, not a mistake. */
   readonly hints: readonly Problem[]
 }
 
@@ -34,11 +34,11 @@ export interface HttpConfig {
   readonly metricsHost: string
   /** Null: metrics are not served. */
   readonly metricsPort: number | null
-  /** True when METRICS_PORT itself was set: then a taken port is a mistake to be told, and no accident. */
+  /** True when METRICS_PORT itself was set: then a taken port is a mistake and is reported. */
   readonly metricsPortSet: boolean
-  /** Origin that callers reach the service at, without a slash at the end. */
+  /** Origin at which callers reach the service, without a trailing slash. */
   readonly publicUrl: string
-  /** True when PUBLIC_URL itself was set: then the port in publicUrl is not ours to correct. */
+  /** True when PUBLIC_URL itself was set: then the port in publicUrl must not be corrected. */
   readonly publicUrlSet: boolean
   /** CIDR networks or single addresses. */
   readonly trustedProxies: readonly string[]
@@ -57,23 +57,23 @@ export interface DatabaseConfig {
 export interface ChainConfig {
   /** Empty when the chain is embedded. */
   readonly rpcUrls: readonly string[]
-  /** Shown to everybody; null: none is. */
+  /** Public; null: there is none. */
   readonly publicRpcUrl: string | null
   /** Null: whatever the RPC says (development only), or embedded. */
   readonly chainId: number | null
   /** Null only when the chain is embedded. */
   readonly factoryAddress: Address | null
-  /** Code hash of a factory of another version that is trusted by name; null: only this version's. */
+  /** Code hash of another version's factory that is trusted; null: only this version's. */
   readonly factoryCodeHash: Hash | null
-  /** Factories that the sale has had before this one; empty: there was none; null: not said. */
+  /** The sale's former factories; empty: there were none; null: not set. */
   readonly formerFactories: readonly Address[] | null
   /** First block to follow. Null only when the chain is embedded. */
   readonly startBlock: number | null
   /** `guarded`, `finalized`, or a number of confirmations. */
   readonly finality: 'guarded' | 'finalized' | number
-  /** Seconds of block time after which a transaction that was signed can no longer be carried out. */
+  /** Seconds of block time after which a signed transaction can no longer be carried out. */
   readonly validForSec: number
-  /** Most that is offered per gas, in all and as a tip, wei. Null: what is usual on the chain. */
+  /** Caps of the gas price, in all and as a tip, wei. Null: the chain's defaults. */
   readonly feeCapWei: Wei | null
   readonly tipMaxWei: Wei | null
   /** Port of the embedded chain; 0 takes any free one. */
@@ -81,18 +81,18 @@ export interface ChainConfig {
 }
 
 export interface PaymentsConfig {
-  /** Null: nothing can be bought, unless the chain is embedded, which has a payments wallet. */
+  /** Null: nothing can be bought, except on an embedded chain, which has a payments wallet. */
   readonly address: Address | null
   /** Null: the first tier on sale. */
   readonly quoteTier: string | null
-  /** What the first tier is entered with; null: not named. */
+  /** The values of the first tier; null: not set. */
   readonly priceGraceSec: number | null
   readonly holdingRetrySec: number | null
 }
 
 export interface CreditConfig {
   readonly mode: 'treasury' | 'swaps'
-  /** Terms for a ledger that has none; null: the environment names none. */
+  /** Terms for a ledger without terms; null: not set. */
   readonly named: {
     readonly payouts: boolean
     readonly minWei: Wei
@@ -103,12 +103,12 @@ export interface CreditConfig {
 }
 
 export interface ScheduleConfig {
-  /** A sender's funds are low when they pay for fewer transactions than this; 0: never. */
+  /** The threshold of low funds, in transactions that a sender can pay for; 0: never low. */
   readonly fundsWarnTransactions: number
   /** Time between two runs of the passes. */
   readonly tickSec: number
   readonly staleAfterSec: number
-  /** Whether the built-in timer runs the passes. */
+  /** True if the built-in timer runs the passes. */
   readonly timer: boolean
 }
 
@@ -122,34 +122,34 @@ export interface SecretsConfig {
   /** Null only outside production, when it is not set and none was generated. */
   readonly session: string | null
   readonly previousSession: string | null
-  /** Empty: the operator's routes are not there. */
+  /** Empty: the operator's routes do not exist. */
   readonly adminKeys: readonly AdminKey[]
   readonly cronKey: string | null
 }
 
-/** Where a key that sends is. The keystore's text and password, and the private key, are secret. */
+/** Where a sender's key is. The keystore's text and password, and the private key, are secret. */
 export type KeyConfig =
   | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
   | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
   | { readonly kind: 'signer'; readonly url: string; readonly address: Address }
 
 export interface KeysConfig {
-  /** Null: the service follows and reads, but mints nothing (when the chain is embedded, its own key is used). */
+  /** Null: the service follows and reads, but mints nothing. An embedded chain brings its own key. */
   readonly minter: KeyConfig | null
-  /** Null: no round is sent (when the chain is embedded, its own key is used). */
+  /** Null: no round is sent. An embedded chain brings its own key. */
   readonly distributor: KeyConfig | null
 }
 
 export interface WebhooksConfig {
-  /** Endpoints for a ledger that never had any; empty: none are named. */
+  /** Endpoints for a ledger that never had any; empty: none. */
   readonly urls: readonly string[]
   /** `whsec_…`, the newest first; events carry a signature of each. */
   readonly secrets: readonly string[]
-  /** Whether receivers may be in private networks, and spoken to without TLS. */
+  /** True if receivers may be in private networks, and reached without TLS. */
   readonly allowPrivate: boolean
 }
 
-/** What a service in development makes for itself when it is not set. */
+/** Secrets that a service in development generates where they are not set. */
 export interface GeneratedSecrets {
   readonly SESSION_SECRET: string
   readonly ADMIN_KEY: string

@@ -1,5 +1,5 @@
-// Where settings come from: the environment, `.env` in development, NAME_FILE for secrets. Owns the list of mistakes that
-// the readers of values add to. It must never put a secret's value into a mistake.
+// Reads the settings' texts: the environment, `.env` in development, NAME_FILE for secrets. Owns the list of mistakes that the readers of
+// values add to. It must never put a secret's value into a mistake.
 import { parseEnv } from 'node:util'
 import { codeOf } from '../lib/errors.ts'
 import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
@@ -19,29 +19,29 @@ export type Environment = 'production' | 'development' | 'test'
 export interface Source {
   readonly environment: Environment
   readonly problems: Problem[]
-  /** Variables that look like a mistyped setting. */
+  /** Variables that resemble a mistyped setting. */
   readonly hints: readonly Problem[]
   /** The text of a setting; null when it is not set or empty. */
   get(name: SettingName): string | null
-  /** The text of the file that a setting names; null when it is not set, or cannot be read, which is noted. */
+  /** The text of a setting's file; null when it is not set, or cannot be read, which is noted. */
   file(name: SettingName): string | null
-  /** True when there is something under that name, even where it could not be read. */
+  /** True when something is set under that name, even where it could not be read. */
   isSet(name: SettingName): boolean
-  /** Notes a mistake. `message` goes on after the setting's name. */
+  /** Notes a mistake. `message` continues after the setting's name. */
   refuse(name: SettingName, message: string): void
   /** True when no mistake has been noted for any of these. */
   isFine(...names: SettingName[]): boolean
 }
 
-/** A variable's value is cut to this before it is repeated in a message. */
+/** A variable's value is cut to this length in messages. */
 const SHOWN_CHARS_MAX = 60
 
-/** How a value that is no secret is repeated in a message. */
+/** The form of a non-secret value in a message. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text)
 }
 
-/** Collects the settings' texts. Throws nothing: what cannot be read is a mistake. */
+/** Collects the settings' texts. Throws nothing: an unreadable file is a mistake. */
 export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const problems: Problem[] = []
   const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
@@ -75,7 +75,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   }
 }
 
-/** The environment over .env: what it sets in one form, NAME or NAME_FILE, replaces both. */
+/** Merges the environment over .env: a setting in one form, NAME or NAME_FILE, replaces both. */
 function over(dotEnv: Record<string, string>, env: Record<string, string>): Record<string, string> {
   const base = (name: string) => name.replace(/_FILE$/, '')
   const taken = new Set(Object.keys(env).map(base))
@@ -88,12 +88,12 @@ function readEnvironment(env: NodeJS.ProcessEnv, refuse: Refuse): Environment {
   const { NODE_ENV } = env
   const text = NODE_ENV?.trim() || 'development'
   if (text === 'production' || text === 'development' || text === 'test') return text
-  // Not treated as development: somebody who wrote "prod" must not get the embedded parts.
+  // Not treated as development: an operator who wrote "prod" must not get the embedded parts.
   refuse('NODE_ENV', `is ${shown(text)}: set it to production, development or test, or leave it out for development`)
   return 'production'
 }
 
-/** The variables that are not empty: an empty one counts as not set, so that it can be blanked in a compose file. */
+/** The variables that are not empty: an empty one counts as not set, so that a compose file can blank it. */
 function present(env: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => (entry[1]?.trim() ?? '') !== ''),

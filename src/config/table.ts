@@ -1,6 +1,6 @@
-// The settings, all of them, each in one place: its name, what kind of value it takes, its default, whether it may hold a secret, and what
-// people are told of it. The names in names.ts, .env.example and docs/SETTINGS.md are made from it. It holds texts only: the readers
-// beside it check and default the values, and a test holds them to this table.
+// The table of all settings, each in one place: its name, kind of value, default, secrecy, and text for people. The names in names.ts,
+// .env.example and docs/SETTINGS.md are made from it. It holds texts only: the readers beside it check and default the values, and a test
+// holds them to this table.
 import type { SettingGroup } from './setting.ts'
 
 export const SETTING_GROUPS = [

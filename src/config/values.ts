@@ -1,12 +1,12 @@
-// Readers of single values: each turns a setting's text into a value of its type, or notes the mistake and answers the
-// fallback so that the other settings are still looked at. It must never repeat a URL or a secret.
+// Readers of single values: each turns a setting's text into a value of its type. Otherwise it notes the mistake and answers the fallback,
+// so that the other settings are still checked. It must never repeat a URL or a secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { checksum } from '../chain/wallets.ts'
 import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
 import type { SettingOf } from './names.ts'
 import { type Source, shown } from './source.ts'
 
-/** A day: what few waits or pauses of the service should exceed. */
+/** A day: few waits or pauses of the service should exceed it. */
 export const DAY_SEC = 86_400
 /** For settings that are ports. */
 export const PORTS = { min: 0, max: 65_535, why: '0 takes any free port' }
@@ -14,7 +14,7 @@ export const PORTS = { min: 0, max: 65_535, why: '0 takes any free port' }
 export interface Bounds {
   readonly min: number
   readonly max: number
-  /** Why these bounds, to go on after them. */
+  /** The reason for these bounds; continues the sentence after them. */
   readonly why: string
 }
 
@@ -76,7 +76,7 @@ export function readChoice<Choice extends string>(
   return choice ?? fallback
 }
 
-/** Text that `form` matches; `remedy` tells what to set otherwise. */
+/** Text that `form` matches; `remedy` says how to set it otherwise. */
 export function readText<Fallback extends string | null>(
   source: Source,
   name: SettingOf<'text'>,
@@ -90,7 +90,7 @@ export function readText<Fallback extends string | null>(
   return fallback
 }
 
-/** An address as people write it: any one case, or mixed case with the right EIP-55 checksum. Null when it is none. */
+/** An address in any form people write: one case, or mixed case with the right EIP-55 checksum. Null when it is none. */
 export function parseAddress(text: string): Address | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
   const digits = text.slice(2)
@@ -124,7 +124,7 @@ export function readHash(source: Source, name: SettingOf<'hash'>): Hash | null {
 /** Order of the curve: a private key is a number below it, and not zero. */
 const KEYS_MAX = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** A private key as people write it, 0x or not; null when it is none. The text is never repeated by callers. */
+/** A private key in any form people write, 0x or not; null when it is none. Callers never repeat the text. */
 export function parsePrivateKey(text: string): `0x${string}` | null {
   if (!/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return null
   const key = (text.startsWith('0x') ? text : `0x${text}`).toLowerCase() as `0x${string}`
@@ -162,7 +162,7 @@ export function readHttpUrls(source: Source, name: SettingOf<'url'>, countMax: n
   return []
 }
 
-/** Hosts may be several with commas, missing, or paths to sockets, so that no general URL parser will do. */
+/** Several hosts with commas, no host, and socket paths are all valid, so a general URL parser will not do. */
 export const POSTGRES_URL = /^postgres(ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*(?:\/[^/?#\s]*)?(?:\?\S*)?$/
 
 /** A PostgreSQL connection URL. */

@@ -1,11 +1,11 @@
-// Whom a ledger without endpoints tells of events, and what these are signed with (Standard Webhooks). It must never repeat a URL, which is often a
-// secret itself, or a signing secret.
+// Reads the webhook endpoints for a ledger without any, and the secrets that sign events (Standard Webhooks). It must never repeat a URL,
+// which is often a secret itself, or a signing secret.
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks.ts'
 import type { WebhooksConfig } from './shape.ts'
 import type { Source } from './source.ts'
 import { readHttpUrls, readSwitch } from './values.ts'
 
-/** More are better served by one endpoint that hands events on. */
+/** More are better served by one endpoint that forwards events. */
 const URLS_MAX = 4
 const REMEDY =
   'set it to whsec_ and the base64 of 24 to 64 random bytes, for example of "echo whsec_$(openssl rand -base64 32)"'

@@ -1,18 +1,18 @@
-// Whether what the contract's owner allows the service's keys still suffices: the minter's budget for a week, the distributor's bounds
-// for what turns cost. Pure.
+// Judges whether the allowances that the contract's owner set for the service's keys still suffice: the minter's budget for a week, and the
+// distributor's bounds for the cost of turns. Pure.
 import { BPS_BASE } from './units.ts'
 
-/** What is left of the minter's budget, and what a week as the last one takes of it. */
+/** The rest of the minter's budget, and what a week like the last one takes of it. */
 export interface BudgetUse {
   nodes: number
   cohorts: number
   /** Nodes minted in a week. */
   nodesPerWeek: number
-  /** Cohorts that one more tier takes. */
+  /** Cohorts that one more tier needs. */
   cohortsPerTier: number
 }
 
-/** What the budget has too little of: nodes for a week, cohorts for one more tier. Nothing left is always too little. */
+/** Which parts of the budget run low: nodes for a week, cohorts for one more tier. An empty budget always runs low. */
 export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: BudgetUse): ('nodes' | 'cohorts')[] {
   const short: ('nodes' | 'cohorts')[] = []
   if (nodes === 0 || nodes < nodesPerWeek) short.push('nodes')
@@ -20,7 +20,7 @@ export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: 
   return short
 }
 
-/** The least and the most that a node of these rates is credited for a turn: the ends of the range, at the lowest and highest rate. */
+/** The least and the most that a node of these rates is credited for a turn: the ends of the range at the lowest and highest rate. */
 export function turnRange(
   { minWei, maxWei }: { minWei: bigint; maxWei: bigint },
   payoutBps: readonly number[],

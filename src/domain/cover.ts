@@ -1,8 +1,8 @@
-// How far the contract's balance covers what it owes.
+// How far the contract's balance covers its debt.
 import type { Wei } from './units.ts'
 
 export interface Cover {
-  /** Balance less what is owed; negative when it does not suffice. */
+  /** Balance minus debt; negative when the balance does not suffice. */
   surplusWei: bigint
   /** floor(balance x 10000 / outstanding), or null when nothing is owed. */
   coverBps: number | null

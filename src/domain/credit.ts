@@ -1,8 +1,8 @@
-// What a turn pays, and which turns a round holds. Nobody picks the seed by choosing when a pass runs: it is fixed by
-// the first block at or after the turn's time, and the terms are those in force at that time, however late it is paid.
+// Computes the amount of a turn, and the turns of a round. The seed cannot be picked by choosing when a pass runs: it comes from the first
+// block at or after the turn's time. The terms are those in force at that time, however late the turn is paid.
 import { BPS_BASE, type Hash, sumWei, type Wei, wei, ZERO_HASH } from './units.ts'
 
-/** The range a draw falls in, whether turns are owed at all, and the schedule new nodes join, from a time on (unix seconds). */
+/** From a time on (unix seconds): the range of a draw, whether turns are owed at all, and the schedule that new nodes join. */
 export interface CreditTerms {
   fromTime: number
   payouts: boolean
@@ -12,7 +12,7 @@ export interface CreditTerms {
   slotSec: number
 }
 
-/** The terms in force at a time: the latest that began not after it. Null before the first. */
+/** The terms in force at a time: the latest that began at or before it. Null before the first. */
 export function termsAt(terms: readonly CreditTerms[], time: number): CreditTerms | null {
   let best: CreditTerms | null = null
   for (const candidate of terms) {
@@ -22,8 +22,8 @@ export function termsAt(terms: readonly CreditTerms[], time: number): CreditTerm
 }
 
 /**
- * The seed of a turn: prevrandao of the first block not before its due time, or that block's hash on chains where prevrandao is
- * constant (zero, or the same as the parent's).
+ * The seed of a turn: prevrandao of the first block not before its due time. On chains where prevrandao is constant (zero, or the same as
+ * the parent's), that block's hash.
  */
 export function seedOf(block: { hash: Hash; prevrandao: Hash }, parent: { prevrandao: Hash } | null): Hash {
   const constant = block.prevrandao === ZERO_HASH || block.prevrandao === parent?.prevrandao
@@ -46,7 +46,7 @@ export interface Turn {
   amountWei: Wei | null
 }
 
-/** What becomes of a turn: `delay` means that it is owed until the contract's owner has said otherwise, and waits for that. */
+/** The fate of a turn. `delay`: it is owed until the contract's owner says otherwise, and waits for that. */
 export type TurnFate = 'pay' | 'skip' | 'delay'
 
 /** A cohort whose turn is due, with all that its amount depends on. */
@@ -58,9 +58,9 @@ export interface DueCohort {
   /** Its pending turn, and how many turns from there on are not owed and can be skipped. */
   pendingDue: number
   skipped: number
-  /** Whether a node waits to join it, so that it is worth a round that pays it nothing. */
+  /** True if a node waits to join it, so that a round that pays it nothing is worth sending. */
   isSkipNeeded: boolean
-  /** Whether the turn after those is not owed by the terms, and waits for the window of the contract's owner. */
+  /** True if the turn after those is not owed by the terms, and waits for the window of the contract's owner. */
   isDelayed: boolean
   /** The turns after those that would be paid, without gaps. */
   turns: readonly Turn[]
@@ -72,7 +72,7 @@ export interface PlannedCredit {
   pendingDue: number
   skipped: number
   turns: { due: number; amountWei: Wei }[]
-  /** What each node is credited for all of its turns. */
+  /** The credit of each node for all of its turns. */
   amountWei: Wei
   nodeCount: number
 }
@@ -80,16 +80,16 @@ export interface PlannedCredit {
 export interface RoundPlan {
   credits: PlannedCredit[]
   totalWei: Wei
-  /** Nodes that are credited. */
+  /** Nodes to be credited. */
   nodeCount: number
-  /** Cohorts whose pending turn is not owed, or is owed until the contract's owner has said otherwise: neither is paid. */
+  /** Cohorts whose pending turn is not owed, or is owed until the contract's owner says otherwise. Neither is paid. */
   notOwed: number[]
   delayed: number[]
-  /** Cohorts that must wait for the operator: they hold nodes nobody paid for. */
+  /** Cohorts that must wait for the operator: they hold unpaid nodes. */
   unbacked: number[]
   /** Cohorts that cannot be computed yet. */
   unknown: number[]
-  /** Cohorts that must wait for the contract's owner: the distributor may not pay that little, or that much. */
+  /** Cohorts that must wait for the contract's owner: the distributor may not pay so little, or so much. */
   outOfBounds: number[]
 }
 
@@ -101,12 +101,12 @@ export interface TurnBounds {
 
 /** Cohorts in one round at most: about 2 million gas, an eighth of what a transaction may carry. */
 export const CREDITS_PER_ROUND_MAX = 200
-/** Turns in one round at most: the contract's own limit, since each has a seed to be looked up. */
+/** Turns in one round at most: the contract's own limit, since each needs a seed. */
 export const TURNS_PER_ROUND_MAX = 2_000
 
 /**
  * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. `bounds` is null where
- * they could not be read: then no cohort is held against them.
+ * they could not be read: then no cohort is checked against them.
  */
 export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
   const credits: PlannedCredit[] = []
@@ -133,7 +133,7 @@ export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null):
   return { ...totalled(credits), ...waiting }
 }
 
-/** A plan of some of its credits; the other cohorts stay due. */
+/** The plan with only some of its credits; the other cohorts stay due. */
 export function planOf(plan: RoundPlan, credits: readonly PlannedCredit[]): RoundPlan {
   return { ...plan, ...totalled([...credits]) }
 }
@@ -148,18 +148,18 @@ function totalled(credits: PlannedCredit[]): Pick<RoundPlan, 'credits' | 'totalW
 
 const firstDue = ({ turns, pendingDue }: DueCohort) => turns[0]?.due ?? pendingDue
 
-/** The turns up to the first that cannot be computed yet: none is paid before an earlier one. */
+/** The turns up to the first that cannot be computed yet: no turn is paid before an earlier one. */
 function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
   const unknown = turns.findIndex((turn) => turn.amountWei === null)
   return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
 }
 
-/** As many of the first turns as the contract's own rule lets through. */
+/** As many of the first turns as the contract's own rule accepts. */
 function longestWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): PlannedCredit['turns'] {
   return turns.slice(0, lengthsWithin(turns, bounds).at(-1) ?? 0)
 }
 
-/** How many of the first turns the contract's own rule lets through together, ascending: the bounds of one turn, times the turns. */
+/** How many of the first turns the contract accepts together, ascending: the bounds of one turn, times the number of turns. */
 function lengthsWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): number[] {
   let sum = 0n
   return turns.flatMap(({ amountWei }, i) => {
@@ -177,7 +177,7 @@ export interface PayableCohort {
   payable: number
 }
 
-/** Shares a round's turns among cohorts, the oldest first. @returns how many each is paid; one that is not named has to wait. */
+/** Distributes a round's turns over cohorts, the oldest first. @returns the number for each; a cohort that is not named has to wait. */
 export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, number> {
   const sharing = [...cohorts]
     .sort((a, b) => a.firstPayable - b.firstPayable || a.cohort - b.cohort)
@@ -195,8 +195,8 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
 }
 
 /**
- * The first half of a plan, for a chain whose transactions hold less, or a purse that does: half of its cohorts, or about half of its only
- * cohort's turns, as the bounds allow; the rest stays due. Null where there is nothing smaller.
+ * The first half of a plan, where the chain's transactions or the sender's ether do not suffice for all of it. Half of its cohorts, or
+ * about half of its only cohort's turns, as the bounds allow; the rest stays due. Null where nothing smaller exists.
  */
 export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan | null {
   const [first, second] = plan.credits
@@ -209,7 +209,7 @@ export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan
   return planOf(plan, [{ ...first, turns, amountWei: sumWei(turns.map(({ amountWei }) => amountWei)) }])
 }
 
-/** What a cohort on the contract can hold for each of its nodes, for life: 80 bits. */
+/** What a cohort on the contract can hold for each of its nodes, over its lifetime: 80 bits. */
 const PER_NODE_MAX_WEI = 2n ** 80n - 1n
 /** How long that must suffice, whatever is drawn: a hundred years. */
 const LIFE_SEC = 100n * 31_557_600n

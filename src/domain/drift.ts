@@ -1,8 +1,8 @@
-// Where the ledger and the contract differ, both read at the same block: then it is drift, not lag. Pure comparison. What is on record
-// is kept in one order, so that the same findings are the same record, whoever made them.
+// Compares ledger and contract, both read at the same block: a difference is then drift, not lag. Pure. Findings are recorded in one fixed
+// order, so that equal findings make equal records.
 import type { Address } from './units.ts'
 
-/** What both sides say about one node. */
+/** Both sides' view of one node. */
 export interface NodeFacts {
   nodeId: bigint
   owner: Address
@@ -11,14 +11,14 @@ export interface NodeFacts {
   cohort: number
 }
 
-/** What both sides count. */
+/** The counters of both sides. */
 export interface Counters {
   nodes: bigint
   round: number
   outstandingWei: bigint
 }
 
-/** What both sides say about one cohort. */
+/** Both sides' view of one cohort. */
 export interface CohortFacts {
   cohort: number
   tierNo: number
@@ -51,7 +51,7 @@ export function compareCounters(ledger: Counters, chain: Counters): Drift[] {
     .map((name) => ({ kind: 'counter', name, ledger: String(ledger[name]), chain: String(chain[name]) }))
 }
 
-/** Compares nodes of one window of ids; both sides hold every node of that window that they know. */
+/** Compares nodes of one window of ids; each side gives every node of that window that it knows. */
 export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeFacts[]): Drift[] {
   const drifts: Drift[] = []
   const known = new Map(ledger.map((node) => [node.nodeId, node]))
@@ -83,7 +83,7 @@ export function compareCohort(ledger: CohortFacts, chain: CohortFacts): Drift[] 
   }))
 }
 
-/** Counters, then nodes by number, then cohorts; whoever compared them in parts keeps them as one who compared them at once. */
+/** Counters, then nodes by number, then cohorts: a comparison in parts records the same as one made at once. */
 export function inOrder(drifts: readonly Drift[]): Drift[] {
   const place = (drift: Drift): [number, number] => {
     if (drift.kind === 'counter') return [0, 0]
@@ -95,17 +95,17 @@ export function inOrder(drifts: readonly Drift[]): Drift[] {
   })
 }
 
-/** Runs of the reconciler that a sweep of all nodes is spread over: what a day has of them, 300 seconds and the wait for a pass apart. */
+/** Runs of the reconciler over which a sweep of all nodes is spread: the runs of a day, 300 seconds plus the wait for a pass apart. */
 const SWEEP_RUNS = 250
-/** One call to the contract reads as many. */
+/** Nodes that one call to the contract reads. */
 const WINDOW_MIN = 500
 /**
- * The day's part of ten million nodes: 80 calls, of which four are under way at once. At 100 ms each that is two seconds in five minutes, and
- * some 13 MB. A ledger that is larger is swept in more than a day, at this cost.
+ * A day's part of ten million nodes: 80 calls, four in flight at once. At 100 ms each that is two seconds in five minutes, and some 13 MB.
+ * A larger ledger takes more than a day, at this cost.
  */
 const WINDOW_MAX = 40_000
 
-/** How many nodes one run compares: all of them within a day, at a cost that is bounded whatever the ledger holds. */
+/** How many nodes one run compares: all of them within a day, at a cost that is bounded whatever the size of the ledger. */
 export function windowOf(nodes: number): number {
   return Math.min(Math.max(Math.ceil(nodes / SWEEP_RUNS), WINDOW_MIN), WINDOW_MAX)
 }

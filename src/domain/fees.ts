@@ -1,29 +1,28 @@
-// How much may be offered for gas: by what followed blocks show, within what the operator allows. A provider suggests; it does not
-// decide. Pure.
+// Limits the gas price: by the fees of followed blocks, within the operator's caps. A provider suggests; it does not decide. Pure.
 import type { BlockFees } from './observed.ts'
 import { larger } from './units.ts'
 
-/** Blocks by which fees are bounded. */
+/** Blocks that bound the fees. */
 export const FEE_BLOCKS = 20
 
-/** A tip is never bound below this: where blocks show little or nothing, a common one must still do. */
+/** The lowest bound of a tip: where blocks show little or nothing, a common tip must still pass. */
 const TIP_LEAST_WEI = 10n ** 9n
-/** How far above the dearest of the last blocks a tip may go. */
+/** Factor over the highest tip of the last blocks that a tip may reach. */
 const TIP_ROOM = 2n
-/** How far the base fee may have risen since the followed block, for which the provider's word is taken. */
+/** Factor by which the base fee may have risen since the followed block, for which the provider is believed. */
 const BASE_FEE_ROOM = 4n
 
-/** What a transaction may offer, wei per gas. */
+/** The fee limits of a transaction, wei per gas. */
 export interface FeeLimits {
-  /** Most in all. */
+  /** The maximum in all. */
   capWei: bigint
-  /** Most as a tip, where it is sent for the first time. */
+  /** The maximum tip of a first attempt. */
   tipMaxWei: bigint
   /** The highest base fee that is believed; null where none was followed. */
   baseFeeMaxWei: bigint | null
 }
 
-/** What the operator allows, wei per gas. */
+/** The operator's caps, wei per gas. */
 export interface FeeRules {
   readonly feeCapWei: bigint
   readonly tipMaxWei: bigint
@@ -59,8 +58,8 @@ const ROLLUPS = new Set([10, 130, 480, 8453, 42161, 42170, 57073, 59144, 81457, 
 const GWEI = 10n ** 9n
 
 /**
- * What is allowed unless the operator says otherwise: five times and more what ordinary traffic pays. Chains that are not named here have the
- * widest limits, since some ask for tips of 30 gwei and more.
+ * The default caps: at least five times what ordinary traffic pays. Chains that are not named here have the widest limits, since some ask
+ * for tips of 30 gwei and more.
  */
 export function usualFeeRules(chainId: number): FeeRules {
   if (ROLLUPS.has(chainId)) return { feeCapWei: 50n * GWEI, tipMaxWei: 2n * GWEI }

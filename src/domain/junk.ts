@@ -1,24 +1,24 @@
-// Tells apart, by the transfer alone, what may be a sale from what is none and costs its sender next to nothing to send. Pure.
+// Separates possible sales from transfers that are none and cost their sender next to nothing, by the transfer alone. Pure.
 import type { Transfer } from './observed.ts'
 import type { TierVersion } from './tiers.ts'
 
 /**
- * A transfer is dust if it is of less than a thousandth of the lowest price that any tier had had by its block: some cents where a node costs
- * some dozen dollars, less than it would cost to pay back. So no price is ever dust, an old one in its grace included.
+ * A transfer is dust if its value is below a thousandth of the lowest price that any tier had had by its block. That is some cents where a
+ * node costs some dozen dollars, less than a refund would cost. So no price is ever dust, an old one in its grace included.
  */
 const DUST_PER_PRICE = 1_000n
 
-/** Transfers by what becomes of them. */
+/** Transfers by their fate. */
 export interface SortedTransfers {
   /** Judged one by one. */
   payments: Transfer[]
-  /** In the books, and never judged. */
+  /** Recorded in the books, and never judged. */
   dust: Transfer[]
-  /** They moved nothing, of no value or dust that failed: counted. */
+  /** They moved nothing, either of no value or failed dust: counted. */
   zero: Transfer[]
 }
 
-/** Sorts transfers. Without a tier by its block, nothing but what is of no value at all is known to be no sale. */
+/** Sorts transfers. Without a tier by its block, only a transfer of no value at all is known to be no sale. */
 export function sortTransfers(
   transfers: readonly Transfer[],
   versions: readonly Pick<TierVersion, 'priceWei' | 'fromBlock'>[],

@@ -1,11 +1,11 @@
-// Which EIP-7702 authorizations used up a nonce of ours. Pure. Source: EIP-7702, "Behavior".
+// Finds the EIP-7702 authorizations that used up a nonce of our senders. Pure. Source: EIP-7702, "Behavior".
 import type { Authorization, SenderTransaction } from './observed.ts'
 import { type Address, wei } from './units.ts'
 
 /**
- * The authorizations that held, as transactions that took a nonce and did nothing else: each whose nonce was its account's next when its
- * turn came. A transaction uses its sender's nonce before the authorizations that it carries use theirs. `next`: by account, the nonce after
- * the blocks before these; one that is not known holds none.
+ * The valid authorizations, as transactions that took a nonce and did nothing else. An authorization is valid if its nonce was its
+ * account's next at its turn. A transaction uses its sender's nonce before those of the authorizations that it carries. `next`: by account,
+ * the nonce after the blocks before these; for an unknown account none is valid.
  */
 export function authorizationsHeld(
   next: ReadonlyMap<Address, number>,
@@ -15,7 +15,7 @@ export function authorizationsHeld(
   const now = new Map(next)
   const uses = [
     ...sent.map((use) => ({ use, order: 0 })),
-    // In the order of the list within one transaction, which sorting keeps.
+    // In the order of the list within one transaction: the sort is stable.
     ...authorizations.map((use) => ({ use, order: 1 })),
   ].toSorted((a, b) => a.use.blockNumber - b.use.blockNumber || a.use.txIndex - b.use.txIndex || a.order - b.order)
   return uses.flatMap(({ use, order }) => {

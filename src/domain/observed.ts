@@ -1,5 +1,5 @@
-// What following the chain observes, in the ledger's own words. The chain side produces these shapes, the database
-// side stores them; neither knows the other. Block times are unix seconds.
+// The shapes of observed blocks, in the ledger's own words. The chain side produces them, the database side stores them; neither knows the
+// other. Block times are unix seconds.
 import type { WatchedWallet } from './payment-wallets.ts'
 import type { Address, Hash, Wei } from './units.ts'
 
@@ -12,16 +12,16 @@ export interface Block {
   prevrandao: Hash
 }
 
-/** What a block shows of the price of gas, wei per gas. */
+/** The fees of a block, wei per gas. */
 export interface BlockFees {
   number: number
   /** Null on chains without EIP-1559. */
   baseFeeWei: bigint | null
-  /** The median of the tips that others than our senders paid in it; null where there were none, or the provider does not say. */
+  /** The median of the tips that accounts other than our senders paid in it; null where there were none, or the provider does not say. */
   tipWei: bigint | null
 }
 
-/** Where in the chain something stands. */
+/** A position in the chain. */
 export interface Position {
   blockNumber: number
   blockHash: Hash
@@ -30,10 +30,10 @@ export interface Position {
   txIndex: number
 }
 
-/** What blocks are read for besides the factory. */
+/** The addresses that blocks are read for, besides the factory. */
 export interface Watching {
   wallets: readonly WatchedWallet[]
-  /** Accounts that send for us, as far as they are known. */
+  /** Our senders, as far as they are known. */
   senders: readonly Address[]
 }
 
@@ -55,20 +55,23 @@ export interface Outflow extends Position {
   succeeded: boolean
 }
 
-/** A transaction of one of our senders (minter, distributor), or of anybody to the factory, found in a block. */
+/** A transaction of one of our senders (minter, distributor), or of any account to the factory, found in a block. */
 export interface SenderTransaction extends Position {
   sender: Address
   nonce: number
   succeeded: boolean
   gasUsed: bigint
   feeWei: Wei
-  /** Whom it called; null where it made a contract. */
+  /** The called address; null where it created a contract. */
   to: Address | null
-  /** Ether that moved with it: none where it reverted. */
+  /** Ether that moved with it; 0 where it reverted. */
   valueWei: Wei
 }
 
-/** An EIP-7702 authorization that one of our senders signed, in the transaction `txHash` of anybody: it used `nonce` up where that was next. */
+/**
+ * An EIP-7702 authorization that one of our senders signed, in the transaction `txHash` of any account. It used up `nonce` where that was
+ * the sender's next.
+ */
 export interface Authorization extends Position {
   sender: Address
   nonce: number
@@ -87,7 +90,7 @@ export interface FailedWithdrawal extends Position {
 export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number }
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
-    /** An order for `to` was passed over: its ref already is node `nodeId`, which another wallet owns. */
+    /** An order for `to` was skipped: its ref already is node `nodeId`, which another wallet owns. */
     | { kind: 'refTaken'; ref: Hash; nodeId: bigint; to: Address }
     /** The node left cohort `cohort` for the closed one. */
     | { kind: 'nodeExpelled'; nodeId: bigint; ref: Hash; cohort: number }
@@ -98,7 +101,7 @@ export type FactoryEvent = Position & { logIndex: number } & (
         kind: 'credited'
         round: number
         cohort: number
-        /** The first turn that was paid, and how many from it on. */
+        /** The first paid turn, and the number of turns from it on. */
         due: number
         turns: number
         /** For all of these turns together. */
@@ -110,7 +113,7 @@ export type FactoryEvent = Position & { logIndex: number } & (
     /** The round was paid from surplus. Without this event the distributor sent its ether. */
     | { kind: 'surplusSpent'; round: number; amountWei: Wei; allowanceWei: Wei }
     | { kind: 'withdrawn'; nodeId: bigint; owner: Address; to: Address; amountWei: Wei; withdrawnTotalWei: Wei }
-    /** What the contract's owner did: the event's own name and arguments, addresses in lower case, numbers in decimal. */
+    /** An act of the contract's owner: the event's own name and arguments, addresses in lower case, numbers in decimal. */
     | { kind: 'ownerAct'; name: OwnerActName; detail: Readonly<Record<string, string>> }
   )
 
@@ -130,9 +133,9 @@ export const OWNER_ACTS = [
 ] as const
 export type OwnerActName = (typeof OWNER_ACTS)[number]
 
-/** Everything the ledger needs of a contiguous range of blocks, checked to hang together by parent hashes. */
+/** Everything the ledger needs of a contiguous range of blocks; parent hashes were checked. */
 export interface ObservedRange {
-  /** What it was read for: where that is not the ledger's any more, it has to be read again. */
+  /** The addresses it was read for: where the ledger's differ by now, it has to be read again. */
   watching: Watching
   blocks: Block[]
   /** Of the last blocks of the range, at most `FEE_BLOCKS`. */

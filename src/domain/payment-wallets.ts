@@ -1,8 +1,8 @@
-// The wallets that buyers pay to: which one holds at a block, which are read for, and when a payment to one that was replaced is no sale any
+// The wallets that buyers pay to: which one is in force at a block, which are read, and when a payment to a replaced one is no sale any
 // more. All instances go by the ledger's rows. Pure.
 import type { Address } from './units.ts'
 
-/** The blocks in which transactions of a wallet are the ledger's. */
+/** The blocks in which transactions of a wallet belong to the ledger. */
 export interface WatchedWallet {
   wallet: Address
   watchedFrom: number
@@ -10,14 +10,14 @@ export interface WatchedWallet {
   closedBlock: number | null
 }
 
-/** A wallet of the ledger, in the order in which they were entered. */
+/** A wallet of the ledger; wallets are in the order in which they were entered. */
 export interface PaymentWallet extends WatchedWallet {
-  /** It holds in blocks that are neither below the one nor older than the other. */
+  /** In force in blocks not below this height and not older than this time. */
   fromBlock: number
   fromTime: number
-  /** The ones before were stolen. */
+  /** The earlier ones were stolen. */
   stolen: boolean
-  /** Seconds of block time for which a payment to the one before is still a sale; of no account where that was stolen. */
+  /** Seconds of block time for which a payment to the previous wallet is still a sale; ignored where that one was stolen. */
   graceSec: number
 }
 
@@ -27,20 +27,20 @@ export interface BlockPlace {
   time: number
 }
 
-/** Blocks, and seconds of block time, from the followed block to the one in which a planned change holds at the earliest. */
+/** Minimum distance from the followed block to the one in which a planned change comes into force: blocks, and seconds of block time. */
 export const CHANGE_AHEAD_BLOCKS = 64
 export const CHANGE_AHEAD_SEC = 300
 
 const holds = ({ fromBlock, fromTime }: PaymentWallet, at: BlockPlace) => fromBlock <= at.number && fromTime <= at.time
 
-/** The wallet that buyers are told at a block: of those that hold, the one entered last. Null where none does. */
+/** The wallet shown to buyers at a block: of those in force, the one entered last. Null where none is. */
 export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): PaymentWallet | null {
   return wallets.findLast((wallet) => holds(wallet, at)) ?? null
 }
 
 /**
- * Whether a wallet was replaced so long before a block that a payment to it is no sale: a planned change leaves a grace, a theft
- * nothing. A wallet that the ledger does not know was replaced.
+ * True if a wallet was replaced so long before a block that a payment to it is no sale. A planned change leaves a grace, a theft none. An
+ * unknown wallet counts as replaced.
  */
 export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
   const index = wallets.findIndex((known) => known.wallet === wallet)
@@ -49,21 +49,21 @@ export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, 
   return after.some(({ stolen, fromTime, graceSec }) => stolen || at.time - fromTime >= graceSec)
 }
 
-/** Whether a wallet's transactions in a block are the ledger's. */
+/** True if a wallet's transactions in a block belong to the ledger. */
 export const isWatched = ({ watchedFrom, closedBlock }: WatchedWallet, block: number): boolean =>
   watchedFrom <= block && (closedBlock === null || block <= closedBlock)
 
-/** What an address is, as far as it decides whether buyers may pay to it. */
+/** The facts about an address that decide whether buyers may pay to it. */
 export interface WalletFacts {
   factory: Address
-  /** Accounts whose keys are on servers: those that are configured, and those that the contract names. */
+  /** Accounts whose keys are on servers: those configured, and those that the contract names. */
   hotKeys: readonly { role: 'minter' | 'distributor'; address: Address | null }[]
   hasCode: boolean
-  /** Whether the provider can show what a contract's code sends. */
+  /** True if the provider can show what a contract's code sends. */
   isTraceable: boolean
 }
 
-/** Why an address cannot be a payments wallet, and what to do; null: no objection. */
+/** The reason why an address cannot be a payments wallet, with a remedy; null: no objection. */
 export function refuseWallet(
   wallet: Address,
   { factory, hotKeys, hasCode, isTraceable }: WalletFacts,
@@ -87,7 +87,7 @@ export function refuseWallet(
 
 type Accounts = Readonly<Record<'minter' | 'distributor', Address | null>>
 
-/** The accounts whose keys are on servers, of several sources. */
+/** The accounts whose keys are on servers, from several sources. */
 export function hotKeysOf(...sources: readonly Accounts[]): WalletFacts['hotKeys'] {
   const roles = ['minter', 'distributor'] as const
   return sources.flatMap((source) => roles.map((role) => ({ role, address: source[role] })))

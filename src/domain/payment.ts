@@ -1,11 +1,11 @@
-// The judgement of a payment: a column of refusals, cheapest first, each named for its rule. Pure: the facts are read
-// before, the evidence is stored after. It never passes what it could not check.
+// Judges a payment: a column of refusals, cheapest first, each named for its rule. Pure: facts are read before, evidence is stored after.
+// It never passes what it could not check.
 import type { TierSelection, TierVersion } from './tiers.ts'
 import type { Address } from './units.ts'
 
-/** Why a transfer is no sale at all. */
+/** The reasons why a transfer is no sale at all. */
 export type IgnoreReason = 'failed' | 'zero' | 'self' | 'operator'
-/** Why a payment waits for the operator (or, `walletLimit`, for room). */
+/** The reasons why a payment waits for the operator (or, `walletLimit`, for room). */
 export type HoldReason =
   | 'wrongAmount'
   | 'saleClosed'
@@ -20,7 +20,7 @@ export type HoldReason =
   | 'recheck'
   | 'refunding'
 
-/** What the judge holds a payment for. */
+/** The judge's reasons to hold a payment. */
 export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted' | 'mintedElsewhere' | 'refunding'>
 
 /** The buyer's token holding at the payment's block. */
@@ -29,18 +29,18 @@ export type HoldingReading =
   | { kind: 'read'; amountWei: bigint }
   | { kind: 'unreadable'; sinceSec: number }
 
-/** Everything the judgement looks at. Counts are of the sender's wallet. */
+/** The facts of a judgement. Counts are of the sender's wallet. */
 export interface PaymentFacts {
   from: Address
   valueWei: bigint
   succeeded: boolean
-  /** All payments wallets that there ever were: what one sends another is no sale. */
+  /** All payments wallets, past and present: a transfer between them is no sale. */
   wallets: readonly Address[]
-  /** Whether it came to a wallet that was replaced, after the grace. */
+  /** True if it came to a replaced wallet after the grace. */
   isToOldWallet: boolean
-  /** Wallets of our own that pay for other things: minter and distributor. */
+  /** Our own wallets that pay for other things: minter and distributor. */
   operators: readonly Address[]
-  /** Wallets whose payments the operator wants to see first (exchanges). */
+  /** Wallets whose payments are held for the operator (exchanges). */
   senderDenied: boolean
   /** True for a payment from before a restore or rebuild: a refund may have been recorded in what was lost. */
   beforeRestore: boolean
@@ -61,11 +61,11 @@ export type Verdict =
   | { kind: 'ignored'; reason: IgnoreReason; evidence: Evidence }
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
-  /** Not decided: a fact could not be read yet. The payment stays as it is and is judged again. */
+  /** Undecided: a fact could not be read yet. The payment stays as it is and is judged again. */
   | { kind: 'undecided'; missing: 'holding' }
 
 /**
- * Whether a transfer is a sale at all, from the transfer alone.
+ * Decides whether a transfer is a sale at all, from the transfer alone.
  * @returns the reason to ignore it, or null.
  */
 export function refuseTransfer(
@@ -110,7 +110,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   }
   if (facts.tierNodes + facts.tierInFlight >= selection.tier.maxPerWallet) return held('tierAllowance', allowance)
 
-  // What would be held for good anyway says why. From here on it would be minted, now or once there is room.
+  // Rules that hold a payment for good come first. From here on it would be minted, now or once there is room.
   if (facts.beforeRestore) return held('recheck', allowance)
 
   const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
@@ -127,12 +127,12 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   }
 }
 
-/** Seconds of block time, at most, from one reading of an unreadable holding to the next. */
+/** The longest back-off between two reads of an unreadable holding, seconds of block time. */
 const RETRY_PAUSE_SEC_MAX = 300
 
 /**
- * The block time at which a payment is judged again whose holding could not be read at `now`: each pause is half of what the payment has
- * waited, up to a bound, and none is longer than to the time at which it is held.
+ * The block time at which a payment whose holding could not be read at `now` is judged again. Each pause is half of the payment's age, up
+ * to a bound. None goes past the time at which the payment is held.
  */
 export function retryTimeOf(
   { blockTime, now }: { blockTime: number; now: number },
@@ -159,7 +159,7 @@ function judgeHolding(tier: TierVersion, facts: PaymentFacts): HoldingVerdict {
       if (facts.holding.sinceSec < tier.holdingRetrySec) return { kind: 'undecided' }
       return { kind: 'short', evidence: { ...needed, holdingReadWei: null, unreadable: true } }
     case 'notNeeded':
-      // A needed holding that nobody read is a fact not checked; it must never pass.
+      // A needed holding that was not read is an unchecked fact; it must never pass.
       return { kind: 'undecided' }
   }
 }

@@ -1,37 +1,37 @@
-// When the ether of a payment can be sent back without a node coming of it all the same: once every mint that was signed for it has
-// run out in a final block, and the payment's own block is final. Pure.
+// Decides when a refund is safe, so that no node can come of the payment any more: every mint signed for it has expired in a final block,
+// and the payment's own block is final. Pure.
 
-/** How long a call that was signed can be carried out at most, in seconds of block time, whatever the settings were. */
+/** The longest validity of a signed call, in seconds of block time, under any settings. */
 export const VALID_FOR_SEC_MAX = 3_600
 
-/** A block that no reorganisation takes back, up to which the ledger has followed. Time in unix seconds. */
+/** A final block, up to which the ledger has followed. Time in unix seconds. */
 export interface FinalBlock {
   number: number
   time: number
 }
 
-/** What a refund's safety depends on. Times are unix seconds of block time. */
+/** The facts that a refund's safety depends on. Times are unix seconds of block time. */
 export interface RefundFacts {
   /** Null where none is known. */
   final: FinalBlock | null
-  /** Until when the last mint that is on record for the payment can be carried out; null where none can. */
+  /** The expiry of the last recorded mint of the payment; null where none can be carried out. */
   signedUntil: number | null
-  /** The same of what a ledger that was lost may have signed; null where none was. */
+  /** The same for mints that a lost ledger may have signed; null where there was none. */
   lostUntil: number | null
-  /** The payment's; null while a reorganisation has it out. */
+  /** The payment's block; null while a reorganisation has it out. */
   blockNumber: number | null
 }
 
 export interface RefundSafety {
-  /** The last block time at which a mint of the payment can be carried out; null where none is known that could. */
+  /** The last block time at which a mint of the payment can be carried out; null where no such mint is known. */
   safeAfter: number | null
-  /** Whether a node may yet come of the payment by itself. */
+  /** True if a node may yet come of the payment by itself. */
   mayStillMint: boolean
-  /** Whether no reorganisation can take the payment out. */
+  /** True if no reorganisation can take the payment out. */
   isPaymentFinal: boolean
 }
 
-/** Judges whether a refund made now is safe. What is not known never counts as safe. */
+/** Judges whether a refund made now is safe. An unknown fact never counts as safe. */
 export function judgeRefund({ final, signedUntil, lostUntil, blockNumber }: RefundFacts): RefundSafety {
   const until = Math.max(signedUntil ?? 0, lostUntil ?? 0)
   return {
@@ -41,5 +41,5 @@ export function judgeRefund({ final, signedUntil, lostUntil, blockNumber }: Refu
   }
 }
 
-/** A safe refund harms nobody. */
+/** A safe refund harms no party. */
 export const isRefundSafe = ({ mayStillMint, isPaymentFinal }: RefundSafety): boolean => !mayStillMint && isPaymentFinal

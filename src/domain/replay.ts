@@ -1,5 +1,5 @@
-// Replays the factory's events onto the cohorts, the way the contract did it: what a range of blocks changes in the
-// ledger, computed without reading the chain's state. Pure; the same events give the same ledger after any restart.
+// Replays the factory's events onto the cohorts as the contract did: computes what a range of blocks changes in the ledger, without reading
+// the chain's state. Pure; the same events give the same ledger after any restart.
 import type { FactoryEvent, OwnerActName } from './observed.ts'
 import { effectiveDue } from './schedule.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_ADDRESS } from './units.ts'
@@ -11,9 +11,9 @@ export interface LedgerCohort {
   intervalSec: number
   nextDue: number
   size: number
-  /** Credited to one of its nodes that was there from the start. */
+  /** Total credit of a node that was in it from the start. */
   perNodeWei: Wei
-  /** Credits so far; one may be for several turns. */
+  /** Number of credits so far; one may cover several turns. */
   turnCount: number
   lastTurnAt: number | null
   openedBlock: number
@@ -48,22 +48,22 @@ export interface NewRound extends Stamp {
   /** Zero where the round only skipped turns. */
   nodeCount: number
 }
-/** What a round credited a cohort's nodes, for one turn or for several. */
+/** A round's credit to the nodes of a cohort, for one turn or several. */
 export interface NewTurn {
   round: number
   cohort: number
   tierNo: number
-  /** Counts the cohort's credits. */
+  /** Number of the credit within its cohort. */
   turnNo: number
-  /** The first of the turns, and how many they are. */
+  /** The first of the turns, and their number. */
   due: number
   turns: number
-  /** Seconds from one of them to the next. */
+  /** Seconds from one turn to the next. */
   intervalSec: number
   amountWei: Wei
   nodeCount: number
 }
-/** Turns of a cohort that were not owed and lie behind it. */
+/** Turns of a cohort that were skipped as not owed. */
 export interface NewSkip {
   round: number
   cohort: number
@@ -99,7 +99,7 @@ export interface LedgerChanges {
   ownerActs: NewOwnerAct[]
   /** Orders that a mint skipped, with the contract's reason. */
   skipped: { ref: Hash; reason: number; txHash: Hash }[]
-  /** Orders for a wallet whose ref already was a node of another wallet. */
+  /** Orders whose ref already was another wallet's node. */
   refsTaken: { ref: Hash; nodeId: bigint; to: Address; txHash: Hash }[]
   /** Cohorts as the range left them. */
   cohorts: Map<number, LedgerCohort>
@@ -107,10 +107,10 @@ export interface LedgerChanges {
   cohortStates: Map<string, { blockNumber: number; state: LedgerCohort }>
 }
 
-/** Thrown when events rest on something the ledger has never seen: it was not followed from the factory's first block. */
+/** Thrown when events rest on something unknown to the ledger: it was not followed from the factory's first block. */
 export class MissingHistory extends Error {}
 
-/** Replays events in chain order onto the cohorts the ledger holds. The input is not changed. */
+/** Replays events in chain order onto the ledger's cohorts. The input is not changed. */
 export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonly FactoryEvent[]): LedgerChanges {
   const changes: LedgerChanges = {
     nodes: [],
@@ -159,7 +159,7 @@ function apply(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>,
     case 'nodeExpelled': {
       changes.expulsions.push({ ...stamp, nodeId: event.nodeId, cohort: event.cohort })
       const cohort = cohortOf(changes, known, event.cohort)
-      // Never below zero: the node may be one that the ledger lacks, which the reconciler finds.
+      // Never below zero: the node may be missing in the ledger, which the reconciler finds.
       change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
       break
     }
@@ -231,7 +231,7 @@ function applyMinted(
     perNodeAtMintWei: cohort.perNodeWei,
     turnsAtMint: cohort.turnCount,
   })
-  // The turn of an empty cohort whose time has passed is owed to no node: the contract moves it on when the first one joins.
+  // A past turn of an empty cohort is owed to no node: the contract moves it on when the first one joins.
   const nextDue = effectiveDue(cohort, event.blockTime)
   change(changes, event.blockNumber, { ...cohort, nextDue, size: cohort.size + 1 })
 }
@@ -279,7 +279,7 @@ function applyCredited(
   })
 }
 
-/** The round that an event belongs to. The distributor's ether pays it, unless a later event says that surplus did. */
+/** The round of an event. The distributor's ether pays it, unless a later event says that surplus did. */
 function roundOf(changes: LedgerChanges, number: number, stamp: Stamp): NewRound {
   const last = changes.rounds.at(-1)
   if (last?.round === number) return last
@@ -303,7 +303,7 @@ function change(changes: LedgerChanges, blockNumber: number, cohort: LedgerCohor
   changes.cohortStates.set(`${cohort.cohort}:${blockNumber}`, { blockNumber, state: cohort })
 }
 
-/** The owner each node ends up with after these transfers, mints left out. */
+/** The final owner of each node after these transfers, mints left out. */
 export function lastOwners(transfers: readonly NewTransfer[]): Map<bigint, Address> {
   const owners = new Map<bigint, Address>()
   for (const transfer of transfers) if (transfer.from !== ZERO_ADDRESS) owners.set(transfer.nodeId, transfer.to)

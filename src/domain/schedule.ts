@@ -2,7 +2,7 @@
 // phase of the interval; phases are multiples of the slot, counted from the unix epoch. All times are unix seconds of
 // block time.
 
-/** How often a node is credited, and how far apart the phases lie; slotSec divides intervalSec. */
+/** Seconds between the credits of a node, and between phases; slotSec divides intervalSec. */
 export interface Schedule {
   intervalSec: number
   slotSec: number
@@ -17,13 +17,13 @@ export interface CohortState {
   size: number
 }
 
-/** The next time a cohort's turn can come: an empty one skips what nobody is owed, as the contract does on mint. */
+/** The next time at which a cohort's turn can come. An empty cohort skips turns owed to no node, as the contract does on mint. */
 export function effectiveDue(cohort: Pick<CohortState, 'intervalSec' | 'nextDue' | 'size'>, now: number): number {
   if (cohort.size > 0 || cohort.nextDue > now) return cohort.nextDue
   return cohort.nextDue + (Math.floor((now - cohort.nextDue) / cohort.intervalSec) + 1) * cohort.intervalSec
 }
 
-/** A cohort whose turn is due and not paid yet cannot take nodes: they would be paid for a time before their mint. */
+/** A cohort with a due, unpaid turn cannot take nodes: they would be paid for a time before their mint. */
 export function isDue(cohort: Pick<CohortState, 'nextDue' | 'size'>, now: number): boolean {
   return cohort.size > 0 && cohort.nextDue <= now
 }
@@ -34,8 +34,8 @@ export function firstTurnDue(schedule: Schedule, now: number): number {
 }
 
 /**
- * The cohort a node minted now joins: of its tier and the schedule's interval, its next turn between interval - slot and
- * interval ahead, and not waiting to be paid. Null: one has to be opened (see `openingsNeeded`).
+ * The cohort that a node minted now joins: of its tier and the schedule's interval, its next turn between interval - slot and interval
+ * ahead, with no turn waiting to be paid. Null: one has to be opened (see `openingsNeeded`).
  */
 export function chooseCohort(
   cohorts: readonly CohortState[],
@@ -53,7 +53,7 @@ export function chooseCohort(
   return null
 }
 
-/** The cohorts there are, the schedule in force, and the block time. */
+/** All cohorts, the schedule in force, and the block time. */
 export interface CohortsAt {
   cohorts: readonly CohortState[]
   schedule: Schedule
@@ -67,10 +67,9 @@ export interface Opening {
 }
 
 /**
- * The cohorts a tier lacks: one for each phase that no cohort of the schedule's interval has. Where a payment waits for a cohort,
- * also another one of the phase that a node minted now would join, should all of that phase's wait for their turn to be paid
- * (without anybody waiting that would only breed cohorts: every phase is in that state for a moment, once an interval). Soonest
- * needed first.
+ * The cohorts a tier lacks: one for each phase that no cohort of the schedule's interval has. Where a payment waits for a cohort, also a
+ * second one of the phase that a node minted now would join, if all cohorts of that phase wait for their turn to be paid. Without a waiting
+ * payment that would only breed cohorts: every phase is in that state for a moment, once an interval. Soonest needed first.
  */
 export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: number, isWaitedFor: boolean): Opening[] {
   const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)
@@ -78,7 +77,7 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
   const first = firstTurnDue(schedule, now)
   const openings: Opening[] = []
   for (let k = 0; k < schedule.intervalSec / schedule.slotSec; k++) {
-    // In the order in which minting will come upon them: this slot's phase, then the next ones'.
+    // In the order in which mints will need them: this slot's phase, then the next ones.
     const firstDue = first + k * schedule.slotSec
     const blocked = k === 0 && isWaitedFor && chooseCohort(cohorts, tierNo, schedule, now) === null
     if (blocked || !phases.has(firstDue % schedule.intervalSec)) {
@@ -89,8 +88,8 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
 }
 
 /**
- * The cohort that nodes of a tier share while no turn is paid or skipped: of the schedule's interval, not waiting to be paid, its next turn the
- * farthest off. Null: one has to be opened (see `sharedOpening`).
+ * The cohort that nodes of a tier share while no turn is paid or skipped: of the schedule's interval, not waiting to be paid, with the
+ * farthest next turn. Null: one has to be opened (see `sharedOpening`).
  */
 export function chooseSharedCohort(
   cohorts: readonly CohortState[],
@@ -109,8 +108,8 @@ export function chooseSharedCohort(
 }
 
 /**
- * The one cohort to open for a tier whose nodes share it; null where there is one. What is due then takes no nodes any more, so one is opened
- * an interval at most, whatever the phases.
+ * The one cohort to open for a tier whose nodes share it; null where there is one. A due cohort takes no nodes any more, so at most one is
+ * opened in an interval, whatever the phases.
  */
 export function sharedOpening({ cohorts, schedule, now }: CohortsAt, tierNo: number): Opening | null {
   if (chooseSharedCohort(cohorts, tierNo, schedule, now)) return null

@@ -1,26 +1,26 @@
-// Which credit terms may be entered, and from when. The same rules hold for what the environment names for a new ledger and for an act.
+// Decides which credit terms may be entered, and from when. The same rules hold for the environment's terms of a new ledger and for an act.
 import { turnRange } from './budget.ts'
 import { type CreditTerms, creditMaxWei, type TurnBounds } from './credit.ts'
 import { BPS_BASE } from './units.ts'
 
-/** What is entered, without its time. */
+/** The entered terms, without their time. */
 export type TermsContent = Omit<CreditTerms, 'fromTime'>
 
 /**
- * Seconds between the latest block time that is known and the time from which an entry holds at the earliest: every instance follows, and every
- * outstanding round is planned, long before.
+ * Minimum lead, in seconds, from the latest known block time to the time at which an entry comes into force. By then every instance has
+ * followed it, and every outstanding round is planned.
  */
 const TERMS_AHEAD_SEC = 300
 /** Cohort numbers have 16 bits: with 255 to a tier, a schedule can change many times before they run out. */
 export const COHORTS_PER_TIER_MAX = 255
 
-/** What entries are held against. */
+/** The facts that entries are checked against. */
 export interface TermsLimits {
   /** The contract's least interval. */
   leastIntervalSec: number
   /** The rates of all tiers, in basis points. */
   payoutBps: readonly number[]
-  /** Whether a turn that pays nothing was asked for by name. */
+  /** True if a turn that pays nothing was asked for by name. */
   zeroAllowed: boolean
 }
 
@@ -53,7 +53,7 @@ export interface BoundsGwei {
 
 const GWEI = 10n ** 9n
 
-/** The bounds that would make room for a range at every rate, no narrower than they are; null where there is room. */
+/** The bounds that make room for a range at every rate, no narrower than the present ones; null where there is room. */
 export function boundsNeeded(
   { minWei, maxWei }: Pick<CreditTerms, 'minWei' | 'maxWei'>,
   payoutBps: readonly number[],
@@ -67,13 +67,13 @@ export function boundsNeeded(
   return { floorGwei: floor / GWEI, ceilingGwei: (ceiling + GWEI - 1n) / GWEI }
 }
 
-/** The earliest time from which an entry may hold: behind what any provider shows, and behind the entry before it. */
+/** The earliest time at which an entry may come into force: later than the latest block of any provider, and than the entry before it. */
 export function earliestFrom(terms: readonly CreditTerms[], latestBlockTime: number): number {
   const before = terms.at(-1)
   return Math.max(latestBlockTime + TERMS_AHEAD_SEC, before ? before.fromTime + 1 : 0)
 }
 
-/** Whether two entries say the same. */
+/** True if two entries are equal. */
 export function sameTerms(a: TermsContent, b: TermsContent): boolean {
   return (
     a.payouts === b.payouts &&

@@ -1,5 +1,5 @@
-// Which tier, and which version of it, a transfer's exact amount selects. Terms in force at the payment's own block
-// decide; what was on sale before still buys its tier for a grace, because quotes live in caches.
+// Selects the tier, and its version, by a transfer's exact amount. Terms in force at the payment's own block decide. Earlier terms still
+// buy their tier for a grace, because quotes live in caches.
 import type { Address, Wei } from './units.ts'
 
 /** One version of a tier: in force from a block on, until the tier's next version. */
@@ -17,28 +17,28 @@ export interface TierVersion {
   holdingToken: Address | null
   payoutBps: number
   onSale: boolean
-  /** Seconds of block time for which what was on sale before still buys the tier; 0: it ended at once. */
+  /** Seconds of block time for which the previous version still buys the tier; 0: it ended at once. */
   graceSec: number
-  /** Seconds of block time for which a holding that cannot be read is asked again. */
+  /** Seconds of block time for which an unreadable holding is asked again. */
   holdingRetrySec: number
   fromBlock: number
   /** Unix seconds. */
   fromTime: number
 }
 
-/** Seconds of a grace: a quote may live in caches for the least of them, and its price must still buy. */
+/** Bounds of a grace, seconds. A quote may live in caches for the minimum, and its price must still buy. */
 export const GRACE_SEC_MIN = 120
 export const GRACE_SEC_MAX = 7 * 86_400
-/** Most seconds for which a holding is asked again. */
+/** The longest time for which a holding is asked again, seconds. */
 export const HOLDING_RETRY_SEC_MAX = 7 * 86_400
 
-/** What the first tier and the first change of the payments wallet are entered with; the next take over what the last ones have. */
+/** The values for the first tier and the first change of the payments wallet; later ones take over those of their predecessor. */
 export interface FirstSaleTerms {
   priceGraceSec: number
   holdingRetrySec: number
 }
 
-/** The first terms that the settings name, with the usual ones in place of what they leave out. */
+/** The settings' first tier, with defaults in place of what they leave out. */
 export const firstSaleTerms = ({ priceGraceSec, holdingRetrySec }: Named): FirstSaleTerms => ({
   priceGraceSec: priceGraceSec ?? 900,
   holdingRetrySec: holdingRetrySec ?? 3_600,
@@ -46,7 +46,7 @@ export const firstSaleTerms = ({ priceGraceSec, holdingRetrySec }: Named): First
 
 type Named = { readonly [Name in keyof FirstSaleTerms]: FirstSaleTerms[Name] | null }
 
-/** The tiers on sale whose terms are others than the settings name, by their ids: the ledger's hold. */
+/** The ids of tiers on sale whose terms differ from the settings: the ledger's hold. */
 export function tiersWithOtherTerms(versions: readonly TierVersion[], named: Named): string[] {
   const latest = [...new Map(versions.map((version) => [version.tierId, version])).values()]
   const differs = (own: number, asked: number | null) => asked !== null && own !== asked
@@ -65,8 +65,8 @@ export type TierSelection =
   | { kind: 'none' }
 
 /**
- * Selects the tier that `valueWei` pays for at a block. A price in force goes before one in its grace; among prices in force,
- * a tier on sale before one that is not.
+ * Selects the tier that `valueWei` pays for at a block. A price in force goes before one in its grace; among prices in force, a tier on
+ * sale goes before one that is not.
  */
 export function selectTier(
   versions: readonly TierVersion[],
@@ -96,11 +96,11 @@ export function selectTier(
   return { kind: 'none' }
 }
 
-/** The block time at which a version's grace is over: the first to end of those that the versions after it leave. One of 0 is none in any block. */
+/** The block time at which a version's grace is over: the earliest end that a later version sets. A grace of 0 is over in every block. */
 const graceEnd = (after: readonly TierVersion[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
-/** The payout of a tier number in force at a time; null when no version had begun. */
+/** The payout of a tier number in force at a time; null before its first version. */
 export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
   let best: TierVersion | undefined
   for (const version of versions) {
@@ -113,8 +113,8 @@ export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, ti
 export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }
 
 /**
- * Checks a tier's new version against the others: two tiers on sale may not share a price, and a price another tier has just
- * given up stays that tier's for the grace. `now` is the followed head's time. Null: no objection.
+ * Checks a tier's new version against the others. Two tiers on sale may not share a price, and a price that another tier has just given up
+ * stays that tier's for the grace. `now` is the followed head's time. Null: no objection.
  */
 export function refuseTierVersion(
   versions: readonly TierVersion[],

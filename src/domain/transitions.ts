@@ -22,18 +22,18 @@ export interface Move {
   by: readonly Mover[]
   /** Empty for a payment that is new to the ledger. */
   from: readonly PaymentState[]
-  /** Several where each payment has a state of its own to go to. */
+  /** Several where the target state differs from payment to payment. */
   to: readonly PaymentState[]
   /** A held payment moves only if it is held for one of these reasons. */
   heldFor?: readonly HoldReason[]
-  /** What the payment is held or ignored for afterwards. */
+  /** The reason for which the payment is held or ignored afterwards. */
   reasons?: readonly (HoldReason | IgnoreReason)[]
   /** The verdict that is stored with the move, together with its evidence. */
   verdict?: 'accepted' | 'held' | 'ignored' | 'refunded' | 'dismissed'
   why: string
 }
 
-/** The judge decides what it has not judged yet, and what waits for room in its wallet. */
+/** The judge decides unjudged payments, and those that wait for room in their wallet. */
 const TO_JUDGE = { by: ['judge'], from: ['seen', 'held'], heldFor: ['walletLimit'] } as const
 const HOLD_REASONS = [
   'wrongAmount',
@@ -45,7 +45,7 @@ const HOLD_REASONS = [
   'oldWallet',
   'recheck',
 ] as const satisfies readonly JudgedReason[]
-/** Everything but a refund under way, which is recorded or given up before anything else is decided. */
+/** Everything except a refund in progress, which is recorded or given up before any other decision. */
 const DECIDABLE = [
   ...HOLD_REASONS,
   'unattributed',
@@ -237,10 +237,10 @@ export const MOVES = {
 export type MoveName = keyof typeof MOVES
 /** The states a move leads to. */
 export type StateAfter<M extends MoveName> = (typeof MOVES)[M]['to'][number]
-/** What a payment may be held or ignored for after a move. */
+/** The reasons for which a payment may be held or ignored after a move. */
 export type ReasonAfter<M extends MoveName> = (typeof MOVES)[M] extends { reasons: readonly (infer R)[] } ? R : never
 
-/** Whether a move leads from one state to another; `from` is null for a payment that is new to the ledger. */
+/** True if a move leads from one state to another; `from` is null for a payment that is new to the ledger. */
 export function mayMove(name: MoveName, from: PaymentState | null, to: PaymentState): boolean {
   const move: Move = MOVES[name]
   return move.to.includes(to) && (from === null ? move.from.length === 0 : move.from.includes(from))

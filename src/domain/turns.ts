@@ -1,28 +1,28 @@
-// The times at which a cohort's turns come: which of those behind it are owed, which the contract's owner has said are not, and in which
-// blocks they come, since a turn's seed is of the first block not before it. All times are unix seconds of block time.
+// Computes the times of a cohort's turns: which past ones are owed, which are not by the contract's owner, and in which blocks they come. A
+// turn's seed is of the first block not before it. All times are unix seconds of block time.
 import type { CreditTerms, TurnFate } from './credit.ts'
 import { type NotOwedWindow, turnFate } from './payouts.ts'
 import { type CohortState, type CohortsAt, chooseCohort, isDue } from './schedule.ts'
 
 type Turning = Pick<CohortState, 'nextDue' | 'intervalSec'>
 
-/** What says which turns are owed. */
+/** The facts that decide which turns are owed. */
 export interface Owed {
   terms: readonly CreditTerms[]
   windows: readonly NotOwedWindow[]
 }
 
-/** What one entry of a round can do for a cohort: skip the turns of one window, then pay those up to the next that are not owed. */
+/** The effect of one entry of a round on a cohort: it skips the turns of one window, then pays turns up to the next that is not owed. */
 export interface PendingTurns {
   skipped: number
   payable: number
-  /** When the first turn that can be paid is due, or will be. */
+  /** The due time of the first turn that can be paid. */
   firstPayable: number
-  /** Whether that one has come and waits for the window of the contract's owner. */
+  /** True if that turn has come and waits for the window of the contract's owner. */
   isDelayed: boolean
 }
 
-/** Splits a cohort's turns that are due by `upTo`. The turns of a further window take a further round. */
+/** Splits a cohort's turns that are due by `upTo`. The turns of a further window need a further round. */
 export function pendingTurns({ nextDue, intervalSec }: Turning, owed: Owed, upTo: number): PendingTurns {
   const { terms, windows } = owed
   const window = windows.find(({ from, until }) => from <= nextDue && nextDue < until)
@@ -33,7 +33,7 @@ export function pendingTurns({ nextDue, intervalSec }: Turning, owed: Owed, upTo
   return { skipped, payable, firstPayable, isDelayed }
 }
 
-/** How many turns in a row have a fate. It is the same from each time at which terms or windows change to the next. */
+/** Counts turns in a row with the same fate. The fate is constant between the times at which terms or windows change. */
 function countTurns(fate: TurnFate, { nextDue, intervalSec }: Turning, { terms, windows }: Owed, upTo: number): number {
   const changes = [...terms.map(({ fromTime }) => fromTime), ...windows.flatMap(({ from, until }) => [from, until])]
   let due = nextDue
@@ -49,8 +49,8 @@ function turnsBefore(first: number, end: number, intervalSec: number): number {
 }
 
 /**
- * The cohort that a node minted now would join if the turns behind it were skipped, none of which is owed. Null where one takes the node as
- * it is, or where none would take it even then.
+ * The cohort that a node minted now would join if its past turns, none of which is owed, were skipped. Null where a cohort takes the node
+ * as it is, or where none would take it even then.
  */
 export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: Owed): number | null {
   if (owed.windows.length === 0 || chooseCohort(cohorts, tierNo, schedule, now)) return null
@@ -63,8 +63,8 @@ export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: n
 }
 
 /**
- * Which of a range of blocks, by their times, are the first not before a turn of one of these cohorts. `afterTime` is the time of the block
- * before the range. @returns their places in the range, ascending.
+ * Finds the blocks of a range that are the first not before a turn of one of these cohorts, by their times. `afterTime` is the time of the
+ * block before the range. @returns their indexes in the range, ascending.
  */
 export function firstBlocksOfTurns(times: readonly number[], afterTime: number, cohorts: Iterable<Turning>): number[] {
   const last = times.at(-1) ?? afterTime
@@ -96,7 +96,7 @@ function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
   return phases.values()
 }
 
-/** Bisects for the first time not before `due`; there is one. */
+/** Bisects for the first time not before `due`; it exists. */
 function placeAt(times: readonly number[], due: number): number {
   let low = 0
   let high = times.length - 1

@@ -40,7 +40,7 @@ export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }
 
-/** Lower-cases a 20-byte hex string that is known to be well formed (what the chain or a checked input gave). */
+/** Lower-cases a 20-byte hex string that is known to be well formed (from the chain or a checked input). */
 export function address(text: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`not an address: ${text.slice(0, 90)}`)
   return text.toLowerCase() as Address

@@ -1,16 +1,16 @@
-// Keeps values for a while, and shares one reading among all callers that ask for the same key meanwhile (single flight). Bounded by
-// weight. It must never keep a failure, and never hand on a reading that began before it was cleared.
+// A single-flight cache: keeps values for a while, and callers that ask for the same key share one read. Bounded by weight. It must never
+// keep a failure, and never hand out a read that began before the cache was cleared.
 
 export interface CacheOptions<T> {
-  /** Milliseconds that go on evenly. */
+  /** Monotonic clock, milliseconds. */
   clock: () => number
-  /** The weight of all entries at most. The least recently used entry goes first. */
+  /** The maximum weight of all entries. The least recently used entry is evicted first. */
   weightMax: number
-  /** An entry's weight; 1 unless given. */
+  /** The weight of an entry; 1 by default. */
   weightOf?: (value: T, key: string) => number
-  /** Whether a value may be kept; each unless given. Called when the value is there. */
+  /** Decides whether a value may be kept; by default every value is. Called once the value has arrived. */
   keeps?: (value: T) => boolean
-  /** Called at every `get`: answered from memory, read, or joined to a reading under way. */
+  /** Called at every `get`: answered from memory, read, or joined to a read in flight. */
   observe?: (result: 'hit' | 'miss' | 'joined') => void
 }
 
@@ -32,14 +32,14 @@ export class Cache<T> {
   }
 
   /**
-   * Answers what is kept, at once, or reads it: once for all who ask meanwhile. A value is kept for `ageMaxMs` from the beginning of
-   * its reading, since it may already be old when it arrives; 0 keeps none.
+   * Answers a kept value at once, or reads it once for all callers that ask in the meantime. A value is kept for `ageMaxMs` from the start
+   * of its read, since it may already be old when it arrives. 0 keeps none.
    */
   get(key: string, ageMaxMs: number, read: () => Promise<T>): T | Promise<T> {
     const kept = this.#entries.get(key)
     if (kept) {
       if (isFresh(kept, this.#options.clock())) {
-        // Least recently used order. Needless while there is room.
+        // Keeps the least recently used order. Not needed while there is room.
         if (this.#weight > this.#options.weightMax / 2) {
           this.#entries.delete(key)
           this.#entries.set(key, kept)
@@ -57,7 +57,7 @@ export class Cache<T> {
     return flight
   }
 
-  /** Forgets everything. A reading under way is neither kept nor joined by those who ask from now on. */
+  /** Forgets everything. A read in flight is not kept, and later callers do not join it. */
   clear(): void {
     this.#entries.clear()
     this.#weight = 0
@@ -85,7 +85,7 @@ export class Cache<T> {
     if (before) this.#drop(key, before)
     this.#entries.set(key, entry)
     this.#weight += entry.weight
-    // What is too old goes, too, however much room there is.
+    // Expired entries are evicted, too, even where there is room.
     const now = clock()
     for (const [oldest, dropped] of this.#entries) {
       if (this.#weight <= weightMax && isFresh(dropped, now)) break
@@ -99,12 +99,12 @@ export class Cache<T> {
   }
 }
 
-/** A clock that steps back makes an entry's age unknown, not young. */
+/** A clock that steps back makes the age of an entry unknown, not young. */
 function isFresh({ at, until }: Entry<unknown>, now: number): boolean {
   return now >= at && now < until
 }
 
-/** Shares one reading among all callers: it begins at most once in `ageMaxMs`, unless it fails, and once for all who ask meanwhile. */
+/** Shares one read among all callers. It starts at most once in `ageMaxMs`, unless it fails, and callers join a read in flight. */
 export function shared<T>(
   read: () => Promise<T>,
   options: { ageMaxMs: number; clock: () => number },

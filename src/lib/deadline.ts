@@ -1,7 +1,7 @@
-// Bounds how long a caller waits for something. What it waited for goes on by itself: where a request can be cancelled, give it an
-// `AbortSignal.timeout` instead.
+// Limits how long a caller waits for something. The work itself goes on: where a request can be cancelled, give it an `AbortSignal.timeout`
+// instead.
 
-/** Thrown when something of ours did not answer within its time. */
+/** Thrown when a part of this service did not answer in time. */
 export class Overdue extends Error {
   override readonly name = 'Overdue'
 
@@ -11,7 +11,7 @@ export class Overdue extends Error {
 }
 
 /**
- * Settles as `promise` does, or after `ms` as `late` does: with what it answers, or throws. Ignores a rejection that comes later.
+ * Settles as `promise` does, or after `ms` as `late` does. Ignores a rejection that comes later.
  * Leaves no timer behind.
  */
 export async function within<T, L>(ms: number, promise: Promise<T>, late: () => L): Promise<T | Awaited<L>> {

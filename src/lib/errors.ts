@@ -1,9 +1,9 @@
-// Errors that say what can be done about them, so that no caller has to know which module threw. Anything else that is thrown is
-// a fault of the program, or of a library.
+// Errors that say what can be done about them, so that no caller has to know which module threw. Anything else that is thrown is a fault of
+// the program or of a library.
 
 /**
- * `usage`: asked wrongly, nothing was looked at. `refused`: looked at and not done; the message says what to do. `retryable`: could
- * not be had now, ask again later or elsewhere. `fatal`: what is there is not what the settings name; a person has to look.
+ * `usage`: a wrong request; nothing was read. `refused`: checked and not done; the message says what to do. `retryable`: not available now;
+ * ask again later or elsewhere. `fatal`: the world does not match the settings; a person has to look.
  */
 export type ErrorKind = 'usage' | 'refused' | 'retryable' | 'fatal'
 
@@ -20,12 +20,12 @@ export class KnownError extends Error {
   }
 }
 
-/** The kind of an error; null for one that is not known. */
+/** The kind of an error; null for an unknown one. */
 export function kindOf(error: unknown): ErrorKind | null {
   return error instanceof KnownError ? error.kind : null
 }
 
-/** The code by which Node, PostgreSQL and its driver tell their errors apart; null where there is none. */
+/** The code by which Node, PostgreSQL and its driver distinguish their errors; null where there is none. */
 export function codeOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return typeof code === 'string' ? code : null

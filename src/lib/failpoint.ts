@@ -1,8 +1,8 @@
-// Named points at the boundaries of the passes where a test can have the process killed, as a power cut would. Nothing is
-// armed unless NODE_LEDGER_FAILPOINT names a point at start, which production refuses. It must never do anything else.
+// Named points at the boundaries of the passes where a test can have the process killed, as a power cut would. None is armed unless
+// NODE_LEDGER_FAILPOINT names one at start, which production refuses. It must never do anything else.
 import { KnownError } from './errors.ts'
 
-/** Every point there is. `mint.*`, `credit.*` and `openCohorts.*` are the same places of three kinds of transaction. */
+/** Every failpoint. `mint.*`, `credit.*` and `openCohorts.*` are the same places of three kinds of transaction. */
 export const FAILPOINTS = [
   'follow.observed', // blocks are read, nothing is stored
   'follow.storing', // inside the transaction that stores them
@@ -10,10 +10,10 @@ export const FAILPOINTS = [
   'rewind.storing', // inside the transaction that takes blocks back
   'rewind.stored',
   'judge.stored', // one verdict stored, others to come
-  'openCohorts.signed', // signed and nowhere stored
+  'openCohorts.signed', // signed and not stored
   'openCohorts.storing', // inside the transaction that stores it
   'openCohorts.stored', // stored and not sent
-  'openCohorts.sent', // sent, the answer not noted
+  'openCohorts.sent', // sent, the answer not stored
   'mint.signed',
   'mint.storing',
   'mint.stored',
@@ -23,7 +23,7 @@ export const FAILPOINTS = [
   'credit.stored',
   'credit.sent',
   'bump.stored', // a raised fee stored and not sent
-  'resend.sent', // bytes stored by an earlier run handed over again
+  'resend.sent', // bytes stored by an earlier run sent again
 ] as const
 export type Failpoint = (typeof FAILPOINTS)[number]
 
@@ -39,8 +39,8 @@ export class FailpointError extends KnownError {
 let armed: string | null = null
 
 /**
- * Arms a point for this process; does nothing without a name. Throws FailpointError for a name there is not, and in production: a
- * service that is meant to last must not carry a bomb.
+ * Arms a point for this process; does nothing without a name. Throws FailpointError for an unknown name, and in production, where a service
+ * must not carry a bomb.
  */
 export function armFailpoint(name: string | undefined, { production }: { production: boolean }): void {
   if (!name) return
@@ -54,14 +54,14 @@ export function armFailpoint(name: string | undefined, { production }: { product
 let watch: ((name: Failpoint) => void) | null = null
 
 /**
- * Has `hit` called at every point instead of anything else, for a simulation whose instances die and whose process does not: it
- * throws where the instance should. Null ends it.
+ * Calls `hit` at every point in place of the kill. For a simulation whose instances die while its process lives on: `hit` throws where the
+ * instance should die. Null ends it.
  */
 export function watchFailpoints(hit: ((name: Failpoint) => void) | null): void {
   watch = hit
 }
 
-/** Kills this very process where the point is armed: no cleanup runs, no connection says goodbye. */
+/** Kills this process where the point is armed: no cleanup runs, no connection is closed properly. */
 export function failpoint(name: Failpoint): void {
   if (name === armed) process.kill(process.pid, 'SIGKILL')
   watch?.(name)

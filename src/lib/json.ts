@@ -1,6 +1,6 @@
 // Writes JSON. Amounts are bigint inside and decimal strings outside, since a JSON number loses digits.
 
-/** JSON text of a value, every bigint in it as a decimal string. */
+/** JSON text of a value, with every bigint in it as a decimal string. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, bigintAsText)
 }

@@ -1,5 +1,5 @@
-// The one logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout
-// while the service runs, save the banner and the progress lines of the command line.
+// The one logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout while the service
+// runs, except the banner and the progress lines of the command line.
 import { type Logger, pino, stdTimeFunctions } from 'pino'
 
 export type Log = Logger
@@ -23,11 +23,11 @@ export function createLog(level: string): Log {
   return pino({
     level,
     redact: { paths: REDACTED, censor: '[redacted]' },
-    // What people and log stores read without a table at hand.
+    // Readable by people and log stores without a lookup table.
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   })
 }
 
-/** A logger that says nothing, for tests and one-shot commands that print for people. */
+/** A silent logger, for tests and one-shot commands that print for people. */
 export const silentLog: Log = pino({ level: 'silent' })

@@ -1,10 +1,10 @@
-// How many files (sockets among them) this process may have open.
+// Reads how many files (sockets among them) this process may have open.
 import { readFileSync } from 'node:fs'
 
-/** Where the system does not say: the smallest limit that is common. */
+/** Used where the system does not say: the smallest common limit. */
 const UNKNOWN = 1_024
 
-/** The limit, which Node has raised as far as it may by then; Infinity where there is none. */
+/** The limit, which Node has already raised as far as it may; Infinity where there is none. */
 export function openFilesMax(): number {
   try {
     return parseOpenFiles(readFileSync('/proc/self/limits', 'utf8'))

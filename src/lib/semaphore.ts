@@ -1,6 +1,6 @@
-// Limits how many do something at a time. The others wait in a line of bounded length, first come, first served; more are turned away.
+// Limits concurrency. The others wait in a queue of bounded length, first come, first served; beyond that callers are rejected.
 
-/** The line is full. */
+/** The queue is full. */
 export class Crowded extends Error {
   override readonly name = 'Crowded'
 
@@ -20,12 +20,12 @@ export class Semaphore {
     this.#waitingMax = waitingMax
   }
 
-  /** Takes a place, which must be given back by calling what this resolves with. Rejects with Crowded, or with `signal`'s reason. */
+  /** Takes a place; give it back by calling the function this resolves with. Rejects with Crowded, or with `signal`'s reason. */
   async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#taken < this.#placesMax) this.#taken++
     else await this.#turn(signal)
-    // Leaving twice would let one more in than there are places.
+    // A double release would admit one more than there are places.
     let left = false
     return () => {
       if (!left) this.#leave()
@@ -50,7 +50,7 @@ export class Semaphore {
     })
   }
 
-  /** Hands the place on, so that one who comes now does not slip in before those who wait. */
+  /** Hands the place to the next in the queue, so that a newcomer cannot slip in first. */
   #leave(): void {
     const admit = this.#line.shift()
     if (admit) admit()
