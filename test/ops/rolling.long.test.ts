@@ -47,6 +47,8 @@ test('two instances share a ledger; when one stops in the middle of requests non
     PAYMENT_ADDRESS: world.at(3),
     MINTER_PRIVATE_KEY: minter ?? '',
     DISTRIBUTOR_PRIVATE_KEY: distributor ?? '',
+    // The ledger has its terms.
+    ...{ CREDIT_INTERVAL_SEC: '', CREDIT_SLOT_SEC: '' },
   }
   // One as in production, where a stop waits for balancers, and where the keys of a test chain are refused: it only serves.
   const { MINTER_PRIVATE_KEY, DISTRIBUTOR_PRIVATE_KEY, ...served } = settings
