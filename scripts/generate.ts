@@ -1,7 +1,8 @@
 // `npm run generate`: writes every file that is made from another one. `--check` writes none, and fails where one is not
 // what its source makes.
+
+import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'
-import { checkClientTypes, writeClientTypes } from './client.ts'
 import { buildCommand, checkContracts } from './contracts.ts'
 import { writeMayImport } from './imports.ts'
 import { checkSchema, writeSchema } from './schema.ts'
@@ -9,12 +10,12 @@ import { checkSettings, writeSettings } from './settings.ts'
 
 async function check(): Promise<boolean> {
   const contractsCode = checkContracts()
-  const current = [await checkClientTypes(), await checkSchema(), checkSettings(), contractsCode === 0]
+  const current = [await checkApiTypes(), await checkSchema(), checkSettings(), contractsCode === 0]
   return current.every(Boolean)
 }
 
 async function write(): Promise<boolean> {
-  await writeClientTypes()
+  await writeApiTypes()
   writeCliReference()
   writeMayImport()
   writeSettings()

@@ -1,5 +1,5 @@
-// What holds for every answer there is, and the OpenAPI document that says what holds for each. Every response that any
-// test receives is brought before this.
+// What holds for every answer there is, and the two OpenAPI documents, the public one and the operator's, that say what holds for each.
+// Every response that any test receives is brought before this.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -17,33 +17,66 @@ export interface Answer {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape, read by path
-export const document: any = parse(readFileSync(new URL('../../api/openapi.yaml', import.meta.url), 'utf8'), {
-  merge: true,
-})
+type Document = any
+
+const readDocument = (name: string): Document =>
+  parse(readFileSync(new URL(`../../api/${name}`, import.meta.url), 'utf8'), { merge: true })
+
+/** What everybody may ask. */
+export const document = readDocument('openapi.yaml')
+/** What an operator may ask. */
+export const adminDocument = readDocument('admin.yaml')
+const DOCUMENTS = { openapi: document, admin: adminDocument }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
-ajv.addSchema(closed(document), 'openapi')
+for (const [name, each] of Object.entries(DOCUMENTS)) ajv.addSchema(closed(each), name)
 const validators = new Map<string, ValidateFunction>()
 
-/** Holds an answer to the rules of all answers, and to the document where the document knows the path. */
+/** Holds an answer to the rules of all answers, and to the document that knows the path, if one does. */
 export function assertAnswer(method: string, path: string, answer: Answer): void {
   const where = `${method} ${path} -> ${answer.status}`
   assertCommon(where, method, answer)
-  const template = templateOf(path.split('?')[0] ?? '')
-  const operation = template && document.paths[template][(method === 'HEAD' ? 'GET' : method).toLowerCase()]
-  if (!template || !operation) return
-  const pointer = `#/paths/${escapePointer(template)}/${(method === 'HEAD' ? 'GET' : method).toLowerCase()}/responses`
+  const asked = operationOf(method, path)
+  if (!asked) return
+  const { name, pointer, operation } = asked
   const described = operation.responses[answer.status]
   assert.ok(described, `${where}: a status that the document does not name`)
-  const response = described.$ref ? resolve(described.$ref) : described
-  for (const name of Object.keys(response.headers ?? {}))
-    if (header(response.headers[name]).required)
-      assert.ok(answer.headers[name.toLowerCase()], `${where}: lacks the header ${name}`)
+  const response = described.$ref ? resolve(DOCUMENTS[name], described.$ref) : described
+  for (const [title, each] of Object.entries<Document>(response.headers ?? {}))
+    if ((each.$ref ? resolve(DOCUMENTS[name], each.$ref) : each).required)
+      assert.ok(answer.headers[title.toLowerCase()], `${where}: lacks the header ${title}`)
   if (answer.text === '' || method === 'HEAD') return
-  const target = described.$ref ?? `${pointer}/${answer.status}`
-  const validate = validatorOf(`openapi${target}/content/application~1json/schema`)
+  const target = described.$ref ?? `${pointer}/responses/${answer.status}`
+  const validate = validatorOf(`${name}${target}/content/application~1json/schema`)
   assert.ok(validate(answer.json), `${where}: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`)
+}
+
+/** Holds the fields of a request that was done to the operator's document: it names them all, and none is required that was not sent. */
+export function assertAsked(method: 'GET' | 'POST', path: string, body: unknown = {}): void {
+  const asked = operationOf(method, path)
+  assert.ok(asked, `${method} ${path} is not in the document`)
+  const { operation } = asked
+  const described = (operation.parameters ?? []).map((each: Document) =>
+    each.$ref ? resolve(adminDocument, each.$ref) : each,
+  )
+  const named: string[] = described.filter((each: Document) => each.in === 'query').map((each: Document) => each.name)
+  const schema = operation.requestBody?.content['application/json'].schema ?? {}
+  const known = method === 'GET' ? named : Object.keys(schema.properties ?? {})
+  const sent = Object.keys(
+    method === 'GET' ? Object.fromEntries(new URL(path, 'http://x').searchParams) : (body as object),
+  )
+  assert.deepEqual(
+    sent.filter((field) => !known.includes(field)),
+    [],
+    `${method} ${path}: fields that the document does not name`,
+  )
+  const required: string[] = method === 'GET' ? [] : (schema.required ?? [])
+  assert.deepEqual(
+    required.filter((field) => !sent.includes(field)),
+    [],
+    `${method} ${path}: was done without fields that the document requires`,
+  )
 }
 
 function assertCommon(where: string, method: string, { status, headers, json, text }: Answer): void {
@@ -74,8 +107,7 @@ export function assertEnvelope(where: string, json: unknown): void {
 }
 
 /** A copy in which no object may have fields that it does not name: an answer with an undocumented field is drift. */
-// biome-ignore lint/suspicious/noExplicitAny: a document of any shape
-function closed(part: any): any {
+function closed(part: Document): Document {
   if (Array.isArray(part)) return part.map(closed)
   if (typeof part !== 'object' || part === null) return part
   const copy: { type?: unknown; properties?: unknown } = {}
@@ -83,24 +115,28 @@ function closed(part: any): any {
   return copy.properties && copy.type === 'object' ? { additionalProperties: false, ...copy } : copy
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of any shape
-const header = (described: any) => (described.$ref ? resolve(described.$ref) : described)
-
-/** The document's path that a request path falls under, if any. */
-function templateOf(path: string): string | undefined {
-  return Object.keys(document.paths).find((template) =>
-    new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]*')}$`).test(path),
-  )
+/** What a document says of a request, and where it says so; null where no document knows it. */
+function operationOf(method: string, path: string) {
+  const [plain = ''] = path.split('?')
+  const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase()
+  for (const name of ['openapi', 'admin'] as const) {
+    const { paths } = DOCUMENTS[name]
+    const template = Object.keys(paths).find((each) =>
+      new RegExp(`^${each.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]*')}$`).test(plain),
+    )
+    const operation = template && paths[template][verb]
+    if (operation) return { name, pointer: `#/paths/${escapePointer(template)}/${verb}`, operation }
+  }
+  return null
 }
 
 const escapePointer = (key: string) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of any shape, read by path
-function resolve(ref: string): any {
+function resolve(within: Document, ref: string): Document {
   return ref
     .slice(2)
     .split('/')
-    .reduce((at, key) => at[key], document)
+    .reduce((at, key) => at[key], within)
 }
 
 function validatorOf(pointer: string): ValidateFunction {

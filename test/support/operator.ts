@@ -3,7 +3,7 @@
 import { operatorDeps } from '../../src/app.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { type AskOptions, type Overrides, type Service, startService } from './http.ts'
-import type { Answer } from './http-contract.ts'
+import { type Answer, assertAsked } from './http-contract.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
 export const KEYS = [
@@ -14,7 +14,7 @@ export const KEYS = [
 export interface Desk {
   world: World
   service: Service
-  /** Asks under /api/admin with ada's key. */
+  /** Asks under /api/admin with ada's key. What is done is held to the operator's document, as all answers are. */
   get(path: string, options?: AskOptions): Promise<Answer>
   post(path: string, body?: unknown, options?: AskOptions): Promise<Answer>
   close(): Promise<void>
@@ -40,8 +40,16 @@ export async function startDesk(
   return {
     world,
     service,
-    get: (path, given) => service.get(`/api/admin/${path}`, withKey(given)),
-    post: (path, body, given) => service.post(`/api/admin/${path}`, body, withKey(given)),
+    async get(path, given) {
+      const answer = await service.get(`/api/admin/${path}`, withKey(given))
+      if (answer.status === 200) assertAsked('GET', `/api/admin/${path}`)
+      return answer
+    },
+    async post(path, body, given) {
+      const answer = await service.post(`/api/admin/${path}`, body, withKey(given))
+      if (answer.status === 200) assertAsked('POST', `/api/admin/${path}`, body)
+      return answer
+    },
     async close() {
       await service.close()
       await world.close()

@@ -1,38 +1,55 @@
-// GET /api/openapi.json: the hand-written description of the public surface, as JSON, with the cookies named as this service sets them.
+// GET /api/openapi.json and GET /api/admin/openapi.json: the hand-written descriptions of the public surface and of the operator's, as JSON.
+// Cookies are named as this service sets them.
 import { readFileSync } from 'node:fs'
 import { type Page, pageOf } from '../memo.ts'
 import type { Route } from '../route.ts'
 import type { Sessions } from '../session.ts'
 import type { Tools } from '../tools.ts'
+import { door } from './admin/door.ts'
 
-const DOCUMENT = new URL('../../../api/openapi.yaml', import.meta.url)
+type Document = { components: { securitySchemes: Record<string, { name: string }> } }
 
-export const openapi = ({ sessions }: Tools): Route => {
-  // Made when first asked for: reading it takes longer than all other routes together.
+export const openapi = ({ sessions }: Tools): Route => ({
+  path: '/api/openapi.json',
+  methods: ['GET'],
+  limitPerMinute: 60,
+  cache: 'public, max-age=300',
+  cors: true,
+  deadlineMs: null,
+  handle: madeOnce(async () => nameCookies(await read('openapi.yaml'), sessions)),
+})
+
+export const adminOpenapi = (tools: Tools): Route => ({
+  ...door(tools),
+  path: '/api/admin/openapi.json',
+  methods: ['GET'],
+  deadlineMs: null,
+  handle: madeOnce(() => read('admin.yaml')),
+})
+
+/** Made when first asked for: reading it takes longer than all other routes together. */
+function madeOnce(make: () => Promise<Document>): () => Promise<Page> {
   let page: Promise<Page> | undefined
-  return {
-    path: '/api/openapi.json',
-    methods: ['GET'],
-    limitPerMinute: 60,
-    cache: 'public, max-age=300',
-    cors: true,
-    deadlineMs: null,
-    handle: () => {
-      page ??= read(sessions).catch((error) => {
+  return () => {
+    page ??= make()
+      .then((document) => pageOf(JSON.stringify(document)))
+      .catch((error) => {
         // What failed may go well the next time.
         page = undefined
         throw error
       })
-      return page
-    },
+    return page
   }
 }
 
-async function read({ sessionCookie, nonceCookie }: Sessions): Promise<Page> {
+async function read(name: string): Promise<Document> {
   const { parse } = await import('yaml')
-  const document = parse(readFileSync(DOCUMENT, 'utf8'), { merge: true })
-  const schemes = document.components.securitySchemes
-  schemes.sessionCookie.name = sessionCookie
-  schemes.nonceCookie.name = nonceCookie
-  return pageOf(JSON.stringify(document))
+  return parse(readFileSync(new URL(`../../../api/${name}`, import.meta.url), 'utf8'), { merge: true })
+}
+
+function nameCookies(document: Document, { sessionCookie, nonceCookie }: Sessions): Document {
+  const { sessionCookie: session, nonceCookie: nonce } = document.components.securitySchemes
+  if (session) session.name = sessionCookie
+  if (nonce) nonce.name = nonceCookie
+  return document
 }

@@ -3,6 +3,7 @@ import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { revive } from '../../../client/src/revive.ts'
 import { queries, type Reading } from '../ledger.ts'
+import type { components, paths } from './schema.ts'
 
 const EVERY_MS = 10_000
 let key: string | null = null
@@ -46,11 +47,37 @@ function refusal(status: number | null, message: string, cause?: unknown): Ledge
   return new LedgerError(message, { status, retryable: status === null || status >= 500, retryAfter: null, cause })
 }
 
-/** A reading of the operator's, kept current while the page is open. */
-export function useAdmin<T>(path: string): Reading<T> {
-  return useQuery<T, Error>({
+/** What an operation answers, as the document has it. */
+type AnswerOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Body } } } }
+  ? Revived<Body>
+  : never
+/** The operator's readings, as the document names their paths. */
+export type ReadRoute = {
+  [Path in keyof paths]: paths[Path] extends {
+    get: { responses: { 200: { content: { 'application/json': unknown } } } }
+  }
+    ? Path extends `/api/admin/${infer Route}`
+      ? Route
+      : never
+    : never
+}[keyof paths]
+/** What a reading answers, amounts as bigint and times as Date. */
+export type Read<Route extends ReadRoute> = AnswerOf<paths[`/api/admin/${Route}`]['get']>
+
+/** A reading of the operator's, kept current while the page is open. Fields that the route's path does not hold go into the query. */
+export function useAdmin<Route extends ReadRoute>(
+  route: Route,
+  fields: Readonly<Record<string, string>> = {},
+): Reading<Read<Route>> {
+  const query = new URLSearchParams(fields)
+  const place = route.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    query.delete(name)
+    return fields[name] ?? ''
+  })
+  const path = query.size > 0 ? `${place}?${query}` : place
+  return useQuery<Read<Route>, Error>({
     queryKey: ['admin', path],
-    queryFn: () => ask<T>('GET', path),
+    queryFn: () => ask<Read<Route>>('GET', path),
     refetchInterval: EVERY_MS,
     placeholderData: keepPreviousData,
   })
@@ -79,226 +106,25 @@ export async function download(path: string): Promise<void> {
   URL.revokeObjectURL(link.href)
 }
 
-/** An entry of the credit terms. Times are unix seconds of block time; 0 is the beginning. */
-export interface AdminTerms {
-  fromTime: number
-  payouts: boolean
-  minWei: bigint
-  maxWei: bigint
-  intervalSec: number
-  slotSec: number
-  state: 'past' | 'inForce' | 'toCome'
-  enteredAt: Date
-  enteredBy: string
-}
+type Schemas = components['schemas']
+/** A shape of api/admin.yaml with amounts as bigint and times as Date. */
+type Shape<Name extends keyof Schemas> = Revived<Schemas[Name]>
 
-/** An account of which the providers name a nonce that no followed block bears out. */
-export interface StuckSender {
-  sender: Hex
-  said: number
-  known: number
-  sinceBlock: number
-  takeOver: boolean
-}
-
-/** A transaction that is in no block after twelve. */
-export interface StuckTransaction {
-  id: number
-  sender: Hex
-  nonce: number
-  kind: string
-  pendingBlocks: number
-  attempts: number
-  lastOutcome: string | null
-  why: 'nonce' | 'behind' | 'over' | 'fee' | 'refused' | 'waiting'
-}
-
-/** A wallet that buyers pay or paid to. Blocks, and unix seconds of block time. */
-export interface PaymentsWallet {
-  wallet: Hex
-  state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
-  fromBlock: number
-  fromTime: number
-  stolen: boolean
-  closedBlock: number | null
-  enteredAt: Date
-  enteredBy: string
-}
-
-/** What a change of the payments wallet does. */
-export interface WalletChange {
-  wallet: Hex
-  before: Hex | null
-  fromBlock: number
-  fromTime: number
-  graceUntil: number | null
-  stolen: boolean
-}
-
-/** A transaction for the contract's owner to send. */
-export interface OwnersTransaction {
-  to: string
-  call: string
-  data: string
-}
-
-type Hex = `0x${string}`
-export type Verdict = Revived<{
-  verdict: string
-  reason: string | null
-  decidedBy: string
-  decidedAt: string
-  evidence: Record<string, unknown>
-  withdrawnBy?: string | null
-  withdrawnAt?: string | null
-}>
-export interface HeldPayment {
-  id: number
-  txHash: Hex | null
-  innerIndex: number
-  from: Hex | null
-  valueWei: bigint
-  status: string
-  reason: string | null
-  tierId: string | null
-  blockNumber: number
-  blockTime: string
-  nodeId: string | null
-  updatedAt: Date
-  verdict: Verdict | null
-}
-export interface PaymentInFull extends HeldPayment {
-  ref: Hex
-  verdicts: Verdict[]
-  refund: { txHash: Hex } | null
-}
-export interface DeniedSender {
-  address: Hex
-  label: string
-  reason: string
-  addedBy: string
-  addedAt: Date
-}
-export interface UnpaidNode {
-  nodeId: string
-  owner: Hex
-  cohort: number
-  tierNo: number
-  mintTxHash: Hex
-  mintedAt: Date
-  grant: { reason: string; grantedBy: string; grantedAt: Date } | null
-}
-export interface Endpoint {
-  endpoint: string
-  /** False once it was removed. */
-  active: boolean
-  failingSince: string | null
-  disabledAt: Date | null
-  lastSuccessAt: Date | null
-  lastError: string | null
-  pending: number
-}
-export interface Delivery {
-  id: number
-  eventId: string
-  type: string
-  endpoint: string
-  state: 'pending' | 'delivered' | 'failed'
-  createdAt: Date
-  dueAt: Date | null
-  event: { data: Record<string, unknown> }
-  /** The attempts, oldest first. */
-  log: { at: string; status: number | null; error: string | null; durationMs: number }[]
-}
-export interface AdminTier {
-  tierId: string
-  version: number
-  tierNo: number
-  label: string
-  priceWei: bigint
-  maxPerWallet: number
-  holdingWei: bigint
-  payoutBps: number
-  onSale: boolean
-  fromBlock: number
-  enteredAt: Date
-  enteredBy: string
-  cohorts: number
-  versions: AdminTier[]
-}
-export interface Sent {
-  id: number
-  sender: Hex
-  nonce: number
-  kind: string
-  status: string
-  txHash: Hex | null
-  valueWei: bigint
-  gasLimit: number
-  gasUsed: number | null
-  feeWei: bigint | null
-  blockNumber: number | null
-  createdAt: Date
-  pendingSec: number | null
-  attempts: { txHash: Hex; attempt: number; sends: number; lastOutcome: string | null }[]
-}
-export interface Preview {
-  blockNumber: number
-  round: {
-    totalWei: bigint
-    nodeCount: number
-    turns: {
-      cohort: number
-      tierId: string | null
-      due: Date
-      count: number
-      nodeCount: number
-      amountWei: bigint | null
-    }[]
-    unbackedCohorts: number[]
-  }
-  funds: {
-    balanceWei: bigint | null
-    gasCostWei: bigint | null
-    sufficient: boolean | null
-    contractPaused: boolean | null
-  }
-  stops: string[]
-  nextDay: { minWei: bigint | null; maxWei: bigint | null }
-}
-export interface Reconciliation {
-  drift: { by: string; count: number; since: string; drifts: Record<string, unknown>[] } | null
-  halted: { reason: string } | null
-  passes: Record<
-    string,
-    { error: string | null; outcome: Record<string, unknown>; startedAt: Date; finishedAt: Date | null }
-  >
-  wallets: { address: string; auditedBlock: number | null; bookedWei: bigint | null; closedBlock: number | null }[]
-  followed: { blockNumber: number; blockTime: string } | null
-}
-export interface Entry {
-  id: number
-  at: string
-  actor: string
-  action: string
-  subject: string | null
-  requestId: string | null
-  detail: Record<string, unknown>
-}
-export interface Statement {
-  period: { opening: { blockNumber: number }; closing: { blockNumber: number }; complete: boolean }
-  sales: { tierId: string | null; count: number; valueWei: bigint }[]
-  totalSalesWei: bigint
-  happened: Record<string, number | bigint>
-  gasWei: bigint
-  accounts: {
-    name: string
-    address: Hex
-    openingWei: bigint | null
-    movements: { what: string; count: number; wei: string }[]
-    closingWei: bigint | null
-    otherWei: bigint | null
-    unexplainedWei: bigint | null
-  }[]
-  balanced: boolean | null
-}
+export interface Payment extends Shape<'Payment'> {}
+export interface PastVerdict extends Shape<'PastVerdict'> {}
+export interface Terms extends Shape<'Terms'> {}
+export interface OwnersTransaction extends Shape<'OwnersTransaction'> {}
+export interface Tier extends Shape<'Tier'> {}
+export interface PaymentsWallet extends Shape<'PaymentsWallet'> {}
+export interface WalletChange extends Shape<'WalletChange'> {}
+export interface StuckSender extends Shape<'StuckSender'> {}
+export interface StuckTransaction extends Shape<'StuckTransaction'> {}
+export interface UnpaidNode extends Shape<'UnpaidNode'> {}
+export interface DeniedSender extends Shape<'DeniedSender'> {}
+export interface Statement extends Shape<'Statement'> {}
+export interface Transaction extends Shape<'Transaction'> {}
+export interface Preview extends Shape<'Preview'> {}
+export interface Reconciliation extends Shape<'Reconciliation'> {}
+export interface Endpoint extends Shape<'Endpoint'> {}
+export interface Delivery extends Shape<'Delivery'> {}
+export interface AuditEntry extends Shape<'AuditEntry'> {}

@@ -13,7 +13,7 @@ const thisMonth = () => new Date().toISOString().slice(0, 7)
 
 export function Books() {
   const [month, setMonth] = useState(thisMonth)
-  const statement = useAdmin<Statement>(`statement?month=${month}`)
+  const statement = useAdmin('statement', { month })
   const save = useMutation({ mutationFn: download })
   return (
     <>

@@ -6,12 +6,12 @@ import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ActButton, type ActField } from './act.tsx'
-import { type AdminTier, type UnpaidNode, useAdmin } from './admin.ts'
+import { type UnpaidNode, useAdmin } from './admin.ts'
 import { Choice, PAGE, Pager, usePages } from './pager.tsx'
 
 export function Nodes() {
   const [open, setOpen] = useState('true')
-  const { page, place } = usePages<{ nodes: UnpaidNode[] }>('nodes/unpaid', { open })
+  const { page, place } = usePages('nodes/unpaid', { open })
   return (
     <Section
       title="Nodes without a payment"
@@ -68,8 +68,9 @@ const COLUMNS: readonly Column<UnpaidNode>[] = [
   { heading: 'Decide', cell: (node) => (node.grant ? <RevokeButton node={node} /> : <GrantButton node={node} />) },
 ]
 
-function TierOf({ tierNo }: { tierNo: number }) {
-  const tiers = useAdmin<{ tiers: AdminTier[] }>('tiers')
+function TierOf({ tierNo }: { tierNo: number | null }) {
+  const tiers = useAdmin('tiers')
+  if (tierNo === null) return <span className="none">none</span>
   return tiers.data?.tiers.find((tier) => tier.tierNo === tierNo)?.label ?? `number ${tierNo}`
 }
 

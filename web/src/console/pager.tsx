@@ -1,6 +1,6 @@
 // A list of the operator's routes, a page at a time: from the newest to older ones, and back.
 import { useState } from 'react'
-import { useAdmin } from './admin.ts'
+import { type ReadRoute, useAdmin } from './admin.ts'
 
 /** Rows of a page. */
 export const PAGE = 50
@@ -12,10 +12,9 @@ interface Place {
 }
 
 /** Reads the page of a list that `place` is at. A `filter` that changes must `go(null)`: a cursor is of one list. */
-export function usePages<T>(path: string, filter: Record<string, string> = {}) {
+export function usePages<Route extends ReadRoute>(route: Route, filter: Record<string, string> = {}) {
   const [cursor, go] = useState<string | null>(null)
-  const query = new URLSearchParams({ ...filter, limit: String(PAGE), ...(cursor && { cursor }) })
-  const page = useAdmin<T & { nextCursor: string | null }>(`${path}?${query}`)
+  const page = useAdmin(route, { ...filter, limit: String(PAGE), ...(cursor && { cursor }) })
   return { page, place: { cursor, go } satisfies Place }
 }
 

@@ -6,7 +6,7 @@ import { Address, Amount, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { ActButton } from './act.tsx'
-import { type HeldPayment, type PaymentInFull, useAdmin, type Verdict } from './admin.ts'
+import { type PastVerdict, type Payment, useAdmin } from './admin.ts'
 import { Choice, Pager, usePages } from './pager.tsx'
 
 const STATES = [
@@ -23,7 +23,7 @@ const STATES = [
 
 export function Payments() {
   const [status, setStatus] = useState<string>('held')
-  const { page, place } = usePages<{ payments: HeldPayment[] }>('payments', { status })
+  const { page, place } = usePages('payments', { status })
   return (
     <Section
       title="Payments"
@@ -63,7 +63,7 @@ export function Payments() {
 }
 
 /** What waits for a decision: the oldest first. */
-function inOrder(payments: readonly HeldPayment[], status: string): readonly HeldPayment[] {
+function inOrder(payments: readonly Payment[], status: string): readonly Payment[] {
   return status === 'held' ? payments.toReversed() : payments
 }
 
@@ -75,7 +75,7 @@ const TONES: Record<string, Tone> = {
   orphaned: 'bad',
 }
 
-function PaymentRow({ payment }: { payment: HeldPayment }) {
+function PaymentRow({ payment }: { payment: Payment }) {
   const [open, setOpen] = useState(false)
   return (
     <li>
@@ -86,7 +86,8 @@ function PaymentRow({ payment }: { payment: HeldPayment }) {
             <Mark tone={TONES[payment.status] ?? 'calm'}>{payment.reason ?? payment.status}</Mark>
           </span>
           <span className="note">
-            <Time at={new Date(payment.blockTime)} />, block {payment.blockNumber.toLocaleString('en-US')}
+            <Time at={new Date(payment.blockTime)} />,{' '}
+            {payment.blockNumber === null ? 'in no block now' : `block ${payment.blockNumber.toLocaleString('en-US')}`}
           </span>
         </summary>
         {open && <PaymentDetail payment={payment} />}
@@ -98,9 +99,9 @@ function PaymentRow({ payment }: { payment: HeldPayment }) {
 /** Without a node, and on the chain: what the operator may refund. */
 const UNDECIDED = new Set(['seen', 'accepted', 'minting', 'held', 'dismissed'])
 
-function PaymentDetail({ payment }: { payment: HeldPayment }) {
+function PaymentDetail({ payment }: { payment: Payment }) {
   const name = payment.innerIndex === 0 && payment.txHash ? payment.txHash : String(payment.id)
-  const full = useAdmin<{ payments: PaymentInFull[] }>(`payments/${name}`)
+  const full = useAdmin('payments/{payment}', { payment: name })
   return (
     <div className="stack detail">
       <dl className="facts">
@@ -132,7 +133,7 @@ function PaymentDetail({ payment }: { payment: HeldPayment }) {
   )
 }
 
-function Evidence({ verdict }: { verdict: Verdict }) {
+function Evidence({ verdict }: { verdict: PastVerdict }) {
   return (
     <div className="evidence">
       <p>
@@ -174,7 +175,7 @@ export function shown(value: unknown): string {
   return String(value)
 }
 
-function Decide({ payment, name }: { payment: HeldPayment; name: string }) {
+function Decide({ payment, name }: { payment: Payment; name: string }) {
   const isRefunding = payment.reason === 'refunding'
   return (
     <div className="buttons">
@@ -194,7 +195,7 @@ function Decide({ payment, name }: { payment: HeldPayment; name: string }) {
 }
 
 /** The two steps of a refund, and the way back from the first. */
-function Refund({ payment, name }: { payment: HeldPayment; name: string }) {
+function Refund({ payment, name }: { payment: Payment; name: string }) {
   const isRefunding = payment.reason === 'refunding'
   const amount = `${ether(payment.valueWei)} ETH`
   return (
@@ -229,7 +230,7 @@ function Refund({ payment, name }: { payment: HeldPayment; name: string }) {
 }
 
 /** What makes a node of a held payment. */
-function Accept({ payment, name }: { payment: HeldPayment; name: string }) {
+function Accept({ payment, name }: { payment: Payment; name: string }) {
   const tiers = useTiers()
   const choices = (tiers.data ?? []).map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)
   const asksTier = payment.reason === 'wrongAmount' || payment.tierId === null

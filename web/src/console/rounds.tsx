@@ -26,7 +26,7 @@ const STOPS: Record<string, string> = {
 }
 
 export function RoundsConsole() {
-  const preview = useAdmin<Preview>('credit/preview')
+  const preview = useAdmin('credit/preview')
   return (
     <Section title="The next round" aside={<PauseButton />}>
       <Shown reading={preview} lines={6}>

@@ -7,7 +7,7 @@ import { ActButton } from './act.tsx'
 import { type DeniedSender, useAdmin } from './admin.ts'
 
 export function Senders() {
-  const list = useAdmin<{ senders: DeniedSender[] }>('senders')
+  const list = useAdmin('senders')
   return (
     <Section
       title="Deny list"

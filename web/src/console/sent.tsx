@@ -4,13 +4,13 @@ import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ActButton } from './act.tsx'
-import { type Entry, type Sent, type StuckSender, type StuckTransaction, useAdmin } from './admin.ts'
+import { type AuditEntry, type StuckSender, type StuckTransaction, type Transaction, useAdmin } from './admin.ts'
 import { PAGE, Pager, usePages } from './pager.tsx'
 import { shown } from './payments.tsx'
 
 const TONES: Record<string, Tone> = { mined: 'good', pending: 'warn', reverted: 'bad', displaced: 'bad' }
 
-const SENT: readonly Column<Sent>[] = [
+const SENT: readonly Column<Transaction>[] = [
   { heading: 'Sent', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { heading: 'What', cell: ({ kind }) => kind },
   { heading: 'By', cell: ({ sender }) => <Address of={sender} link={false} /> },
@@ -69,7 +69,7 @@ const STUCK: readonly Column<StuckTransaction>[] = [
 
 /** What keeps an account from sending; nothing where nothing does. */
 function Stuck() {
-  const found = useAdmin<{ senders: StuckSender[]; transactions: StuckTransaction[] }>('transactions/stuck')
+  const found = useAdmin('transactions/stuck')
   return (
     <Shown reading={found} lines={2}>
       {({ senders, transactions }) =>
@@ -103,7 +103,7 @@ export function Transactions() {
 }
 
 function SentTransactions() {
-  const { page, place } = usePages<{ transactions: Sent[] }>('transactions')
+  const { page, place } = usePages('transactions')
   return (
     <Section title="Transactions">
       <Shown reading={page} lines={8}>
@@ -128,7 +128,7 @@ function SentTransactions() {
   )
 }
 
-const AUDIT: readonly Column<Entry>[] = [
+const AUDIT: readonly Column<AuditEntry>[] = [
   { heading: 'When', cell: ({ at }) => <Time at={new Date(at)} /> },
   { heading: 'Who', cell: ({ actor }) => actor },
   { heading: 'Did', cell: ({ action }) => action },
@@ -137,7 +137,7 @@ const AUDIT: readonly Column<Entry>[] = [
 ]
 
 export function Audit() {
-  const { page, place } = usePages<{ entries: Entry[] }>('audit')
+  const { page, place } = usePages('audit')
   return (
     <Section title="Audit log">
       <Shown reading={page} lines={8}>

@@ -6,19 +6,17 @@ import { Figure, Section } from '../ui/page.tsx'
 import { Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ActButton } from './act.tsx'
-import { type HeldPayment, type Reconciliation, useAdmin } from './admin.ts'
+import { type Reconciliation, useAdmin } from './admin.ts'
 import { shown } from './payments.tsx'
 
-const SHOWN_MAX = 200
+const SHOWN_MAX = '200'
 
 export function State() {
   const health = useHealth()
   const cover = useCover()
   const stats = useStats()
-  const held = useAdmin<{ payments: HeldPayment[]; nextCursor: string | null }>(
-    `payments?status=held&limit=${SHOWN_MAX}`,
-  )
-  const unpaid = useAdmin<{ nodes: unknown[]; nextCursor: string | null }>(`nodes/unpaid?open=true&limit=${SHOWN_MAX}`)
+  const held = useAdmin('payments', { status: 'held', limit: SHOWN_MAX })
+  const unpaid = useAdmin('nodes/unpaid', { open: 'true', limit: SHOWN_MAX })
   const oldest = held.data?.payments.at(-1)
   return (
     <>
@@ -90,18 +88,18 @@ function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealt
   return health.stale ? <Mark tone="bad">stale</Mark> : <Mark tone="good">running</Mark>
 }
 
-type PassRow = Reconciliation['passes'][string] & { name: string }
+type PassRow = NonNullable<Reconciliation['passes']>[string] & { name: string }
 
 function Ending({ error, outcome }: PassRow) {
   if (error) return <Mark tone="bad">{error}</Mark>
-  return outcome.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">well</Mark>
+  return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">well</Mark>
 }
 
 const PASSES: readonly Column<PassRow>[] = [
   { heading: 'Pass', cell: ({ name }) => name },
   { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
   { heading: 'Ended', cell: (pass) => <Ending {...pass} /> },
-  { heading: 'Outcome', cell: ({ outcome }) => <code className="outcome">{outcomeInWords(outcome)}</code> },
+  { heading: 'Outcome', cell: ({ outcome }) => <code className="outcome">{outcomeInWords(outcome ?? {})}</code> },
 ]
 
 /** What is not nothing of an outcome. */
@@ -113,7 +111,7 @@ function outcomeInWords(outcome: Record<string, unknown>): string {
 }
 
 function AgainstChain() {
-  const reading = useAdmin<Reconciliation>('reconciliation')
+  const reading = useAdmin('reconciliation')
   return (
     <Section
       title="Ledger against chain"
@@ -164,7 +162,7 @@ function AgainstChain() {
             ))}
             <Table
               caption="Passes"
-              rows={Object.entries(passes).map(([name, pass]) => ({ name, ...pass }))}
+              rows={Object.entries(passes ?? {}).map(([name, pass]) => ({ name, ...pass }))}
               keyOf={({ name }) => name}
               columns={PASSES}
             />

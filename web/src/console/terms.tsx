@@ -5,7 +5,7 @@ import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ActButton, type ActField } from './act.tsx'
-import { type AdminTerms, type OwnersTransaction, useAdmin } from './admin.ts'
+import { type OwnersTransaction, type Terms, useAdmin } from './admin.ts'
 
 const whole = (text: string) => Number(text)
 const FIELDS: readonly ActField[] = [
@@ -53,13 +53,8 @@ const FIRST: readonly ActField[] = [
   { name: 'beforeMaxWei', label: 'Most of it' },
 ]
 
-interface Listed {
-  terms: AdminTerms[]
-  ownersTransaction: OwnersTransaction | null
-}
-
 export function TermsConsole() {
-  const listed = useAdmin<Listed>('terms')
+  const listed = useAdmin('terms')
   return (
     <Section title="Credit terms">
       <Shown reading={listed} lines={6}>
@@ -85,7 +80,7 @@ export function TermsConsole() {
   )
 }
 
-function Acts({ terms }: { terms: readonly AdminTerms[] }) {
+function Acts({ terms }: { terms: readonly Terms[] }) {
   const fields = terms.length === 0 ? [...FIELDS, ...FIRST] : FIELDS
   const last = terms.at(-1)
   return (
@@ -123,7 +118,7 @@ function Acts({ terms }: { terms: readonly AdminTerms[] }) {
 function proposed(answer: Record<string, unknown>) {
   const { changed, entries, ownersTransaction } = answer as unknown as {
     changed: boolean
-    entries: AdminTerms[]
+    entries: Terms[]
     ownersTransaction: OwnersTransaction | null
   }
   return (
@@ -136,7 +131,7 @@ function proposed(answer: Record<string, unknown>) {
   )
 }
 
-const inWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: AdminTerms) =>
+const inWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: Terms) =>
   `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${ether(minWei)} to ${ether(maxWei)} ETH, every ${intervalSec} s in slots of ${slotSec} s.`
 
 function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersTransaction }) {
@@ -161,7 +156,7 @@ const STATES = {
   toCome: <Mark tone="calm">to come</Mark>,
 }
 
-const COLUMNS: readonly Column<AdminTerms>[] = [
+const COLUMNS: readonly Column<Terms>[] = [
   {
     heading: 'From',
     cell: ({ fromTime }) => (fromTime === 0 ? 'the beginning' : <Time at={new Date(fromTime * 1000)} />),

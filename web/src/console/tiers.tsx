@@ -5,7 +5,7 @@ import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ActButton, type ActField } from './act.tsx'
-import { type AdminTier, useAdmin } from './admin.ts'
+import { type Tier, useAdmin } from './admin.ts'
 
 const whole = (text: string) => Number(text)
 const TERMS: readonly ActField[] = [
@@ -35,7 +35,7 @@ const required = ({ name, ...field }: ActField): ActField => ({
 })
 
 export function TiersConsole() {
-  const tiers = useAdmin<{ tiers: AdminTier[] }>('tiers')
+  const tiers = useAdmin('tiers')
   return (
     <Section
       title="Tiers"
@@ -67,7 +67,7 @@ export function TiersConsole() {
   )
 }
 
-const COLUMNS: readonly Column<AdminTier>[] = [
+const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
   { heading: 'Version', figure: true, cell: ({ version }) => version },
   { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString('en-US') },
   { heading: 'Price', figure: true, cell: ({ priceWei }) => `${ether(priceWei)} ETH` },
@@ -84,7 +84,7 @@ const COLUMNS: readonly Column<AdminTier>[] = [
   },
 ]
 
-function TierVersions({ tier }: { tier: AdminTier }) {
+function TierVersions({ tier }: { tier: Tier }) {
   return (
     <div className="sub">
       <header className="bar">

@@ -20,7 +20,7 @@ const FIELDS: readonly ActField[] = [
 ]
 
 export function Wallets() {
-  const listed = useAdmin<{ wallets: PaymentsWallet[] }>('payment-wallets')
+  const listed = useAdmin('payment-wallets')
   return (
     <Section title="Payments wallets" aside={<Changes />}>
       <Shown reading={listed} lines={4}>

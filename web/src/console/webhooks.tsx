@@ -19,7 +19,7 @@ export function Webhooks() {
 }
 
 function Endpoints() {
-  const reading = useAdmin<{ endpoints: Endpoint[] }>('webhooks')
+  const reading = useAdmin('webhooks')
   return (
     <Section
       title="Webhooks"
@@ -112,7 +112,7 @@ const TONES: Record<Delivery['state'], Tone> = { pending: 'warn', delivered: 'go
 function Deliveries() {
   const [state, setState] = useState('')
   const filter = state === '' ? {} : { state }
-  const { page, place } = usePages<{ deliveries: Delivery[] }>('webhooks/deliveries', filter)
+  const { page, place } = usePages('webhooks/deliveries', filter)
   return (
     <Section
       title="Deliveries"

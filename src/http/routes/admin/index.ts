@@ -1,4 +1,4 @@
-// Every route under /api/admin. Documented in docs/ADMIN.md; never in the OpenAPI document, which is the public surface only.
+// Every route under /api/admin. Documented in docs/ADMIN.md and api/admin.yaml; never in api/openapi.yaml, which is the public surface only.
 import { attributePayment } from '../../../operator/attribute.ts'
 import { listAudit } from '../../../operator/audit.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
@@ -20,6 +20,7 @@ import { enterTerms, listTerms, previewTerms, takeBackTerms } from '../../../ope
 import { changeTier, createTier, listTiers, setOnSale } from '../../../operator/tiers.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
+import { adminOpenapi } from '../openapi.ts'
 import { nowhereElse } from './door.ts'
 import { financeRoutes } from './finance.ts'
 import { actRoute, bothRoute, readingRoute } from './route.ts'
@@ -57,5 +58,6 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('audit', listAudit),
   ...financeRoutes,
   ...webhookRoutes,
+  adminOpenapi,
   ...nowhereElse,
 ]
