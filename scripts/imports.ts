@@ -18,7 +18,7 @@ export interface Layer {
   packages?: readonly string[]
 }
 
-/** What signs or sends. It is named file by file, so that a folder's name alone never lets it in. */
+/** Modules that sign or send. They are named file by file, so that a folder's name alone never lets it in. */
 const SENDING = [
   'src/chain/sender.ts',
   'src/chain/signer.ts',
@@ -26,12 +26,12 @@ const SENDING = [
   'src/passes/steps/send.ts',
   'src/keys.ts',
 ]
-/** What the passes and the operator know of the chain. */
+/** Modules of the chain that the passes and the operator may import. */
 const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
 const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts']
 const WIRING = ['src/config.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, 'src/lib']
 
-/** Who may import what. What is not here is refused. */
+/** The import rules. An import that is not here is refused. */
 export const LAYERS: readonly Layer[] = [
   { of: ['src/lib'], may: [], packages: ['node', 'pino'] },
   { of: ['src/domain'], may: [] },
@@ -180,7 +180,7 @@ export const LAYERS: readonly Layer[] = [
   { of: ['test', 'contracts/tools'], may: [] },
 ]
 
-/** What must never be reached, by whatever way: `of` cannot send. */
+/** Modules that must not be reached by any path of imports: `of` cannot send. */
 export const UNREACHABLE = {
   of: ['src/http', 'src/operator', 'src/rebuild', 'src/passes/claim.ts', 'src/passes/sync.ts', 'src/passes/price.ts'],
   never: SENDING,
@@ -199,7 +199,7 @@ const OWN_PACKAGES: Readonly<Record<string, string>> = {
   '@node-ledger/client/viem': 'client/src/viem/index.ts',
 }
 
-/** What a file imports: module names as they are written. Null stands for a name that is computed. */
+/** The imports of a file: module names as they are written. Null stands for a name that is computed. */
 export function importsOf(path: string, text: string): (string | null)[] {
   const { program, errors } = parseSync(path, text)
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)

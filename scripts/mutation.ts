@@ -1,7 +1,7 @@
 // `npm run mutation`: changes the rules about money and auth, and what surrounds them, one small change at a time, and counts how
 // many changes the tests notice (Stryker). Ends with 1 when fewer than the goals. Works on a copy; leaves nothing behind.
 //   node bin/with-runtime.mjs scripts/mutation.ts [--changed [<git ref>]] [part of a path ...]
-// `--changed` mutates only files that differ from where this branch left the ref (main unless told), or from the commit before.
+// `--changed` mutates only files that differ from where this branch left the ref (by default main), or from the commit before.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -42,7 +42,7 @@ if (process.argv.length === 2)
   recordRuns([lastRun('mutation', performance.now() / 1000, met ? 'passed' : 'goal missed')])
 process.exit(met ? 0 : 1)
 
-/** Which files of the scope were asked for. */
+/** Selects the files of the scope that were asked for. */
 function fileFilter(given: readonly string[]): (file: string) => boolean {
   const at = given.indexOf('--changed')
   if (at < 0) return (file) => given.length === 0 || given.some((part) => file.includes(part))
@@ -50,7 +50,7 @@ function fileFilter(given: readonly string[]): (file: string) => boolean {
   return (file) => changed.has(file)
 }
 
-/** What differs from where this branch left `ref` (main unless told); on that branch itself, from the commit before. */
+/** Files that differ from where this branch left `ref` (by default main); on that branch itself, from the commit before. */
 function changedSince(ref: string | null): Set<string> {
   const git = (...words: string[]) => {
     const { stdout, status } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' })
@@ -95,7 +95,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
   writeFileSync(join(directory, 'stryker.json'), JSON.stringify(options))
   const env = {
     ...process.env,
-    // The runner starts tests with whatever `node` is on the path.
+    // The runner starts tests with the first `node` on the path.
     PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
     // The same cases in every run, so that a score is a fact; fewer of them, since thousands of runs are made.
     PROPERTY_SEED: '1',

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /**
- * How each file's process is started. Forced to exit here and not by run's own forceExit, which would end the runner's
+ * Options of each file's process. Forced to exit here and not by run's own forceExit, which would end the runner's
  * process too, before it has stopped its server.
  */
 export const TEST_PROCESS = [
@@ -50,7 +50,7 @@ const SLOW_FIRST = [
   'test/embed/anvil.test.ts',
 ]
 
-/** What became of one file. */
+/** The outcome of one file. */
 export interface FileOutcome {
   readonly passed: boolean
   readonly seconds: number
@@ -155,7 +155,7 @@ function takeSummary(events: AsyncIterable<TestEvent>): { shown: Readable; summa
   return { shown: Readable.from(withoutCounts()), summary }
 }
 
-/** What became of each file, a failure of the file as a whole included: that one goes by the file's name, and may come after its counts. */
+/** The outcome of each file, with failures of a file as a whole: such a failure has the file's name, and may come after its counts. */
 function withBroken({ files, broken }: Summary): Map<string, FileOutcome> {
   const outcomes = [...files].map(([file, { passed, seconds }]) => {
     return [relative(ROOT, file), { passed: passed && !broken.has(file), seconds }] as const

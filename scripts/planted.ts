@@ -5,7 +5,7 @@
 // --slice K/N     only the bugs of slice K of N, from 1; a bug keeps its slice while others come and go
 // --kind K        only the bugs of kind K: a letter of test/planted/README.md
 // --trust-tests   does not run the tests without any bug first: for use right after they have all passed
-// --check         only tells which patches do not apply exactly once, or name a test that is not there, and counts the kinds
+// --check         only lists patches that do not apply exactly once, or name a missing test, and counts the kinds
 // --refresh       rewrites patches for the sources as they are: moved paths, context
 import { parseArgs } from 'node:util'
 import { findProblems, forgetMoved, readBugs, refreshBugs } from './planted/bugs.ts'
@@ -35,7 +35,7 @@ async function run(bugs: readonly PlantedBug[], trusted: boolean): Promise<numbe
   return caught + (await runBugs(ofContracts, await forgeBench(), { trusted, signal, print }))
 }
 
-/** Tells which patches cannot be planted as they are; returns how many can. */
+/** Prints the patches that cannot be planted as they are; returns the number of those that can. */
 function check(bugs: readonly PlantedBug[]): number {
   const sound = bugs.filter((bug) => {
     const problems = findProblems([bug])

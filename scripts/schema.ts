@@ -7,13 +7,13 @@ import { createDatabase } from '../test/support/postgres.ts'
 const FILE = new URL('../schema.sql', import.meta.url)
 const HEADER = `-- The ledger's schema as the migrations leave it. Written by "npm run generate"; never edit it, write a migration.\n\n`
 
-/** Writes schema.sql anew. */
+/** Writes schema.sql again. */
 export async function writeSchema(): Promise<boolean> {
   await writeFile(FILE, await dumpSchema())
   return true
 }
 
-/** Whether schema.sql is what the migrations make; says what to do when not. */
+/** Checks that schema.sql is the schema of the migrations; says what to do when not. */
 export async function checkSchema(): Promise<boolean> {
   const committed = await readFile(FILE, 'utf8').catch(() => '')
   if (committed === (await dumpSchema())) return true
@@ -50,7 +50,7 @@ async function functions(sql: postgres.Sql): Promise<string[]> {
   return rows.map((row) => row.text)
 }
 
-/** Columns in the order of their names: a later migration's column should not be told from an earlier one's by place. */
+/** Lists columns in the order of their names, so that the migration that added one makes no difference. */
 async function tables(sql: postgres.Sql): Promise<string[]> {
   const rows = await sql<{ text: string }[]>`
     SELECT format(E'CREATE TABLE %I (\n%s\n)%s;', c.relname, (

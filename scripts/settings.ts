@@ -45,7 +45,7 @@ export function writeSettings(): void {
   writeFileSync(PAGE, withSettings(readFileSync(PAGE, 'utf8')))
 }
 
-/** Whether both files are what the table makes; says what to do when not. */
+/** Checks that both files are made from the table; says what to do when not. */
 export function checkSettings(): boolean {
   const page = readFileSync(PAGE, 'utf8')
   const isCurrent = readFileSync(EXAMPLE, 'utf8') === envExample() && page === withSettings(page)

@@ -13,10 +13,10 @@ import { addTo } from '../test/sim/tally.ts'
 import { withTestServer } from './test-server.ts'
 
 const USAGE = 'Usage: npm run sim -- (--seed N [--steps K] | --seeds A..B | --from A --count N) [--real] [--workers W]'
-/** Progress is told this often. */
+/** Interval of progress reports. */
 const TELL_MS = 10_000
 const WORKERS_MAX = 64
-/** Tells a worker to end after the seed under way. */
+/** Asks a worker to end after the seed under way. */
 const STOP = 'stop'
 
 const { values } = parseArgs({

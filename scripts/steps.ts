@@ -41,7 +41,7 @@ export function staticSteps({ contracts }: StepOptions): Step[] {
   ]
 }
 
-/** Whether git knows or would take a file that the steps before have changed or made; only asked where CI is set. */
+/** True if git sees no file that the steps before have changed or made; only asked where CI is set. */
 export function isTreeClean(): boolean {
   const { CI } = process.env
   if (CI !== 'true') return true
@@ -51,7 +51,7 @@ export function isTreeClean(): boolean {
 }
 
 /**
- * Runs the steps one after the other, beside them the tests of these files, whatever fails; prints what failed, and the test
+ * Runs the steps one after the other, beside them the tests of these files, past any failure; prints failures, and the test
  * runner's closing lines last. True when everything passed.
  */
 export async function runAll(steps: readonly Step[], files: readonly string[]): Promise<boolean> {
@@ -73,7 +73,7 @@ async function runSteps(steps: readonly Step[], signal: AbortSignal): Promise<st
   return failed
 }
 
-/** What a step writes is shown when it has ended, in one piece: tests write at the same time. */
+/** Runs a step, and prints its output in one piece when it has ended: tests print at the same time. */
 async function runStep({ name, command, cwd = ROOT }: Step, signal: AbortSignal): Promise<boolean> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, command, { cwd, stdio: ['ignore', 'pipe', 'pipe'], signal })

@@ -1,11 +1,11 @@
-// What surrounds a run of the checks: one throw-away PostgreSQL for all of them, and an end to everything when whoever
-// started the run is gone or asks for it. Knows nothing of what is run.
+// The surroundings of a run of the checks: one throw-away PostgreSQL for all of them, and an end to everything when the parent
+// process is gone or asks for it. Knows nothing of the checks.
 import { onParentGone } from '../src/embed/parent.ts'
 import { SERVER_VARIABLE, startTestPostgres } from '../test/support/postgres.ts'
 import { removeStaleDirectories } from '../test/support/temporary.ts'
 
 /**
- * Calls `run` with a server that every test and script of it finds in the environment, and a signal that tells it to
+ * Calls `run` with a server that every test and script of it finds in the environment, and a signal that asks it to
  * end. The server is gone when this resolves.
  */
 export async function withTestServer<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {

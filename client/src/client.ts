@@ -27,12 +27,12 @@ export interface CallOptions {
 }
 
 export interface ListOptions extends CallOptions {
-  /** How many at most, 1 to 200; the service's default is 50. */
+  /** Most entries of a page, 1 to 200; the service's default is 50. */
   limit?: number
 }
 
 export interface TurnsOptions extends ListOptions {
-  /** How many to leave out from the beginning, 0 to 1999. */
+  /** Entries to skip from the beginning, 0 to 1999. */
   offset?: number
 }
 
@@ -44,7 +44,7 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, those off sale too. */
   getTiers(options?: CallOptions): Promise<Tier[]>
-  /** How far the contract's balance covers what it owes; readings are `null` while the chain cannot be reached. */
+  /** The cover of the contract's debt by its balance; readings are `null` while the chain cannot be reached. */
   getCover(options?: CallOptions): Promise<Cover>
   /** The nodes a wallet owns, oldest first. */
   getNodesOfAddress(address: string, options?: CallOptions): Promise<Node[]>
@@ -54,7 +54,7 @@ export interface LedgerClient {
   getDistributions(options?: ListOptions): Promise<Distribution[]>
   /** The single turns of a round, by cohort and time, 2,000 at most. Throws 404 when there is no such round. */
   getTurns(round: number, options?: TurnsOptions): Promise<SingleTurns>
-  /** What to pay for a tier (without one: the default tier), and where to. Throws 503 when nothing can be bought. */
+  /** Price and payment address of a tier (without one: the default tier). Throws 503 when nothing can be bought. */
   getDeployQuote(tierId?: string, options?: CallOptions): Promise<Quote>
   /** US dollars per ether, for display; `null` when unknown. */
   getPrice(options?: CallOptions): Promise<number | null>
@@ -68,7 +68,7 @@ export interface LedgerClient {
   verifySignature(signed: { address: string; signature: string }, options?: CallOptions): Promise<{ address: Hex }>
   /** Signs out. */
   logout(options?: CallOptions): Promise<void>
-  /** The signed-in wallet; `null` when nobody is signed in. */
+  /** The signed-in wallet; `null` without a session. */
   getMe(options?: CallOptions): Promise<Wallet | null>
   /**
    * Records a node of the signed-in wallet that the ledger does not have yet. By `txHash`, 404 means that the mint is not confirmed yet:
@@ -77,7 +77,7 @@ export interface LedgerClient {
   syncNode(which: { txHash: string } | { nodeId: NodeId }, options?: CallOptions): Promise<SyncedNodes>
   /** Health of the credit worker; readings that could not be taken are `null`. */
   getHealth(options?: CallOptions): Promise<Health>
-  /** Where chain, contract and payments wallet are. */
+  /** Chain, contract and payments wallet of the service. */
   getWellKnown(options?: CallOptions): Promise<Deployment>
 }
 
@@ -87,7 +87,7 @@ export interface LedgerClient {
  */
 export function createClient(options: ClientOptions): LedgerClient {
   const request = createTransport(options)
-  // What the service answers is held to the OpenAPI document by the service's own tests.
+  // The service's own tests hold its answers to the OpenAPI document.
   const get = async <T>(path: string, options?: CallOptions, query: Record<string, string | number | undefined> = {}) =>
     (await request({ method: 'GET', path, query, ...options })) as T
   const post = async <T>(

@@ -1,4 +1,4 @@
-// What a method throws. Go by `status` and `retryable`; the text is for people.
+// The error that methods throw. Go by `status` and `retryable`; the text is for people.
 
 export interface LedgerErrorDetails {
   status: number | null
@@ -12,7 +12,7 @@ export class LedgerError extends Error {
   override readonly name = 'LedgerError'
   /** The HTTP status; `null` when no answer came (network, time-out, or one that is not the API's). */
   readonly status: number | null
-  /** Whether the same request may succeed later. The client has already tried again as often as its settings say. */
+  /** True if the same request may succeed later. The client has already tried again as often as its settings say. */
   readonly retryable: boolean
   /** Seconds the service asks to wait; `null` when it does not say. */
   readonly retryAfter: number | null

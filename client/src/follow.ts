@@ -9,7 +9,7 @@ export interface FollowOptions {
   onState?: (state: Payment['status'] | 'waiting', payment: Payment | null) => void
   /** Between two questions, in milliseconds. Default 4,000: claims are limited to 20 a minute. */
   pollMs?: number
-  /** When to give up, in milliseconds. Default 600,000. The payment goes its way regardless; follow it again with its hash. */
+  /** Time limit in milliseconds. Default 600,000. The payment proceeds regardless; follow it again with its hash. */
   timeoutMs?: number
   signal?: AbortSignal
 }

@@ -3,7 +3,7 @@ import { errorOfAnswer, errorWithoutAnswer, type LedgerError } from './errors.ts
 import { revive } from './revive.ts'
 
 export interface RetryOptions {
-  /** How often a request is made at most, the first time included; 1: never again. Default 4. */
+  /** Most attempts of a request, the first included; 1: no retry. Default 4. */
   attempts?: number
   /** Wait before the second attempt, doubled each time, in milliseconds. Default 300. */
   baseMs?: number
@@ -16,7 +16,7 @@ export interface RetryOptions {
 export interface TransportOptions {
   baseUrl: string | URL
   fetch?: typeof globalThis.fetch
-  /** How long one attempt may take, in milliseconds. Default 15,000. */
+  /** Time limit of one attempt, in milliseconds. Default 15,000. */
   timeoutMs?: number
   retry?: RetryOptions
 }
@@ -27,7 +27,7 @@ export interface Sent {
   query?: Record<string, string | number | undefined>
   body?: object
   signal?: AbortSignal
-  /** How often at most; without it the client's own setting. */
+  /** Most attempts; without it the client's own setting. */
   attempts?: number
   /** False for what must not be asked twice when the answer was lost: a nonce is good for one attempt. */
   repeatable?: boolean
@@ -65,7 +65,7 @@ export function createTransport(options: TransportOptions): Request {
       })
       text = await response.text()
     } catch (cause) {
-      // Whoever cancels wants his own reason, not ours.
+      // A caller who cancels expects their own reason, not ours.
       signal?.throwIfAborted()
       const why = limit.aborted ? `No answer within ${timeoutMs} ms` : 'The service could not be reached'
       throw errorWithoutAnswer(`${why}: ${method} ${url.origin}${url.pathname}`, cause)
@@ -91,7 +91,7 @@ export function createTransport(options: TransportOptions): Request {
   }
 }
 
-/** How long to wait before attempt `tried + 1`; null: give up. */
+/** The back-off before attempt `tried + 1`; null: give up. */
 function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Required<RetryOptions>): number | null {
   if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
   // Answered "too many" means not looked at; anything else may have used up what can be used once.

@@ -1,4 +1,4 @@
-// What the methods answer: the shapes of the OpenAPI document with amounts as bigint, times as Date and addresses and hashes
+// Answers of the methods: the shapes of the OpenAPI document with amounts as bigint, times as Date and addresses and hashes
 // as viem writes them. The document is the source; nothing is written twice here.
 import type { components } from './schema.ts'
 
@@ -46,7 +46,7 @@ export interface Payment extends Revived<Schemas['Payment']> {}
 export interface Wallet extends Revived<Schemas['Wallet']> {}
 export interface Health extends Revived<Schemas['Health']> {}
 
-/** Where a deployment is: its chain, its contract, its payments wallet. */
+/** A deployment: its chain, its contract, its payments wallet. */
 export interface Deployment {
   chainId: number
   /** A JSON-RPC URL meant for everybody; `null` where the operator offers none. */
@@ -60,7 +60,7 @@ export interface Deployment {
 
 export interface SyncedNodes {
   node: Node
-  /** Whether this call found a node that the ledger did not have. */
+  /** True if this call found a node that the ledger did not have. */
   created: boolean
   /** All nodes of that mint which are the caller's. */
   nodes: Node[]

@@ -1,5 +1,5 @@
 // The service's HTTP API as the demo uses it: public routes only, no key, no session. Keeps to the rate limits by waiting
-// when it is told to; it must never go round them.
+// as the service asks; it must never bypass them.
 import { sleep, Trouble } from './trouble.ts'
 
 export interface WellKnown {
@@ -98,7 +98,7 @@ const FIRST_TRIES_MAX = 2
 const PAUSE_MAX_MS = 8_000
 const TIMEOUT_MS = 30_000
 
-/** `onWait` is told when a limit makes the demo wait. */
+/** `onWait` is called when a limit makes the demo wait. */
 export function openApi(url: string, onWait: (text: string) => void): Api {
   let toldUntil = 0
   const tellOnce = (path: string, retryAfterSec: number) => {

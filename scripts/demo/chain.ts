@@ -32,7 +32,7 @@ export const GAS_MONEY_WEI = parseEther('0.05')
 const RECEIPT_WAIT_MS = 60_000
 /** The chain goes and comes with the service: half a minute of doubling pauses outlasts a restart. */
 const RETRIES = { retryCount: 6, retryDelay: 500 }
-/** How often the node is asked; its blocks come every second. */
+/** Interval of polling the node; its blocks come every second. */
 const POLL_MS = 300
 
 export interface OnChain {
@@ -134,7 +134,7 @@ export function chainOf({ chainId, rpcUrl, factoryAddress, embedded }: WellKnown
   return openChain({ chainId, rpcUrl, factory: factoryAddress })
 }
 
-/** What a turn must have paid each node, from the seed and the terms that its round publishes. */
+/** Computes a turn's payment to each node from the seed and the terms that its round publishes. */
 export function recompute({ cohort, dueSec, seed, minWei, maxWei, payoutBps }: Turn): bigint | null {
   if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
   const encoded = encodeAbiParameters(

@@ -18,19 +18,19 @@ export interface Part {
   /** Asks the service to look at the payment at once; without, its next pass finds it. */
   readonly claims: boolean
   /**
-   * When to look at the API first after something has happened on chain, and how often then: the limits are shared by all
-   * wallets, so a crowd has to be patient.
+   * Delay of the first look at the API after an event on chain, and the interval after that. All wallets share the limits,
+   * so that a crowd has to poll slowly.
    */
   readonly patience: { readonly firstMs: number; readonly thenMs: number }
-  /** Told of each stage that is reached. */
+  /** Called at each stage that is reached. */
   readonly onStage: (stage: Stage) => void
-  /** Told what happens, line by line. */
+  /** Called with each line of the story. */
   readonly tell: (line: string) => void
-  /** Told what is waited for; null when it is over. `untilMs`: when it is expected. */
+  /** Called with what the demo waits for; null when it is over. `untilMs`: the expected time. */
   readonly onWait: (what: string | null, untilMs?: number) => void
 }
 
-/** Over this, nobody watches; the embedded defaults credit within a minute. */
+/** Longest wait for a credit; the embedded defaults credit within a minute. */
 const CREDIT_WAIT_MAX_MS = 15 * 60_000
 /** After its time, a round waits for the next pass and a block. */
 const ROUND_GRACE_MS = 60_000

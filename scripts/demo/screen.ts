@@ -1,5 +1,5 @@
-// What the demo shows while it plays: lines that stay, and one line that moves where there is a terminal. Elsewhere the
-// moving line is written anew now and then, so that a log stays readable.
+// The demo's output: lines that stay and, on a terminal, one line that changes in place. Elsewhere the changing line is
+// printed again now and then, so that a log stays readable.
 const REDRAW_MS = 250
 /** Between two copies of the moving line in a log. */
 const LOG_EVERY_MS = 15_000
@@ -7,7 +7,7 @@ const LOG_EVERY_MS = 15_000
 export interface Screen {
   /** A line that stays. */
   line(text: string): void
-  /** What the moving line says from now on, asked each time it is drawn; null: nothing. */
+  /** Sets the text of the moving line, asked each time it is drawn; null: none. */
   moving(text: (() => string) | null): void
 }
 

@@ -1,4 +1,4 @@
-// What stops the demo for a reason that a person can mend. Its message says what happened and what to do.
+// Stops the demo for a reason that a person can fix. Its message says what happened and what to do.
 export class Trouble extends Error {
   override readonly name = 'Trouble'
 }

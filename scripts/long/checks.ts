@@ -56,7 +56,7 @@ function plantedSlices(): CommandCheck[] {
   )
 }
 
-/** Whether a check is meant by a part of its name. */
+/** True if a part of its name selects the check. */
 export function isWanted({ name }: LongCheck, parts: readonly string[]): boolean {
   return parts.length === 0 || parts.some((part) => name.includes(part) || basename(name) === part)
 }

@@ -1,5 +1,5 @@
-// What `npm run check:long` did last: the table of test/RESULTS.md, read and written. It must never drop a row that it does
-// not understand: a hand has been there.
+// Reads and writes the last results of `npm run check:long`, the table of test/RESULTS.md. It must never drop a row that it does
+// not understand: a person may have edited it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,12 +1,12 @@
-// Which of the long checks a run of limited time takes: those whose last run is the longest ago. Pure.
+// Chooses the long checks for a run of limited time: those whose last run is the longest ago. Pure.
 import type { LastRun } from './record.ts'
 
-/** What a check that never ran is taken to need. */
+/** Assumed minutes of a check that never ran. */
 const MINUTES_UNKNOWN = 4
 
 interface Check {
   readonly name: string
-  /** How many of its kind run at once. */
+  /** Number of its kind that run at once. */
   readonly atOnce: number
 }
 
@@ -31,7 +31,7 @@ export function takeSlice<C extends Check>(
   return taken
 }
 
-/** How many such runs it takes, each recorded, until every check has run. */
+/** Counts such runs, each recorded, until every check has run. */
 export function countSlices(checks: readonly Check[], record: ReadonlyMap<string, LastRun>, minutes: number): number {
   let waiting = checks
   let slices = 0

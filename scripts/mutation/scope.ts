@@ -1,4 +1,4 @@
-// What is mutated, in two groups with their goals, and the tests that must notice: those that are quick and need no service.
+// The mutated files, in two groups with their goals, and the tests that must notice: quick ones that need no service.
 
 export interface Group {
   name: string

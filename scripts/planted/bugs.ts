@@ -1,5 +1,5 @@
-// Reads the planted bugs (test/planted/*.patch), with the paths that test/planted/moved.txt changes, tells which of them are
-// stale, and refreshes those. It never changes a source.
+// Reads the planted bugs (test/planted/*.patch), with the paths that test/planted/moved.txt changes, finds those that are
+// stale, and refreshes them. It never changes a source.
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
@@ -17,7 +17,7 @@ import {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PATCHES = `${ROOT}test/planted/`
 const MOVED = `${PATCHES}moved.txt`
-/** Where a refresh looks for lines that are not in their file any more. */
+/** Files in which a refresh looks for lines that have left their file. */
 const SOURCES = ['src/**/*.ts', 'migrations/*.sql', 'contracts/src/*.sol']
 
 /** Reads every planted bug, in the order of its file's name. Throws when a patch is malformed. */
@@ -37,7 +37,7 @@ export function readBugs(): PlantedBug[] {
     })
 }
 
-/** What keeps the bugs from being planted in the sources as they are: a line for each, none when all can be. */
+/** Finds the bugs that cannot be planted in the sources as they are: a line for each, none when all can be. */
 export function findProblems(bugs: readonly PlantedBug[]): string[] {
   const read = readSources()
   return bugs.flatMap((bug) => {
@@ -119,7 +119,7 @@ function refreshEdit({ file, hunks }: FileEdit, read: (file: string) => string, 
   }))
 }
 
-/** Whether the hunk replaces lines that are not in the text. One that only adds lines is no clue to another file. */
+/** True if the hunk replaces lines that are not in the text. One that only adds lines is no clue to another file. */
 function isGone(hunk: Hunk, text: string): boolean {
   const replaced = hunk.filter(({ op }) => op === '-')
   return replaced.length > 0 && !replaced.every(({ line }) => `\n${text}`.includes(`\n${line}\n`))

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import type { Bench } from './run.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** What forge's tests need. */
+/** Paths that forge's tests need. */
 const COPIED = ['foundry.toml', 'bin', 'src', 'test', 'proofs']
 /** Forge's output and cache, so that a bug compiles only what it changes. */
 const BUILT = ['out', 'cache/solidity-files-cache.json']

@@ -92,13 +92,13 @@ export function kindOf({ notes }: Pick<PlantedBug, 'notes'>): string | null {
   return notes.flatMap((line) => KIND_LINE.exec(line)?.[1] ?? [])[0] ?? null
 }
 
-/** Whether forge's tests must notice the bug. */
+/** True if forge's tests must notice the bug. */
 export function isForContracts({ tests }: PlantedBug): boolean {
   return tests.includes(FORGE)
 }
 
 /**
- * Whether the bug of that name is in the slice, 'K/N' with K from 1. Depends on the name alone, so that other bugs do not
+ * True if the bug of that name is in the slice, 'K/N' with K from 1. Depends on the name alone, so that other bugs do not
  * move it. Throws when the slice is not of that form.
  */
 export function isInSlice(name: string, slice: string): boolean {
@@ -141,7 +141,7 @@ export function patchFileName(name: string): string {
   return `${words.replaceAll(/^-|-$/g, '')}.patch`
 }
 
-/** Where in the text the hunk's lines stand, in characters; a problem unless that is one place. */
+/** The place of the hunk's lines in the text, in characters; a problem unless there is exactly one. */
 function findPlace(text: string, hunk: Hunk): Place {
   const wanted = `\n${oldLines(hunk).join('\n')}\n`
   const inLines = `\n${text}`

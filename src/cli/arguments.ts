@@ -1,11 +1,11 @@
-// From words on the command line to a command and its checked arguments. Everything wrong is told at once; an unknown name is
-// answered with the nearest one there is. It must never repeat what may be a secret: values are not echoed.
+// Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it
+// suggests the nearest one. It must never repeat what may be a secret: values are not echoed.
 import { parseArgs } from 'node:util'
 import { editsBetween } from '../config/names.ts'
 import type { Command, OptionSpec } from './command.ts'
 import { UsageError } from './errors.ts'
 
-/** What every command takes. */
+/** Options of every command. */
 export const COMMON: Readonly<Record<string, OptionSpec>> = {
   json: { help: 'print the result as JSON' },
   help: { help: 'say what the command does' },

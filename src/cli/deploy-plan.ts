@@ -1,4 +1,4 @@
-// What a deployment would do and cost, read from the chain before anything is signed. It must never send, and never see
+// Plans a deployment and its cost, read from the chain before anything is signed. It must never send, and never see
 // a key.
 import { DETERMINISTIC_DEPLOYER, deterministicAddress, type FactorySetup, factoryDeployData } from '../chain/deploy.ts'
 import { createRpc, type Rpc, splitRpcUrls } from '../chain/rpc.ts'
@@ -12,11 +12,11 @@ import { silentLog } from '../lib/log.ts'
 export interface DeployPlan {
   readonly chainId: number
   readonly balanceWei: bigint
-  /** What the deployment may cost at most, at the fees of now. */
+  /** The highest cost of the deployment, at present fees. */
   readonly costMaxWei: bigint
-  /** Where the factory will be, for a deterministic address. */
+  /** The factory's future address, for a deterministic deployment. */
   readonly expected: Address | null
-  /** Why it should not be done; empty when nothing speaks against it. */
+  /** Reasons against it; empty when there are none. */
   readonly refusals: readonly string[]
 }
 
@@ -55,7 +55,7 @@ async function estimate(rpc: Rpc, deployer: Address, setup: FactorySetup & { sal
   return quantity(await rpc.request('eth_estimateGas', [{ from: deployer, ...call }]), 'gas estimate')
 }
 
-/** Whether the chain has the deterministic deployer, and its address for this factory is free. */
+/** Checks that the chain has the deterministic deployer, and that its address for this factory is free. */
 async function lookAtDeployer(
   rpc: Rpc,
   setup: FactorySetup,

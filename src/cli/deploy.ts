@@ -29,13 +29,13 @@ const FIGURES = {
 interface Request extends FactorySetup {
   /** For a deterministic address; null: the deployer's next. */
   readonly salt: Hash | null
-  /** Where the verification kit goes; null: beside, named for chain and address. */
+  /** Path of the verification kit; null: in this directory, named for chain and address. */
   readonly kit: string | null
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
 }
 
-/** Runs the command: deploys, unless something speaks against it or nobody agrees. */
+/** Runs the command: deploys, unless the plan refuses or the operator does not agree. */
 export async function deploy(call: Call): Promise<ExitCode> {
   const { io, out, flags, signal } = call
   const request = readRequest(call)

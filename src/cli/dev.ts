@@ -1,4 +1,4 @@
-// The command `node-ledger dev`: the service for whoever works on it. Runs `start` in a process of its own, shows its log as lines
+// The command `node-ledger dev`: the service for its developers. Runs `start` in a process of its own, shows its log as lines
 // to read, and starts it again when a file changes. It must never be how anything is run for real.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, watch } from 'node:fs'

@@ -1,5 +1,5 @@
-// The command `node-ledger doctor`: looks at everything that the service needs, each by itself, and says what is wrong and what to do.
-// It changes nothing, and goes on looking whatever is down.
+// The command `node-ledger doctor`: checks everything that the service needs, each by itself, and says what is wrong and what to do.
+// It changes nothing, and a part that is down does not stop it.
 import { readFileSync } from 'node:fs'
 import { createRpc } from '../chain/rpc.ts'
 import { type Config, inspectConfig } from '../config.ts'
@@ -19,7 +19,7 @@ import { lookAtTerms } from './doctor/terms.ts'
 import { lookAtWebhooks } from './doctor/webhooks.ts'
 
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
-/** What a provider is asked may need several answers. */
+/** A check of a provider may need several answers. */
 const RPC_TIMEOUT_MS = 5_000
 /** The service answers this at once, or is not well. */
 const SERVICE_TIMEOUT_MS = 3_000
@@ -56,7 +56,7 @@ function settings(config: Config, problems: readonly { setting: string; message:
   return [ok('settings', config.production ? 'right, for production' : 'right, for development')]
 }
 
-/** Whether the service that these settings describe answers, on this machine. */
+/** Checks that the service of these settings answers, on this machine. */
 async function lookAtService({ http, embedded, dataDir }: Config): Promise<Finding> {
   const running = embedded.database || embedded.chain ? findRunning(dataDir) : null
   const url = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}/readyz`

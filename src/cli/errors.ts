@@ -1,4 +1,4 @@
-// What a command says when it does not do what it was asked: each error is one sentence or a few lines that tell what to do,
+// Errors of a command that could not do its work. Each is one sentence or a few lines that say what to do,
 // and has its exit code by its kind (run.ts). Anything else that is thrown is a fault of the program.
 import { KnownError } from '../lib/errors.ts'
 
@@ -20,7 +20,7 @@ export class RefusedError extends KnownError {
   }
 }
 
-/** What is needed cannot be reached, so that nothing is known. */
+/** A part that is needed cannot be reached, so that nothing is known. */
 export class UnavailableError extends KnownError {
   override readonly name = 'UnavailableError'
 

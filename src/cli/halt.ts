@@ -1,4 +1,4 @@
-// A halt of the passes in words, for whoever has to look at it.
+// A halt of the passes in words, for the operator.
 import type { HaltReason, HaltState } from '../db/halts.ts'
 
 const WORDS: Readonly<Record<HaltReason, string>> = {
@@ -7,7 +7,7 @@ const WORDS: Readonly<Record<HaltReason, string>> = {
   pastFinalized: 'the chain took back blocks that it had called final',
 }
 
-/** What happened, since when, and the evidence. */
+/** The event, its time, and the evidence. */
 export function haltInWords({ reason, since, detail }: HaltState): string {
   return `halted since ${since}: ${WORDS[reason]} (${reason}, ${JSON.stringify(detail)})`
 }

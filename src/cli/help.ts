@@ -1,4 +1,4 @@
-// What the command line says of itself, and the reference of docs/CLI.md, both made from the table of commands.
+// The help of the command line, and the reference of docs/CLI.md, both made from the table of commands.
 import { COMMON } from './arguments.ts'
 import { type Command, GROUPS, type OptionSpec } from './command.ts'
 

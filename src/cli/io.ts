@@ -1,4 +1,4 @@
-// What a command is given of its process, so that tests can hand it their own.
+// The parts of its process that a command is given, so that tests can hand it their own.
 import type { Readable, Writable } from 'node:stream'
 
 export interface Io {

@@ -1,4 +1,4 @@
-// The command `node-ledger keys new`: makes a private key and writes it where nobody else can read it. The key is never printed, and
+// The command `node-ledger keys new`: makes a private key and writes it to a file that no other user can read. The key is never printed, and
 // an existing file never overwritten.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What commands work on: the settings, and the database and chain they lead to. With nothing configured those are the parts of the
+// The objects that commands work on: the settings, and their database and chain. With nothing configured those are the parts of the
 // service that runs in this directory; a command never starts any of its own.
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -27,7 +27,7 @@ export function readSettings({ env }: Io): Config {
   return loadConfig(env, { readFile })
 }
 
-/** Who acts, for the audit log. */
+/** The actor for the audit log. */
 export function actorHere(): Actor {
   let user = ''
   try {
@@ -38,7 +38,7 @@ export function actorHere(): Actor {
   return { name: `cli:${user || (process.getuid?.() ?? 'unknown')}`, requestId: null }
 }
 
-/** What is open while a command runs; closed again whatever happens. */
+/** Connections that are open while a command runs; always closed again. */
 export interface Ledger {
   readonly config: Config
   readonly database: DatabasePart
@@ -108,7 +108,7 @@ async function withChain<T>(io: Io, body: (opened: LedgerOnChain) => Promise<T>)
   })
 }
 
-/** What to say where the settings name no database or chain, and no service runs that would have one. */
+/** The error where the settings name no database or chain, and no running service has one. */
 export function noService({ dataDir }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {
   return new UnavailableError(
     `No service runs in this directory (DATA_DIR is ${dataDir}), and ${setting} is not set. Start the service with "npm start", or set ${setting}.`,

@@ -2,10 +2,10 @@
 // JSON.
 /** Written so that they are not missed. */
 const LOUD = new Set(['warn', 'error', 'fatal'])
-/** Told by the process itself, not by the line. */
+/** Fields of the process, left out of the shown line. */
 const LEFT_OUT = new Set(['level', 'time', 'msg', 'pid', 'hostname'])
 
-/** What is no line of the log is shown as it is. */
+/** Formats a line of the log; any other line is shown as it is. */
 export function readableLine(line: string): string {
   let entry: unknown
   try {

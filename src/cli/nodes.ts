@@ -1,4 +1,4 @@
-// The commands `node-ledger nodes …`: nodes that nobody paid for, and the operator's word that one is meant to be.
+// The commands `node-ledger nodes …`: nodes without a payment, and the operator's grants for them.
 import { grantNode, listUnpaid, revokeGrant } from '../operator/grants.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { RefusedError } from './errors.ts'

@@ -1,4 +1,4 @@
-// What a command prints. Results go to stdout, as text for people or as JSON; everything said along the way goes to stderr, so
+// Output of a command. Results go to stdout, as text for people or as JSON; everything said along the way goes to stderr, so
 // that a script can read the one and a person both.
 import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
@@ -60,8 +60,8 @@ function cell(value: unknown): string {
 }
 
 /**
- * Asks before something that cannot be taken back. `--yes` answers; without it and without a terminal there is nobody to ask,
- * which is a UsageError: a script must say what it wants.
+ * Asks before something that cannot be taken back. `--yes` answers; without it and without a terminal it throws a UsageError:
+ * a script must say what it wants.
  */
 export async function agrees(
   io: Io,

@@ -31,7 +31,7 @@ export async function pass(call: Call): Promise<ExitCode> {
   })
 }
 
-/** What keeps paid work waiting though the pass ran, each with what to do. */
+/** Obstacles that keep paid work waiting though the pass ran, each with what to do. */
 function whatWaits(outcome: object): string[] {
   const { signer, budgetSpent } = outcome as { signer?: string | null; budgetSpent?: string | null }
   const lines: string[] = []

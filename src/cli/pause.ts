@@ -1,5 +1,5 @@
-// The commands `pause` and `resume`: the operator's switch that stops crediting, and his word by which halted passes go on. Two
-// different things: he pauses, the passes halt by themselves, when the chain is not the one they had followed.
+// The commands `pause` and `resume`: the operator's switch that stops crediting, and the act that lets halted passes go on. Two
+// different things: the operator pauses, the passes halt by themselves, when the chain is not the one they had followed.
 import { type HaltReason, type HaltState, readHalt } from '../db/halts.ts'
 import { clearHaltByHand, pause as pauseCrediting, resume as resumeCrediting } from '../operator/pause.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
@@ -9,7 +9,7 @@ import { actorHere, withOperator } from './ledger.ts'
 import { accepted, fieldsOf } from './operator.ts'
 import { agrees } from './output.ts'
 
-/** What is left to do once a halt is cleared, by what had happened. */
+/** The next step once a halt is cleared, by its reason. */
 const NEXT: Record<HaltReason, string> = {
   otherChain: 'The passes go on if RPC_URL leads to the chain of this ledger again; if not, they halt anew.',
   tooDeep:

@@ -57,7 +57,7 @@ function asTable(rows: readonly Row[]): string {
 interface Detail extends Row {
   verdicts: { verdict: string; reason: string | null; decidedBy: string; decidedAt: string; evidence: object }[]
   refund: object | null
-  /** What the payments wallet sent back since, to the very wei, that is on record for no payment. */
+  /** Transfers from the payments wallet back to the sender, of the same wei, that are recorded for no payment. */
   looksRefundedBy: { txHash: string; blockNumber: number; blockTime: string }[]
   intent: object | null
   mint: object | null
@@ -97,7 +97,7 @@ function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime
   ])
 }
 
-/** A restored ledger no longer knows what was refunded since: whoever decides has to see it before he pays twice. */
+/** A restored ledger no longer knows later refunds: the operator has to see them before paying twice. */
 function paidBack({ id, looksRefundedBy }: Detail): string[] {
   return looksRefundedBy.map(
     ({ txHash, blockNumber }) =>
@@ -144,7 +144,7 @@ export const refundCancel = (call: Call) =>
     return `It is ${status}${reason ? ` (${reason})` : ''}.`
   })
 
-/** `payments attribute`: tells who sent it, which is what whoever releases it has to know. */
+/** `payments attribute`: names the sender, which a release needs to know. */
 export async function attribute(call: Call): Promise<ExitCode> {
   return await decide(call, attributePayment, 'Hold that transaction’s trace against it?', (done) => {
     const { from, innerIndex, nodeId } = done as { from: string; innerIndex: number; nodeId: string | null }
@@ -193,7 +193,7 @@ async function decide(
   })
 }
 
-/** The evidence of the verdict that stands: what whoever decides has to know. */
+/** The evidence of the verdict that stands, for the operator's decision. */
 function held({ verdicts }: Detail): string {
   const last = verdicts.at(-1)
   return last ? `  because\n${pairs(last.evidence)}` : ''

@@ -85,7 +85,7 @@ function report({ rows, decidedAnew, differences }: Comparison): string {
   return lines.join('\n')
 }
 
-/** Who sends for this factory: the keys' addresses, or those the factory names where a key is not configured. */
+/** Senders of this factory: the keys' addresses, or those the factory names where a key is not configured. */
 async function sendersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
   const known = sendersOf(chain)
   const ask = async (role: 'minter' | 'distributor') => {

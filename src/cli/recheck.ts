@@ -15,7 +15,7 @@ export async function recheck({ io, out, values, flags, signal }: Call): Promise
   const block = readBlockNumber(values['up-to'] ?? '')
   return await withOperator(io, async ({ pool, chain }) => {
     const head = await chain.head()
-    // What is yet to be paid would be held, too, for good: a digit too many must not close the shop.
+    // Future payments would be held, too, for good: a digit too many must not close the shop.
     if (block > head.number)
       throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
     const before = await readRecheck(pool)

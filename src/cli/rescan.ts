@@ -1,5 +1,5 @@
-// The command `node-ledger rescan`: reads blocks anew and holds them against the ledger. Looks first; goes back, so that the next pass
-// follows again, only when asked to.
+// The command `node-ledger rescan`: reads blocks again and compares them with the ledger. Looks first; goes back, so that the next pass
+// follows again, only on request.
 import { toJson } from '../lib/json.ts'
 import { type Rescanned, rescan } from '../operator/rescan.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'

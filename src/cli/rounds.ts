@@ -34,7 +34,7 @@ export async function list(call: Call): Promise<ExitCode> {
   })
 }
 
-/** What of a preview is shown to people. */
+/** The fields of a preview that are shown to people. */
 interface Preview {
   blockNumber: number
   blockTime: string
@@ -65,7 +65,7 @@ export async function preview(call: Call): Promise<ExitCode> {
   })
 }
 
-/** What keeps a round from being sent, and what to do about it. */
+/** Obstacles to a round, and what to do about each. */
 const IN_ITS_WAY: Readonly<Record<string, string>> = {
   halted: 'the passes are halted: "node-ledger doctor" says why',
   disabled: 'the ledger has no credit terms: "node-ledger terms set"',

@@ -1,4 +1,4 @@
-// Runs one command line: finds the command, checks its arguments, runs it, and turns whatever it throws into one message and an
+// Runs one command line: finds the command, checks its arguments, runs it, and turns any error into one message and an
 // exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
 import { ChainFault } from '../chain/faults.ts'
 import { isDatabaseClosed, isDatabaseDown } from '../db/sql.ts'
@@ -20,7 +20,7 @@ const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   fatal: EXIT.not,
 }
 const HELP: readonly string[] = ['--help', '-h']
-/** What an interrupted command has for putting its things away. */
+/** Time that an interrupted command has for its clean-up. */
 const INTERRUPTED_MS = 2_000
 
 /** Runs the words after `node-ledger`. Resolves with the exit code; throws nothing. `interrupt` aborts on Ctrl-C. */
@@ -85,7 +85,7 @@ async function help(words: readonly string[], io: Io, out: Output): Promise<Exit
   return EXIT.done
 }
 
-/** What to say where there is no such command: the nearest one is named. Without any word the overview is what is wanted. */
+/** The message for an unknown command, with the nearest name. Without any word it is the overview. */
 function unknown(argv: readonly string[]): string {
   const words = argv.filter((word) => !word.startsWith('-'))
   const [first] = words
@@ -99,7 +99,7 @@ function unknown(argv: readonly string[]): string {
 "node-ledger help" lists all of them.`
 }
 
-/** One message and an exit code for whatever was thrown. */
+/** Turns any error into one message and an exit code. */
 function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { code: ExitCode; message: string } {
   const { message, name, stack } = error instanceof Error ? error : new Error(String(error))
   if (error instanceof UsageError) return { code: EXIT.usage, message: `${message}\n\nUsage: ${usageLine(command)}` }

@@ -12,7 +12,7 @@ import { armFailpoint } from '../lib/failpoint.ts'
 import { createLog } from '../lib/log.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 
-/** A stop that takes longer than this ends hard: whoever asked for it would do so anyway. */
+/** A stop that takes longer than this ends hard: a supervisor would kill the process anyway. */
 const STOP_MS = 30_000
 /** A service whose launcher was killed notices at once and stops within this time, as a rule. */
 const LOCK_WAIT_MS = 5_000

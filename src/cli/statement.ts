@@ -44,7 +44,7 @@ function whyUnknown({ period, accounts, contract }: Statement, embeddedChain: bo
   ].join('\n')
 }
 
-/** What the embedded chain can still say, and how to ask for it. */
+/** Advice on the periods that the embedded chain can still answer. */
 function embeddedAdvice(lastBlock: number): string {
   const from = Math.max(1, lastBlock - Math.floor(STATES_KEPT_MIN / 2))
   return `The embedded chain has no archive: for the disk that they take, it keeps the states of its last blocks only, ${STATES_KEPT_MIN} at least, and none from before its last start. Ask at once for a period that begins within them, as --from ${from}, or name a chain with an archive node in RPC_URL.`

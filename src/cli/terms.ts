@@ -36,7 +36,7 @@ export async function set(call: Call): Promise<ExitCode> {
     }
     out.say(inWords(proposal))
     if (!(await agrees(io, 'Enter these terms?', flags, signal))) throw new RefusedError('Nothing was changed.')
-    // Blocks go on meanwhile, and with them the earliest time: what is entered is told once more.
+    // Blocks go on meanwhile, and with them the earliest time: the entry is printed once more.
     const done = accepted(await enterTerms(deps, actor, input), call)
     await out.result(
       done,

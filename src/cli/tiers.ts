@@ -79,7 +79,7 @@ function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { ru
   return `What was on sale before still buys it for ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
 }
 
-/** What is given, beside what it is now. */
+/** The new values beside the present ones. */
 function preview(before: TierView | null, input: Fields): string {
   const now = before as unknown as Record<string, unknown> | null
   return fields(

@@ -1,4 +1,4 @@
-// What anyone needs to see that the code on chain is that of these sources: the compiler's standard-JSON input, the constructor's
+// Writes the files that prove that the code on chain comes from these sources: the compiler's standard-JSON input, the constructor's
 // arguments, and the commands for Etherscan and Sourcify. It must never compile or send anything: the input is committed beside the
 // bytecode, and a test compiles the one to the other.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { factoryRuntimeHash } from '../chain/factory.bytecode.ts'
 
 const VERIFICATION = new URL('../chain/factory.verification.json', import.meta.url)
 
-/** What was written, and what to do with it. */
+/** The files that were written, and what to do with them. */
 export interface VerificationKit {
   readonly directory: string
   readonly compilerVersion: string

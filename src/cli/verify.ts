@@ -1,5 +1,5 @@
-// The command `node-ledger verify`: holds the whole ledger against the contract at the one block that the ledger stands at, and tells
-// what differs. Reads both sides, changes nothing.
+// The command `node-ledger verify`: compares the whole ledger with the contract at the ledger's block, and prints the
+// differences. Reads both sides, changes nothing.
 import type { Drift } from '../domain/drift.ts'
 import { isOperatorRefusal } from '../operator/act.ts'
 import { verifyLedger } from '../operator/verify.ts'
@@ -9,7 +9,7 @@ import { inEther } from './ether.ts'
 import { withOperator } from './ledger.ts'
 import { fields } from './output.ts'
 
-/** Told by name; all are counted. */
+/** Differences listed; all are counted. */
 const SHOWN_MAX = 50
 
 /** Runs the command: 0 equal and covered, 1 drift or too little cover, 3 could not compare. */

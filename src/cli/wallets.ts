@@ -43,7 +43,7 @@ export async function set(call: Call): Promise<ExitCode> {
     const input = { ...fieldsOf(call), ...(flags.has('stolen') && { stolen: true }) }
     out.say(inWords(accepted(await previewWallet(deps, actor, input), call)))
     if (!(await agrees(io, 'Have buyers pay there?', flags, signal))) throw new RefusedError('Nothing was changed.')
-    // Blocks go on meanwhile, and with them the time from which it holds: what is entered is told once more.
+    // Blocks go on meanwhile, and with them the time from which it holds: the entry is printed once more.
     const done = accepted(await changeWallet(deps, actor, input), call)
     await out.result(done, () => `Entered. ${inWords(done)}`)
     return EXIT.done

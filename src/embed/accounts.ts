@@ -1,5 +1,5 @@
 // The accounts that every development chain of this kind funds. Their private keys are public knowledge, which is why
-// they are written here: whoever meets one in production must refuse it.
+// they are written here. A production service must refuse them.
 
 export interface EmbedAccount {
   /** With its EIP-55 checksum. */

@@ -13,7 +13,7 @@ import { endProcess, parseRecord, recordOf, stillRuns } from './process.ts'
 import { findAnvil } from './programs.ts'
 import { callRpc } from './rpc.ts'
 
-/** What every development chain of this kind calls itself. */
+/** The chain ID of every development chain of this kind. */
 export const EMBED_CHAIN_ID = 31337
 /** Number of funded accounts; their keys are in accounts.ts. */
 const ACCOUNTS = 20
@@ -24,7 +24,7 @@ const PERSISTED_STATES_MAX = 100
  * holds the hashes of all blocks, so that 1,500 of them took 0.7 GB at block 2,500 and 1.7 GB at block 6,500.
  */
 export const STATES_KEPT_MIN = PERSISTED_STATES_MAX
-/** How long anvil may take until it listens: it first reads the whole state, half a second per day of blocks. */
+/** Time that anvil may take until it listens: it first reads the whole state, half a second per day of blocks. */
 const LISTEN_WAIT_MS = 120_000
 /** Anvil writes its state as it ends on SIGTERM; only then is it killed. */
 const STOP_STEPS = [
@@ -38,14 +38,14 @@ export interface AnvilOptions {
   readonly dataDir: string
   /** CHAIN_PORT; 0 takes any free one. */
   readonly port: number
-  /** Seconds between blocks, 1 unless told; 0 mines only when asked. */
+  /** Seconds between blocks, by default 1; 0 mines only on request. */
   readonly blockTimeSec?: number
   /** False keeps nothing on disk: tests. */
   readonly persist?: boolean
-  /** The chain calls final what is two of these below its head; anvil's 32 unless told. */
+  /** The chain calls final what is two of these below its head; by default anvil's 32. */
   readonly slotsInEpoch?: number
   readonly log: Log
-  /** Told in a few words what takes long. */
+  /** Called with a few words when a step takes long. */
   readonly onProgress?: (text: string) => void
   /** Restrict how the chain is tied to this process; for tests of those ways. */
   readonly guard?: Guard
@@ -58,7 +58,7 @@ export interface Anvil {
   /** True when an earlier run's state was loaded. */
   readonly resumed: boolean
   /**
-   * The lowest block whose hash the BLOCKHASH instruction tells right. After a restart that is the first block mined
+   * The lowest block whose hash the BLOCKHASH instruction returns correctly. After a restart that is the first block mined
    * since; of those before, contracts see a wrong hash.
    */
   readonly firstTrustedBlock: number
@@ -83,7 +83,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   await stopLeftover(recordFile, options.log)
   await refuseTakenPort(options.port)
   const cache = join(directory, 'cache')
-  // What a killed run left there is of no use to another.
+  // Files that a killed run left there are useless to another.
   rmSync(cache, { recursive: true, force: true })
   mkdirSync(cache, { mode: PRIVATE_DIR_MODE })
 
@@ -102,7 +102,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { chain, loaded } = launched
   if (loaded !== null) adopt(files, loaded)
   writeFileAtomic(recordFile, JSON.stringify(recordOf(chain.child.pid)))
-  // For whoever looks for the running chain (running.ts): CHAIN_PORT may have been 0.
+  // For commands that look for the running chain (running.ts): CHAIN_PORT may have been 0.
   writeFileAtomic(join(directory, 'port'), String(chain.port))
   const rpcUrl = `http://${LOOPBACK}:${chain.port}`
   const firstTrustedBlock = await begin(rpcUrl, loaded !== null, options.blockTimeSec ?? 1)
@@ -184,7 +184,7 @@ async function launch(args: readonly string[], options: AnvilOptions): Promise<L
 
 /** Sets the chain going after its start; returns the first block whose hash can be relied on. */
 async function begin(rpcUrl: string, resumed: boolean, blockTimeSec: number): Promise<number> {
-  // A line for each call: nobody reads them.
+  // Logging prints an unread line for each call.
   await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false])
   if (resumed) {
     // A chain whose time had been moved on would start again from the clock, behind its own last block.
@@ -209,7 +209,7 @@ interface RunningChain {
 async function stopChain({ child, rpcUrl, saver, finalFile }: RunningChain, log: Log): Promise<void> {
   await saver?.stop()
   if (child.running()) {
-    // No block may come after the state is written: whoever follows the chain would have seen it.
+    // No block may come after the state is written: a follower would have seen it, and it would be lost.
     await callRpc(rpcUrl, 'evm_setIntervalMining', [0], PAUSE_TIMEOUT_MS).catch(() => {
       log.warn('the embedded chain does not answer; stopping it all the same')
     })

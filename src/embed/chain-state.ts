@@ -1,5 +1,5 @@
-// What the embedded chain keeps on disk: the state last saved while it ran, and the one it wrote itself as it ended.
-// Owns which of them is loaded and how a save becomes whole; never begins a new chain where an old one cannot be read.
+// Files of the embedded chain: the state last saved while it ran, and the one it wrote itself as it ended.
+// Chooses the one to load and makes saves atomic; never begins a new chain where an old one cannot be read.
 import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,11 +8,11 @@ import { createGunzip } from 'node:zlib'
 import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, syncDirectory, syncFile } from './files.ts'
 import { callRpc, callRpcBatch } from './rpc.ts'
 
-/** How often the chain is looked at for something worth saving. */
+/** Interval of the check for a block worth saving. */
 const LOOK_MS = 2_000
 /** Empty blocks alone are saved this often, so that a chain that is restarted does not lose its clock by much. */
 const EMPTY_SAVE_MS = 60_000
-/** A save may take at most this share of the time: the chain answers nobody meanwhile, and its state only grows. */
+/** A save may take at most this share of the time: the chain does not answer meanwhile, and its state only grows. */
 const SAVE_SHARE_MAX = 0.05
 /** Days of blocks are hundreds of megabytes. */
 const DUMP_TIMEOUT_MS = 120_000
@@ -82,7 +82,7 @@ export interface Saver {
 
 /**
  * Starts saving the chain at `url` into `path` soon after each block with a transaction, and now and then without one.
- * A failed save is told to `onError` and tried again.
+ * A failed save is reported to `onError` and tried again.
  */
 export function startSaver(url: string, path: string, headBlock: number, onError: (error: unknown) => void): Saver {
   let savedBlock = headBlock

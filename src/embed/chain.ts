@@ -15,7 +15,7 @@ export const EMBED_PARTS = { owner: 0, minter: 1, distributor: 2, payments: 3, t
 /** Accounts that are sent demo tokens at the first start, and how many (smallest units). */
 const TOKEN_RECEIVERS = [5, 6, 7, 8, 9]
 const TOKENS_EACH = 10_000n * 10n ** 18n
-/** What is played with, as wide as it gets: nobody refills a budget here, and rounds come every few seconds. */
+/** The widest budgets and bounds: no owner refills them here, and rounds come every few seconds. */
 const SETUP = {
   nodes: 2 ** 32 - 1,
   cohorts: 2 ** 16 - 1,
@@ -38,14 +38,14 @@ export interface EmbeddedChain {
 /** Says in the record of a deployment which contract it is; the first version's says nothing. */
 const CONTRACT_VERSION = 2
 
-/** What was deployed at the chain's first start. */
+/** The contract deployed at the chain's first start. */
 export interface Deployment {
   factory: Hex
   token: Hex
   startBlock: number
 }
 
-/** What `dataDir` says was deployed on its chain; null before the first start was through. */
+/** Reads the deployment recorded in `dataDir`; null before the first start was complete. */
 export function readDeployment(dataDir: string): Deployment | null {
   const stored = readIfExists(recordPath(dataDir))
   if (stored === null) return null

@@ -6,14 +6,14 @@ import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { within } from '../lib/deadline.ts'
 
-/** How many of the child's last lines an error about it may quote. */
+/** Most of the child's last lines that an error about it may quote. */
 const TAIL_LINES_MAX = 20
-/** How long the last lines of a child that ended may take to arrive. */
+/** Time that the last lines of an ended child may take to arrive. */
 const LAST_LINES_WAIT_MS = 100
 /** A probe runs `true`; longer than this means it does not work here. */
 const PROBE_TIMEOUT_MS = 5000
 
-/** How a child is tied to the life of this process. */
+/** The way a child is tied to the life of this process. */
 export type Guard = 'pdeathsig' | 'watcher'
 
 export interface ChildOptions {
@@ -117,7 +117,7 @@ export function succeeds(command: string, args: readonly string[]): boolean {
 
 /**
  * setpriv asks the kernel for the signal. It stands after the user change of `prefix`, which would cancel it. Should
- * this process die before the request is made, the child finds another parent than it was told, and does not start.
+ * this process die before the request is made, the child finds another parent than the given one, and does not start.
  */
 function withDeathSignal(command: readonly string[], options: ChildOptions): string[] {
   const prefix = command.slice(0, options.prefix?.length ?? 0)
@@ -132,7 +132,7 @@ function withDeathSignal(command: readonly string[], options: ChildOptions): str
 }
 
 /**
- * Where the kernel offers nothing: a shell that waits at a pipe this process holds. The pipe closes with the process,
+ * Where the kernel offers nothing, starts a shell that waits at a pipe this process holds. The pipe closes with the process,
  * however it dies; the shell then sends the signal, and SIGKILL 30 s later.
  */
 function watch(pid: number, deathSignal: NodeJS.Signals, exited: Promise<Exit>): void {

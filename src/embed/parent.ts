@@ -1,8 +1,8 @@
-// Tells the service when whoever started it is gone, so that it stops instead of running on unseen. Only watches; what
-// to do about it is the caller's.
+// Notifies the service when its parent process is gone, so that it stops instead of running on unseen. Only watches; the
+// reaction is the caller's.
 import { codeOf } from '../lib/errors.ts'
 
-/** How often the parent is looked at. A killed launcher is noticed within this time. */
+/** Interval of looks at the parent. A killed launcher is noticed within this time. */
 const POLL_MS = 500
 
 export interface ParentView {
@@ -15,7 +15,7 @@ export interface ParentView {
 }
 
 /**
- * `unwatched` when no launcher of ours started this process: whoever runs it by hand may leave it behind on purpose
+ * `unwatched` when no launcher of ours started this process: a person may leave it behind on purpose
  * (nohup, a supervisor). The launcher's number can also be inherited from further up, as by a test that starts a
  * service; it is then alive and not our parent.
  */

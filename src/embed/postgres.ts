@@ -15,7 +15,7 @@ import { chooseRunAs, handOver, type RunAs } from './runas.ts'
 
 /** The superuser and the database that a new cluster has. */
 const USER = 'postgres'
-/** How long the server may take until it accepts connections: after a crash it first replays its log. */
+/** Time that the server may take until it accepts connections: after a crash it first replays its log. */
 const READY_WAIT_MS = 120_000
 const READY_POLL_MS = 10
 /** The last port may be in use by now, and a free one be taken before the server gets it. */
@@ -35,7 +35,7 @@ const STATUS_LINE = 7
 export interface PostgresOptions {
   readonly dataDir: string
   readonly log: Log
-  /** Told in a few words what takes long. */
+  /** Called with a few words when a step takes long. */
   readonly onProgress?: (text: string) => void
   /** False gives up every promise about crashes for speed: tests only. */
   readonly durable?: boolean
@@ -248,9 +248,9 @@ async function isReady(child: Child, data: string, options: PostgresOptions): Pr
 }
 
 /**
- * Ends the server that a killed service left on these files, and what is left of one whose main process was killed. The
+ * Ends the server that a killed service left on these files, and the remains of one whose main process was killed. The
  * lock file then goes: a server refuses to start while its number is in use, be it by something else (numbers are used
- * again) or by a dead process that nobody has collected (as in a container without an init).
+ * again) or by a zombie (as in a container without an init).
  */
 async function stopLeftover(data: string, log: Log): Promise<void> {
   const lockFile = join(data, 'postmaster.pid')

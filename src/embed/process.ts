@@ -1,14 +1,14 @@
-// Looks at, and ends, processes by their number. A number alone is never trusted: numbers are used again, so whoever
-// stores one stores the identity beside it, and ends only what still has that identity.
+// Looks at, and ends, processes by their number. A number alone is never trusted: numbers are used again. A caller
+// that stores one stores the identity beside it, and ends only a process that still has it.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from '../lib/errors.ts'
 
-/** How often a process that should end is looked at. */
+/** Interval of looks at a process that should end. */
 const POLL_MS = 20
 
-/** A process as it is written to disk: its number and what tells it from a later one with the same number. */
+/** A process as it is written to disk: its number, and the identity that sets it apart from a later one with that number. */
 export interface ProcessRecord {
   readonly pid: number
   readonly identity: string
@@ -26,7 +26,7 @@ export function isAlive(pid: number): boolean {
   return stat === null || !isOver(stat)
 }
 
-/** What tells this process from every other that had or will have its number; null when it does not run. */
+/** The identity that no other process with this number had or will have; null when it does not run. */
 function identityOf(pid: number): string | null {
   if (!isAlive(pid)) return null
   const stat = readProc(pid, 'stat')
@@ -65,7 +65,7 @@ export function stillRuns(record: ProcessRecord): boolean {
   return identityOf(record.pid) === record.identity
 }
 
-/** The command line of a process, or null when it cannot be told. */
+/** The command line of a process, or null when it cannot be read. */
 export function commandLineOf(pid: number): string | null {
   const raw = readProc(pid, 'cmdline')
   if (raw !== null) return raw.replaceAll('\0', ' ').trim()
@@ -135,7 +135,7 @@ function fieldOf(stat: string, number: number): string | undefined {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[number - 3]
 }
 
-/** Whether this is a zombie, and the last of its threads: until then its sockets are open, and its ports taken. */
+/** True if this is a zombie, and the last of its threads: until then its sockets are open, and its ports taken. */
 function isOver(stat: string): boolean {
   return fieldOf(stat, 3) === 'Z' && Number(fieldOf(stat, 20)) <= 1
 }

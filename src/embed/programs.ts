@@ -1,4 +1,4 @@
-// Where the embedded programs are: in the platform's npm package, else on PATH. Repairs what the PostgreSQL package
+// Finds the embedded programs: in the platform's npm package, else on PATH. Creates the links that the PostgreSQL package
 // leaves to an install script that npm does not run. Starts nothing.
 import {
   accessSync,

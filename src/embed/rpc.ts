@@ -22,7 +22,7 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** Calls one method. Throws RpcCallError for the node's own error, and whatever fetch throws when it is not reached. */
+/** Calls one method. Throws RpcCallError for the node's own error, and fetch's error when the node is not reached. */
 export async function callRpc<T = unknown>(
   url: string,
   method: string,

@@ -10,14 +10,14 @@ const UNPRIVILEGED_ID = 65534
 /** Inside the user namespace; any number but 0 does. */
 const NAMESPACE_ID = 1000
 
-/** How to start a program that must not be root. */
+/** The user to start a program as that must not be root. */
 export interface RunAs {
   readonly how: 'self' | 'namespace' | 'setpriv' | 'spawn'
   /** Put before the command. */
   readonly prefix: readonly string[]
   /** For `spawn`; null where the prefix does it. */
   readonly id: number | null
-  /** Who must own the files the program works on; null: whoever made them. */
+  /** The user who must own the program's files; null: the one who made them. */
   readonly owner: number | null
 }
 

@@ -7,7 +7,7 @@ import { type Refusal, refuse } from './refusals.ts'
 const BODY_BYTES_MAX = 16 * 1024
 /** No body of ours nests at all; unknown fields may, within reason. */
 const DEPTH_MAX = 32
-/** What a caller may still send of a body that was refused before he is cut off, so that he gets to read the refusal. */
+/** Bytes of a refused body that are still read before the caller is cut off, so that they get to read the refusal. */
 const REFUSED_BYTES_MAX = 16 * 1024 * 1024
 
 /** The fields that any route knows; others are ignored. */
@@ -39,12 +39,12 @@ export async function readJsonBody(
   return value as JsonObject
 }
 
-/** Whether a body that nobody wants need not be waited for: Node lets what comes with a GET pass by once the answer is sent. */
+/** True if an unwanted body need not be waited for: Node discards a GET's body once the answer is sent. */
 export function passesBy(request: IncomingMessage): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request)
 }
 
-/** Lets a body that nobody wants pass by, up to the same size. Null: it has. */
+/** Reads and discards an unwanted body, up to the same size. Null: done. */
 export async function skipBody(request: IncomingMessage): Promise<Refusal | null> {
   const bytes = await readBytes(request)
   return Buffer.isBuffer(bytes) ? null : bytes

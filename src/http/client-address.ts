@@ -6,7 +6,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net'
 const KNOWN_MAX = 1_000
 const ZERO = '0'.charCodeAt(0)
 
-/** A caller as the limits count him: an IPv4 address, or the /64 of an IPv6 one, in two words. */
+/** A caller as the limits count them: an IPv4 address, or the /64 of an IPv6 one, in two words. */
 export interface Client {
   family: 4 | 6
   high: number
@@ -28,17 +28,17 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
     const hops = forwardedFor.split(',')
     for (let left = hops.length - 1; left >= 0; left--) {
       const address = plainAddress(hops[left]?.trim() ?? '')
-      // What is no address was not written by a proxy of ours: everything left of it is the caller's invention.
+      // An entry that is no address was not written by a proxy of ours: everything left of it is the caller's invention.
       if (address === null) break
       nearest = address
-      // Nobody stands behind the last one, whoever he is.
+      // The last one is the caller, even if it is a trusted address.
       if (left === 0 || !isTrusted(address)) break
     }
     return clientOf(nearest)
   }
 }
 
-/** Whether a socket's address is that of a trusted proxy. */
+/** Tests if a socket's address is that of a trusted proxy. */
 export function proxyCheck(trustedProxies: readonly string[]): (peer: string) => boolean {
   const trusted = new BlockList()
   for (const network of trustedProxies) trust(trusted, network)

@@ -1,5 +1,5 @@
-// Which connections are kept and what each may have under way. Owns the caps (in all, and of one address), who has to go for a new
-// one, the order of pipelined requests, and when a client that does not read is cut off. Knows nothing of what is answered.
+// Limits connections and the requests of each. Owns the caps (in all, and of one address), the choice of a connection to drop for a
+// new one, the order of pipelined requests, and the stall timeout of a client that does not read. Knows nothing of the answers.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Client } from './client-address.ts'
@@ -28,7 +28,7 @@ export function connectionLimits(openFiles: number): ConnectionLimits {
   return { total, perAddress: Math.min(PER_ADDRESS_MAX, Math.ceil(total / 4)), waiting: 64, stallMs: 20_000 }
 }
 
-/** Why a connection was dropped: `idle` for a new one, `refused` as there was no idle one, `flooding` by pipelined requests, `stalled`. */
+/** Reason for dropping a connection: `idle` for a new one, `refused` as there was no idle one, `flooding` by pipelined requests, `stalled`. */
 export type DroppedBecause = 'idle' | 'refused' | 'flooding' | 'stalled'
 
 export interface ConnectionDeps {

@@ -1,4 +1,4 @@
-// What the HTTP surface is given, and nothing else: it reads no environment, opens no connection and knows no key that
+// Everything that the HTTP surface is given. It reads no environment, opens no connection and knows no key that
 // can sign. The composition root builds this once from the configuration.
 import type { Readings } from '../chain/port.ts'
 import type { LedgerChanges } from '../db/changes.ts'
@@ -10,7 +10,7 @@ import type { Passes, Syncer } from '../passes/outcomes.ts'
 import type { ConnectionLimits, DroppedBecause } from './connections.ts'
 
 export interface HttpDeps {
-  /** The primary: whatever writes (used nonces, the shared price) or must not lag (health, claims). */
+  /** The primary: for writes (used nonces, the shared price) and readings that must not lag (health, claims). */
   readonly sql: Pool
   /** The public reads; a replica where there is one, else the same pool as `sql`. */
   readonly readSql: Pool
@@ -22,7 +22,7 @@ export interface HttpDeps {
   readonly passes: Passes | null
   /** Looks minted nodes up on chain. Null when there is no chain: sync answers 503 then. */
   readonly syncer: Syncer | null
-  /** What the operator's acts and readings are given. Null when there is no chain: they answer 503 then. */
+  /** Parts for the operator's acts and readings. Null when there is no chain: they answer 503 then. */
   readonly operator: OperatorDeps | null
   /**
    * Asks the upstream for the ether price once; null when it said nothing usable. Called at most once a minute over all
@@ -47,14 +47,14 @@ export interface HttpDeps {
   readonly chainIdMatches: (() => Promise<boolean | null>) | null
   /** True once the service was asked to stop: it is not ready then, and keeps no connection. Left out: never. */
   readonly draining?: () => boolean
-  /** What connections may take up. Left out: as much as the open files of this process allow. */
+  /** Limits of connections. Left out: as many as the open files of this process allow. */
   readonly connections?: Partial<ConnectionLimits>
-  /** Told of every answer, of every read of the memo, and of connections that were dropped. Left out: nobody counts. */
+  /** Counts every answer, every read of the memo, and dropped connections. Left out: no counting. */
   readonly meters?: HttpMeters
   readonly settings: HttpSettings
-  /** Milliseconds since 1970, as the machine tells them: sessions, nonces and times that are shown. It may step, or stand. */
+  /** Milliseconds since 1970 by the machine's clock: for sessions, nonces and displayed times. It may step, or stand. */
   readonly clock: () => number
-  /** Milliseconds that go on evenly, whatever becomes of the clock: windows, and the age of what is kept. */
+  /** Monotonic milliseconds, for windows and the age of cached values. */
   readonly steady: () => number
   readonly log: Log
 }

@@ -1,5 +1,5 @@
 // Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input and never asks the ledger or the
-// chain anything. Whatever is not exactly right is refused; nothing is trimmed, rounded or guessed.
+// chain anything. Refuses everything that is not exactly right; trims, rounds and guesses nothing.
 import { ENTRIES_MAX } from '../db/reads.ts'
 import { TURNS_PER_ROUND_MAX } from '../domain/credit.ts'
 import { type Address, type Hash, UINT256_MAX } from '../domain/units.ts'

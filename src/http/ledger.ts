@@ -1,5 +1,5 @@
-// The routes' way to the database. While it does not answer they are told so at once, and it is asked by one request at a
-// time until it does: a line of requests would only wait for a connection that nobody can open, and all go at once later.
+// The routes' way to the database, with a circuit breaker. While it does not answer, requests fail at once, and one at a time
+// (half-open) probes it: a queue would only wait for a connection that cannot be opened, and then go all at once.
 import { watchReplica } from '../db/replica.ts'
 import { isDatabaseDown, type Pool } from '../db/sql.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 
 /** Every statement of the routes is answered from indexes; one that takes this long is not being answered. */
 const ANSWER_MS_MAX = 3_000
-/** After a failure nobody asks for this long. */
+/** Pause after a failure until the next probe. */
 const PAUSE_MS = 250
 
 /** A replica ends a reading of rows that the primary has meanwhile thrown away. */
@@ -47,13 +47,13 @@ export function replicaLedger(
 
 /** Builds the way to one database. */
 export function ledgerOf(pool: Pool): Ledger {
-  /** Why the last who asked got no answer: those he asked for are told the same. */
+  /** The last failure: requests before the next probe fail with the same. */
   let away: unknown = null
   let quietUntil = 0
   return async (read) => {
     // Not the injected clock: this is about how long to leave a machine alone, not about any rule.
     if (away !== null && performance.now() < quietUntil) throw away
-    // Whoever asks now asks for all: the others wait for what he learns.
+    // This request probes for all: the others fail until it succeeds.
     if (away !== null) quietUntil = performance.now() + ANSWER_MS_MAX
     try {
       const answer = await inTime('the database', ANSWER_MS_MAX, read(pool))

@@ -1,5 +1,5 @@
 // Counts requests per endpoint and caller in fixed windows of one minute that begin with the minute (specification,
-// section 8). Counters are this instance's own. Memory is bounded whatever comes; a counter is never forgotten before its
+// section 8). Counters are this instance's own. Memory is bounded under any load; a counter is never forgotten before its
 // window ends, since forgetting one would refill its allowance.
 import { randomBytes } from 'node:crypto'
 import type { Client } from './client-address.ts'
@@ -103,7 +103,7 @@ class Table {
     return this.#used * 4 >= this.slots * 3
   }
 
-  /** Where a key is, or -1. */
+  /** The slot of a key, or -1. */
   find(where: number, tag: number, high: number, low: number): number {
     for (let slot = where & (this.slots - 1); ; slot = (slot + 1) & (this.slots - 1)) {
       const word = this.#words[slot * 3] ?? 0
@@ -148,7 +148,7 @@ class Table {
   }
 }
 
-/** Spreads keys over the table. Seeded, so that nobody can choose addresses that all land on one slot. */
+/** Spreads keys over the table. Seeded, so that an attacker cannot choose addresses that all land on one slot. */
 function mix(seed: number, tag: number, high: number, low: number): number {
   let hash = seed
   for (const word of [tag, high, low]) {

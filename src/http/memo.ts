@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { LedgerChanges } from '../db/changes.ts'
 import { Cache } from '../lib/cache.ts'
 
-/** What the memo may hold at most: hundreds of thousands of node pages, or every page of a small service many times over. */
+/** The most that the memo may hold: hundreds of thousands of node pages, or every page of a small service many times over. */
 const BYTES_MAX = 64 * 1024 * 1024
 /** An entry's share of maps, keys and buffers besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 512

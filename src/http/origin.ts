@@ -1,4 +1,4 @@
-// Whether a browser's request comes from a page of our own. The configured origin decides, never the
+// Checks that a browser's request comes from a page of our own. The configured origin decides, never the
 // `Host` header, which the caller chooses.
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])

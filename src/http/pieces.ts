@@ -1,7 +1,7 @@
 // Sends large bodies in pieces, of all connections together a few in each turn of the event loop: handing a megabyte to the system
 // takes as long as hundreds of small answers, and those must come in between.
 
-/** What a connection is handed at once. */
+/** Bytes that a connection is handed at once. */
 export const PIECE_BYTES = 64 * 1024
 /** Some tenths of a millisecond; a thousand turns a second still make hundreds of megabytes. */
 const PIECES_PER_TURN = 4

@@ -33,7 +33,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return state.exceeded
   }
 
-  /** Compares the key first, whatever was counted before: the right one is never refused. */
+  /** Compares the key before the counters: the right one is never refused. */
   function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null {
     const refused = route.authorize?.(call) ?? null
     if (refused === null) return null
@@ -46,7 +46,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 
   function sessionOf(call: Call): Address | Refusal {
-    // A page of another origin must not act for whoever is signed in here.
+    // A page of another origin must not act for the user who is signed in here.
     const foreign = call.method === 'POST' && !isOwnOrigin(call.raw.headers.origin)
     return (foreign ? null : sessions.read(call.cookies)) ?? refuse('notSignedIn')
   }
@@ -70,7 +70,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   function failed(route: Route, { raw, requestId }: Call, fault: unknown): Refusal {
     const refusal = refusalOfFault(fault)
-    // A caller who went away in the middle is nobody's fault, and nobody reads the answer.
+    // A caller who disconnected in the middle is no fault of ours, and does not read the answer.
     if (!raw.destroyed || raw.complete)
       deps.log[statusOf(refusal.refused) === 500 ? 'error' : 'warn'](
         { err: fault, requestId, route: route.path },
@@ -79,7 +79,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return refusal
   }
 
-  /** What comes of a request: at once where nothing has to be waited for, as with what is kept in memory. */
+  /** The outcome of a request: at once where it is in memory, else a promise. */
   function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
     try {
       const refused = refuseMessage(call) ?? admit(route, bucket, call, reply)
@@ -134,7 +134,7 @@ export function callOf(raw: IncomingMessage, params: Call['params'], query: Quer
   }
 }
 
-/** What HTTP asks of any request, which the server leaves to us so that the refusal is in the envelope. */
+/** Checks HTTP's own rules of any request, which the server leaves to us so that the refusal is in the envelope. */
 function refuseMessage({ raw }: Call): Refusal | null {
   if (!raw.url?.startsWith('/')) return refuse('badTarget')
   if (raw.rawHeaders.length > HEADERS_MAX * 2) return refuse('tooManyHeaders')

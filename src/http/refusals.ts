@@ -96,7 +96,7 @@ export function envelope(name: RefusalName): string {
 }
 
 /**
- * What a thrown fault is answered with: a database or a chain that cannot be reached is 503, everything else is 500. The
+ * The answer to a thrown fault: a database or a chain that cannot be reached is 503, everything else is 500. The
  * fault itself is for the log.
  */
 export function refusalOfFault(fault: unknown): Refusal {

@@ -8,7 +8,7 @@ import { PIECE_BYTES, piecesOf } from './pieces.ts'
 import { envelope, isRefusal, type RefusalName, statusOf } from './refusals.ts'
 import type { Download, Outcome, PageOutcome, Route } from './route.ts'
 
-/** On every answer: nobody guesses types, nobody learns where a caller came from. */
+/** On every answer: no guessing of types, no referrer to other sites. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
 /** In production also: browsers come back by TLS only, no other origin's window reaches a page, and no page uses a device. */
 const PRODUCTION_HEADERS = {
@@ -31,24 +31,24 @@ const PRIVATE_NO_STORE = 'private, no-store'
 /** The slowest that a large body is sent: 4 KB a second, and a minute besides. */
 const SEND_BYTES_PER_MS_MIN = 4
 const SEND_MS_MIN = 60_000
-/** What a page of another origin may read besides the body. */
+/** Headers that a page of another origin may read. */
 const EXPOSED =
   'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, ratelimit, ratelimit-policy, retry-after, etag, x-request-id'
-/** How long browsers may remember what a preflight said. */
+/** Time that browsers may cache a preflight. */
 const PREFLIGHT_SEC = 600
 const WINDOW_SEC = 60
 
 export interface Asked {
   ifNoneMatch: string | undefined
-  /** The request carries a session cookie, valid or not: then nobody may keep the answer. */
+  /** The request carries a session cookie, valid or not: then the answer must not be cached. */
   hasSession: boolean
 }
 
-/** What is done for every answer, whatever it says. */
+/** Hooks of every answer. */
 export interface Sending {
   /** Names and values in turn, for every answer. */
   headers: readonly string[]
-  /** Whether the connection is not to be kept after an answer that is sent now. */
+  /** True if the connection closes after an answer that is sent now. */
   isLast(): boolean
   /** Called once an answer is handed over whole, and never where that fails half way. */
   onSent(answer: Reply, status: number): void
@@ -61,7 +61,7 @@ export interface Sending {
 export class Reply {
   readonly response: ServerResponse
   readonly requestId: string
-  /** What it is counted under: the route's pattern or a name for several, null where none was reached. */
+  /** The name that it is counted under: the route's pattern or a name for several, null where none was reached. */
   route: string | null
   /** By `performance.now()`. */
   readonly began = performance.now()
@@ -136,12 +136,12 @@ export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: O
   }
 }
 
-/** Whether nobody may keep the answer, since it is to somebody's session. */
+/** True if the answer must not be cached, since it belongs to a session. */
 function isPrivateTo(route: Route, { hasSession }: Asked): boolean {
   return hasSession || route.session === true
 }
 
-/** Sends ready bytes, or word that the caller has them. `asked` null: nobody may keep them, so they have no tag. */
+/** Sends ready bytes, or 304 when the caller has them. `asked` null: they must not be cached, so they have no tag. */
 function sendPage(reply: Reply, route: Route, asked: Asked | null, page: PageOutcome): void {
   if (page.encoding) reply.header('vary', 'accept-encoding')
   const mayBeKept = asked !== null && route.cache !== NO_STORE
@@ -161,7 +161,7 @@ function sendDownload(reply: Reply, { stream, filename, contentType }: Download)
   reply.sendStream(200, stream)
 }
 
-/** Sends the error envelope. Errors are never to be kept, by nobody. */
+/** Sends the error envelope. Errors must never be cached. */
 export function sendRefusal(reply: Reply, refused: RefusalName, isPrivate: boolean): void {
   reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : NO_STORE)
   sendJson(reply, statusOf(refused), envelope(refused))
@@ -195,7 +195,7 @@ export function setCorsHeaders(reply: Reply): void {
   reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED)
 }
 
-/** What a route allows, for `allow`. */
+/** The methods of a route, for the `allow` header. */
 export function allowed(route: Route): string {
   if (route.methods === 'any') return 'GET, HEAD, POST, OPTIONS'
   const methods: string[] = [...route.methods]

@@ -1,4 +1,4 @@
-// What an endpoint is: a path, its rules as data, and a handler that parses, calls and maps. The pipeline applies the
+// The shape of an endpoint: a path, its rules as data, and a handler that parses, calls and maps. The pipeline applies the
 // rules in one order for all, so that no handler can forget one.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -20,7 +20,7 @@ export interface Route {
   limitPerMinute: number | null
   /** `cache-control` of a success. Errors and answers to a session are never kept by anybody. */
   cache: string
-  /** JSON unless told. */
+  /** By default JSON. */
   contentType?: string
   /** `content-security-policy`, for pages. */
   policy?: string
@@ -35,7 +35,7 @@ export interface Route {
    * key is never refused.
    */
   wrongKeys?: { header: string; perMinute: number }
-  /** The name that its requests are counted under; the path unless told. */
+  /** The name that its requests are counted under; by default the path. */
   countedAs?: string
   /** The same for requests without the right key, so that they make few series. */
   countedUnkeyedAs?: string
@@ -43,7 +43,7 @@ export interface Route {
   session?: boolean
   /** The body must be a JSON object (`orNothing`: or absent). Without, any body up to 16 KiB is ignored. */
   takesJson?: true | 'orNothing'
-  /** Milliseconds after which a caller is told to come back; null for what may take as long as it takes. */
+  /** Milliseconds after which the answer is 503; null for routes without a time limit. */
   deadlineMs: number | null
   handle(call: Call): Promise<Outcome> | Outcome
 }
@@ -63,17 +63,17 @@ export interface Call {
 }
 
 /**
- * A page of ready bytes, a text of JSON made for this caller (with another status than 200 where told), a file that is sent as it
+ * A page of ready bytes, a text of JSON made for this caller (with status 200 by default), a file that is sent as it
  * is made, or a refusal; never a cookie with a page.
  */
 export type Outcome = PageOutcome | { json: string; status?: number; cookies?: string[] } | Download | Refusal
 
 export type PageOutcome = Page & { encoding?: 'br' | 'gzip' | 'identity' }
 
-/** A file of any length, sent as it is read. A stream that fails breaks the connection off, so that nobody takes a part for the whole. */
+/** A file of any length, sent as it is read. A stream that fails breaks the connection off, so that a part is not taken for the whole. */
 export interface Download {
   stream: Readable
-  /** What a browser saves it as. */
+  /** The name that a browser saves it under. */
   filename: string
   contentType: string
 }

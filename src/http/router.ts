@@ -1,5 +1,5 @@
 // Finds the route of a request by its path. Owns how paths are read: percent signs decoded, queries split off, slashes taken as
-// they are. Methods are the pipeline's: one path has one route, whatever is to be done with it.
+// they are. Methods are the pipeline's: one path has one route for all of them.
 import findMyWay from 'find-my-way'
 import type { Query } from './guards.ts'
 import type { Call, Route } from './route.ts'
@@ -22,7 +22,7 @@ export interface Router {
 
 /** Builds it. `paramMax`: parameters may be as long; what is longer has no route. */
 export function createRouter(routes: readonly Route[], paramMax: number): Router {
-  // `onBadUrl` is given, though never called, so that a path which cannot be decoded is told from one that nobody serves.
+  // `onBadUrl` is given, though never called, so that a path that cannot be decoded differs from one without a route.
   const paths = findMyWay({ maxParamLength: paramMax, onBadUrl: unused })
   for (const [bucket, route] of routes.entries()) paths.on(TREE, route.path, unused, { route, bucket })
   return {

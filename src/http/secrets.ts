@@ -1,10 +1,10 @@
-// Comparing what callers give with what is secret, in a time that tells nothing about either.
+// Compares callers' values with secrets, in a time that reveals nothing about either.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** True when both are the same text. Hashing first makes the lengths equal, so that not even they are told. */
+/** True when both are the same text. Hashing first makes the lengths equal, so that not even they are revealed. */
 export function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }

@@ -19,7 +19,7 @@ import { buildTools } from './tools.ts'
 /** The request line and the headers together. */
 const HEADER_BYTES_MAX = 16 * 1024
 const LIMITS = {
-  /** A request, headers and body, must have arrived by then; whoever is slower is cut off. */
+  /** A request, headers and body, must have arrived by then; slower callers are cut off. */
   requestTimeout: 8_000,
   headersTimeout: 5_000,
   /** Node looks for slow requests this often: the two together stay under ten seconds, and few are cut off in one go. */
@@ -30,7 +30,7 @@ const LIMITS = {
   /** Checked in the pipeline, where the refusal is in the envelope. */
   requireHostHeader: false,
 }
-/** How long a connection that is being closed is still read from. */
+/** Time for which a connection being closed is still read from. */
 const LINGER_MS = 500
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -93,9 +93,9 @@ export function createServer(deps: HttpDeps): HttpServer {
     connections.enter(response, () => answer(request, response)),
   )
   server.on('connection', (socket) => connections.accept(socket))
-  // What could not be read as a request at all, or came too slowly.
+  // Bytes that are no request, or a request that came too slowly.
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    // Who asked nothing is owed no answer: browsers open connections ahead.
+    // A client that sent nothing gets no answer: browsers open connections ahead.
     if (error.code === 'ECONNRESET' || (socket as Socket).bytesRead === 0) socket.destroy()
     else refuseRaw(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
   })
@@ -157,7 +157,7 @@ const hungUp = new WeakSet<Duplex>()
  * comes is let pass by for a moment, since closing on it would reset the connection before the refusal is read.
  */
 function hangUp(socket: Duplex, refusal: string): void {
-  // What comes after is an error each time.
+  // Each later byte is another error.
   if (hungUp.has(socket)) return
   hungUp.add(socket)
   if (socket.writable) socket.end(refusal)
@@ -176,7 +176,7 @@ function logRequest(
     {
       requestId,
       method,
-      // Without its query, which may hold what nobody should have put there. The parser lets only printable ASCII through.
+      // Without its query, which may hold secrets by mistake. The parser lets only printable ASCII through.
       path: url.split('?', 1)[0]?.slice(0, 200),
       status,
       ms: Math.round(ms),

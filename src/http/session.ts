@@ -15,7 +15,7 @@ const NONCE_BYTES = 16
 const EXPIRED_MAX = 10_000
 /** Stands in a nonce cookie for "no address": the message names none. */
 const ANYONE = '-'
-/** What we sign, and nothing else of ours: address and expiry of a session; value, time of issue and address of a nonce. */
+/** The only texts that we sign: address and expiry of a session; value, time of issue and address of a nonce. */
 const SESSION_FORM = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/
 const NONCE_FORM = /^([0-9a-f]{32})\.([1-9][0-9]{0,11})\.(-|0x[0-9a-f]{40})$/
 
@@ -97,7 +97,7 @@ export class Sessions {
     const [nonce, issued, bound] = vouched.slice(1) as [string, string, string]
     const issuedAt = Number(issued)
     const now = this.#now()
-    // Issued later than now: the clock stepped back, and a nonce's age cannot be told.
+    // Issued later than now: the clock stepped back, and a nonce's age is unknown.
     if (now >= issuedAt + NONCE_SEC || now < issuedAt) return null
     return { nonce, issuedAt, expiresAt: issuedAt + NONCE_SEC, boundTo: bound === ANYONE ? null : (bound as Address) }
   }

@@ -1,4 +1,4 @@
-// Which signatures are looked at at all: 65 bytes, v 27 or 28, r and s in range, s in the lower half. Libraries accept
+// The only form of a signature that is accepted: 65 bytes, v 27 or 28, r and s in range, s in the lower half. Libraries accept
 // more spellings of one signature; here there is one.
 
 /** Order of secp256k1. */

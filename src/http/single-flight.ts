@@ -11,7 +11,7 @@ export interface SingleFlightOptions<T> {
   clock: () => number
   concurrencyMax: number
   waitingMax: number
-  /** Whether a result is given again, for `keptMs`. */
+  /** True if a result is given again, for `keptMs`. */
   keeps: (value: T) => boolean
   keptMs: number
 }

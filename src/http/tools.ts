@@ -1,4 +1,4 @@
-// What the routes share besides what they were given: built once per server.
+// Objects that the routes share besides the given parts: built once per server.
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
 import type { HttpDeps } from './deps.ts'
 import { type Ledger, ledgerOf, replicaLedger } from './ledger.ts'
@@ -14,7 +14,7 @@ export interface Tools {
   /** The way to the primary, for what writes or must not lag. */
   ask: Ledger
   snapshot: ContractSnapshot
-  /** Whether a request's `Origin`, if it has one, is our own. */
+  /** True if a request's `Origin`, if it has one, is our own. */
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
    * The page of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that

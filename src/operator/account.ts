@@ -1,5 +1,5 @@
-// One account's books over a period, held against the chain: its balance at the opening block, what the ledger knows to have moved,
-// its balance at the closing block, and where in between whatever the ledger does not know of moved. Balances are read from the chain
+// One account's books over a period, held against the chain: its balance at the opening block, the moves that the ledger knows,
+// its balance at the closing block, and the blocks in between where unknown ether moved. Balances are read from the chain
 // at those very blocks; one that cannot be read is null and never made up.
 import { readBlock } from '../db/blocks.ts'
 import type { Blocks } from '../db/exports.ts'
@@ -24,7 +24,7 @@ export interface Account {
   name: string
   address: Address
   openingWei: bigint | null
-  /** Where the opening balance is from: the chain at that block or, where no provider has that state, the audited books. */
+  /** Source of the opening balance: the chain at that block or, where no provider has that state, the audited books. */
   openingFrom: 'chain' | 'books' | null
   movements: Movement[]
   /** Opening and movements. */
@@ -32,9 +32,9 @@ export interface Account {
   closingWei: bigint | null
   /** Closing less computed: "0" where the ledger explains every wei. */
   otherWei: bigint | null
-  /** Where the other ether moved: the evidence. What came and went to the same wei within a half of the period is not seen. */
+  /** Evidence of where the other ether moved. Ether that came and went to the same wei within a half of the period is not seen. */
   other: Other[]
-  /** What of `otherWei` could not be pinned to a block. */
+  /** The part of `otherWei` that could not be pinned to a block. */
   unexplainedWei: bigint | null
 }
 
@@ -43,7 +43,7 @@ interface Asked {
   address: Address
   period: Period
   movements(blocks: Blocks): Promise<Movement[]>
-  /** What the books say the account held at a block. */
+  /** The account's balance at a block, by the books. */
   booked?(block: number): Promise<bigint | null>
 }
 

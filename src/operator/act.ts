@@ -27,7 +27,7 @@ export interface SenderAddresses {
   readonly senders: { readonly minter: Address | null; readonly distributor: Address | null }
 }
 
-/** All that acts and readings use. A pass's context is none: whatever holds the accounts themselves is refused. */
+/** All that acts and readings use. A pass's context does not fit: anything that holds the accounts themselves is refused. */
 export interface OperatorDeps
   extends LedgerDb,
     ReplicaDb,
@@ -40,7 +40,7 @@ export interface OperatorDeps
   readonly distributor?: never
 }
 
-/** Who acts: the label of an admin key, or `cli:<user>`. */
+/** The person who acts: the label of an admin key, or `cli:<user>`. */
 export interface Actor {
   name: string
   /** The request it came with, for finding it in the log; null on the command line. */
@@ -51,8 +51,8 @@ export interface Actor {
 export type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Why something was not done: `invalid` the input is wrong, `notFound` there is no such thing, `conflict` it stands otherwise than
- * the act needs it, `notYet` the same may be asked again shortly, `unavailable` chain or settings do not allow it now.
+ * The reason that an act was refused. `invalid`: the input is wrong. `notFound`: there is no such thing. `conflict`: its state is not
+ * the one that the act needs. `notYet`: the same may be asked again shortly. `unavailable`: chain or settings do not allow it now.
  */
 export type RefusedBecause = 'invalid' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
 
@@ -76,13 +76,13 @@ export const isOperatorRefusal = (value: unknown): value is OperatorRefusal => v
 export type Act<Deps = OperatorDeps> = (deps: Deps, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
 export type Reading<Deps = OperatorDeps> = (deps: Deps, input: Fields) => Promise<object | OperatorRefusal>
 
-/** What an act leaves behind. `subject` is what it was done to: a hash, a tier, an address. */
+/** The row of the audit log that an act leaves. `subject` is the thing it was done to: a hash, a tier, an address. */
 export interface ActRecord {
   action: string
   subject?: string
   before?: unknown
   after?: unknown
-  /** What the operator gave as his reason. */
+  /** The operator's reason, in their own words. */
   reason?: string | null
 }
 

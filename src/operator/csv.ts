@@ -1,7 +1,7 @@
 // Writes CSV (RFC 4180: commas, CRLF, quotes doubled). A spreadsheet must never take a cell for a formula, since some of what is
 // exported was written by strangers.
 
-/** What spreadsheets read as the beginning of a formula, OWASP's list. */
+/** Characters that spreadsheets read as the beginning of a formula (OWASP's list). */
 const FORMULA = /^[=+\-@\t\r\n]/
 const NUMBER = /^-?\d+(\.\d+)?$/
 

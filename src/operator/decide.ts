@@ -17,7 +17,7 @@ import { lockHeld, readPaymentAct } from './payments.ts'
 /** Dust dismissed by one act at most, so that the transaction stays short. */
 const DUST_MAX = 10_000
 
-/** How a payment stands after an act. */
+/** The state of a payment after an act. */
 export interface Decided {
   id: number
   txHash: string | null
@@ -26,7 +26,7 @@ export interface Decided {
 }
 
 /**
- * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted, whatever the rules said, and the next pass mints it
+ * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted against the verdict of the rules, and the next pass mints it
  * to its sender. `tierId` is named where the amount named none.
  */
 export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {
@@ -120,7 +120,7 @@ export async function dismissPayment(deps: LedgerDb, actor: Actor, input: Fields
   })
 }
 
-/** Writes the row of the audit log, tells all instances, and answers. */
+/** Writes the row of the audit log, notifies all instances, and answers. */
 export async function recordDecision(
   sql: Sql,
   actor: Actor,

@@ -1,5 +1,5 @@
-// Exports as CSV, streamed from one snapshot of the ledger. The last line tells how many rows there were, their control totals and
-// the block the ledger stood at; a file without that line is broken off, and must not be booked.
+// Exports as CSV, streamed from one snapshot of the ledger. The last line holds the number of rows, their control totals and
+// the ledger's block. A file without that line is incomplete and must not be booked.
 import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import { readCursor } from '../db/blocks.ts'
@@ -77,7 +77,7 @@ function begin(
   blocksOf: (sql: Sql) => Promise<Blocks | null | OperatorRefusal>,
 ): Promise<ExportFile | OperatorRefusal> {
   const stream = new PassThrough()
-  // Whoever reads it hears of errors himself; without a reader nobody would, and the process would end.
+  // The reader has its own error handler. Without a reader there is none, and an error would end the process.
   stream.on('error', () => {})
   const { promise, resolve, reject } = Promise.withResolvers<ExportFile | OperatorRefusal>()
   const running = inSnapshot(pool, async (sql): Promise<string | null> => {
@@ -104,7 +104,7 @@ function begin(
     return lastLine(form, count, sums.totals, head)
   })
   const release = () => underWay.set(pool, (underWay.get(pool) ?? 1) - 1)
-  // Who has read the last line may ask for the next file at once.
+  // Frees the slot here: a caller who has read the last line may ask for the next file at once.
   running.finally(release).then(
     (last) => stream.end(last ?? undefined),
     (error: unknown) => {
@@ -115,7 +115,7 @@ function begin(
   return promise
 }
 
-/** Writes, and waits until the reader has taken what waits. Throws when he went away or stalled. */
+/** Writes, and waits until the reader has drained the buffer. Throws when they disconnected or stalled. */
 async function write(stream: PassThrough, text: string): Promise<void> {
   if (stream.write(text)) return
   const gone = new AbortController()

@@ -15,14 +15,14 @@ import { type Fields, type OperatorRefusal, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 
 const GWEI = 10n ** 9n
-/** What fits the contract's fields. */
+/** The highest values that fit the contract's fields. */
 const NODES_MAX = 2 ** 32 - 1
 const COHORTS_MAX = 2 ** 16 - 1
 const GWEI_MAX = 2 ** 48 - 1
 /** Refs in one call: some 11,000 gas each. */
 const REFS_MAX = 200
 
-/** What a preview reads. */
+/** The sources that a preview reads. */
 export interface OwnerDeps extends LedgerDb {
   readonly governance: GovernanceReader
 }
@@ -31,16 +31,16 @@ export interface OwnerPreview {
   /** Whose wallet signs. */
   owner: Address
   transaction: OwnerTransaction
-  /** What the call changes, before and after, as name and value. */
+  /** The values that the call changes, before and after, by name. */
   before: Readonly<Record<string, string>>
   after: Readonly<Record<string, string>>
-  /** What to consider before it is signed. */
+  /** Points to consider before it is signed. */
   notes: readonly string[]
   /** The contract's error if it were carried out now; null where it would go through. */
   refusal: string | null
 }
 
-/** What the owner has decided so far. */
+/** The owner's decisions in force. */
 export async function showPowers({ governance }: Pick<OwnerDeps, 'governance'>): Promise<OwnersPowers> {
   return governance.powers()
 }
@@ -227,7 +227,7 @@ function readBounds(fields: ReturnType<typeof readFields>): GweiBounds {
   return { floorGwei: BigInt(floorGwei), ceilingGwei: BigInt(ceilingGwei) }
 }
 
-/** Whether turns at the terms in force fit the bounds: those that do not would wait. */
+/** Notes on turns at the terms in force that do not fit the bounds: they would wait. */
 async function notesOnBounds({ pool }: LedgerDb, { floorGwei, ceilingGwei }: GweiBounds): Promise<string[]> {
   const terms = (await readCreditTerms(pool)).at(-1)
   const rates = (await readTierVersions(pool)).map(({ payoutBps }) => payoutBps)

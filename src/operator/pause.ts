@@ -37,7 +37,7 @@ async function setPaused(
   })
 }
 
-/** POST halt/clear `{reason?}`: lets halted passes look at the chain again; they halt anew where nothing has changed. */
+/** POST halt/clear `{reason?}`: lets halted passes look at the chain again; they halt again where nothing has changed. */
 export async function clearHaltByHand(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const note = fields.textOrNull('reason')

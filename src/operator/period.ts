@@ -11,10 +11,10 @@ import type { FieldReader } from './input.ts'
 const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
 
-/** Where a period begins or ends, as it was asked for. Time is unix seconds. */
+/** The requested beginning or end of a period. Time is in unix seconds. */
 type Moment = { block: number } | { time: number }
 
-/** What was asked for; null: from the beginning, up to the present. */
+/** The requested period; null: from the beginning, up to the present. */
 export interface AskedPeriod {
   from: Moment | null
   to: Moment | null
@@ -80,7 +80,7 @@ type Edge = number | { before: number }
 const edgeOf = (moment: Moment, shift: number): Edge =>
   'block' in moment ? moment.block + shift : { before: moment.time }
 
-/** What the ledger has followed: from the block before START_BLOCK up to the cursor. */
+/** The blocks that the ledger has followed: from the one before START_BLOCK up to the cursor. */
 interface Followed {
   first: number
   cursor: Place

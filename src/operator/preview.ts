@@ -1,5 +1,5 @@
-// What the credit pass would do if it ran now: the round that is due, what it costs, what stands in its way, and what the next day
-// will cost at least and at most. Planned by the very step that the pass uses; nothing is stored or sent.
+// Previews the credit pass as if it ran now: the round that is due, its cost, its obstacles, and the least and most that the next
+// day will cost. Uses the same planning step as the pass; stores and sends nothing.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, readCursor } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
@@ -48,7 +48,7 @@ function shownRound({ plan, cohorts }: DueRound) {
     totalWei: plan.totalWei,
     nodeCount: plan.nodeCount,
     turns: cohorts.map((due) => shownTurns(due, credits.get(due.cohort) ?? null)),
-    /** Cohorts that wait: for the owner's window of turns not owed, for a grant of nodes nobody paid for, for terms or a seed block, and for wider bounds on the contract. */
+    /** Cohorts that wait for the owner's window of turns not owed, a grant of unpaid nodes, terms, a seed block, or wider bounds on the contract. */
     delayedCohorts: plan.delayed,
     unbackedCohorts: plan.unbacked,
     unknownCohorts: plan.unknown,
@@ -85,7 +85,7 @@ interface Funds {
   surplusWei: bigint | null
   swapsAllowanceWei: bigint | null
   contractPaused: boolean | null
-  /** Whether it can be paid for; null where that could not be checked. */
+  /** True if the balance suffices; null where that could not be checked. */
   sufficient: boolean | null
 }
 

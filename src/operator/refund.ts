@@ -89,7 +89,7 @@ export async function refundPayment(
   })
 }
 
-/** How a refund is recorded, by where the payment stands. */
+/** The move that records a refund, by the payment's state. */
 const MOVE_FROM: Partial<Record<PaymentState, Decision['move'] & `refund${string}`>> = {
   seen: 'refund',
   accepted: 'refund',

@@ -27,11 +27,11 @@ export interface RefundPrepared {
   tierId: string | null
   /** The last time at which a mint that was signed for it can be carried out; null where there is none. */
   safeAfter: string | null
-  /** Whether a node may yet come of it. */
+  /** True if it may still be minted. */
   mayStillMint: boolean
-  /** Whether no reorganisation can take the payment out. */
+  /** True if no reorganisation can remove the payment. */
   isPaymentFinal: boolean
-  /** Whether to send the ether back now. */
+  /** True if the ether should be sent back now. */
   sendNow: boolean
   /** The same in words. */
   says: string
@@ -131,8 +131,8 @@ export async function cancelRefund(
 }
 
 /**
- * How a payment stands without its refund. What a pass had accepted is judged again: the places in its wallet may be taken meanwhile. So is what
- * stood otherwise in another block.
+ * The state of a payment without its refund. A payment that a pass had accepted is judged again: its wallet may be full by now. So is one
+ * whose state was another in another block.
  */
 function standsAs(
   { from, blockHash }: DeskPayment,
@@ -186,7 +186,7 @@ async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock
   return { number, time: theirs.time }
 }
 
-/** Whether a refund of a payment, which must be locked, is safe. */
+/** Checks that a refund of a payment is safe. The payment must be locked. */
 export async function refundSafety(
   sql: Sql,
   { ref, blockNumber }: DeskPayment,

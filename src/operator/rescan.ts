@@ -1,6 +1,6 @@
-// Reads blocks anew and holds them against the ledger. Where they agree nothing is touched. Where something is missing or too much,
-// the ledger goes back to the block before, as in a reorganisation, and the next pass follows from there: decisions by hand stand
-// again, what was on its way is settled by following. It never goes below the headers that are stored.
+// Reads blocks again and compares them with the ledger. Where they agree, nothing changes. Where entries are missing or too many,
+// the ledger goes back to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are
+// restored; pending work is settled by following. It never goes below the headers that are stored.
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks.ts'
 import { readHalt } from '../db/halts.ts'
 import { readWatching } from '../db/payment-wallets.ts'
@@ -19,24 +19,24 @@ const RANGE_MAX = 200
 const BUDGET_MS = 15_000
 /** A pass that follows moves the cursor once in so many blocks. */
 const TRIES_MAX = 10
-/** Differences told; the first one decides where to go back to. */
+/** Differences reported; the first one decides where to go back to. */
 const TOLD_MAX = 20
 
 export interface Rescanned {
   dryRun: boolean
   fromBlock: number
-  /** Up to here the blocks were read anew. */
+  /** The last block that was read again. */
   toBlock: number
-  /** Where the ledger stood. Where `toBlock` is less, ask again from the block after it. */
+  /** The ledger's block. Where `toBlock` is less, ask again from the block after it. */
   followedTo: number
-  /** What the chain has and the ledger lacks, and the other way round, by block; those of the first blocks that differ. */
+  /** Entries that the chain has and the ledger lacks, and the other way round, of the first blocks that differ. */
   missing: Happening[]
   surplus: Happening[]
   /** The block that the ledger went back to; null where nothing had to be done. */
   wentBackTo: number | null
 }
 
-/** POST rescan `{fromBlock, dryRun?, reason?}`. `dryRun: true` only tells what differs. */
+/** POST rescan `{fromBlock, dryRun?, reason?}`. `dryRun: true` only reports differences. */
 export async function rescan(deps: RescanContext, actor: Actor, input: Fields): Promise<Rescanned | OperatorRefusal> {
   const fields = readFields(input)
   const fromBlock = fields.whole('fromBlock', 0, Number.MAX_SAFE_INTEGER)
@@ -125,7 +125,7 @@ async function scan(deps: LedgerDb & ChainRead, fromBlock: number, cursor: Curso
   return { toBlock, missing: missing.slice(0, TOLD_MAX), surplus: surplus.slice(0, TOLD_MAX) }
 }
 
-/** What `whole` has and `part` lacks, lowest block first. */
+/** The entries of `whole` that `part` lacks, lowest block first. */
 function lacking(whole: readonly Happening[], part: readonly Happening[]): Happening[] {
   const known = new Set(part.map(({ blockNumber, key }) => `${blockNumber} ${key}`))
   return whole

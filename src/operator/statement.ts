@@ -39,11 +39,11 @@ export interface Statement {
   gasWei: bigint
   accounts: Account[]
   contract: Contract
-  /** Whether every account and the contract's debt add up; null where something could not be read. */
+  /** True if every account and the contract's debt add up; null where something could not be read. */
   balanced: boolean | null
 }
 
-/** What the contract owed to nodes' owners, and what it held beyond. */
+/** The contract's debt to nodes' owners, and its surplus. */
 interface Contract {
   outstandingOpeningWei: bigint
   outstandingClosingWei: bigint
@@ -106,7 +106,7 @@ function roleOf({ senders }: SenderAddresses, sender: Address): string {
   return roles.length > 0 ? roles.join(' and ') : 'former sender'
 }
 
-/** Payments wallets, factory, and each sender once, whatever roles one key has; also keys that were replaced within the period. */
+/** Payments wallets, factory, and each sender once, even if one key has several roles; also keys that were replaced within the period. */
 async function readAccounts(
   deps: ChainRead & SenderAddresses,
   sql: Sql,

@@ -51,16 +51,16 @@ export async function listTerms({ pool, contract }: LedgerDb & FactoryRead): Pro
   }
 }
 
-/** What an entry would do, or has done. Times are unix seconds. */
+/** The effect of an entry, previewed or done. Times are in unix seconds. */
 export interface TermsProposal {
   /** False where the latest entry says the same. */
   changed: boolean
-  /** What is entered: one row, or two for a ledger that had none and a factory that has nodes. */
+  /** The rows to enter: one, or two for a ledger that had none and a factory that has nodes. */
   entries: CreditTerms[]
   /** The latest entry before. */
   before: CreditTerms | null
   latestBlockTime: number
-  /** What the contract's owner has to do next for it; until it is on chain, turns that the terms call not owed are owed and wait. */
+  /** The contract owner's next transaction for it. Until it is on chain, turns that the terms call not owed are owed and wait. */
   ownersTransaction: OwnerTransaction | null
 }
 
@@ -166,7 +166,7 @@ function readAsked(input: Fields): Asked | OperatorRefusal {
   return fields.refusal ?? asked
 }
 
-/** What is asked for as entries, unless something speaks against it. */
+/** Turns the request into entries, or refuses it. */
 async function propose(
   deps: TermsContext,
   sql: Sql,

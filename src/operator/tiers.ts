@@ -1,6 +1,6 @@
-// The operator's tiers: what is on sale at what price, in versions that hold from a block on. A version is never changed and holds
-// from the block after the chain's head at the earliest, so that nobody who has paid already is judged by it. Cohorts of a new tier
-// are opened by the next payments pass.
+// The operator's tiers, with their prices, in versions that hold from a block on. A version is never changed. It holds from the
+// block after the chain's head at the earliest, so that payments already made are not judged by it. The next payments pass opens
+// the cohorts of a new tier.
 import { readCursor } from '../db/blocks.ts'
 import { readCohorts } from '../db/cohorts.ts'
 import { readWalletInForce } from '../db/payment-wallets.ts'
@@ -59,7 +59,7 @@ async function readTiers(sql: Sql): Promise<TierView[]> {
   })
 }
 
-/** What of a tier a new version may change. Null: as it was. */
+/** The fields of a tier that a new version may change. Null: as it was. */
 interface Change {
   label: string | null
   priceWei: Wei | null
@@ -92,7 +92,7 @@ function readChange(fields: FieldReader): Change {
 
 /**
  * POST tiers `{tierId, label, priceWei, maxPerWallet, payoutBps?, holdingWei?, holdingToken?, holdingSymbol?, holdingDecimals?,
- * holdingRetrySec?, onSale?, graceSec?, tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; the next free one unless told.
+ * holdingRetrySec?, onSale?, graceSec?, tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; by default the next free one.
  */
 export async function createTier(
   deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
@@ -127,7 +127,7 @@ export async function createTier(
 /**
  * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, graceSec?, atOnce?, reason?}`: the tier's next version; what is left
  * out stays. What was on sale before still buys the tier for `graceSec`, and its price is no other tier's until then; with `atOnce` it ends
- * with the block before, whatever grace was left. `holdingWei: "0"` opens it to anyone.
+ * with the block before, even if grace was left. `holdingWei: "0"` opens it to anyone.
  */
 export async function changeTier(
   deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
@@ -187,7 +187,7 @@ function merge(before: Terms, change: Change): Terms {
     ...holding
   } = {
     ...before,
-    // They are said of one token: another one's would be read wrongly by whoever is asked to hold it.
+    // They describe one token. Kept for another one, they would mislead the buyers who are asked to hold it.
     ...(isOtherToken ? { holdingSymbol: null, holdingDecimals: null } : {}),
     ...given,
   }
@@ -235,8 +235,8 @@ async function enter(
 }
 
 /**
- * The newest block there is: what has been paid up to it was paid under the terms as they were. Nobody follows beyond it before the
- * version stands, so nothing is judged or credited by other terms than those that turn out to have been in force.
+ * The newest block there is: payments up to it were made under the old terms. No pass follows beyond it before the
+ * version is stored, so payments are judged and credited only by the terms in force at their block.
  */
 async function readNow(deps: ChainRead, sql: Sql) {
   const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
@@ -271,7 +271,7 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
   )
 }
 
-/** What a node is credited for life must fit what the contract has for it, and each turn what the distributor may pay. */
+/** Refuses a payout whose lifetime sum exceeds the contract's cap of a node, or whose turn exceeds the distributor's bounds. */
 async function refusePayout(
   { contract }: FactoryRead,
   sql: Sql,

@@ -43,8 +43,8 @@ export async function listStuck(deps: LedgerDb): Promise<{ senders: object[]; tr
 }
 
 /**
- * POST transactions/free `{sender, reason?}`: what the providers say of this sender's nonce is so. The next run of the pass that holds the
- * key takes it over, if they still agree, and makes anew what can no longer be mined.
+ * POST transactions/free `{sender, reason?}`: trusts the providers about this sender's nonce. The next run of the pass that holds the
+ * key takes it over, if they still agree, and replaces transactions that can no longer be mined.
  */
 export async function freeSender(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)

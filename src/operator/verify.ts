@@ -14,13 +14,13 @@ import { type OperatorRefusal, type ReplicaDb, refuseAct } from './act.ts'
 
 /** Nodes of one call to the contract. */
 const WINDOW = 500
-/** Progress is told every so many nodes. */
+/** Progress is reported every so many nodes. */
 const TOLD_EVERY = WINDOW * 100
 
 export interface Verified {
   blockNumber: number
   blockHash: string
-  /** How many were compared. */
+  /** Number of nodes compared. */
   nodes: number
   cohorts: number
   cover: { contractBalanceWei: bigint; outstandingWei: bigint; isSolvent: boolean; coverBps: number | null }
@@ -28,7 +28,7 @@ export interface Verified {
 }
 
 /**
- * Compares everything; `signal` ends it early, `say` is told how far it is. Refused `notYet` where the chain has another block there by then.
+ * Compares everything; `signal` ends it early, `say` receives the progress. Refused `notYet` where the chain has another block there by then.
  * Throws a ChainFault when the chain cannot be asked.
  */
 export function verifyLedger(

@@ -1,5 +1,5 @@
-// What the operator sees and does about webhooks: who is told, what was delivered and what not, sending again. A URL and its secrets are taken
-// here and never shown again.
+// The operator's acts and readings on webhooks: endpoints, deliveries and redelivery. Takes a URL and its secrets, and never
+// shows them again.
 import { notifyLedgerChanged } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'
 import * as webhooks from '../db/webhooks.ts'
@@ -85,7 +85,7 @@ export const addWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
   })
 }
 
-/** Tells an endpoint nothing more: `endpoint`, as the list names it. */
+/** Stops deliveries to an endpoint: `endpoint`, as the list names it. */
 export const removeWebhook: Act<LedgerDb> = async ({ pool }, actor, input) => {
   const fields = readFields(input)
   const endpoint = fields.text('endpoint', { max: 300 })

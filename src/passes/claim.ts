@@ -1,4 +1,4 @@
-// A claim: a buyer tells the hash of his payment. The hash is only a pointer; the ledger follows to its block, under the
+// A claim: a buyer reports the hash of their payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
 import type { TransactionView } from '../chain/port.ts'
 import { isDust } from '../db/junk.ts'
@@ -36,13 +36,13 @@ export function claimer(
   }
 }
 
-/** What the ledger has of a transaction; null: nothing yet. */
+/** The ledger's answer for a transaction; null: nothing yet. */
 async function onRecord({ pool }: LedgerDb, txHash: Hash): Promise<ClaimOutcome | null> {
   if (await isDust(pool, txHash)) return { kind: 'dust' }
   return (await findPayment(pool, txHash)) && { kind: 'known' }
 }
 
-/** What the transaction itself says against being a payment. Its value is judged later, from the ledger. */
+/** Refuses a transaction that cannot be a payment by its own fields. Its value is judged later, from the ledger. */
 async function refuse(ctx: LedgerDb & RuledBy<FollowRules>, tx: TransactionView): Promise<ClaimOutcome | null> {
   const { startBlock } = ctx.rules
   const wallets = await readPaymentWallets(ctx.pool)
@@ -59,7 +59,7 @@ async function refuse(ctx: LedgerDb & RuledBy<FollowRules>, tx: TransactionView)
   return null
 }
 
-/** Whether a payment was judged, and is in a block that is followed; or is none, but dust. */
+/** True once a payment was judged and its block is followed, or it turned out to be dust. */
 function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
   return async () => {
     const payment = await findPayment(pool, txHash)

@@ -34,7 +34,7 @@ export interface ServiceAccounts<Account extends { readonly address: Address } =
   readonly distributor: Account | null
 }
 
-/** By which of the two an account is told apart. */
+/** Distinguishes the two accounts. */
 export type AccountRole = keyof ServiceAccounts
 
 /** The accounts as readings of the chain: balance, nonce, fees. */
@@ -48,13 +48,13 @@ export interface RunLock {
   readonly lock: Lock
 }
 
-/** What begins every run: settings and chain held against each other. */
+/** The check that begins every run: the settings must fit the chain. */
 export interface Preflight {
   /** Resolves at once when it has succeeded before. Throws for as long as the chain could not be held against the settings. */
   readonly preflight: () => Promise<ChainFacts>
 }
 
-/** How requests wait for the ledger to follow. */
+/** The way that requests wait for the ledger to follow. */
 export interface Polling {
   readonly pollPolicy: PollPolicy
 }
@@ -68,7 +68,7 @@ export interface Logging {
   readonly log: Log
 }
 
-/** What a ledger is followed, judged and read with; no key is among it. */
+/** The parts that following, judging and reading a ledger need; no key is among them. */
 export interface LedgerContext
   extends LedgerDb,
     ChainRead,
@@ -81,7 +81,7 @@ export interface LedgerContext
 /** Everything the composition root has for the passes. No function asks for all of it. */
 export interface PassContext extends LedgerContext, Signers, RunLock, Preflight {}
 
-/** What following obeys. */
+/** The rules of following. */
 export interface FollowRules {
   /** First block to follow. */
   readonly startBlock: number
@@ -89,7 +89,7 @@ export interface FollowRules {
   readonly rewindsToShorterChain: boolean
 }
 
-/** When a payment's block counts as settled: behind the fork guard at once, when final, or after so many blocks. */
+/** The point at which a payment's block counts as settled: behind the fork guard at once, when final, or after so many blocks. */
 export type Finality = 'guarded' | 'finalized' | number
 
 export interface FinalityRules {
@@ -106,7 +106,7 @@ export interface SendRules extends FeeRules {
   readonly validForSec: number
 }
 
-/** What the payments pass looks after besides payments. */
+/** The payments pass's duties besides payments. */
 export interface UpkeepRules {
   /** Seconds between two comparisons of the ledger with the contract. */
   readonly reconcileEverySec: number
@@ -120,17 +120,17 @@ export interface Rules extends FollowRules, FirstSaleTerms, FinalityRules, Credi
 /** Runs `body` if no other run holds the lock of that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
-/** How long a request waits, how often it looks at most, and how long it pauses between two looks. */
+/** The longest wait of a request, its most looks, and its pause between two looks. */
 export interface PollPolicy {
   readonly waitMs: number
   readonly looksMax: number
   readonly pauseMs: number
 }
 
-/** Waits as long as a caller may be kept before they are told the state so far. */
+/** Waits as long as a caller may be kept before the answer is the state so far. */
 export const REQUEST_POLL_POLICY: PollPolicy = { waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
-/** How long a run may go on, and whether it still holds its lock. */
+/** The time limit of a run, and its hold on the lock. */
 export interface RunLimits {
   /** Throws when the run's lock was lost. Asked before every send. */
   checkLock(): void

@@ -1,14 +1,14 @@
-// What the passes answer, as the cron routes and the command line show it, and the small surface that the routes may
+// Answers of the passes, as the cron routes and the command line show them, and the small surface that the routes may
 // call. A refusal is a value; a fault is thrown as a ChainFault or a database error.
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
 /**
- * What came of what a run had its account sign; null where it had nothing to sign. One refusal is enough for `notSigned`: a payment or
+ * The signer's answer in a run; null where there was nothing to sign. One refusal is enough for `notSigned`: a payment or
  * a round waits for the signer.
  */
 export type SignerAnswer = 'signed' | 'notSigned' | null
 
-/** What the minter's budget had nothing left of, though something waits for it; null where it sufficed, or nothing was to be sent. */
+/** The part of the minter's budget that is spent while work waits for it; null where it sufficed, or nothing was to be sent. */
 export type BudgetAnswer = 'nodes' | 'cohorts' | null
 
 /** GET|POST /api/cron/payments. `ran: false` means that another run held the lock. What a run did not count is null. */
@@ -28,13 +28,13 @@ export interface PaymentsOutcome {
   pending: number | null
   /** Nodes found on chain and inserted by the reconciler in this run. */
   reconciled: number | null
-  /** Whether the minter signed. */
+  /** The minter's answer. */
   signer: SignerAnswer
   budgetSpent: BudgetAnswer
   durationMs: number | null
 }
 
-/** Why a credit pass sent no round. `pending` also where the signer did not sign: `signer` says so. */
+/** The reason that a credit pass sent no round. `pending` also where the signer did not sign: `signer` says so. */
 export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'underfunded' | 'pending'
 
 /** GET|POST /api/cron/credit. What a run did not count is null: all of it with `ran: false`. */
@@ -48,15 +48,15 @@ export interface CreditOutcome {
   /** Nodes due when the run began. */
   dueNodes: number | null
   txHash: Hash | null
-  /** Whether the distributor signed. */
+  /** The distributor's answer. */
   signer: SignerAnswer
   durationMs: number | null
 }
 
 /**
- * What following the chain up to a claimed transaction found. `known` means that the ledger holds a payment for it (read it
- * there); `following` that the ledger has not reached its block in the time a request may take: the payment is `seen`; `dust` that it is in
- * the books, and no payment.
+ * The result of following the chain up to a claimed transaction. `known`: the ledger holds a payment for it (read it there).
+ * `following`: the ledger has not reached its block in the time a request may take; the payment is `seen`. `dust`: it is in the
+ * books, and no payment.
  */
 export type ClaimOutcome =
   | { kind: 'known' }
@@ -66,7 +66,7 @@ export type ClaimOutcome =
   | { kind: 'pending' }
   | { kind: 'notASale'; why: string }
 
-/** A node that the chain's `NodeMinted` log tells of, after the ledger has followed to that log's block. */
+/** A node that the chain's `NodeMinted` log names, after the ledger has followed to that log's block. */
 export interface FoundNode {
   nodeId: bigint
   /** Whom the log names. */
@@ -78,7 +78,7 @@ export interface FoundNode {
 }
 
 /**
- * What following the chain up to a mint found. `following` means that the ledger has not reached the mint's block in the time a
+ * The result of following the chain up to a mint. `following` means that the ledger has not reached the mint's block in the time a
  * request may take (another run is at it): ask again. `failed` and `noMint` are only said of a transaction.
  */
 export type SyncOutcome =

@@ -95,7 +95,7 @@ async function settleAndMint(
   return budgetSpent
 }
 
-/** Mints anew what a key that was replaced had signed. Should that be mined after all, the contract skips the second of the two. */
+/** Mints again where a replaced key had signed. If the first transaction is mined after all, the contract skips the second. */
 async function takeOver(ctx: LedgerDb & Logging, minter: Sender): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
   if (refs.length > 0)

@@ -4,7 +4,7 @@ import { isHourPriced, storePrice, takePriceTurn } from '../db/price.ts'
 import type { Pool, Sql } from '../db/sql.ts'
 import type { Log } from '../lib/log.ts'
 
-/** How often it is looked whether this hour has its price; an upstream that is down for a while costs no hour. */
+/** Interval of the check that this hour has its price; an upstream that is down for a while costs no hour. */
 const LOOK_MS = 5 * 60_000
 
 /** Asks the upstream once; null when it said nothing usable. */

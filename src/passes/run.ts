@@ -12,7 +12,7 @@ const BUDGET_MS = 20_000
 interface Pass<T> {
   name: LockName
   body(run: Run): Promise<T>
-  /** What it answers where the passes are halted; nothing was sent then. */
+  /** The answer where the passes are halted; nothing was sent then. */
   halted(): Promise<T>
 }
 

@@ -1,4 +1,4 @@
-// Sync: an owner points at a mint that he misses in the ledger. The mint is looked up on chain and the ledger follows to
+// Sync: an owner points at a mint that is missing in the ledger. The mint is looked up on chain and the ledger follows to
 // it under the same rules as any pass; a node that following cannot bring any more is inserted as the reconciler does.
 import { readCursor } from '../db/blocks.ts'
 import { readMintedTo } from '../db/nodes.ts'
@@ -48,7 +48,7 @@ async function mintedIn(ctx: ChainRead, txHash: Hash, blockNumber: number): Prom
     .slice(0, MINT_BATCH_MAX)
 }
 
-/** Has the ledger follow to the block, then tells of each node whom the log names and whom the contract names now. */
+/** Has the ledger follow to the block, then returns each node's owner by the log and by the contract now. */
 async function find(
   ctx: FindContext,
   runPayments: () => Promise<PaymentsOutcome>,

@@ -1,6 +1,6 @@
 // Compares two ledgers that stand at the same block, row by row, in as little memory for a large ledger as for a small one.
-// What must be equal is what came from the chain; what the passes decided about payments that are not minted may be decided
-// anew, and is only told.
+// Everything from the chain must be equal. The passes' decisions on payments that are not minted may turn out otherwise, and
+// are only reported.
 import type { Sql } from '../db/sql.ts'
 
 /** Rows fetched at once from each side. */
@@ -18,7 +18,7 @@ export interface Difference {
 }
 
 export interface Comparison {
-  /** What must be equal and is not. */
+  /** Differences in rows that must be equal. */
   differences: Difference[]
   /** Payments that wait, in both ledgers, for different reasons. */
   decidedAnew: number
@@ -32,7 +32,7 @@ interface Projection {
   where?: string
 }
 
-/** What of each table comes from the chain, or was copied; ids of rows and the times at which they were written do not. */
+/** The columns of each table that come from the chain, or were copied; rows' ids and times of writing do not. */
 const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name', columns: '*' },
   { table: 'blocks', key: 'number', columns: '*' },
@@ -102,7 +102,7 @@ const WAITING: Projection = {
   where: `state IN ('seen', 'accepted', 'minting', 'held')`,
 }
 
-/** Compares. Both should be read from a snapshot, at the same cursor. `onTable` is told before each table. */
+/** Compares. Both should be read from a snapshot, at the same cursor. `onTable` is called before each table. */
 export async function compareLedgers(before: Sql, after: Sql, onTable: (table: string) => void): Promise<Comparison> {
   const comparison: Comparison = { differences: [], decidedAnew: 0, rows: 0 }
   for (const projection of PROJECTIONS) {

@@ -1,9 +1,9 @@
-// What a rebuilt ledger takes from the old one, since no chain tells it: the operator's terms and decisions, and what an ether was worth.
+// Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours.
 // Nothing else is ever copied; a rebuild that copied what it should prove would prove nothing.
 import { move } from '../db/moves.ts'
 import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
 
-/** The operator's own tables, with the columns that are his, and the prices of past hours. */
+/** The operator's own tables, with the columns that are theirs, and the prices of past hours. */
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, live, from_block, from_time, entered_at, entered_by`,
@@ -15,7 +15,7 @@ const COPIED = {
 } as const
 const WALLETS =
   'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
-/** What becomes of rows that were copied before: a tier may be live no more, the books of a wallet may be closed. */
+/** Updates of rows that were copied before: a tier may have been retired, the books of a wallet closed. */
 const KNOWN: Partial<Record<string, string>> = {
   tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
   payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
@@ -23,15 +23,15 @@ const KNOWN: Partial<Record<string, string>> = {
 }
 const REFUNDS =
   'payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
-/** Who writes the audit log besides people. What they did is done again by a rebuild, or means nothing to it. */
+/** Actors of the audit log that are not people. Their acts are repeated by a rebuild, or mean nothing to it. */
 const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
-/** Switches of his; the other settings are facts about one database. */
+/** The operator's switches; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
 /** Has tiers, credit terms, grants, attributions, the deny list, the prices and the pause say what they say in the other ledger. Does nothing twice. */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // What was copied before may have been revoked, or taken back, since.
+    // Grants copied before may have been revoked since.
     await sql`DELETE FROM grants`
     await sql`DELETE FROM credit_terms`
     await sql`DELETE FROM senders`
@@ -65,7 +65,7 @@ export async function copyWallets(from: Sql, into: Pool): Promise<void> {
         SELECT FROM jsonb_to_recordset(${known}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
     await copyTable(from, sql, 'payment_wallets', WALLETS)
     await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
-    // Whoever enters the next one gets the next number.
+    // The next entry gets the next number.
     await sql`SELECT setval(pg_get_serial_sequence('payment_wallets', 'id'), max(id)) FROM payment_wallets`
   })
 }
@@ -101,7 +101,7 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
 
 const ENDPOINTS = 'endpoint, url, secrets, active, added_by, added_at'
 
-/** Copies who is told of events. At the very end: what is followed and judged until then was told before. Does nothing twice. */
+/** Copies webhook endpoints. At the very end: events up to then were sent before. Does nothing twice. */
 export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
   const rows = await asJson(from, `SELECT ${ENDPOINTS} FROM webhook_endpoints`)
   const query = `INSERT INTO webhook_endpoints (${ENDPOINTS}) SELECT ${ENDPOINTS}

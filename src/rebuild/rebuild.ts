@@ -28,7 +28,7 @@ import { copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from
 
 /** Blocks between two audits of the payments wallet: few enough that what came and went is seldom netted. */
 const BLOCKS_PER_STEP = 200
-/** Progress is told this often. */
+/** Interval of progress reports. */
 const TELL_MS = 2_000
 /** Rounds of judging at most: a thousand payments each. */
 const JUDGING_MAX = 10_000
@@ -69,7 +69,7 @@ export async function rebuild(
   if (source) await copyTerms(source, ctx.pool)
   await followTo(ctx, source, say)
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
-  // What the current ledger is now: it may be followed and decided upon all the while.
+  // A snapshot of the current ledger: passes and the operator may change it meanwhile.
   return inSnapshot(source, async (old) => {
     await copyTerms(old, ctx.pool)
     await followTo(ctx, old, say)

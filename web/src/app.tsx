@@ -1,4 +1,4 @@
-// Which path is which page. What only some pages need (wallets, plots, the console) is loaded with them.
+// Maps paths to pages. Parts that only some pages need (wallets, plots, the console) are loaded with those.
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { AddressPage } from './pages/address.tsx'

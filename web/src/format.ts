@@ -62,5 +62,5 @@ export const count = (number: number, one: string, many = `${one}s`): string =>
 /** Basis points as per cent: 13953 is "139.53 %". */
 export const percent = (bps: number): string => `${(bps / 100).toLocaleString('en-US', { maximumFractionDigits: 2 })} %`
 
-/** How a tier's accrual reads: 15000 is "1.5×". */
+/** Formats a tier's accrual: 15000 is "1.5×". */
 export const times = (bps: number): string => `${(bps / 10_000).toLocaleString('en-US', { maximumFractionDigits: 4 })}×`

@@ -1,4 +1,4 @@
-// What the pages ask the service: one hook a reading, asked again as often as the service's own caches change.
+// The pages' queries of the service: one hook for each reading, refreshed as often as the service's own caches.
 import { createClient, type LedgerError } from '@node-ledger/client'
 import { QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
@@ -46,6 +46,6 @@ export const useQuote = (tierId: string | undefined) =>
   useReading(['quote', tierId], EVERY_SEC.quote, (signal) => ledger.getDeployQuote(tierId, { signal }))
 export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))
 
-/** Where the deployment is; it does not change while a page is open. */
+/** The deployment; it does not change while a page is open. */
 export const useDeployment = () =>
   useQuery({ queryKey: ['deployment'], queryFn: () => ledger.getWellKnown(), staleTime: Number.POSITIVE_INFINITY })

@@ -1,4 +1,4 @@
-// What can go wrong between a wallet, its chain and this package, told apart.
+// Kinds of errors between a wallet, its chain and this package.
 import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
 import { inWords } from './factory.ts'
 
@@ -27,7 +27,7 @@ export class WalletError extends Error {
   }
 }
 
-/** Runs what asks the wallet or the contract; tells a refusal by either as a WalletError, everything else as it came. */
+/** Runs a call to the wallet or the contract. Throws a refusal by either as a WalletError, everything else as it came. */
 export async function explained<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

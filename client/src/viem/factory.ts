@@ -1,4 +1,4 @@
-// What this package reads of the NodeFactory and calls on it, and the contract's refusals in words.
+// The parts of the NodeFactory that this package reads and calls, and the contract's refusals in words.
 import { parseAbi } from 'viem'
 
 /** The part of the contract's interface that owners and verifiers need. */

@@ -18,7 +18,7 @@ import { factoryAbi } from './factory.ts'
 export type ChainClient = Client<Transport, Chain | undefined>
 
 export interface Verified<Said, Chain> {
-  /** Whether the chain says the same. */
+  /** True if the chain says the same. */
   matches: boolean
   /** Names of the fields in which they differ. */
   differences: string[]
@@ -69,7 +69,7 @@ export async function verifyNode(
   return { ...verified, matches: differences.length === 0, differences }
 }
 
-/** Whether a record is of the node that was asked for, by whichever of its two ids. */
+/** True if a record is of the node that was asked for, by either of its two ids. */
 function isAskedFor({ matchedBy, nodeId, id: rowId }: NodeDetail, id: NodeId): boolean {
   return BigInt(matchedBy === 'nodeId' ? nodeId : rowId) === BigInt(id)
 }
@@ -107,13 +107,13 @@ export interface VerifiedTurn {
   turn: Turn
   /** The turn itself, or each of those that it is the sum of. */
   singles: SingleTurn[]
-  /** What the published seeds and terms come to; null where the ledger has no terms for a turn. */
+  /** The amount by the published seeds and terms; null where the ledger has no terms for a turn. */
   expectedWei: bigint | null
-  /** Whether that is what was credited; null where it cannot be computed. */
+  /** True if that is the credited amount; null where it cannot be computed. */
   amountMatches: boolean | null
-  /** Whether each seed is the chain's: the randomness of the first block not before its `due`. Null when the chain was not asked. */
+  /** True if each seed is the chain's: the randomness of the first block not before its `due`. Null when the chain was not asked. */
   seedMatches: boolean | null
-  /** Whether the contract's own `Credited` event says the same. Null when the chain was not asked. */
+  /** True if the contract's own `Credited` event says the same. Null when the chain was not asked. */
   creditedMatches: boolean | null
 }
 
@@ -121,11 +121,11 @@ export interface VerifiedRound {
   /** True when nothing differs; what could not be checked is `null` in its turn and does not count as equal. */
   matches: boolean
   turns: VerifiedTurn[]
-  /** Whether the amounts add up to the round's total. */
+  /** True if the amounts add up to the round's total. */
   totalMatches: boolean
   /** Names of the round's other fields that are not what its turns or, where it was asked, the chain say. */
   differences: string[]
-  /** Whether the turns listed are those that the round's transaction credited, each once. Null when the chain was not asked. */
+  /** True if the turns listed are those that the round's transaction credited, each once. Null when the chain was not asked. */
   allListed: boolean | null
 }
 
@@ -153,12 +153,12 @@ export async function verifyRound(
   const differences = differencesOf(distribution, paid)
   const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true))
-  // A round that credits nobody is not listed: one without turns hides them.
+  // A round that credits no node is not listed: one without turns hides them.
   const isWhole = turns.length > 0 && totalMatches && allListed !== false && differences.length === 0
   return { matches: isWhole && turns.every(isRight), turns, totalMatches, differences, allListed }
 }
 
-/** Whether each turn listed has an event of its own, and no event is left over. */
+/** True if each turn listed has an event of its own, and no event is left over. */
 function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]): boolean {
   const listed = new Set(turns.map(({ cohort }) => BigInt(cohort)))
   return (
@@ -168,7 +168,7 @@ function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]):
   )
 }
 
-/** What of a round's own fields is not so. Null in `mode` and `createdAt` says nothing. */
+/** Names of a round's own fields that are wrong. Null in `mode` and `createdAt` says nothing. */
 function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
   const { nodeCount, mode, blockNumber, createdAt, turns } = round
   const nodes = turns.reduce((sum, turn) => sum + turn.nodeCount, 0)
@@ -196,7 +196,7 @@ export function recompute(turn: SingleTurn & { count?: number }): bigint | null 
 type PaidRound = Awaited<ReturnType<typeof readPaid>>
 type CreditedEvent = PaidRound['events'][number]
 
-/** What the chain is asked of a turn. */
+/** The chain's side of a turn. */
 interface Asked {
   isChains: ((turn: SingleTurn) => Promise<boolean | null>) | null
   events: CreditedEvent[] | null
@@ -223,7 +223,7 @@ async function verifyTurn(
   }
 }
 
-/** Whether single turns are as many as a sum is of, the first at its time, the same time apart, and each what it is said to be. */
+/** True if single turns match a sum: in number, in the time of the first, in their spacing, and each in its amount. */
 function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
   const step = (singles[1]?.dueSec ?? 0) - dueSec
   return (
@@ -283,12 +283,12 @@ async function seedIsTheChains(
   const [block, parent] = await Promise.all([read(seedBlock), seedBlock === 0 ? null : read(seedBlock - 1)])
   const due = BigInt(dueSec)
   const isFirst = block.timestamp >= due && (parent === null || parent.timestamp < due)
-  // Where the randomness is constant, the block's hash stands in.
+  // If the randomness is constant, the block's hash stands in.
   const isConstant = BigInt(block.mixHash) === 0n || block.mixHash === parent?.mixHash
   return isFirst && seed === (isConstant ? block.hash : block.mixHash)
 }
 
-/** What the round's transaction did on chain. */
+/** The round's transaction as it is on chain. */
 async function readPaid(chain: ChainClient, factory: Hex, { id, txHash }: Distribution) {
   const { logs, blockNumber } = await getTransactionReceipt(chain, { hash: txHash as Hash })
   const { timestamp } = await getBlock(chain, { blockNumber })

@@ -1,4 +1,4 @@
-// What owners and buyers do with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
+// Acts of owners and buyers with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
 // wallet's own.
 import type { Account, Chain, Client, Transport } from 'viem'
 import {
@@ -36,7 +36,7 @@ export interface BuyOptions extends FollowOptions {
 
 /**
  * Buys a node: quotes the tier, sends the transfer, reports it and follows it to the node. Throws a WalletError where
- * nothing was sent. Whatever is thrown after `onSent` was called, the payment goes its way: `followPayment` with its hash.
+ * nothing was sent. After `onSent` was called, the payment proceeds even if this throws: use `followPayment` with its hash.
  */
 export async function buy(
   ledger: LedgerClient,
@@ -57,7 +57,7 @@ export async function buy(
 }
 
 export interface WithdrawOptions {
-  /** Where the ether goes; the wallet itself unless said otherwise. */
+  /** The receiver of the ether; by default the wallet itself. */
   to?: Hex
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void

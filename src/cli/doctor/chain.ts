@@ -117,7 +117,7 @@ async function lookAtFactory(chain: ChainPart, rpc: Rpc, [first]: readonly Provi
   return findings
 }
 
-/** How far back a guard may lie. Below, what was signed ends earlier than by its own time, and is signed anew. */
+/** The age that a guard's block may have. Past it, a transaction expires before its own deadline, and is signed again. */
 function reach(historyUsable: boolean | null): string {
   if (historyUsable === null) return '; whether also beyond the last 256 cannot be seen yet'
   return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', of the last 256 alone: it has no EIP-2935'

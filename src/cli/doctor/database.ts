@@ -6,7 +6,7 @@ import { connect, type Pool } from '../../db/sql.ts'
 import type { DatabasePart } from '../../parts.ts'
 import { type Finding, fail, look, ok, reasonOf, warn } from './finding.ts'
 
-/** What the migrations are written for. */
+/** The PostgreSQL version that the migrations are written for. */
 const VERSION_MIN = 15
 /** Between two machines that keep their time by the network. */
 const CLOCK_WARN_MS = 5_000

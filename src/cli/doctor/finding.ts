@@ -1,5 +1,5 @@
-// What one look of the doctor came to. A finding says what is, and where something is wrong what to do; "could not look" is a
-// finding of its own and never passes for well or ill.
+// The result of one check of the doctor. A finding gives the state and, where it is wrong, what to do. "Could not look" is a
+// finding of its own, and counts neither as well nor as ill.
 import { ChainFault } from '../../chain/faults.ts'
 import { isDatabaseDown } from '../../db/sql.ts'
 import { codeOf, messageOf } from '../../lib/errors.ts'
@@ -8,13 +8,13 @@ import { codeOf, messageOf } from '../../lib/errors.ts'
 export type Verdict = 'ok' | 'warn' | 'fail' | 'unknown'
 
 export interface Finding {
-  /** What was looked at: `database.schema`. Stable, for scripts. */
+  /** Name of the check: `database.schema`. Stable, for scripts. */
   readonly check: string
   readonly verdict: Verdict
   readonly says: string
-  /** What to do; null where nothing is to be done. */
+  /** The next step; null where there is nothing to do. */
   readonly todo: string | null
-  /** What was read, for scripts; null where it could not be. */
+  /** The value read, for scripts; null where it could not be read. */
   readonly reading: unknown
 }
 
@@ -47,7 +47,7 @@ export const unknown = (check: string, why: string): Finding => ({
   reading: null,
 })
 
-/** Looks; whatever it meets becomes a finding, so that one part that is down keeps nothing else from being looked at. */
+/** Runs one check; an error becomes a finding, so that one part that is down does not stop the other checks. */
 export async function look(check: string, body: () => Promise<Finding | readonly Finding[]>): Promise<Finding[]> {
   try {
     return [await body()].flat()
@@ -56,7 +56,7 @@ export async function look(check: string, body: () => Promise<Finding | readonly
   }
 }
 
-/** Why something could not be looked at, in a few words without secrets. */
+/** Reason that a check could not look, in a few words without secrets. */
 export function reasonOf(error: unknown): string {
   if (isDatabaseDown(error)) return `the database does not answer (${codeOf(error)})`
   if (error instanceof ChainFault) return `the chain does not answer: ${error.message}`

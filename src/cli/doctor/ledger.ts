@@ -22,7 +22,7 @@ const UNPAID_MAX = 20
 
 export interface LedgerOptions {
   staleAfterSec: number
-  /** Whether the service's own timer runs the passes. */
+  /** True if the service's own timer runs the passes. */
   timer: boolean
   quoteTier: string | null
   paymentAddress: Address | null

@@ -69,7 +69,7 @@ function lookAtContractPause({ paused }: OwnersPowers): Finding[] {
   return [warn('owner.pause', 'the contract is paused: nothing is opened, minted or credited', todo)]
 }
 
-/** What of a stolen key the ledger shows. */
+/** Looks for traces of a stolen key in the ledger. */
 export async function lookAtThefts(pool: Pool): Promise<Finding[]> {
   const { foreign, refs } = await readThefts(pool)
   const unusual = await readUnusualCohorts(pool)

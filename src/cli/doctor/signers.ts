@@ -18,7 +18,7 @@ import { type Finding, fail, look, ok, reasonOf, unknown } from './finding.ts'
 
 const ROLES: readonly AccountRole[] = ['minter', 'distributor']
 
-/** What could be opened, and a finding for each key that could not. */
+/** The keys that could be opened, and a finding for each that could not. */
 export interface OpenedKeys {
   readonly keys: Keys
   readonly findings: readonly Finding[]
@@ -87,7 +87,7 @@ async function askSigner(role: AccountRole, signer: Signer, chain: ChainPart): P
   }
 }
 
-/** What the passes met: on an instance without keys that is all there is to know. */
+/** Reads the refusals that the passes met: the only evidence on an instance without keys. */
 export async function lookAtRefusals(pool: Pool): Promise<Finding[]> {
   const troubles = await readSignerTroubles(pool)
   if (troubles.length === 0) return [ok('passes.signers', 'no signer refused what it was last asked for')]

@@ -12,7 +12,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANOTHER = 'Change it with "node-ledger wallets set" to a wallet without code whose key no server holds.'
 
-/** Whether buyers should be told that address: it is none of the accounts that send, and what its code sends can be seen. */
+/** Checks that buyers can be given that address: it is none of the accounts that send, and its code's sends can be seen. */
 export async function lookAtWalletKey(chain: ChainPart, rpc: Rpc, pool: Pool | null): Promise<Finding[]> {
   const check = 'wallet.key'
   const sold = pool && (await readWalletInForce(pool))
@@ -29,7 +29,7 @@ export async function lookAtWalletKey(chain: ChainPart, rpc: Rpc, pool: Pool | n
   return [ok(check, 'the payments wallet is none of the accounts that send', { paymentAddress })]
 }
 
-/** Whether the ledger sells by a wallet, whether the environment names it, and what is still watched beside it. */
+/** Checks that the ledger has a payments wallet, that the environment names it, and lists others still watched. */
 export async function lookAtWalletChange(pool: Pool, named: Address | null): Promise<Finding[]> {
   const check = 'wallet.ledger'
   const [wallets, wallet] = [await readPaymentWallets(pool), await readWalletInForce(pool)]

@@ -12,7 +12,7 @@ import { type Finding, fail, look, ok, unknown, warn } from './finding.ts'
 const LOOKUP_MS = 5_000
 const CHECK = 'webhooks'
 
-/** `pool` is null where there is no ledger that would say who is told. */
+/** `pool` is null where there is no ledger with endpoints. */
 export async function lookAtWebhooks({ urls, allowPrivate }: WebhooksConfig, pool: Pool | null): Promise<Finding[]> {
   return await look(CHECK, async () => {
     if (!pool) return unknown(CHECK, 'there is no ledger to ask who is told')
@@ -31,7 +31,7 @@ export async function lookAtWebhooks({ urls, allowPrivate }: WebhooksConfig, poo
   })
 }
 
-/** What keeps anything from being sent there; null where nothing does. */
+/** The obstacle to sending there; null where there is none. */
 async function lookAtHost(endpoint: string, url: string, allowPrivate: boolean): Promise<Finding | null> {
   try {
     const isPublic = await inTime('the resolver', LOOKUP_MS, isPublicTarget(new URL(url)))

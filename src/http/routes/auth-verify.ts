@@ -1,5 +1,5 @@
-// POST /api/auth/verify: signs in whoever signed this browser's nonce. The nonce is spent by the attempt, whatever comes
-// of it, on every instance; the address is accepted only if the signature recovers to it.
+// POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce, successful
+// or not, on every instance; the address is accepted only if the signature recovers to it.
 import { createHash } from 'node:crypto'
 import { spendNonce } from '../../db/nonces.ts'
 import type { Address } from '../../domain/units.ts'

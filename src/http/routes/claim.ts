@@ -12,10 +12,10 @@ import type { Outcome, Route } from '../route.ts'
 import { SingleFlight } from '../single-flight.ts'
 import type { Tools } from '../tools.ts'
 
-/** Claims that may ask the chain at a time, and those that may wait for one of them; more are told to come back. */
+/** Claims that may ask the chain at a time, and those that may wait for one of them; more are answered 503. */
 const CONCURRENCY_MAX = 8
 const WAITING_MAX = 64
-/** A hash the chain did not know is not asked for again this soon, whoever claims it. */
+/** Time in which a hash that the chain did not know is not asked for again, for any caller. */
 const UNKNOWN_KEPT_MS = 2_000
 /** A claim follows the chain to the payment's block; past this the caller polls. */
 const DEADLINE_MS = 20_000
@@ -54,7 +54,7 @@ async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<
     case 'pending':
       return refuse('notYetKnown')
     case 'notASale':
-      // Without a payments wallet nothing can be a sale, whatever it was meant to be.
+      // Without a payments wallet nothing can be a sale.
       return refuse((await ask(readWalletInForce)) === null ? 'noPaymentAddress' : 'notASale')
     case 'dust':
       return refuse('dust')

@@ -34,7 +34,7 @@ function madeOnce(make: () => Promise<Document>): () => Promise<Page> {
     page ??= make()
       .then((document) => pageOf(JSON.stringify(document)))
       .catch((error) => {
-        // What failed may go well the next time.
+        // A failed read may succeed the next time.
         page = undefined
         throw error
       })

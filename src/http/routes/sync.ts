@@ -52,7 +52,7 @@ function lookUp(syncer: NonNullable<Tools['deps']['syncer']>, wanted: Wanted): P
   return wanted.txHash === null ? syncer.byNodeId(wanted.nodeId) : syncer.byTransaction(wanted.txHash)
 }
 
-/** What is answered where no node was found, by what was asked for. */
+/** The answer where no node was found, by the kind of request. */
 const REFUSED = {
   following: { byTransaction: 'stillFollowing', byNodeId: 'stillFollowing' },
   notFound: { byTransaction: 'mintNotConfirmed', byNodeId: 'nodeNotMinted' },

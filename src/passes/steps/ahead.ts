@@ -17,7 +17,7 @@ export interface Reading {
   after(place: Place): Promise<ObservedRange | null>
   /** Begins to read the next range. A fault waits until somebody asks for it. */
   beginAfter(range: ObservedRange): void
-  /** Waits for what was begun and nobody asked for. */
+  /** Waits for reads that were begun and never asked for. */
   end(): Promise<void>
 }
 

@@ -43,7 +43,7 @@ export async function auditWallet(ctx: AuditContext, cursor: Cursor, run: RunLim
 /** Files one residue, or begins the books. @returns its value, negative where it left; null when there is no more to be done now. */
 async function auditOnce(ctx: AuditContext, cursor: Cursor, address: Address): Promise<bigint | null> {
   const books = await wallet.readBooks(ctx.pool, address)
-  // Somebody followed on meanwhile: his run audits.
+  // Another run has followed on meanwhile: that one audits.
   if (books?.cursor.hash !== cursor.hash) return null
   const isClosed = books.closedBlock !== null && books.closedBlock < cursor.number
   const upTo = isClosed ? await blockAt(ctx, books.closedBlock as number) : cursor
@@ -200,7 +200,7 @@ async function file(
   })
 }
 
-/** Runs `body` while nobody follows or rewinds, if the books are still those that were read. False when they are not. */
+/** Runs `body` under the cursor's lock, if the books are still those that were read. False when they are not. */
 function underCursor(
   ctx: LedgerDb,
   books: wallet.Books,

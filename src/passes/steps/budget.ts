@@ -14,15 +14,15 @@ import type { BudgetAnswer } from '../outcomes.ts'
 /** A budget is used by a mint a block at most, and is refilled by people. */
 const EVERY_SEC = 60
 
-/** What is known of what the owner allows; kept as the setting `budget`. */
+/** The owner's budget as last read; kept as the setting `budget`. */
 export interface KnownBudget extends BudgetNeed {
   nodes: number
   cohorts: number
   floorWei: string
   ceilingWei: string
-  /** What there is too little of for a week as the last one, or for one more tier. */
+  /** The parts that do not suffice for a week like the last one, or for one more tier. */
   low: ('nodes' | 'cohorts')[]
-  /** What there was nothing left of when something waited for it. */
+  /** The part that was spent while work waited for it. */
   spent: BudgetAnswer
 }
 

@@ -1,4 +1,4 @@
-// What a transaction of ours would offer for gas now. It cannot send.
+// The gas fees that our transactions would offer now. It cannot send.
 import type { AccountReader, Fees } from '../../chain/port.ts'
 import { readFees } from '../../db/fees.ts'
 import { type FeeRules, feeLimits } from '../../domain/fees.ts'

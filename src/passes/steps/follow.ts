@@ -39,7 +39,7 @@ export interface Followed {
   fromBlock: number | null
   toBlock: number | null
   head: Block
-  /** Where the ledger stands now; null only before the first block was stored. */
+  /** The ledger's block now; null only before the first block was stored. */
   cursor: Cursor | null
   detected: number
   minted: number
@@ -142,7 +142,7 @@ async function canonicalCursor(
 
 /**
  * The highest stored block, at or below `top`, that is still canonical: stored headers agree up to it and not beyond. Null where none is
- * and the ledger may begin anew.
+ * and the ledger may start over.
  */
 async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: number): Promise<Block | null> {
   const oldest = await oldestBlockNumber(ctx.pool)

@@ -16,7 +16,7 @@ const EVERY_SEC = 60
 /** A transaction before any was sent: a mint of one node takes less than this. */
 const USUAL_GAS = 200_000n
 
-/** What is known of a sender's funds; kept as the setting `funds minter` or `funds distributor`. */
+/** A sender's funds as last read; kept as the setting `funds minter` or `funds distributor`. */
 export interface Funds {
   sender: string
   address: string

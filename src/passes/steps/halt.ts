@@ -108,7 +108,7 @@ export async function refuseOtherHistory(ctx: LedgerDb & ChainRead & RuledBy<Fol
 
 /**
  * Throws the halt of a chain that agrees with no stored header, the oldest of them that of block `oldest`. Not where that was the first to be
- * followed and the chain has this ledger's first block: then there is nothing older that could be lost by beginning anew.
+ * followed and the chain has this ledger's first block: then starting over can lose nothing older.
  */
 export async function refuseTooDeep(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, oldest: number): Promise<void> {
   const isSameChain = await refuseOtherGenesis(ctx)
@@ -139,7 +139,7 @@ export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> 
   return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
 }
 
-/** Throws the halt of a chain with another block 0. @returns whether it has this ledger's; false where that cannot be told. */
+/** Throws the halt of a chain with another block 0. @returns whether it has this ledger's; false where that cannot be read. */
 async function refuseOtherGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
   const identity = await readIdentity(ctx)
   // The embedded chain makes a new first block at every start.

@@ -1,5 +1,5 @@
-// Judges, all at once, what cannot be a sale whatever its wallet holds or has paid for: transfers that failed, and amounts that were never the
-// price of a tier. They wait for no fact and for no other payment, and so many of them hold nobody up.
+// Judges, all at once, transfers that cannot be a sale by any fact about their wallet: failed ones, and amounts that were never the
+// price of a tier. They depend on no fact and no other payment, so that many of them delay no buyer.
 import { writeVerdicts } from '../../db/moves.ts'
 import type { Payment } from '../../db/payments.ts'
 import { readDeniedSenders } from '../../db/senders.ts'
@@ -16,7 +16,7 @@ interface UnpricedBasis {
   operators: readonly Address[]
 }
 
-/** Whether a payment is none that anything about its wallet could make a sale. */
+/** True if no fact about its wallet could make the payment a sale. */
 export function isUnpriced(versions: readonly TierVersion[], payment: Payment): boolean {
   return !payment.succeeded || selectTier(versions, payment).kind === 'none'
 }
@@ -52,7 +52,7 @@ export async function judgeUnpriced(
   return held
 }
 
-/** Where a payment was seen when it was judged, as its evidence has it. */
+/** The place of a payment when it was judged, for its evidence. */
 export const seenAt = ({ wallet, from, blockNumber, blockHash }: Payment) => ({ wallet, from, blockNumber, blockHash })
 
 /** The block of a payment. */

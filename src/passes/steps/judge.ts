@@ -57,7 +57,7 @@ export async function judge(
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
-  // What is judged is minted and credited, by terms that somebody has to enter first.
+  // Judged payments are minted and credited, by terms that the operator has to enter first.
   if (!(await hasTerms(ctx.pool))) return judged
   // A flood of what is no sale must not fill a run before a buyer is looked at.
   const open = { states: ['seen' as const], upToBlock, now: cursor.time }
@@ -68,7 +68,7 @@ export async function judge(
   ]
   if (seen.length === 0 && !full) return judged
   const walletMax = await ctx.contract.maxPerWallet()
-  // A wallet may have room again: judged anew at every run. Those of full ones are left out, or they would take all the time there is.
+  // A wallet may have room again: judged again at every run. Those of full ones are left out, or they would take the whole run.
   const roomy = full
     ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit: JUDGED_MAX })
     : []
@@ -97,7 +97,7 @@ export async function judge(
 type Note = (verdict: Verdict['kind'] | 'unchanged') => void
 
 /**
- * Judges what needs no holding: readings take as long as a provider lets them wait, and keep nobody but their own wallet from being judged.
+ * Judges payments that need no holding. A slow reading of a holding delays only the payments of its own wallet.
  * @returns by wallet, in order, the payments from the first on that needs one.
  */
 async function judgeWithoutHoldings(
@@ -141,7 +141,7 @@ async function judgeWithHoldings(
   }
 }
 
-/** What is the same for all payments of one run. */
+/** The facts shared by all payments of one run. */
 interface JudgingBasis {
   wallets: PaymentWallet[]
   versions: TierVersion[]
@@ -244,7 +244,7 @@ async function decide(
   })
 }
 
-/** How a verdict of the rules is stored. */
+/** Turns a verdict of the rules into the decision to store. */
 function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: Evidence): Decision {
   const judged = { evidence, by: 'pass' }
   switch (verdict.kind) {
@@ -257,7 +257,7 @@ function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: 
   }
 }
 
-/** The operator has released it, whatever the rules say: only the contract's cap held it up. */
+/** Mints a payment that the operator has released against the rules: only the contract's cap held it up. */
 async function mintWithRoom(
   sql: Sql,
   basis: JudgingBasis,

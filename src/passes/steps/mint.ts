@@ -28,17 +28,17 @@ type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
 
 /** Cohorts opened in one transaction at most: about 50,000 gas each. */
 const OPENINGS_MAX = 100
-/** How long a payment waits for a round that skips turns, in block time from its own block on, before a cohort is opened for it. */
+/** The longest wait of a payment for a round that skips turns, in block time from its own block on; then a cohort is opened for it. */
 const SKIP_AWAITED_SEC = 300
 
-/** Why a call may be refused where another one would not be. */
+/** Refusals of one call that need not apply to another. */
 const OF_THE_CALL: readonly string[] = ['reverts', 'overGasCap', 'insufficientFunds']
 
-/** What came of minting. */
+/** The result of minting. */
 export interface Minted {
   /** The one transaction; null where there was nothing to send. */
   sent: Sent | null
-  /** What the minter's budget had nothing left of, though something waits for it. */
+  /** The part of the minter's budget that is spent while work waits for it. */
   budgetSpent: BudgetAnswer
 }
 
@@ -92,8 +92,8 @@ function batchOf(
 }
 
 /**
- * Whether turns that come due are neither paid nor skipped for as long as it may take: the contract names no distributor, or the terms call
- * them not owed and the contract's owner has not said so yet. By phases, a cohort would then be opened for each slot, without end.
+ * True if due turns are neither paid nor skipped for an unknown time: the contract names no distributor, or the terms call
+ * them not owed and the contract's owner has not confirmed it yet. By phases, a cohort would then be opened for each slot, without end.
  */
 async function areTurnsStanding({ contract }: FactoryRead, cursor: Cursor, { terms, windows }: Owed): Promise<boolean> {
   return turnFate(terms, windows, cursor.time) === 'delay' || (await contract.distributor(cursor.number)) === null
@@ -144,8 +144,8 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
 }
 
 /**
- * What has to be opened: for every tier on sale, and for tiers of accepted payments that are on sale no more. Not where a round is about to
- * make room in a cohort that there is.
+ * Plans the cohorts to open: for every tier on sale, and for tiers of accepted payments that are off sale. None where a round is about to
+ * make room in an existing cohort.
  */
 async function planOpenings(
   ctx: LedgerDb & FactoryRead,
@@ -166,7 +166,7 @@ async function planOpenings(
   return needed.slice(0, OPENINGS_MAX)
 }
 
-/** Which turns the distributor will skip for nodes that wait: none where nobody waits, or there is no distributor. */
+/** The turns that the distributor will skip for nodes that wait: none where no node waits, or there is no distributor. */
 async function readSkippable(
   { contract }: FactoryRead,
   { number }: Cursor,

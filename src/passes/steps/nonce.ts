@@ -1,5 +1,5 @@
-// Which nonce an account's next transaction has. The ledger knows what followed blocks hold: a provider that says less lags, and more is
-// believed only where all providers say so for long, or the operator does. It cannot send.
+// Finds the nonce of an account's next transaction. The ledger knows the transactions of followed blocks. A provider that says less lags.
+// More is believed only where all providers say so for long, or the operator does. It cannot send.
 import type { Sender } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks.ts'
 import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/nonce-ahead.ts'
@@ -60,15 +60,15 @@ interface Ahead {
   known: KnownNonces
   /** The least that any provider says of the latest block. */
   now: number
-  /** What they say of the followed block; null where they do not agree. */
+  /** Their answer at the followed block; null where they do not agree. */
   at: number | null
 }
 
-/** Told once, asked again in each run, and believed once the chain has gone on for long enough or the operator says so. */
+/** Logs it once, asks again in each run, and believes it once the chain has gone on for long enough or the operator says so. */
 async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, said: Ahead): Promise<NonceReading> {
   const { known, now, at } = said
   const noted = await readNonceAhead(ctx.pool, sender.address)
-  // Noted on a fork that is gone: the time begins anew.
+  // Noted on a fork that is gone: the time starts over.
   const since = noted && noted.sinceBlock <= cursor.number ? noted : null
   if (!since) await note(ctx, { sender, cursor }, said)
   const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
@@ -89,7 +89,7 @@ async function note(ctx: LedgerDb, { sender, cursor }: Account, { known, now }: 
   })
 }
 
-/** What the account has used is used: what waits below can never be mined, and what it was for is made anew. */
+/** Accepts the account's nonce: transactions below it can never be mined, and are made again. */
 async function takeOver(
   ctx: LedgerDb & Logging,
   { sender, cursor }: Account,
@@ -108,7 +108,7 @@ async function takeOver(
   })
 }
 
-/** What all say who say anything; null where two of them differ, and where only one of several does. */
+/** The nonce on which all answers agree; null where two differ, and where only one of several providers answers. */
 export function agreedNonce(nonces: readonly (number | null)[]): number | null {
   const said = nonces.filter((nonce) => nonce !== null)
   const [first = null, ...others] = said

@@ -33,7 +33,7 @@ type PricedTurn = Turn & TurnTerms
 /** The plan, and every due cohort with what the amounts of its turns came from. */
 export interface DueRound {
   plan: RoundPlan
-  /** What the ledger said when it was planned, and what the contract lets a turn pay. */
+  /** The ledger's terms at the time of planning, and the contract's bounds of a turn. */
   basis: TermsBasis
   bounds: TurnBounds | null
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
@@ -50,7 +50,7 @@ async function readBasis(sql: Sql): Promise<TermsBasis> {
 }
 
 /**
- * Throws where terms or tiers are others than a round was planned by. Run in the transaction that stores its intent: whoever enters some waits
+ * Throws where terms or tiers have changed since a round was planned. Run in the transaction that stores its intent: new entries wait
  * for its end.
  */
 export async function holdToTerms(sql: Sql, basis: TermsBasis): Promise<void> {
@@ -59,7 +59,7 @@ export async function holdToTerms(sql: Sql, basis: TermsBasis): Promise<void> {
     throw new Error('terms were entered while a round was being signed; the next run plans it again')
 }
 
-/** What a round is planned from besides the ledger. */
+/** The inputs of a round's plan besides the ledger. */
 export interface RoundBasis {
   cursor: Cursor
   /** Null: not known. */
@@ -82,7 +82,7 @@ interface Candidate {
   payable: PayableCohort
 }
 
-/** How often a round's turns are shared again without cohorts that turned out to lie outside the bounds. */
+/** Most times that a round's turns are shared again without cohorts that turned out to lie outside the bounds. */
 const SHARES_MAX = 10
 
 /** Plans the next round as of the cursor. Odd cohorts are not credited. */
@@ -91,7 +91,7 @@ export async function planDueRound(ctx: LedgerDb & ChainRead, { bounds, cursor, 
   const [basis, windows] = await Promise.all([readBasis(ctx.pool), readWindows(ctx.pool)])
   const reader = termsReader(ctx, cursor.number)
   const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
-  // The first turn of each tells which can be computed at all; the others share the round.
+  // The first turn of each shows if it can be computed at all; the others share the round.
   for (const candidate of candidates) await price(reader, candidate, Math.min(1, candidate.payable.payable))
   const planned = candidates.map((candidate) => candidate.planned)
   const sharing = candidates.filter(

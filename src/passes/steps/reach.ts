@@ -11,7 +11,7 @@ import type { PaymentsOutcome } from '../outcomes.ts'
 /** Pauses between two questions whether there is a new block. */
 const HEAD_PAUSES = 5
 
-/** The newest block for which a whole run has done what it could: another run tells nothing more. */
+/** The newest block for which a whole run has done all it could: another run would change nothing. */
 export interface Looks {
   lookedAt: Hash | null
 }

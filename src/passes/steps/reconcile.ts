@@ -1,6 +1,6 @@
-// Holds the ledger against the contract at the followed block: counters and cohorts every time, nodes in a rolling window, and whatever is on
-// record as differing. Every difference is reported, and stays on record until the two agree on it. Then nodes that the ledger lacks are
-// inserted from their own events, and so is what it lacks of a node's transfers, withdrawals and expulsion.
+// Compares the ledger with the contract at the followed block: counters and cohorts every time, nodes in a rolling window, and every
+// recorded difference. Each difference is reported, and stays on record until the two agree. Then nodes that the ledger lacks are
+// inserted from their own events, and so are missing transfers, withdrawals and expulsions.
 import type { ChainNode } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks.ts'
 import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../../db/cohorts.ts'
@@ -44,12 +44,12 @@ const FAILURES_MAX = 3
 const NAMED_MAX = 100
 /** Cohorts compared in one run at most: ten requests. All there are, unless tiers and intervals have changed often. */
 const COHORTS_MAX = 1_000
-/** What differs about a node where an event of it was not followed. */
+/** Fields of a node that differ where an event of it was not followed. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
 export interface Reconciled {
   inserted: number
-  /** What differs; nothing where something was repaired, which the next run compares again. */
+  /** The differences; none where something was repaired, which the next run compares again. */
   drifts: Drift[]
 }
 
@@ -94,23 +94,23 @@ export async function reconcileWindow(
   // The contract was asked by the block's number: where the chain has another block there by now, that is no drift.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
-  // Told before anything is repaired: a repair may fail, or never come to its end.
+  // Reported before any repair: a repair may fail, or never end.
   await report(ctx, drifts)
   const repaired = await repair(ctx, cursor, drifts, counters.lastNodeId)
-  // What was repaired is compared again at the next run; the record stands until then.
+  // The next run compares repaired entries again; the record stays until then.
   return { result: { inserted: repaired, drifts: repaired > 0 ? [] : drifts }, next }
 }
 
 const standsAt = async ({ pool }: LedgerDb, { hash }: Cursor) => (await readCursor(pool))?.hash === hash
 
-/** What is on record and within the window was compared twice. */
+/** Removes duplicates: recorded differences within the window are compared twice. */
 const onceEach = (drifts: readonly Drift[]) => [
   ...new Map(drifts.map((drift) => [JSON.stringify(drift), drift])).values(),
 ]
 
 /**
- * Compares a window of ids step by step. Whatever ends it early, the next run goes on from there: a step during which somebody followed on says
- * nothing, and those before it still hold.
+ * Compares a window of ids step by step. If it ends early, the next run continues from there. A step during which the ledger followed on
+ * proves nothing; those before it still hold.
  */
 async function compareWindow(
   ctx: LedgerDb & FactoryRead,
@@ -264,7 +264,7 @@ async function insertNode(
     const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === mint.cohort)
     if (!known) return false
     const before = await nodes.sumCreditsBefore(sql, mint.cohort, { blockNumber: mint.blockNumber, rounds })
-    // What one that was expelled was credited says nothing about the cohort that it left.
+    // The credits of an expelled node prove nothing about the cohort that it left.
     const perNodeAtMintWei = expulsions.length > 0 ? before.perNodeWei : wei(known.perNodeWei - node.creditedWei)
     const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint: before.credits }
     await nodes.insertNodes(sql, [row])
@@ -342,7 +342,7 @@ async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint):
   })
 }
 
-/** Tells the operator, once for each new state of affairs. */
+/** Alerts the operator, once for each new state of affairs. */
 async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
   const changed = await writeSetting(ctx.pool, 'drift', drifts, 'pass')
   if (!changed || drifts.length === 0) return

@@ -74,7 +74,7 @@ export async function rewindTo(
   return rewound
 }
 
-/** Tells of payments that were, or are about to be, paid back, and are gone with their blocks: they may never have been received. */
+/** Reports refunded payments, or those about to be, whose blocks are gone: they may never have been received. */
 async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
   for (const { ref, refundTxHash, valueWei } of refunded) {
     const detail = { refundTxHash, valueWei: valueWei.toString() }

@@ -23,7 +23,7 @@ const SIMULATIONS_MAX = 48
 
 type PlannedRound = Pick<DueRound, 'plan' | 'basis' | 'bounds'>
 
-/** What came of a plan: the part of it that was tried last, and its round. */
+/** The result of a plan: the part of it that was tried last, and its round. */
 export interface SentRound {
   round: number
   plan: RoundPlan
@@ -102,7 +102,7 @@ async function withoutFaults(
 ): Promise<RoundPlan> {
   let simulations = 0
   async function sound(sender: Sender, credits: readonly PlannedCredit[]): Promise<readonly PlannedCredit[]> {
-    // What is not known to be sound waits for the next run.
+    // Cohorts not yet known to be sound wait for the next run.
     if (simulations++ >= SIMULATIONS_MAX) return []
     const outcome = await sender.estimate(callOf(ctx, sending, round, planOf(plan, credits)))
     if (outcome.kind !== 'reverts') return credits
@@ -117,7 +117,7 @@ async function withoutFaults(
   return planOf(plan, kept)
 }
 
-/** Tells the operator, once for each new set of cohorts. The reconciler compares all of them with the contract. */
+/** Alerts the operator, once for each new set of cohorts. The reconciler compares all of them with the contract. */
 async function report(ctx: LedgerDb & Logging, refused: RoundPlan, sound: RoundPlan): Promise<void> {
   const kept = new Set(sound.credits.map(({ cohort }) => cohort))
   const cohorts = refused.credits.map(({ cohort }) => cohort).filter((cohort) => !kept.has(cohort))

@@ -26,7 +26,7 @@ type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'interva
 export interface TermsReader {
   /**
    * Terms of a turn that is owed since `due`; fields are null where the ledger has none, or where the seed block is not there yet. A
-   * ledger begun anew knows none from before it was: then the first it knows, or the turn, and all after it, could never be paid.
+   * new ledger has none from before its own start: then the first it has, or the turn, and all after it, could never be paid.
    */
   owed(tierNo: number, due: number): Promise<TurnTerms>
   /**
@@ -103,7 +103,7 @@ function singlesOf(looked: readonly (Looked & { due: number })[], cohort: number
   return sumWei(first.map((turn) => turn.amountWei ?? wei(0n))) === amountWei ? first : by('inForce')
 }
 
-/** What terms come to for a cohort's turn; null where one of them is missing. */
+/** The amount of a cohort's turn by its terms; null where one of them is missing. */
 export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort: number, due: number): Wei | null {
   if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
   return turnAmountWei(turnDigest(seed, cohort, due), { minWei, maxWei }, payoutBps)

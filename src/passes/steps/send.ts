@@ -17,7 +17,7 @@ type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
 /** Reverts in a row, of calls that a simulation had let through, after which a sender rests: something is wrong that costs gas. */
 const REVERTS_MAX = 3
-/** How long it rests, in block time from the last one; then it tries once, and rests again should that revert. */
+/** Length of the rest, in block time from the last revert; then it tries once, and rests again if that reverts. */
 const REST_SEC = 900
 
 /** An account that sends in one run of its pass, as of the followed block, for as long as the run holds its lock. */
@@ -47,7 +47,7 @@ export type Sent =
         | 'notSigned'
         | 'nonceUnknown'
       detail: string
-      /** Where the sender's ether falls short of what the call needs. */
+      /** Set where the sender's ether falls short of what the call needs. */
       short?: { hasWei: bigint; needsWei: bigint }
     }
 
@@ -129,7 +129,7 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
     throw new Error('the ledger was taken back while a call was being signed; the next run makes it anew')
 }
 
-/** Why a sender must not send now: its last transactions reverted one after the other. Null when it may. */
+/** The reason that a sender must rest: its last transactions reverted one after the other. Null when it may send. */
 async function restOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
   const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
   // A last one whose header is pruned was long ago.
@@ -161,9 +161,9 @@ export async function settleOutstanding(ctx: SendContext, sending: SenderRun): P
     return true
   }
   const accountNonce = reading.now
-  // Where the outbox does not know, the account as of the followed block: one that lags has no such block.
+  // Where the outbox does not know, asks for the account at the followed block: a lagging provider has no such block.
   const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
-  // Both sides say that nobody has used it, neither a block that was followed nor one that the provider knows.
+  // Both sides say that it is unused: no followed block has it, and no block that the provider knows.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   for (const intent of pending) {
     const view = { headBlock: cursor.number, accountNonce, feesNow: fees, feeCapWei: ctx.rules.feeCapWei }
@@ -221,7 +221,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   const call = lapsed ? nothing(ctx, sending) : reviveCall(intent.call)
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
-  // What is signed already may yet be mined.
+  // A transaction already signed may yet be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
   const said = lapsed ? 'fee raised, for a call that does nothing: the former one has lapsed' : 'fee raised'
@@ -230,7 +230,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   await handOver(ctx, sending, signed, 'resend.sent')
 }
 
-/** A signer that does not sign now is no reason to stop the pass: whatever waits for it waits until the next run. */
+/** Lets the pass go on when the signer does not sign now: its work waits until the next run. */
 async function signedOrNot<T>(ctx: Logging, signing: Promise<T>): Promise<T | SignerFault> {
   try {
     return await signing

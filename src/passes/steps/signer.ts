@@ -9,7 +9,7 @@ import { wei } from '../../domain/units.ts'
 import type { AccountRole, LedgerDb, Logging } from '../context.ts'
 import type { SignerAnswer } from '../outcomes.ts'
 
-/** What each account signs in earnest, without content: a signer with rules of its own lets it pass. */
+/** Calls that each account really signs, without content: a signer with rules of its own allows them. */
 const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
   minter: { kind: 'mint', orders: [], guard: null, validUntil: 0 },
   distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null, validUntil: 0 },

@@ -121,7 +121,7 @@ export async function storeRange(
   })
 }
 
-/** Whether a range was read for what the ledger has it read for now. */
+/** True if a range was read for everything that the ledger watches now. */
 function wasReadFor(read: Watching, now: Watching): boolean {
   return isDeepStrictEqual(read.wallets, now.wallets) && now.senders.every((sender) => read.senders.includes(sender))
 }
@@ -197,14 +197,14 @@ async function settlePayments(
 const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'intervalSet') =>
   events.flatMap((event) => (event.kind === kind ? [event.cohort] : []))
 
-/** Tells of cohorts that are none of the service's: they take no mints, and are not credited. */
+/** Reports cohorts that are not the service's: they take no mints, and are not credited. */
 async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
   if (opened.length === 0) return
   for (const { cohort, ...detail } of await readOddCohorts(sql, opened))
     await raiseAlarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
 }
 
-/** Gives payments their nodes, holds those whose ref another node has taken, and tells of what an operator has to look at. */
+/** Gives payments their nodes, holds those whose ref another node has taken, and reports cases that an operator has to look at. */
 export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Promise<void> {
   const { surprises, toConfirm, others } = await payments.adoptNodes(sql, refs)
   await alarmSurprises(ctx, sql, surprises)
@@ -222,7 +222,7 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
 
 const DECIDED: readonly PaymentState[] = ['refunded', 'dismissed', 'ignored']
 
-/** Tells of payments that were minted as they were not to be. What is about to be refunded must not be sent back any more. */
+/** Reports payments that were minted against their state. One that is about to be refunded must not be sent back any more. */
 async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly payments.MintSurprise[]): Promise<void> {
   for (const { ref, before, heldFor } of surprises) {
     const detail = { before, heldFor }
@@ -239,7 +239,7 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
   }
 }
 
-/** Tells of refs whose node was minted to another wallet. One that the wallet has given away since is no news. */
+/** Reports refs whose node was minted to another wallet. A node that the wallet has given away since is no news. */
 async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: LedgerChanges['refsTaken']): Promise<void> {
   if (taken.length === 0) return
   const mintedTo = await readMintedTo(

@@ -1,4 +1,4 @@
-// How every act of the operator's is asked for: a button, a dialog that says what it will do, one confirmation, and what it did.
+// The form of every act of the operator's: a button, a dialog that says what it will do, one confirmation, and what it did.
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failed } from '../ui/states.tsx'
@@ -18,13 +18,13 @@ export interface ActField {
 
 interface ActProps {
   label: string
-  /** What it will do, in words. */
+  /** Text of the dialog: the effect of the act. */
   says: ReactNode
   path: string
   fields?: readonly ActField[]
-  /** What is sent whatever the fields hold. */
+  /** Fixed part of the body. */
   body?: object
-  /** What it did, in words. */
+  /** Text for the result. */
   did: (answer: Record<string, unknown>) => ReactNode
   danger?: boolean
   main?: boolean

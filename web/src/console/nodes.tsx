@@ -1,4 +1,4 @@
-// Nodes that nobody paid for: they may come from a stolen key, so that their groups are credited nothing until each has been granted.
+// Nodes without a payment: they may come from a stolen key, so that their groups are credited nothing until each has been granted.
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Address, Hash, Mark, Time } from '../ui/facts.tsx'

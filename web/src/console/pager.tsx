@@ -38,14 +38,14 @@ export function Pager({ place: { cursor, go }, next }: { place: Place; next: str
 }
 
 interface ChoiceProps {
-  /** What is chosen, for who cannot see it. */
+  /** The choice's name, for screen readers. */
   label: string
   value: string
   choices: readonly (readonly [value: string, text: string])[]
   choose: (value: string) => void
 }
 
-/** Which rows of a list are shown. */
+/** Chooses the rows of a list. */
 export function Choice({ label, value, choices, choose }: ChoiceProps) {
   return (
     <label className="field">

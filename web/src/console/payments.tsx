@@ -1,4 +1,4 @@
-// What is held, the oldest first, with its evidence, and what may be decided about it.
+// Held payments, the oldest first, with their evidence, and the decisions that are open.
 import { useState } from 'react'
 import { ether } from '../format.ts'
 import { useTiers } from '../ledger.ts'
@@ -62,7 +62,7 @@ export function Payments() {
   )
 }
 
-/** What waits for a decision: the oldest first. */
+/** Sorts payments that wait for a decision: the oldest first. */
 function inOrder(payments: readonly Payment[], status: string): readonly Payment[] {
   return status === 'held' ? payments.toReversed() : payments
 }
@@ -165,7 +165,7 @@ export function Pairs({ of }: { of: Record<string, unknown> }) {
   )
 }
 
-/** Whatever a row of evidence holds, as text. */
+/** Any value of a row of evidence, as text. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (value instanceof Date) return value.toISOString()
@@ -229,7 +229,7 @@ function Refund({ payment, name }: { payment: Payment; name: string }) {
   )
 }
 
-/** What makes a node of a held payment. */
+/** The act that releases a held payment. */
 function Accept({ payment, name }: { payment: Payment; name: string }) {
   const tiers = useTiers()
   const choices = (tiers.data ?? []).map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)

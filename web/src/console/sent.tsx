@@ -1,4 +1,4 @@
-// What the service has sent, and what was done by whom.
+// The service's transactions, and the audit log.
 import { Address, Amount, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
@@ -67,7 +67,7 @@ const STUCK: readonly Column<StuckTransaction>[] = [
   },
 ]
 
-/** What keeps an account from sending; nothing where nothing does. */
+/** Obstacles that keep an account from sending; nothing where there are none. */
 function Stuck() {
   const found = useAdmin('transactions/stuck')
   return (

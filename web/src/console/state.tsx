@@ -1,4 +1,4 @@
-// How things stand: what needs a hand, the passes, and the ledger against the chain.
+// The overview: work for the operator, the passes, and the ledger against the chain.
 import { Link } from 'wouter'
 import { useCover, useHealth, useStats } from '../ledger.ts'
 import { Amount, Mark, Time, Unknown } from '../ui/facts.tsx'
@@ -69,7 +69,7 @@ interface HowManyProps {
   href: string
 }
 
-/** How many rows a list has, as far as its first page tells. */
+/** The number of rows of a list, as far as its first page shows. */
 function HowMany({ rows, next, href }: HowManyProps) {
   if (!rows) return <Unknown why="not known" />
   return (
@@ -102,7 +102,7 @@ const PASSES: readonly Column<PassRow>[] = [
   { heading: 'Outcome', cell: ({ outcome }) => <code className="outcome">{outcomeInWords(outcome ?? {})}</code> },
 ]
 
-/** What is not nothing of an outcome. */
+/** The parts of an outcome that are not empty. */
 function outcomeInWords(outcome: Record<string, unknown>): string {
   const told = Object.entries(outcome).filter(
     ([, value]) => value !== null && value !== 0 && value !== 0n && shown(value) !== '[]',

@@ -37,7 +37,7 @@ const FIELDS: readonly ActField[] = [
     ],
   },
 ]
-/** What a ledger without terms is asked besides. */
+/** Extra fields for a ledger without terms. */
 const FIRST: readonly ActField[] = [
   {
     name: 'before',
@@ -114,7 +114,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
   )
 }
 
-/** What a preview, or an entry, answers. */
+/** The answer of a preview or an entry. */
 function proposed(answer: Record<string, unknown>) {
   const { changed, entries, ownersTransaction } = answer as unknown as {
     changed: boolean

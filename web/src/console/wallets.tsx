@@ -1,4 +1,4 @@
-// The wallets that buyers pay to: which one they are told, from when a change holds, and which are still watched.
+// The wallets that buyers pay to: the present one, the time from which a change holds, and those still watched.
 import { Address, Mark, Time } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
@@ -64,7 +64,7 @@ function Changes() {
   )
 }
 
-/** What a preview, or a change, answers. */
+/** The answer of a preview or a change. */
 function proposed(answer: Record<string, unknown>) {
   const { wallet, before, fromBlock, fromTime, graceUntil, stolen } = answer as unknown as WalletChange
   if (before === null || graceUntil === null) return <p>Buyers pay to {wallet} from now on.</p>

@@ -1,4 +1,4 @@
-// Who is told of events, what was delivered and what not, and sending again. URLs and secrets are taken here, and never shown.
+// Webhook endpoints, their deliveries and redelivery. URLs and secrets are taken here, and never shown.
 import { useState } from 'react'
 import { Mark, Time, type Tone } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'

@@ -102,7 +102,7 @@ const COLUMNS: readonly Column<Node>[] = [
   },
 ]
 
-/** When the first of them is credited next; null where none is scheduled. */
+/** The time of the next credit of any of them; null where none is scheduled. */
 export function nextCredit(nodes: readonly Node[]): Date | null {
   const times = nodes.flatMap(({ nextCreditAt }) => nextCreditAt ?? [])
   return times.sort((a, b) => a.getTime() - b.getTime())[0] ?? null

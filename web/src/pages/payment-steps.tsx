@@ -15,7 +15,7 @@ const HELD_EVERY_MS = 15_000
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
 const FINAL: readonly Payment['status'][] = ['minted', 'refunded', 'dismissed']
 const STEPS = ['Seen in a block', 'Checked', 'Being minted', 'Minted'] as const
-/** How many of the steps each state has behind it. */
+/** The number of steps done in each state. */
 const DONE: Record<Payment['status'], number> = {
   orphaned: 0,
   seen: 1,

@@ -156,7 +156,7 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
   )
 }
 
-/** What a turn that stands alone was computed from. */
+/** The inputs of a single turn's computation. */
 function Terms({ turn }: { turn: Turn }) {
   return (
     <>

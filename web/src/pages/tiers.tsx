@@ -1,4 +1,4 @@
-// What is on sale, what it takes to buy it, and who sees to that.
+// The tiers on sale, their conditions, and the party that enforces each.
 import type { Tier } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { count, ether, times } from '../format.ts'
@@ -55,7 +55,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   )
 }
 
-/** What must be held to buy, in words. */
+/** The required holding of a tier, in words. */
 export function holdingInWords({ holdingWei, holdingToken, holdingSymbol, holdingDecimals }: Tier): string {
   if (holdingWei === 0n) return 'open to anyone'
   const symbol = holdingSymbol ?? `tokens of ${holdingToken}`

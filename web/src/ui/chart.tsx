@@ -23,7 +23,7 @@ export function Chart({ points, what }: { points: readonly Point[]; what: string
     let plot = draw(host, points, what)
     const resize = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: HEIGHT_PX }))
     resize.observe(host)
-    // The canvas takes its colours once: a change of theme draws it anew.
+    // The canvas takes its colours once: a change of theme redraws it.
     const redraw = () => {
       plot.destroy()
       plot = draw(host, points, what)

@@ -33,7 +33,7 @@ export function Dialog({ open, onClose, title, children }: DialogProps) {
   )
 }
 
-/** Where the focus goes when it closes: what was done may have taken away the button that opened it. */
+/** The element for the focus on closing: the act may have removed the button that opened it. */
 function backTo(opener: Element | null): HTMLElement | null {
   return opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1')
 }

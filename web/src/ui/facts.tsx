@@ -6,7 +6,7 @@ import { dollars, ether, exactTime, relativeTime, short } from '../format.ts'
 import { usePrice } from '../ledger.ts'
 import { CopyButton } from './copy.tsx'
 
-/** What stands where a reading could not be taken. */
+/** Stands where a reading could not be taken. */
 export function Unknown({ why = 'could not be checked' }: { why?: string }) {
   return <span className="unknown">{why}</span>
 }
@@ -98,5 +98,5 @@ function subscribe(listener: () => void) {
   }
 }
 
-/** Milliseconds since 1970, every five seconds anew. */
+/** Milliseconds since 1970, updated every five seconds. */
 const useNow = (): number => useSyncExternalStore(subscribe, () => now)

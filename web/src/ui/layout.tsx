@@ -1,11 +1,11 @@
-// What stands around all pages: where one can go, what is wrong with the service if anything is, and where things are.
+// The frame of all pages: navigation, a notice if the service is in trouble, and links to chain and contract.
 import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useDeployment, useHealth } from '../ledger.ts'
 import { Address, Time } from './facts.tsx'
 import { ThemeButton } from './theme.tsx'
 
-/** Where one can go, and which paths belong there. */
+/** Items of the navigation, each with its paths. */
 const PLACES = [
   ['/', 'Overview', /^\/$/],
   ['/tiers', 'Tiers', /^\/tiers/],

@@ -1,9 +1,9 @@
-// What a page shows before, instead of and after its facts: waiting, failure, nothing there. Designed once, used everywhere.
+// States of a page without facts: loading, failure, empty. Designed once, used everywhere.
 import { LedgerError } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import type { Reading } from '../ledger.ts'
 
-/** What will stand there: its place is kept, so that nothing below jumps when it comes. */
+/** Shape of the coming content: its place is kept, so that nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
 
 /** Shows a reading once it is there, its absence otherwise. A reading that fails later keeps the last one, and says so. */
@@ -72,7 +72,7 @@ function Lines({ of }: { of: number }) {
   )
 }
 
-/** What went wrong, in words, and a way to try again. */
+/** The failure in words, and a way to try again. */
 export function Failed({ error, retry }: { error: Error; retry?: (() => void) | undefined }) {
   return (
     <div className="notice bad" role="alert">

@@ -18,7 +18,7 @@ function Configured({ deployment, children }: { deployment: Deployment; children
   return <WagmiProvider config={config}>{children}</WagmiProvider>
 }
 
-/** The ledger's chain, as wallets are told of it when they do not know it. */
+/** The ledger's chain, in the form that adds it to a wallet. */
 function configFor({ chainId, rpcUrl, embedded }: Deployment) {
   const chain = defineChain({
     id: chainId,

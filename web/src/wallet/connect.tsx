@@ -75,7 +75,7 @@ function Wallets({ done }: { done: () => void }) {
   )
 }
 
-/** Where the wallet is on another chain: says so, and offers to switch. Null where all is well. */
+/** Reports a wallet on another chain, and offers to switch. Null where all is well. */
 export function WrongChain() {
   const wallet = useWallet()
   const { data: deployment } = useDeployment()

@@ -1,4 +1,4 @@
-// What wallets throw, as a sentence. They wrap their words in many layers; people need the innermost sense.
+// Turns wallets' errors into a sentence. They wrap their words in many layers; people need the innermost one.
 import { LedgerError } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { BaseError, InsufficientFundsError, UserRejectedRequestError } from 'viem'

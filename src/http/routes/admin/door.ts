@@ -9,7 +9,7 @@ const KEY_HEADER = 'x-admin-key'
 /** A hand that mistypes, and a script whose key has been changed, stay below. */
 const WRONG_KEYS_PER_MINUTE = 20
 
-/** What every route under /api/admin has in common. */
+/** The rules shared by every route under /api/admin. */
 export function door({ deps, isOwnOrigin }: Tools) {
   const keys = deps.settings.adminKeys
   return {
@@ -28,7 +28,7 @@ export function door({ deps, isOwnOrigin }: Tools) {
   } satisfies Partial<Route>
 }
 
-/** Whose key the call carries; null: nobody's. Compares with every key, so that the time does not tell which one matched. */
+/** The label of the key that the call carries; null: no match. Compares with every key, so that the time does not reveal which one matched. */
 export function labelOf({ raw }: Call, keys: Tools['deps']['settings']['adminKeys']): string | null {
   const given = headerOnce(raw, KEY_HEADER) ?? ''
   let label: string | null = null
@@ -38,7 +38,7 @@ export function labelOf({ raw }: Call, keys: Tools['deps']['settings']['adminKey
   return label
 }
 
-/** Whatever is under /api/admin and no route. */
+/** Answers paths under /api/admin that have no route. */
 const nowhere =
   (path: string) =>
   (tools: Tools): Route => ({

@@ -15,7 +15,7 @@ import { actRoute, readingRoute } from './route.ts'
 
 type Build = (tools: Tools) => Route
 
-/** A file is made for whoever reads it: HEAD must not begin one. */
+/** A file is made only for a reader: HEAD must not begin one. */
 const fileRoute =
   (path: string, read: Parameters<typeof readingRoute>[1]): Build =>
   (tools) => ({ ...readingRoute(path, read)(tools), noHead: true })

@@ -27,7 +27,7 @@ const STATUS: Record<RefusedBecause, number> = {
 const DEADLINE_MS = 30_000
 const KEY_FORM = /^[\x21-\x7e]{1,128}$/
 
-/** What a route answers: an object that becomes JSON, a file, or a refusal. */
+/** The answer of a route: an object that becomes JSON, a file, or a refusal. */
 type Answer = object | Download | OperatorRefusal
 
 /** GET of a reading. Fields are the path's parameters and the query's, the former first. */
@@ -107,7 +107,7 @@ async function once({ deps }: Tools, call: Call, act: Act): Promise<Outcome> {
   }
 }
 
-/** Keeps what was done; what was refused or failed may be sent again under the same key, and is looked at anew. */
+/** Keeps the answer of an act that was done. A refused or failed one may be sent again under the same key, and runs again. */
 async function keep(operator: OperatorDeps, name: string, key: string, run: () => Promise<Outcome>): Promise<Outcome> {
   let done = false
   try {
@@ -116,7 +116,7 @@ async function keep(operator: OperatorDeps, name: string, key: string, run: () =
     if (done && 'json' in outcome) await finishKey(operator.pool, name, key, outcome.json)
     return outcome
   } finally {
-    // Where even this fails the key is taken over after a minute.
+    // If even this fails, the key can be taken over after a minute.
     if (!done) await freeKey(operator.pool, name, key).catch(() => {})
   }
 }
