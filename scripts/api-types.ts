@@ -20,7 +20,7 @@ export async function writeApiTypes(): Promise<void> {
   for (const { file, document } of TYPES) await writeFile(join(ROOT, file), generate(document))
 }
 
-/** Whether they are what the documents make; says what to do when not. */
+/** Checks that they are made from the documents; says what to do when not. */
 export async function checkApiTypes(): Promise<boolean> {
   let isCurrent = true
   for (const { file, document } of TYPES) {

@@ -1,5 +1,5 @@
 // The ether price that all instances share, fetched at most once a minute, and its history, a price an hour for the owners' books:
-// kept up by asking once an hour even where nobody looks. Display only: nothing that moves money rests on it.
+// kept up by asking once an hour even without readers. Display only: nothing that moves money rests on it.
 import { isHourPriced, storePrice, takePriceTurn } from '../db/price.ts'
 import type { Pool, Sql } from '../db/sql.ts'
 import type { Log } from '../lib/log.ts'

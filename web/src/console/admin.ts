@@ -47,7 +47,7 @@ function refusal(status: number | null, message: string, cause?: unknown): Ledge
   return new LedgerError(message, { status, retryable: status === null || status >= 500, retryAfter: null, cause })
 }
 
-/** What an operation answers, as the document has it. */
+/** The answer of an operation, as the document has it. */
 type AnswerOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Body } } } }
   ? Revived<Body>
   : never
@@ -61,7 +61,7 @@ export type ReadRoute = {
       : never
     : never
 }[keyof paths]
-/** What a reading answers, amounts as bigint and times as Date. */
+/** The answer of a reading, amounts as bigint and times as Date. */
 export type Read<Route extends ReadRoute> = AnswerOf<paths[`/api/admin/${Route}`]['get']>
 
 /** A reading of the operator's, kept current while the page is open. Fields that the route's path does not hold go into the query. */
