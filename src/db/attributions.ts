@@ -1,5 +1,5 @@
-// Payments by internal call whose sender the operator had traced: such a payment is the inner transfer itself for as long as its block
-// stands, and an unexplained rest again (without sender, transaction and tier's leave) once that was reorganised out.
+// Payments by internal call whose sender the operator had traced. Such a payment is the inner transfer itself for as long as its block
+// stands. Once that block is reorganised out it is an unexplained residue again, without sender, transaction and tier.
 import type { Address, Hash } from '../domain/units.ts'
 import { move } from './moves.ts'
 import { adoptNodes } from './payments.ts'
@@ -7,9 +7,9 @@ import { isReleased } from './recheck.ts'
 import type { Sql } from './sql.ts'
 
 export interface Attribution {
-  /** What the payment was filed as. */
+  /** The filed residue. */
   residueRef: Hash
-  /** What it is minted under. */
+  /** The identity under which it is minted. */
   ref: Hash
   txHash: Hash
   txIndex: number
@@ -19,8 +19,8 @@ export interface Attribution {
 }
 
 /**
- * Gives a payment its sender. The payment must be locked. A transfer that came back in another block was filed anew there, and belongs
- * to that payment from now on. @returns false when another payment is that transfer.
+ * Gives a payment its sender. The payment must be locked. A transfer that came back in another block was filed again there, and now belongs
+ * to that payment. @returns false when another payment is that transfer.
  */
 export async function attribute(sql: Sql, attribution: Attribution): Promise<boolean> {
   const { residueRef, ref, txHash, txIndex, innerIndex, from, by } = attribution
@@ -36,8 +36,8 @@ export async function attribute(sql: Sql, attribution: Attribution): Promise<boo
 }
 
 /**
- * Gives a payment that was just filed (again) the sender that it is known to have: as it came back it stands as the operator last
- * decided it, and where its node is on chain already, that is its node.
+ * Gives a payment that was just filed (again) its known sender. It stands as the operator last decided, and where its node is on chain
+ * already, that is its node.
  */
 export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void> {
   const [applied] = await sql<{ id: number; ref: Hash }[]>`
@@ -50,14 +50,16 @@ export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void
   await adoptNodes(sql, [applied.ref])
 }
 
-/** Takes the sender from payments whose block was reorganised out: what comes back is filed by its block, and may be another transfer. */
+/**
+ * Takes the sender from payments whose block was reorganised out: a transfer that comes back is filed by its block, and may be another one.
+ */
 export async function detachOrphans(sql: Sql): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
     FROM attributions a WHERE p.ref = a.ref AND p.state = 'orphaned'`
 }
 
-/** Where a payment stands, and its node's chain id. */
+/** A payment's state, and its node's chain id. */
 export async function readStanding(sql: Sql, paymentId: number): Promise<{ state: string; nodeId: string | null }> {
   const [row] = await sql<{ state: string; nodeId: string | null }[]>`
     SELECT state, node_id::text AS "nodeId" FROM payments WHERE id = ${paymentId}`

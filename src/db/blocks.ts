@@ -1,5 +1,5 @@
-// The followed chain: recent headers and the cursor. The cursor moves only together with what its blocks brought, in
-// one transaction; whoever moves it holds the cursor's row lock.
+// The followed chain: recent headers and the cursor. The cursor moves only together with the contents of its blocks, in one transaction
+// that holds the cursor's row lock.
 import type { Block } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
 import { column, type Sql } from './sql.ts'
@@ -11,7 +11,7 @@ export interface Cursor {
   time: number
 }
 
-/** Reads the cursor; null before the first block was stored. With `lock`, nobody else moves it until this transaction ends. */
+/** Reads the cursor; null before the first block was stored. With `lock`, it cannot move elsewhere until this transaction ends. */
 export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: false }): Promise<Cursor | null> {
   const [row] = await sql<Cursor[]>`
     SELECT block_number AS number, block_hash AS hash, block_time AS time FROM cursors WHERE name = 'follow'
@@ -20,8 +20,8 @@ export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: 
 }
 
 /**
- * Sets a cursor where there is none. Nobody can hold the lock of a row that is not there: of several who store the first blocks at once, all
- * but one wait here until that one is done. @returns false to them: somebody else has begun.
+ * Sets a cursor where there is none. A missing row cannot be locked: of several transactions that store the first blocks at once, all but
+ * one wait here. @returns false to those: another one has begun.
  */
 export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
   const begun = await sql`
@@ -30,7 +30,7 @@ export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
   return begun.count > 0
 }
 
-/** Removes the cursor: nothing is followed, as before the first block. */
+/** Removes the cursor: no block is followed, as before the first one. */
 export async function removeCursor(sql: Sql): Promise<void> {
   await sql`DELETE FROM cursors WHERE name = 'follow'`
 }
@@ -44,7 +44,7 @@ export async function writeCursor(sql: Sql, cursor: Cursor): Promise<void> {
       block_time = excluded.block_time`
 }
 
-/** Stores headers. One of another block of the same height is replaced. */
+/** Stores headers. A header replaces another one of the same height. */
 export async function insertBlocks(sql: Sql, blocks: readonly Block[]): Promise<void> {
   await sql`
     INSERT INTO blocks AS b (number, hash, parent_hash, time, prevrandao)
@@ -68,8 +68,8 @@ export async function oldestBlockNumber(sql: Sql): Promise<number | null> {
 }
 
 /**
- * The first stored block not before `time`, with its parent: null when the stored headers cannot prove that it is the first (its
- * parent is not stored).
+ * The first stored block not before `time`, with its parent. Null when the stored headers cannot prove that it is the first, since its
+ * parent is not stored.
  */
 export async function firstStoredBlockAt(sql: Sql, time: number): Promise<{ block: Block; parent: Block } | null> {
   const [block] = await sql<Block[]>`

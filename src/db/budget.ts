@@ -1,16 +1,16 @@
-// How fast the minter's budget is used: what was minted of late, and what one more tier would open.
+// Measures the use of the minter's budget: recent mints, and the cohorts that one more tier would open.
 import type { Sql } from './sql.ts'
 import { readCreditTerms } from './terms.ts'
 
-/** Mints are looked at as far back as this; of a younger ledger, as far as it goes back, but a day at least. */
+/** The window of recent mints; in a younger ledger the ledger's age, but at least a day. */
 const LOOK_BACK_SEC = 7 * 86_400
 const LOOK_BACK_LEAST_SEC = 86_400
 
-/** What a week as the last one takes of the budget. */
+/** The share of the budget that a week like the last one takes. */
 export interface BudgetNeed {
-  /** Nodes minted in a week; 0 where none was of late. */
+  /** Nodes minted in a week; 0 where none was minted recently. */
   nodesPerWeek: number
-  /** Cohorts that one more tier takes: one for each phase of the interval. */
+  /** Cohorts that one more tier needs: one for each phase of the interval. */
   cohortsPerTier: number
 }
 

@@ -1,22 +1,22 @@
-// Hears when the ledger changes: LISTEN on a connection of its own, past any pooler. Owns that connection and whether it
-// can be relied on. While it is lost nobody may trust what he memoised, and it says so.
+// Listens for changes of the ledger: LISTEN on a connection of its own, past any pooler. Owns that connection and knows if it is reliable.
+// While it is lost no memoised value can be trusted, and it says so.
 import postgres from 'postgres'
 import type { Log } from '../lib/log.ts'
 
-/** A lost connection is sought again after this long; meanwhile reads go to the database, which they can stand. */
+/** The pause before a lost connection is opened again; meanwhile reads go to the database, which can bear them. */
 const RETRY_MS = 1_000
-/** A connection that died without a word (a dropped network) is noticed within twice this. */
+/** The keep-alive interval: a connection that died silently (a dropped network) is noticed within twice this. */
 const PING_MS = 2_000
 
 export interface LedgerChanges {
   /** True while every change is sure to be heard. */
   live(): boolean
-  /** Calls back on every change, and when hearing them stops or begins again. */
+  /** Calls back on every change, and when listening stops or starts again. */
   subscribe(listener: () => void): void
   close(): Promise<void>
 }
 
-/** Begins to listen on a direct connection; answers at once, and `live` tells when it hears. */
+/** Starts to listen on a direct connection; answers at once. `live` turns true once it listens. */
 export function listenForChanges(directUrl: string, log: Log): LedgerChanges {
   const listeners: (() => void)[] = []
   const tell = () => {
@@ -54,7 +54,7 @@ interface Ear {
   close(): Promise<void>
 }
 
-/** One connection's life: `heard` on every change and once it begins to hear, `lost` once, when it ended by itself. */
+/** One connection's life: calls `heard` on every change and once it listens, and `lost` once, when it ended by itself. */
 function openEar(url: string, on: { heard: () => void; lost: (error: unknown) => void }): Ear {
   let live = false
   let ended = false
@@ -66,7 +66,7 @@ function openEar(url: string, on: { heard: () => void; lost: (error: unknown) =>
   }
   const lose = (error: unknown) => {
     if (ended) return
-    // Not awaited: what is lost need not be said goodbye to.
+    // Not awaited: a lost connection needs no orderly end.
     end().catch(() => {})
     on.lost(error)
   }
@@ -79,7 +79,7 @@ function openEar(url: string, on: { heard: () => void; lost: (error: unknown) =>
     fetch_types: false,
     onnotice: () => {},
     onclose: () => lose(new Error('the listening connection was closed')),
-    // postgres.js hands this through, though its types do not name it.
+    // postgres.js passes this through, though its types do not name it.
     onnotify: () => on.heard(),
     connection: { application_name: 'node-ledger listen' },
   }
@@ -96,7 +96,7 @@ function openEar(url: string, on: { heard: () => void; lost: (error: unknown) =>
   sql`LISTEN ledger`.then(() => {
     if (ended) return
     live = true
-    // Whatever changed before this was not heard.
+    // Earlier changes were missed.
     on.heard()
   }, lose)
   return { live: () => live, close: end }

@@ -1,4 +1,4 @@
-// Cohorts as the ledger followed them, and each one's state after every recent block, for taking blocks back.
+// Cohorts as the ledger followed them, with each one's state after every recent block, for reorganisations.
 import type { FactoryEvent } from '../domain/observed.ts'
 import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
@@ -10,12 +10,12 @@ function columns(sql: Sql) {
     block_number AS "openedBlock", block_hash AS "openedHash"`
 }
 
-/** All cohorts that were opened, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
+/** All opened cohorts, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
 export async function readCohorts(sql: Sql): Promise<LedgerCohort[]> {
   return await sql<LedgerCohort[]>`SELECT ${columns(sql)} FROM cohorts WHERE cohort > 0 ORDER BY cohort`
 }
 
-/** Writes cohorts as a range of blocks left them, and their states after each block in which they changed. */
+/** Writes cohorts at the end of a range of blocks, and their states after each block in which they changed. */
 export async function writeCohorts(
   sql: Sql,
   cohorts: readonly LedgerCohort[],
@@ -41,7 +41,7 @@ export async function writeCohorts(
       "nextDue" bigint, size int, "perNodeWei" numeric, "turnCount" int, "lastTurnAt" bigint)`
 }
 
-/** Keeps what cohorts were opened with, and the first block in which the contract's owner set an interval. The cohorts must be written. */
+/** Stores the opening values of cohorts, and the first block in which the contract's owner set an interval. The cohorts must be written. */
 export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): Promise<void> {
   const opened = events.filter((event) => event.kind === 'cohortOpened')
   const set = events.filter((event) => event.kind === 'intervalSet')
@@ -58,10 +58,10 @@ export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): 
 }
 
 /**
- * Whether a cohort `c` is odd: it was opened with an interval that the ledger's terms did not have then and the contract's owner has not set since, or
- * with a phase that is no multiple of the slot. What was signed by earlier terms may have been opened within an hour of their end. Cohorts from before the
- * first terms were entered are none: a ledger that was begun anew does not know what terms they were opened by. Nor are those of which the opening was not
- * kept: an earlier version stored them. Never null.
+ * True if a cohort `c` is odd: it was opened with an interval that neither the ledger's terms had then nor the contract's owner has set
+ * since, or with a phase that is no multiple of the slot. A transaction signed under earlier terms may have opened one within an hour of
+ * their end. Cohorts from before the first terms are not odd: a rebuilt ledger does not know the terms they were opened by. Nor are those
+ * without a stored opening: an earlier version stored them. Never null.
  */
 export function isOdd(sql: Sql) {
   return sql`(coalesce(c.opened_at >= (SELECT floor(extract(epoch FROM min(entered_at))) FROM credit_terms), false) AND NOT EXISTS (SELECT FROM credit_terms t
@@ -71,7 +71,7 @@ export function isOdd(sql: Sql) {
         WHERE next.from_time > t.from_time AND next.from_time <= c.opened_at - ${VALID_FOR_SEC_MAX}::int)))`
 }
 
-/** A cohort that another opened, as a thief of the minter's key. */
+/** A cohort opened by another party, such as a thief of the minter's key. */
 export interface OddCohort {
   cohort: number
   intervalSec: number
@@ -86,14 +86,14 @@ export async function readOddCohorts(sql: Sql, numbers: readonly number[] | null
     WHERE ${isOdd(sql)} ${numbers ? sql`AND cohort = ANY(${[...numbers]})` : sql``} ORDER BY cohort`
 }
 
-/** Cohorts that nodes join and rounds credit: all but the odd ones. */
+/** Cohorts that nodes join and rounds credit: all except the odd ones. */
 export async function readSoundCohorts(sql: Sql): Promise<LedgerCohort[]> {
   return await sql<
     LedgerCohort[]
   >`SELECT ${columns(sql)} FROM cohorts c WHERE cohort > 0 AND NOT ${isOdd(sql)} ORDER BY cohort`
 }
 
-/** Takes every cohort back to what it was after block `height`; those opened later go. Their nodes must be gone already. */
+/** Takes every cohort back to its state after block `height`; later cohorts are removed. Their nodes must be gone already. */
 export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
   const changed = await sql<{ cohort: number }[]>`
     DELETE FROM cohort_states WHERE block_number > ${height} RETURNING cohort`
@@ -108,7 +108,7 @@ export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
     ) s WHERE s.cohort = c.cohort`
 }
 
-/** Forgets states from before a height, but for each cohort's last one. */
+/** Forgets states from before a height, except for each cohort's last one. */
 export async function pruneCohortStates(sql: Sql, below: number): Promise<void> {
   await sql`
     DELETE FROM cohort_states s WHERE block_number < ${below}
@@ -116,7 +116,7 @@ export async function pruneCohortStates(sql: Sql, below: number): Promise<void> 
         AND n.block_number <= ${below})`
 }
 
-/** Nodes without payment and without grant, by cohort: such a cohort is not credited. */
+/** Nodes without payment and grant, by cohort: such a cohort is not credited. */
 export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): Promise<Map<number, number>> {
   const rows = await sql<{ cohort: number; nodes: number }[]>`
     SELECT n.cohort, count(*) AS nodes FROM nodes n
@@ -127,8 +127,8 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
 }
 
 /**
- * Counts a node into its cohort's states from a block on (`by` is 1: its mint was never followed), or out of them (-1: its expulsion was
- * not), so that taking blocks back keeps it so.
+ * Counts a node into its cohort's states from a block on (`by` is 1: its mint was not followed), or out of them (-1: its expulsion was
+ * not). So taking blocks back keeps the count.
  */
 export async function countIntoStates(
   sql: Sql,
@@ -143,12 +143,12 @@ export async function countIntoStates(
     UPDATE cohort_states SET size = greatest(0, size + ${by}) WHERE cohort = ${cohort} AND block_number >= ${fromBlock}`
 }
 
-/** Sets a cohort's size to what the contract says, where the reconciler found nodes that were never followed. */
+/** Sets a cohort's size to the contract's, where the reconciler found nodes that were not followed. */
 export async function resizeCohort(sql: Sql, cohort: number, size: number): Promise<void> {
   await sql`UPDATE cohorts SET size = ${size} WHERE cohort = ${cohort} AND size <> ${size}`
 }
 
-/** Sets a cohort, and its state at a block, to what the contract says of it there. */
+/** Sets a cohort, and its state at a block, to the contract's values there. */
 export async function repairCohort(sql: Sql, state: LedgerCohort, blockNumber: number): Promise<void> {
   await sql`DELETE FROM cohort_states WHERE cohort = ${state.cohort} AND block_number = ${blockNumber}`
   await writeCohorts(sql, [state], [{ blockNumber, state }])

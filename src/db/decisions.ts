@@ -1,12 +1,12 @@
-// Payments as the operator sees and decides them: lists, one payment with all that is known of it, and his verdicts. A verdict by
-// hand is kept with the payment, outlives a reorganisation, and is never changed, only followed by another.
+// Payments on the operator's desk: lists, one payment with everything known about it, and the operator's verdicts. A verdict by hand is
+// kept with the payment and outlives a reorganisation. It is never changed, only followed by another.
 import type { Evidence } from '../domain/payment.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { moveAndRead } from './moves.ts'
 import type { Sql } from './sql.ts'
 
-/** What to list; null: any. */
+/** The filter; null: any. */
 export interface PaymentFilter {
   status: PaymentState | null
   reason: string | null
@@ -27,15 +27,15 @@ function verdictColumns(sql: Sql) {
 }
 
 /**
- * A state or reason as text of the statement: of a parameter PostgreSQL knows nothing, and takes a few held payments for as many as there are
- * minted ones. A plan that it keeps then walks all payments, newest first, until it has found enough.
+ * A state or reason as text of the statement. PostgreSQL knows nothing about a parameter, and estimates a few held payments to be as many
+ * as the minted ones. A generic plan then walks all payments, newest first, until it has found enough.
  */
 function word(sql: Sql, text: string) {
   if (!/^[a-zA-Z]+$/.test(text)) throw new Error(`not a state or reason: ${text}`)
   return sql.unsafe(`'${text}'`)
 }
 
-/** A page of payments, newest first, each with the verdict that stands. Answered from an index, whatever is asked for. */
+/** A page of payments, newest first, each with its standing verdict. Any filter is answered from an index. */
 export async function listPayments(
   sql: Sql,
   { status, reason, before, limit }: PaymentFilter,
@@ -50,7 +50,7 @@ export async function listPayments(
     ORDER BY p.id DESC LIMIT ${limit}`
 }
 
-/** Which payments are meant: those of a transaction, or the one of a row. */
+/** Selects payments: those of a transaction, or the one of a row. */
 export type PaymentKey = { txHash: Hash } | { id: number }
 
 function where(sql: Sql, key: PaymentKey) {
@@ -58,8 +58,10 @@ function where(sql: Sql, key: PaymentKey) {
 }
 
 /**
- * Everything known of these payments: verdicts in order, the refund, for a held one what the payments wallet sent back to the very wei
- * that is nobody's refund yet (a refund that a restored ledger no longer knows, as a rule), the transaction that carries the mint with every attempt, the node. */
+ * Everything known of these payments: verdicts in order, the refund, the transaction that carries the mint with every attempt, and the
+ * node. For a held one also the outflows of the payments wallet of exactly that value that belong to no refund yet. As a rule such an
+ * outflow is a refund that a restored ledger has lost.
+ */
 export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
   return await sql<object[]>`
     SELECT ${columns(sql)}, p.ref, p.block_hash AS "blockHash", p.tx_index AS "txIndex", p.succeeded,
@@ -106,7 +108,7 @@ export interface DeskPayment {
   blockHash: Hash | null
 }
 
-/** The payments meant; with `lock`, nobody else decides about them until the transaction ends. */
+/** The selected payments; with `lock`, no other decision about them can be made until the transaction ends. */
 export async function readDesk(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
     SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
@@ -126,11 +128,13 @@ export async function readResidueRange(
   return row ?? null
 }
 
-/** Held payments of less than `belowWei`. One that waits for room in its wallet is sold already, one that is about to be refunded is decided. */
+/**
+ * Held payments of less than `belowWei`. A payment that waits for room in its wallet is sold already; one about to be refunded is decided.
+ */
 const isDust = (sql: Sql, belowWei: bigint) =>
   sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason NOT IN ('walletLimit', 'refunding')`
 
-/** How many held payments are dust, and what they come to. */
+/** The number of held payments that are dust, and their sum. */
 export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: number; sumWei: bigint }> {
   const [row] = await sql<{ count: number; sumWei: bigint }[]>`
     SELECT count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei" FROM payments
@@ -139,8 +143,8 @@ export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: numb
 }
 
 /**
- * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. One that is being decided or taken back just
- * now is left out: to wait for it while holding others is how two transactions wait for each other. @returns what was dismissed.
+ * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. Leaves out a payment that is being decided
+ * or taken back just now: waiting for one lock while holding others risks a deadlock. @returns the dismissed ones.
  */
 export async function dismissDust(
   sql: Sql,

@@ -1,4 +1,4 @@
-// What the doctor asks of the ledger: the last runs, what waits, what went wrong of late. Only reads, a few rows each.
+// The doctor's readings of the ledger: the last runs, waiting work, recent failures. Only reads, a few rows each.
 import type { Address } from '../domain/units.ts'
 import { isOdd } from './cohorts.ts'
 import type { Sql } from './sql.ts'
@@ -9,23 +9,23 @@ export async function readRuns(sql: Sql): Promise<{ name: string; secondsAgo: nu
     SELECT name, extract(epoch FROM clock_timestamp() - started_at)::float8 AS "secondsAgo", error FROM passes ORDER BY name`
 }
 
-/** How many payments are held, by reason, most first. */
+/** The number of held payments by reason, most first. */
 export async function readHeldReasons(sql: Sql): Promise<{ reason: string; payments: number }[]> {
   return await sql<{ reason: string; payments: number }[]>`
     SELECT reason, count(*) AS payments FROM payments WHERE state = 'held' GROUP BY reason ORDER BY count(*) DESC, reason`
 }
 
 export interface RecentTrouble {
-  /** Of our transactions of the last day. */
+  /** Our transactions of the last day. */
   reverted: number
   pending: number
   /** Null where none is pending. */
   oldestPendingSec: number | null
-  /** Rests of a sender in the last quarter of an hour. */
+  /** Cooldowns of senders in the last quarter of an hour. */
   rests: number
 }
 
-/** What went wrong of late with our transactions. What a key had signed that is not among `senders` any more waits for nobody; null: of all keys. */
+/** Recent failures of our transactions. Pending ones of a key that is not among `senders` any more are left out; null: of all keys. */
 export async function readRecentTrouble(sql: Sql, senders: readonly Address[] | null): Promise<RecentTrouble> {
   const ours = senders ? sql`AND sender = ANY(${[...senders]})` : sql``
   const [row] = await sql<RecentTrouble[]>`
@@ -38,10 +38,10 @@ export async function readRecentTrouble(sql: Sql, senders: readonly Address[] | 
   return row
 }
 
-/** Things of one kind that are named. */
+/** The maximum number of things of one kind that are named. */
 const NAMED_MAX = 20
 
-/** What a stolen key leaves behind, newest first: transactions of a week, and refs that stand against a payment still undecided. */
+/** The traces of a stolen key, newest first: transactions of a week, and refs taken while their payments are undecided. */
 export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
   const foreign = await sql<{ subject: string }[]>`
     SELECT coalesce(subject, 'told as restored') AS subject FROM audit
@@ -52,15 +52,15 @@ export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: s
   return { foreign: foreign.map(({ subject }) => subject), refs: refs.map(({ ref }) => ref) }
 }
 
-/** A cohort that the ledger's terms do not account for. */
+/** A cohort that the ledger's terms do not explain. */
 export interface UnusualCohort {
   cohort: number
   intervalSec: number
-  /** Neither does the contract's owner: it takes no mints, and is not credited. */
+  /** The contract's owner does not explain it either: it takes no mints, and is not credited. */
   odd: boolean
 }
 
-/** Cohorts that the ledger's terms do not account for: another opened them, or the owner set their interval. */
+/** Cohorts that the ledger's terms do not explain: another party opened them, or the owner set their interval. */
 export async function readUnusualCohorts(sql: Sql): Promise<UnusualCohort[]> {
   return await sql<UnusualCohort[]>`
     SELECT cohort, interval_sec AS "intervalSec", ${isOdd(sql)} AS odd FROM cohorts c

@@ -1,18 +1,18 @@
-// What each export holds: one statement, its columns as text in the order of the file, read through a cursor of the database so
-// that a million rows need no more memory here than a thousand. Rows come in the order of their own key, which an index gives.
+// The exports: one statement each, with its columns as text in the order of the file. A database cursor reads it, so that a million rows
+// need no more memory here than a thousand. Rows come in the order of their own key, from an index.
 import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
-/** Rows fetched at once: some 200 KB. */
+/** Rows of one fetch: some 200 KB. */
 const FETCH = 1_000
 
-/** Blocks after `after` up to `upTo`; null: whatever is in the ledger. */
+/** Blocks after `after` up to `upTo`; null: the whole ledger. */
 export interface Blocks {
   after: number
   upTo: number
 }
 
-/** A column that is summed, over all rows or those whose column `only` says so. */
+/** A column that is summed, over all rows or over those that `only` selects. */
 export interface Total {
   name: string
   column: string
@@ -28,7 +28,7 @@ export interface ExportForm {
 const between = (sql: Sql, column: string, blocks: Blocks | null) =>
   blocks ? sql`${sql(column)} > ${blocks.after} AND ${sql(column)} <= ${blocks.upTo}` : sql`true`
 
-/** Every payment that is in a block, whatever became of it. `soldWei` is what was sold: of those that were minted. */
+/** Every payment that is in a block, in any state. `soldWei` is the value of the minted ones. */
 const payments: ExportForm = {
   columns: [
     'id',
@@ -58,7 +58,7 @@ const payments: ExportForm = {
     WHERE p.block_number IS NOT NULL AND ${between(sql, 'p.block_number', blocks)} ORDER BY p.id`,
 }
 
-/** Every node, with what it has come to by now. One that was expelled is in cohort 0. */
+/** Every node, with its present totals. An expelled one is in cohort 0. */
 const nodes: ExportForm = {
   columns: [
     'nodeId',
@@ -86,7 +86,7 @@ const nodes: ExportForm = {
     WHERE ${between(sql, 'n.block_number', blocks)} ORDER BY n.node_id`,
 }
 
-/** Every credit of every node: a turn of its cohort after its mint. The owner is today's. */
+/** Every credit of every node: a turn of its cohort after its mint. The owner is the present one. */
 const credits: ExportForm = {
   columns: [
     'distributionId',
@@ -108,7 +108,7 @@ const credits: ExportForm = {
     WHERE ${between(sql, 'r.block_number', blocks)} ORDER BY r.round, t.cohort, n.node_id`,
 }
 
-/** Every withdrawal, those that failed too; the total is what moved. */
+/** Every withdrawal, failed ones included; the total is the value that moved. */
 const withdrawals: ExportForm = {
   columns: [
     'id',
@@ -128,7 +128,7 @@ const withdrawals: ExportForm = {
     FROM withdrawals w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.id`,
 }
 
-/** What the operator paid back and the chain proved. */
+/** Refunds by the operator that the chain proved. */
 const refunds: ExportForm = {
   columns: [
     'paymentRef',
@@ -149,7 +149,7 @@ const refunds: ExportForm = {
     WHERE ${between(sql, 'f.block_number', blocks)} ORDER BY f.block_number, f.payment_ref`,
 }
 
-/** Transactions of the minter and the distributor: what they were for and what they cost. */
+/** Transactions of the minter and the distributor: purpose and cost. */
 const transactions: ExportForm = {
   columns: [
     'id',
@@ -177,7 +177,7 @@ const transactions: ExportForm = {
     FROM outbox o WHERE ${between(sql, 'o.block_number', blocks)} ORDER BY o.id`,
 }
 
-/** What left the payments wallet. */
+/** Outflows of the payments wallet. */
 const outflows: ExportForm = {
   columns: ['ref', 'txHash', 'to', 'valueWei', 'feeWei', 'blockNumber', 'blockTime'],
   totals: [
@@ -194,8 +194,8 @@ export type ExportKind = keyof typeof EXPORT_FORMS
 export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
 
 /**
- * Credits and withdrawals of a wallet: a credit is of whoever held the node after the round's block, a withdrawal of whoever held it
- * when it was made. With the price of that hour, where it is known. Ether is multiplied, not divided: a quotient is rounded after 16 digits.
+ * Credits and withdrawals of a wallet. A credit belongs to the node's owner after the round's block, a withdrawal to its owner at that
+ * time. With the price of that hour, where it is known. Ether is multiplied, not divided: a quotient is rounded after 16 digits.
  */
 export const ownerForm = (owner: Address): ExportForm => ({
   columns: [
@@ -241,7 +241,7 @@ export const ownerForm = (owner: Address): ExportForm => ({
     WHERE ${between(sql, 'm.block_number', blocks)} ORDER BY m.block_number, m.kind, m.node_id, m.log_index`,
 })
 
-/** Fetches an export's rows, some at a time. `name` is the cursor's: one per form, since the shape of its rows is remembered. */
+/** Fetches an export's rows in batches. `name` is the cursor's: one per form, since the driver remembers the shape of its rows. */
 export async function openRows(
   sql: Sql,
   name: string,
@@ -249,7 +249,7 @@ export async function openRows(
   blocks: Blocks | null,
 ): Promise<() => Promise<readonly (string | null)[][]>> {
   const cursor = sql(`export_${name}`)
-  // An export may take long; only here.
+  // An export may take long; the limit is lifted only here.
   await sql`SET LOCAL statement_timeout = 0`
   await sql`DECLARE ${cursor} NO SCROLL CURSOR FOR ${form.select(sql, blocks)}`
   return async () =>

@@ -1,9 +1,9 @@
-// What the funds of the accounts that send are judged by: the gas their transactions took, and what the next round may cost.
+// The figures for judging a sender's funds: the gas of its transactions, and the possible cost of the next round.
 import { leastMintGas, MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
-/** A sender's last transactions that the average is taken of. */
+/** The number of a sender's last transactions in the average. */
 const LOOK_BACK = 20
 
 /** Average gas of a sender's last mined transactions; null where there are none. */
@@ -14,7 +14,7 @@ export async function readUsualGas(sql: Sql, sender: Address): Promise<bigint | 
   return row?.gas ?? null
 }
 
-/** Gas of the mint that waits to be sent: of what was accepted, as much as one mint may carry. */
+/** Gas of the mint that waits to be sent: for the accepted payments, as many as one mint may carry. */
 export async function readWaitingMintGas(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ waiting: number }[]>`
     SELECT count(*) AS waiting FROM (SELECT FROM payments WHERE state = 'accepted' LIMIT ${MINT_BATCH_MAX}) w`
@@ -22,8 +22,8 @@ export async function readWaitingMintGas(sql: Sql): Promise<bigint> {
 }
 
 /**
- * The most that the next round hands out: every cohort that is due, or else those that are due next, at the highest draw of the
- * latest terms and its tier's present rate. Nothing while these switch payouts off.
+ * The maximum that the next round hands out: for every cohort that is due, or else those due next, at the highest draw of the latest terms
+ * and the tier's present rate. 0 while the terms switch payouts off.
  */
 export async function readNextRoundWei(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`

@@ -1,9 +1,8 @@
-// Nodes without a payment: those that the operator says are meant to be, and those nobody has spoken for, whose cohorts are not
-// credited.
+// Nodes without a payment: those that the operator has granted, and those without a grant, whose cohorts are not credited.
 import type { Address, Hash } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
-/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out those that have one, or were expelled. */
+/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out granted and expelled ones. */
 export async function listUnpaidNodes(
   sql: Sql,
   { open, before, limit }: { open: boolean; before: number | null; limit: number },
@@ -19,7 +18,7 @@ export async function listUnpaidNodes(
     ORDER BY n.node_id DESC LIMIT ${limit}`
 }
 
-/** A node's ref, and whether it is paid for; null when the ledger has no such node. Locked until the transaction ends. */
+/** A node's ref, and its payment if any; null when the ledger has no such node. Locked until the transaction ends. */
 export async function lockNode(sql: Sql, nodeId: number): Promise<{ ref: Hash; paid: boolean } | null> {
   const [row] = await sql<{ ref: Hash; paid: boolean }[]>`
     SELECT ref, payment_id IS NOT NULL AS paid FROM nodes WHERE node_id = ${nodeId} FOR UPDATE`
@@ -33,14 +32,14 @@ export async function insertGrant(sql: Sql, ref: Hash, reason: string, by: strin
   return added.count > 0
 }
 
-/** Takes a grant back. @returns what was said of it, or null when there was none. */
+/** Takes a grant back. @returns its note, or null when there was none. */
 export async function deleteGrant(sql: Sql, ref: Hash): Promise<{ reason: string; grantedBy: string } | null> {
   const [row] = await sql<{ reason: string; grantedBy: string }[]>`
     DELETE FROM grants WHERE ref = ${ref} RETURNING reason, granted_by AS "grantedBy"`
   return row ?? null
 }
 
-/** What the ledger holds against expelling the node of a ref, or against its being of use. */
+/** The ledger's objections to an expulsion of the node of a ref, and to its usefulness. */
 export interface NodeOfRef {
   ref: Hash
   nodeId: number
@@ -49,7 +48,7 @@ export interface NodeOfRef {
   cohort: number | null
   paid: boolean
   granted: boolean
-  /** Whether its cohort was credited since its mint: then it can never be expelled. */
+  /** True if its cohort was credited since its mint: then it can never be expelled. */
   credited: boolean
 }
 

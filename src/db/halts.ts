@@ -1,10 +1,9 @@
-// Whether the passes are halted, and why: the chain they see is not the one the ledger followed. A first sight of it may be
-// a provider's lie, and is withdrawn by the next look that finds all well; one that stays is sealed, and then only an operator
-// clears it.
+// The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sight may be a provider's lie, and
+// the next run without a finding withdraws it. A halt that stays is sealed, and then only an operator clears it.
 import { clearSetting, readSetting, writeAudit } from './settings.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** Another chain than the ledger's; one that left it below the oldest stored header; or below what was final. */
+/** Another chain than the ledger's; one that forked below the oldest stored header; or one that forked below a final block. */
 export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized'
 
 export interface HaltState {
@@ -18,7 +17,7 @@ export interface HaltState {
   sealed: boolean
 }
 
-/** A halt that as many runs saw, over as long a time, and that not one provider alone reports, is no passing lie of a provider. */
+/** The threshold for sealing: so many runs over so long a time, and more than a single provider's report, are no passing lie. */
 const SEAL_LOOKS = 5
 const SEAL_SEC = 60
 
@@ -28,8 +27,8 @@ export async function readHalt(sql: Sql): Promise<HaltState | null> {
 }
 
 /**
- * Notes that a run saw a reason to halt. Only a look that is `confirmed`, by more than one of several providers, may seal it.
- * @returns the halt as it stands now.
+ * Notes that a run saw a reason to halt. Only a `confirmed` sight, by more than one of several providers, may seal it.
+ * @returns the present halt.
  */
 export async function noteHalt(
   sql: Sql,
@@ -49,7 +48,7 @@ export async function noteHalt(
   return row.value
 }
 
-/** Withdraws a halt that is not sealed: all is well again. @returns whether there was one. */
+/** Withdraws a halt that is not sealed: all is well again. @returns true if there was one. */
 export async function withdrawHalt(sql: Sql): Promise<boolean> {
   const removed = await sql`DELETE FROM settings WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
   if (removed.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltWithdrawn', detail: {} })
@@ -57,8 +56,8 @@ export async function withdrawHalt(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Clears a halt by the operator's word. One for a reorganisation past what was final is thereby accepted: what was noted as final is
- * forgotten, so that the passes may follow it. @returns the halt there was, or null.
+ * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain: the noted final block is forgotten,
+ * so that the passes may follow. @returns the former halt, or null.
  */
 export async function clearHalt(
   sql: Sql,
@@ -73,7 +72,7 @@ export async function clearHalt(
   return halt
 }
 
-/** The highest block that was final when it was followed; null before any was. */
+/** The highest block that was final when it was followed; null before the first one. */
 export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string } | null> {
   return (await readSetting(sql, 'finalized')) as { number: number; hash: string } | null
 }

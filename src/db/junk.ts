@@ -1,10 +1,10 @@
-// Transfers that are no sale by themselves: dust in small rows, for the books, and counts of those that moved nothing. They go with the cursor
-// that goes back (migrations/0002_junk.sql), which also keeps their totals.
+// Transfers that are no sale: dust in small rows, for the books, and counts of those that moved nothing. A reorganisation takes them back
+// with the cursor (migrations/0002_junk.sql), which also maintains their totals.
 import type { Transfer } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
 import { column, type Sql } from './sql.ts'
 
-/** Stores dust: one statement, and one row each. */
+/** Stores dust: one statement, one row for each transfer. */
 export async function insertDust(sql: Sql, dust: readonly Transfer[]): Promise<void> {
   if (dust.length === 0) return
   await sql`
@@ -27,7 +27,7 @@ export async function countZeroTransfers(sql: Sql, transfers: readonly Transfer[
     GROUP BY block_number, w.id`
 }
 
-/** Whether a transaction is on record as dust. */
+/** True if a transaction is recorded as dust. */
 export async function isDust(sql: Sql, txHash: Hash): Promise<boolean> {
   const [row] = await sql<{ dust: boolean }[]>`
     SELECT EXISTS (SELECT FROM dust WHERE tx_hash = decode(substr(${txHash}, 3), 'hex')) AS dust`

@@ -1,17 +1,16 @@
-// Advisory locks on a connection of their own: one runner of a pass at a time across instances. The connection is
-// pinged; losing it loses the lock, and the holder is told through its signal. Locks only save gas and noise: what keeps
-// money safe is the contract and the unique keys.
+// Advisory locks on a connection of their own: one runner of a pass at a time across instances. The connection is pinged; losing it loses
+// the lock, and aborts the holder's signal. Locks only save gas and noise: the contract and the unique keys keep money safe.
 import { connect } from './sql.ts'
 
-/** Advisory lock numbers; anything constant will do. */
+/** Advisory lock numbers; any constants will do. */
 const KEYS = { payments: 7_340_010, credit: 7_340_011 } as const
 export type LockName = keyof typeof KEYS
 
-/** How often the lock's connection is asked whether it still lives, milliseconds. */
+/** The ping interval of the lock's connection, milliseconds. */
 const PING_MS = 2_000
 /**
- * The server takes the lock from a holder it has not heard of for so long. By its own keep-alive it would wait two hours for a host that
- * lost its power, and for ever for a process that is stopped.
+ * The idle timeout after which the server takes the lock from a silent holder. With its own keep-alive it would wait two hours for a host
+ * that lost its power, and for ever for a stopped process.
  */
 const SILENCE_MS = 15_000
 
@@ -22,8 +21,8 @@ export const advisoryLock =
     withLock(directUrl, name, body)
 
 /**
- * Runs `body` while holding the lock; answers null at once when somebody else holds it. `signal` aborts when the lock's
- * connection is lost.
+ * Runs `body` while holding the lock; answers null at once when another session holds it. `signal` aborts when the lock's connection is
+ * lost.
  */
 export async function withLock<T>(
   directUrl: string,
@@ -39,7 +38,7 @@ export async function withLock<T>(
       SELECT pg_try_advisory_lock(${KEYS[name]}) AS taken, pg_backend_pid() AS backend`
     if (!row?.taken) return null
     const stillOurs = async () => {
-      // The pool reconnects by itself: another backend means that the lock went with the old one.
+      // The pool reconnects by itself: a different backend means that the lock went with the old one.
       const [now] = await connection<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`
       if (now?.backend !== row.backend) throw new Error(`the connection that held the lock ${name} was lost`)
     }
@@ -47,7 +46,7 @@ export async function withLock<T>(
     return await body(lost.signal)
   } finally {
     clearInterval(ping)
-    // Ending the session frees the lock, also where the unlock itself could not be said.
+    // Ending the session frees the lock, even where the unlock could not be sent.
     await connection.end({ timeout: 1 })
   }
 }

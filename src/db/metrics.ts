@@ -1,8 +1,8 @@
-// What the metrics page reads of the ledger: small tables, kept totals and partial indexes only, so that a scrape costs the
-// same whatever the ledger holds. Nothing here writes. Times are unix seconds by the database's clock.
+// The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so that a scrape costs the same whatever
+// the size of the ledger. Nothing here writes. Times are unix seconds by the database's clock.
 import type { Sql } from './sql.ts'
 
-/** Payments counted one by one up to here: a flood of dust must not make scrapes slow. */
+/** The maximum that is counted row by row: a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000
 
 export interface LedgerFigures {
@@ -19,19 +19,19 @@ export interface LedgerFigures {
   open: Record<string, number> | null
   held: Record<string, number> | null
   oldestHeldTime: number | null
-  /** Transfers that are no sale by themselves, to all payments wallets: dust, and those of nothing. */
+  /** Transfers that are no sale, to all payments wallets: dust, and those of nothing. */
   junk: { dust: number; zero: number }
   dueNodes: number
   scheduledNodes: number
-  /** By sender's address: what is signed and in no followed block. */
+  /** By sender's address: signed transactions that are in no followed block. */
   outbox: { sender: string; pending: number; attempts: number; since: number }[]
   /** `outcome` of the reconciler's last comparison; null before the first. */
   drift: number | null
   halted: string | null
   paused: boolean
-  /** What the funds watch last found, by role. */
+  /** The last finding of the funds watch, by role. */
   funds: Record<string, { low: boolean; neededWei: string }> | null
-  /** What the budget watch last found; null before it has looked. */
+  /** The last finding of the budget watch; null before its first run. */
   budget: {
     nodes: number
     cohorts: number
@@ -42,20 +42,20 @@ export interface LedgerFigures {
     low: string[]
     spent: string | null
   } | null
-  /** Nodes in a cohort with neither payment nor grant. */
+  /** Nodes in a cohort, without payment and grant. */
   unpaidNodes: number
-  /** What was done with our keys elsewhere and followed within a day. */
+  /** Foreign uses of our keys, followed within a day. */
   foreignTransactions: number
   /** Payments whose ref another wallet's node has taken, found within a day. */
   refsTaken: number
   /** Refunds that contradict the chain, found within a day. */
   refundAlarms: number
-  /** When the oldest refund that is under way was prepared; null where none is. */
+  /** When the oldest refund in progress was prepared; null where there is none. */
   oldestRefundTime: number | null
-  /** Roles whose signer did not sign when it was last asked; null: none. */
+  /** Roles whose signer did not sign at the last request; null: none. */
   notSigning: string[] | null
   passes: { name: string; startedAt: number; succeededAt: number | null }[]
-  /** Connections of all instances by state, as PostgreSQL tells them. */
+  /** Connections of all instances by state, from PostgreSQL. */
   connections: Record<string, number> | null
   webhooksPending: number
   webhooksOldestTime: number | null

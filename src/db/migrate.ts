@@ -1,12 +1,12 @@
-// Brings a database to the schema this code needs: forward only, each file once, in one transaction, under an advisory
-// lock so that several instances may start at once. A file that was changed after it ran is refused.
+// Brings a database to the schema this code needs: forward only, each file once, in one transaction, under an advisory lock so that several
+// instances may start at once. A file that changed after it ran is refused.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { KnownError } from '../lib/errors.ts'
 import { connect, inTransaction, type Sql } from './sql.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
-/** The first migration of the first version, whose contract and ledger this one does not know. */
+/** The first migration of the first version, whose contract and ledger are unknown to this one. */
 const FIRST_VERSION = '0001_ledger.sql'
 /** Any constant will do, as long as nothing else in this database uses it. */
 const LOCK_KEY = 7_340_001
@@ -82,12 +82,12 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
   return applied
 }
 
-/** Whether there is a ledger of this version, be it of an older schema. */
+/** True if there is a ledger of this version, even with an older schema. */
 export async function isLedger(sql: Sql): Promise<boolean> {
   return (await compareMigrations(sql)).applied.length > 0
 }
 
-/** What of this code's migrations a database has, what it lacks, and what it has from newer code. */
+/** Compares the migrations of this code with those of a database: applied, missing, and from newer code. */
 export async function compareMigrations(
   sql: Sql,
 ): Promise<{ applied: string[]; missing: string[]; unknown: string[] }> {

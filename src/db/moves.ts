@@ -1,12 +1,12 @@
-// Moves payments from state to state: the only SQL that changes `payments.state`. The states come from domain/transitions.ts,
-// and each statement compares them, so that a payment in another state stays where it is. Callers hold the locks.
+// Moves payments from state to state: the only SQL that changes `payments.state`. The states come from domain/transitions.ts. Each
+// statement compares them, so that a payment in another state stays where it is. Callers hold the locks.
 import type { Evidence } from '../domain/payment.ts'
 import { MOVES, type Move, type MoveName, type ReasonAfter } from '../domain/transitions.ts'
 import { type Columns, type Fragment, jsonRows, type Sql } from './sql.ts'
 
 type Moves = typeof MOVES
 
-/** Which payments `p` are meant, and the columns that change with the state. */
+/** Selects payments `p`, and names the columns that change with the state. */
 interface Selection {
   where: Fragment
   /** A query that `where`, `to` and `set` may join as `c`. */
@@ -15,7 +15,7 @@ interface Selection {
   /** A further column of `moved`, for `moveAndRead`. */
   returning?: Fragment
 }
-/** The evidence for a verdict, and who decided. `ofRow` adds what differs from payment to payment. */
+/** The evidence for a verdict, and its author. `ofRow` adds the parts that differ from payment to payment. */
 interface Judged {
   evidence: Evidence
   ofRow?: Fragment
@@ -26,13 +26,13 @@ interface AnyChange extends Selection, Partial<Judged> {
   reason?: string | Fragment
 }
 
-/** What a move needs: state and reason where the table leaves a choice, evidence where a verdict is stored. */
+/** The inputs of a move: state and reason where the table leaves a choice, evidence where a verdict is stored. */
 export type Change<M extends MoveName> = Selection &
   (Moves[M]['to'] extends readonly [unknown] ? unknown : { to: Fragment; reason: Fragment }) &
   (Moves[M] extends { reasons: readonly [unknown, unknown, ...unknown[]] } ? { reason: ReasonAfter<M> } : unknown) &
   (Moves[M] extends { verdict: string } ? Judged : unknown)
 
-/** Moves the payments meant, in one statement. @returns how many were in a state that the move leads from. */
+/** Moves the selected payments, in one statement. @returns the number that were in a state that the move leads from. */
 export async function move<M extends MoveName>(sql: Sql, name: M, change: Change<M>): Promise<number> {
   return await count(sql, name, change as AnyChange)
 }
@@ -67,7 +67,7 @@ async function run<Row extends object>(sql: Sql, name: MoveName, change: AnyChan
     SELECT ${answer} FROM moved`
 }
 
-/** Held and ignored payments have a reason; what was decided or orphaned keeps the one it was held for; others have none. */
+/** Held and ignored payments have a reason. Decided and orphaned ones keep the one they were held for; others have none. */
 function reasonAfter(sql: Sql, rule: Move, { reason }: AnyChange): Fragment {
   if (typeof reason === 'string') return sql`${reason}`
   if (reason) return reason
@@ -89,7 +89,7 @@ function verdicts(sql: Sql, verdict: string, { evidence, ofRow, by }: Partial<Ju
     FROM ${rows}`
 }
 
-/** A verdict on one payment, by the judge or the operator. A tier that is not named stays as it is. */
+/** A verdict on one payment, by the judge or the operator. Without a tier, the payment's stays as it is. */
 export type Decision = { evidence: Evidence; by: string } & (
   | { move: 'accept'; tier?: TierKey }
   | { move: 'release'; tier: TierKey }
@@ -118,9 +118,9 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
 }
 
 /**
- * Writes one verdict of the rules on many payments that nobody has judged, each with evidence of its own, in one statement. One that was judged
- * or moved to another block since, or that somebody holds just now, is left out: to wait for it while holding others is how two transactions
- * wait for each other. @returns on how many.
+ * Writes one verdict of the rules on many unjudged payments, each with evidence of its own, in one statement. Leaves out a payment that was
+ * judged or moved to another block since, and one that is locked just now: waiting for one lock while holding others risks a deadlock.
+ * @returns the number of verdicts.
  */
 export async function writeVerdicts(
   sql: Sql,
@@ -140,16 +140,16 @@ export async function writeVerdicts(
   })
 }
 
-/** What brings a payment into the ledger, and what brings it back after its block was reorganised out. */
+/** The moves that bring a payment into the ledger, and back after its block was reorganised out. */
 const COMES_BACK = { observe: 'reinstate', fileResidue: 'refileResidue' } as const satisfies Partial<
   Record<MoveName, MoveName>
 >
 
 /**
- * Stores payments of followed blocks, in one statement. One that a reorganisation had taken out comes back as the operator last
- * decided it: decisions by hand outlive the block. One that is in a block already stays as it is.
+ * Stores payments of followed blocks, in one statement. A payment that a reorganisation had taken out comes back as the operator last
+ * decided it: decisions by hand outlive the block. A payment that is in a block already stays as it is.
  * @param rows a query with `columns`; `evidence` is for the verdict on those that are new, where the move has one.
- * @returns how many came or came back.
+ * @returns the number that came or came back.
  */
 export async function enter(
   sql: Sql,

@@ -1,10 +1,10 @@
-// Nodes, whom they belonged to, and what their owners withdrew: all of it as the chain's events told.
+// Nodes, their owners, and the owners' withdrawals: all of it from the chain's events.
 import type { FailedWithdrawal } from '../domain/observed.ts'
 import { lastOwners, type NewExpulsion, type NewNode, type NewTransfer, type NewWithdrawal } from '../domain/replay.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** Stores minted nodes. Whether one is a payment's is decided apart (`adoptNodes`). */
+/** Stores minted nodes. `adoptNodes` assigns them to payments. */
 export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
   if (nodes.length === 0) return
   await sql`
@@ -18,8 +18,8 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
 }
 
 /**
- * Stores transfers of nodes and gives each node its last owner. Those of a node that the ledger lacks are left out: the reconciler,
- * which finds the node, brings them along, and following must not stop at them.
+ * Stores transfers of nodes and gives each node its last owner. Transfers of a node that the ledger lacks are left out. The reconciler,
+ * which finds the node, stores them, and following must not stop at them.
  */
 export async function insertTransfers(sql: Sql, transfers: readonly NewTransfer[]): Promise<void> {
   if (transfers.length === 0) return
@@ -38,8 +38,8 @@ export async function insertTransfers(sql: Sql, transfers: readonly NewTransfer[
 }
 
 /**
- * Stores withdrawals that went through, and each node's total, which the event itself carries. Those of a node that the ledger lacks
- * are left out, as its transfers are.
+ * Stores withdrawals that went through, and each node's total, which the event itself carries. Those of a node that the ledger lacks are
+ * left out, as its transfers are.
  */
 export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return
@@ -69,7 +69,7 @@ export async function readUnpaidRefs(sql: Sql, cohorts: readonly number[]): Prom
   return rows.map(({ ref }) => ref)
 }
 
-/** Takes nodes out of their cohorts, and keeps which these were. Those that the ledger lacks are left out. */
+/** Takes nodes out of their cohorts, and records these cohorts. Nodes that the ledger lacks are left out. */
 export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsion[]): Promise<void> {
   if (expulsions.length === 0) return
   await sql`
@@ -83,14 +83,14 @@ export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsi
     UPDATE nodes n SET cohort = NULL FROM expelled WHERE expelled.node_id = n.node_id`
 }
 
-/** The largest id that a row may have. A call may name any word of 256 bits: compared as one, it would be held against every node there is. */
+/** The largest id of a row. A call may name any word of 256 bits, which as a comparison would scan all nodes. */
 const NODE_ID_MAX = 2n ** 63n - 1n
 
 const isNodeId = (id: bigint) => id > 0n && id <= NODE_ID_MAX
 
 /**
- * Stores withdraw calls that reverted, one row a node, where the caller owned it in the parent block: anyone else's leaves no
- * trace. The amount of a withdrawAll is the node's balance then. Runs in chain order with everything else of the range stored.
+ * Stores withdraw calls that reverted, one row a node, where the caller owned it in the parent block; any other caller's leaves no trace.
+ * The amount of a withdrawAll is the node's balance then. Runs in chain order with everything else of the range stored.
  */
 export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedWithdrawal[]): Promise<void> {
   const rows = failed.flatMap((call) =>
@@ -114,7 +114,7 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
       ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`
 }
 
-/** Takes nodes, transfers and withdrawals back to a height. Payments must have let go of the nodes already. */
+/** Takes nodes, transfers and withdrawals back to a height. Their payments must be detached already. */
 export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: number; withdrawals: number }> {
   const withdrawn = await sql<{ node_id: number }[]>`
     DELETE FROM withdrawals WHERE block_number > ${height} RETURNING node_id`
@@ -135,7 +135,7 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
   return { nodes: removed.count, withdrawals: withdrawn.count }
 }
 
-/** How many events of a node the ledger followed, its mint left out. */
+/** The number of a node's followed events, its mint left out. */
 export interface EventCounts {
   transfers: number
   withdrawals: number
@@ -150,13 +150,13 @@ export async function countEvents(sql: Sql, nodeId: bigint): Promise<EventCounts
   return row ?? { transfers: 0, withdrawals: 0, expulsions: 0 }
 }
 
-/** Removes a node's transfers and withdrawals, to be stored anew from its events, all of them, in the same transaction. */
+/** Removes a node's transfers and withdrawals. The same transaction must store all of them again from the node's events. */
 export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
   await sql`DELETE FROM node_transfers WHERE node_id = ${nodeId.toString()}`
   await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
 }
 
-/** A node as the ledger has it, for comparing with the contract. One that was expelled is in cohort 0 and was never credited. */
+/** A node in the ledger, for comparing with the contract. An expelled one is in cohort 0 and was never credited. */
 export interface LedgerNode {
   nodeId: number
   owner: Address
@@ -174,7 +174,7 @@ export async function readNodes(sql: Sql, firstId: number, count: number): Promi
     WHERE n.node_id >= ${firstId} AND n.node_id < ${firstId + count} ORDER BY n.node_id`
 }
 
-/** What the ledger counts, for comparing with the contract's counters. */
+/** The ledger's counters, for comparing with the contract's. */
 export async function readLedgerCounters(sql: Sql): Promise<{ nodes: bigint; round: number; outstandingWei: Wei }> {
   const [row] = await sql<{ nodes: number; round: number; outstandingWei: Wei }[]>`
     SELECT nodes, (SELECT coalesce(max(round), 0) FROM rounds) AS round, distributed_wei - withdrawn_wei AS "outstandingWei"
@@ -191,14 +191,14 @@ export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): P
   return rows.map((row) => BigInt(row.id))
 }
 
-/** The block in which a node was minted or, where the ledger lacks it, the last one before it that the ledger has; null for none. */
+/** The block of a node's mint. Where the ledger lacks the node, the block of the last node before it; null for none. */
 export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<number | null> {
   const [row] = await sql<{ block: number }[]>`
     SELECT block_number AS block FROM nodes WHERE node_id <= ${nodeId.toString()} ORDER BY node_id DESC LIMIT 1`
   return row?.block ?? null
 }
 
-/** Whether a cohort was credited in a block, as far as the ledger knows. */
+/** True if a cohort was credited in a block, as far as the ledger knows. */
 export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Promise<boolean> {
   const rows =
     await sql`SELECT FROM rounds JOIN turns USING (round) WHERE block_number = ${block} AND cohort = ${cohort} LIMIT 1`
@@ -206,8 +206,8 @@ export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Pr
 }
 
 /**
- * A cohort's credits before a mint, and what they came to for each node: what the node has not been part of. They are those of the blocks
- * before the mint's, and the rounds of its own block that are named.
+ * A cohort's credits before a mint, and their sum for each node: the share that the node has missed. They are those of the blocks before
+ * the mint's, and the named rounds of its own block.
  */
 export async function sumCreditsBefore(
   sql: Sql,
@@ -221,7 +221,7 @@ export async function sumCreditsBefore(
   return row
 }
 
-/** Whom the mint of each of these nodes named, for those the ledger has. */
+/** The recipient of each node's mint, for those the ledger has. */
 export async function readMintedTo(sql: Sql, nodeIds: readonly bigint[]): Promise<Map<bigint, Address>> {
   const rows = await sql<{ nodeId: number; to: Address }[]>`
     SELECT DISTINCT ON (node_id) node_id AS "nodeId", to_address AS "to" FROM node_transfers

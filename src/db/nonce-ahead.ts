@@ -1,4 +1,4 @@
-// What is on record of senders of which the providers say more than followed blocks show. Kept as settings, one a sender.
+// Records of senders whose nonce at the providers is ahead of followed blocks. Kept as settings, one a sender.
 import type { Address } from '../domain/units.ts'
 import { clearSetting, readSetting, writeSetting } from './settings.ts'
 import type { Sql } from './sql.ts'
@@ -8,18 +8,18 @@ export interface NonceAhead {
   said: number
   known: number
   sinceBlock: number
-  /** Set by the operator: it is so, and is taken over by the next run. */
+  /** Set by the operator: the nonce is right, and the next run takes it over. */
   takeOver: boolean
 }
 
 const PREFIX = 'nonceAhead '
 
-/** Reads what is on record of a sender; null where nothing is. */
+/** Reads the record of a sender; null where there is none. */
 export async function readNonceAhead(sql: Sql, sender: Address): Promise<NonceAhead | null> {
   return (await readSetting(sql, PREFIX + sender)) as NonceAhead | null
 }
 
-/** All senders of which something is on record. */
+/** All senders with a record. */
 export async function listNoncesAhead(sql: Sql): Promise<({ sender: Address } & NonceAhead)[]> {
   const rows = await sql<{ name: string; value: NonceAhead }[]>`
     SELECT name, value FROM settings WHERE name LIKE ${`${PREFIX}%`} ORDER BY name`
@@ -30,7 +30,7 @@ export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhea
   await writeSetting(sql, PREFIX + sender, note, by)
 }
 
-/** Forgets what is on record of a sender. Costs next to nothing where nothing is. */
+/** Removes the record of a sender. Costs next to nothing where there is none. */
 export async function clearNonceAhead(sql: Sql, sender: Address): Promise<void> {
   await clearSetting(sql, PREFIX + sender)
 }

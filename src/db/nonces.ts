@@ -1,11 +1,11 @@
-// Sign-in nonces that have been used, so that none is used twice on any instance. Kept by their hash.
+// Used sign-in nonces, so that none is used twice on any instance. Kept by their hash.
 import type { Sql } from './sql.ts'
 
-/** Rows that lapsed and are removed along with each use: more than one, so that the table shrinks. */
+/** Lapsed rows removed with each use: more than one, so that the table shrinks. */
 const PRUNED_PER_USE = 10
 
 /**
- * Marks a nonce as used, for `keepSec` from now by the database's clock: that of whoever issued it may differ.
+ * Marks a nonce as used, for `keepSec` from now by the database's clock: the issuer's clock may differ.
  * @returns false when it had been used before.
  */
 export async function spendNonce(sql: Sql, nonceHash: string, keepSec: number): Promise<boolean> {

@@ -1,10 +1,10 @@
-// The outbox: every intent to send and every signed byte string, stored before it is sent. What became of an intent is
-// written only by following blocks.
+// The outbox: every intent to send and every signed byte string, stored before it is sent. Only following blocks writes the outcome of an
+// intent.
 import type { SenderTransaction } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** How far back a contract sees block hashes on every chain. Some see further: a guard beyond that may revert. */
+/** The range of block hashes that a contract sees on every chain. Some see further: a guard beyond it may revert. */
 const BLOCK_HASHES_REACH = 256
 
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
@@ -60,7 +60,7 @@ export async function insertIntent(
   return row.id
 }
 
-/** Stores a further signed attempt of an intent. */
+/** Stores another signed attempt of an intent. */
 export async function insertAttempt(sql: Sql, outboxId: number, attempt: Attempt): Promise<void> {
   await sql`
     INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
@@ -69,14 +69,14 @@ export async function insertAttempt(sql: Sql, outboxId: number, attempt: Attempt
       ${attempt.maxFeeWei.toString()}, ${attempt.maxPriorityFeeWei.toString()}, ${attempt.signedAtBlock})`
 }
 
-/** Notes what a provider said to an attempt, for the operator to read. Decisions never rest on it. */
+/** Notes a provider's answer to an attempt, for the operator to read. Decisions never rest on it. */
 export async function noteSend(sql: Sql, txHash: Hash, outcome: string): Promise<void> {
   await sql`
     UPDATE outbox_attempts SET sends = sends + 1, last_sent_at = now(), last_outcome = ${outcome.slice(0, 500)}
     WHERE tx_hash = ${txHash}`
 }
 
-/** Those of the transactions that were never an attempt of ours. */
+/** The transactions that were no attempt of ours. */
 export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<Hash[]> {
   if (txHashes.length === 0) return []
   const rows = await sql<{ txHash: Hash }[]>`
@@ -95,7 +95,7 @@ export async function readPending(sql: Sql, sender: Address): Promise<PendingInt
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
 }
 
-/** Whether sending an intent again is no use: its time is over, or a chain may no longer know the block of its guard. */
+/** True if sending an intent again is useless: it has expired, or a chain may no longer know the block of its guard. */
 export function isLapsed(
   { guardBlock, validUntil }: Pick<PendingIntent, 'guardBlock' | 'validUntil'>,
   at: { number: number; time: number },
@@ -104,8 +104,8 @@ export function isLapsed(
 }
 
 /**
- * Whether a mint that carries this ref is stored and may yet be carried out: it is in no followed block, its time is not over, and its
- * guard is not on another fork. How old the guard is does not matter: some chains know all of their blocks.
+ * True if a mint with this ref is stored and may yet be carried out: it is in no followed block, it has not expired, and its guard is not
+ * on another fork. The guard's age does not matter: some chains know all of their blocks.
  */
 export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   const [row] = await sql<{ may: boolean }[]>`
@@ -116,15 +116,15 @@ export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   return row?.may ?? false
 }
 
-/** What the ledger knows of a sender's nonces. */
+/** The ledger's knowledge of a sender's nonces. */
 export interface KnownNonces {
-  /** The one after the last that the outbox gave out or saw taken, or the sender's base. */
+  /** The one after the last that the outbox assigned or saw taken, or the sender's base. */
   next: number
-  /** The lowest that is in no followed block: that of what waits, else `next`. */
+  /** The lowest that is in no followed block: that of the first pending intent, else `next`. */
   followed: number
 }
 
-/** Reads what the ledger knows of a sender's nonces; null where that is nothing. */
+/** Reads the ledger's knowledge of a sender's nonces; null where there is none. */
 export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownNonces | null> {
   const [row] = await sql<{ next: number | null; waiting: number | null }[]>`
     SELECT greatest((SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender}),
@@ -133,7 +133,7 @@ export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownN
   return row == null || row.next === null ? null : { next: row.next, followed: row.waiting ?? row.next }
 }
 
-/** Sets from which nonce on a sender's transactions are known, as of a followed block. */
+/** Sets the nonce from which a sender's transactions are known, as of a followed block. */
 export async function writeBase(
   sql: Sql,
   sender: Address,
@@ -144,7 +144,7 @@ export async function writeBase(
     ON CONFLICT (sender) DO UPDATE SET nonce = excluded.nonce, block_number = excluded.block_number`
 }
 
-/** Gives up a sender's intents below a nonce: the account has used theirs, and no followed block holds what it was used for. */
+/** Gives up a sender's intents below a nonce: the account has used their nonces, and no followed block holds the transactions that did. */
 export async function displaceBelow(
   sql: Sql,
   { sender, nonce, at }: { sender: Address; nonce: number; at: { number: number; hash: Hash } },
@@ -155,9 +155,9 @@ export async function displaceBelow(
 }
 
 /**
- * The nonce after the last one in a followed block, where a sender's intents begin above it: they cannot be mined before
- * somebody uses it. Happens where a reorganisation drops a foreign transaction and keeps what came after it. Null otherwise, and where the
- * outbox knows of none in a followed block.
+ * The nonce after the last one in a followed block, where a sender's intents begin above it: they cannot be mined until it is used. Happens
+ * where a reorganisation drops a foreign transaction and keeps its successors. Null otherwise, and where the outbox knows of none in a
+ * followed block.
  */
 export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
   const [row] = await sql<{ free: number }[]>`
@@ -174,9 +174,9 @@ export interface Settled {
 }
 
 /**
- * Settles intents, whoever's, by transactions found in blocks. One whose hash is none of our attempts took an intent's nonce from
- * outside: the intent is displaced; where no intent had it and it is of one of our `senders`, the nonce is recorded as taken.
- * @returns what was settled, and our senders' transactions that no intent knows.
+ * Settles intents of any account by transactions found in blocks. A hash that is none of our attempts took an intent's nonce from outside:
+ * the intent is displaced. Where no intent had the nonce and it belongs to one of our `senders`, it is recorded as taken.
+ * @returns the settled intents, and our senders' transactions that no intent knows.
  */
 export async function settleIntents(
   sql: Sql,
@@ -208,8 +208,8 @@ export async function settleIntents(
 }
 
 /**
- * How often in a row a sender's last intents reverted, counted up to `look`, and the block time of the last one. One that reverted
- * for its age does not count: its time was over, or the block of its guard on another fork than the one it was mined on, or too far behind.
+ * The number of a sender's last intents that reverted in a row, counted up to `look`, and the block time of the last one. A revert by age
+ * does not count: the intent had expired, or the block of its guard was too far behind or on another fork than the one it was mined on.
  */
 export async function readReverts(
   sql: Sql,

@@ -1,4 +1,4 @@
-// What the contract's owner has done, as its events told: keys, budgets, bounds, windows of turns not owed, pause, ownership, sweeps.
+// The acts of the contract's owner, from its events: keys, budgets, bounds, windows of turns not owed, pause, ownership, sweeps.
 import type { NotOwedWindow } from '../domain/payouts.ts'
 import type { NewOwnerAct } from '../domain/replay.ts'
 import { jsonRows, type Sql } from './sql.ts'
@@ -18,7 +18,7 @@ export async function rewindOwnerActs(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM owner_acts WHERE block_number > ${height}`
 }
 
-/** The windows of turns not owed, by number, as the owner has left each. */
+/** The windows of turns not owed, by number, in their present form. */
 export async function readWindows(sql: Sql): Promise<NotOwedWindow[]> {
   return await sql<NotOwedWindow[]>`
     SELECT "window", "from", until FROM (

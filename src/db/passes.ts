@@ -1,5 +1,4 @@
-// The last run of each pass: when it started and ended, and what came of it. The credit pass's row is the tick that
-// the health report shows.
+// The last run of each pass: start, end and outcome. The credit pass's row is the tick that the health report shows.
 import { jsonRows, type Sql } from './sql.ts'
 
 /** Records that a pass began. */
@@ -9,7 +8,7 @@ export async function passStarted(sql: Sql, name: string): Promise<void> {
     ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at`
 }
 
-/** Records how a pass ended: its outcome, or the message of what stopped it. */
+/** Records how a pass ended: its outcome, or the message of the error that stopped it. */
 export async function passFinished(
   sql: Sql,
   name: string,

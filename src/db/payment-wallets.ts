@@ -1,11 +1,11 @@
-// The payments wallets, one row each in the order in which they were entered. Rows are added, closed once, and taken back before they count for
-// anything. What every instance watches and sells by is here; no setting of an instance stands beside it.
+// The payments wallets, one row each in the order in which they were entered. Rows are added, closed once, and taken back before they count
+// for anything. Every instance watches and sells by these rows; no setting of an instance overrides them.
 import type { Watching } from '../domain/observed.ts'
 import type { PaymentWallet } from '../domain/payment-wallets.ts'
 import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
-/** A wallet with who entered and closed it. Times of entry and closing are ISO 8601. */
+/** A wallet with the names of those who entered and closed it. Times of entry and closing are ISO 8601. */
 export interface WalletRow extends PaymentWallet {
   enteredAt: string
   enteredBy: string
@@ -18,19 +18,19 @@ const held = (
 ) => sql`wallet, from_block AS "fromBlock", from_time AS "fromTime", stolen, grace_sec AS "graceSec", watched_from AS "watchedFrom",
   closed_block AS "closedBlock"`
 
-/** All wallets, oldest first. There are as many as were ever entered: few. */
+/** All wallets, oldest first: few. */
 export async function readPaymentWallets(sql: Sql): Promise<PaymentWallet[]> {
   return await sql<PaymentWallet[]>`SELECT ${held(sql)} FROM payment_wallets ORDER BY id`
 }
 
-/** The same with who entered and closed each, and when. */
+/** All wallets with who entered and closed each, and when. */
 export async function readWalletHistory(sql: Sql): Promise<WalletRow[]> {
   return await sql<WalletRow[]>`
     SELECT ${held(sql)}, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy", iso(closed_at) AS "closedAt", closed_by AS "closedBy"
     FROM payment_wallets ORDER BY id`
 }
 
-/** The wallet that buyers are told at the followed block; null where there is none. Before the first block, the first one. */
+/** The wallet shown to buyers at the followed block; null where there is none. Before the first block, the first one. */
 export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   const [row] = await sql<{ wallet: Address }[]>`
     SELECT w.wallet FROM payment_wallets w LEFT JOIN cursors c ON c.name = 'follow'
@@ -38,7 +38,7 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/** What blocks are read for: the wallets, and the accounts whose transactions are on their way, whoever holds their keys. */
+/** The addresses that blocks are read for: the wallets, and the accounts of pending transactions, whoever holds their keys. */
 export async function readWatching(sql: Sql): Promise<Watching> {
   const [row] = await sql<{ wallets: Watching['wallets'] | null; senders: Address[] | null }[]>`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
@@ -47,12 +47,12 @@ export async function readWatching(sql: Sql): Promise<Watching> {
   return { wallets: row?.wallets ?? [], senders: row?.senders ?? [] }
 }
 
-/** Keeps others from entering or closing wallets until the transaction ends. Readings go on. */
+/** Blocks the entry and closing of wallets until the transaction ends. Reads go on. */
 export async function lockWallets(sql: Sql): Promise<void> {
   await sql`LOCK TABLE payment_wallets IN SHARE ROW EXCLUSIVE MODE`
 }
 
-/** Waits for who is entering a wallet, and keeps others from it until the transaction ends. */
+/** Waits for an entry of a wallet in progress, and blocks further ones until the transaction ends. */
 export async function lockWalletsForReading(sql: Sql): Promise<void> {
   await sql`LOCK TABLE payment_wallets IN SHARE MODE`
 }
@@ -68,7 +68,10 @@ export async function insertWallet(
     VALUES (${wallet}, ${fromBlock}, ${fromTime}, ${stolen}, ${graceSec}, ${watchedFrom}, ${enteredBy})`
 }
 
-/** Enters the first wallet, which holds from the beginning, unless there is one. Run in a transaction, with the wallets locked before the cursor. */
+/**
+ * Enters the first wallet, which holds from the beginning, unless there is one. Run in a transaction, with the wallets locked before the
+ * cursor.
+ */
 export async function insertFirstWallet(
   sql: Sql,
   wallet: Address,
@@ -87,7 +90,7 @@ export async function closeWallet(sql: Sql, wallet: Address, block: number, clos
     UPDATE payment_wallets SET closed_block = ${block}, closed_at = now(), closed_by = ${closedBy} WHERE wallet = ${wallet}`
 }
 
-/** Removes a wallet that nothing came to or left. @returns whether it did. */
+/** Removes a wallet without any inflow or outflow. @returns true if it was removed. */
 export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWallet): Promise<boolean> {
   const removed = await sql`
     DELETE FROM payment_wallets WHERE wallet = ${wallet}
@@ -100,8 +103,8 @@ export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWal
 }
 
 /**
- * Has wallets that were entered above a height be read for from there on. Run where a reorganisation took back what is above it: a payment to
- * one may come back in an earlier block than it was first seen in.
+ * Starts reading from there on for wallets that were entered above a height. Run where a reorganisation took back the blocks above it: a
+ * payment may come back in an earlier block than it was first seen in.
  */
 export async function rewindWallets(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE payment_wallets SET watched_from = ${height + 1} WHERE watched_from > ${height + 1}`

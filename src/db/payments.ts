@@ -1,4 +1,4 @@
-// Payments: what arrived at the payments wallets, where it stands, and every verdict on it with its evidence.
+// Payments: arrivals at the payments wallets, their states, and every verdict on them with its evidence.
 import type { Outflow, Transfer } from '../domain/observed.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import type { PaymentState, ReasonAfter } from '../domain/transitions.ts'
@@ -41,7 +41,7 @@ export function byPlace(a: Payment, b: Payment): number {
   return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
 }
 
-/** Stores transfers found in blocks. @returns how many were not there before. */
+/** Stores transfers found in blocks. @returns the number of new ones. */
 export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<number> {
   if (transfers.length === 0) return 0
   return await enter(sql, 'observe', {
@@ -57,7 +57,7 @@ export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]):
   })
 }
 
-/** Stores what the payments wallets themselves sent: the other side of their balances. */
+/** Stores outflows of the payments wallets: the other side of their balances. */
 export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Promise<void> {
   if (outflows.length === 0) return
   const rows = outflows.map((o) => ({ ...o, valueWei: o.succeeded ? o.valueWei : 0n }))
@@ -69,9 +69,9 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 }
 
 /**
- * Payments in one of these states, in the order in which they are judged: block, then position in it. With `walletMax` only those of wallets
- * that hold fewer nodes; with `now`, a block time, only those that do not back off then; with `pricedFirst` those before all others that arrived with
- * the price of a tier.
+ * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets
+ * that hold fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that arrived with the price of a
+ * tier come before all others.
  */
 export async function readPayments(
   sql: Sql,
@@ -103,7 +103,7 @@ export async function lockPayments(sql: Sql, ids: readonly number[]): Promise<Pa
     WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p`
 }
 
-/** A payment by its transaction, whatever its state; null when the ledger has none. */
+/** A payment by its transaction, in any state; null when the ledger has none. */
 export async function findPayment(
   sql: Sql,
   txHash: Hash,
@@ -113,14 +113,14 @@ export async function findPayment(
   return row ?? null
 }
 
-/** Payments that still wait for something of ours: seen, accepted or minting. */
+/** Payments that still wait for this service: seen, accepted or minting. */
 export async function countOpenPayments(sql: Sql): Promise<number> {
   const [row] = await sql<{ open: number }[]>`
     SELECT count(*) AS open FROM payments WHERE state IN ('seen', 'accepted', 'minting')`
   return row?.open ?? 0
 }
 
-/** What a wallet holds and has paid for, of one tier and of all: what the allowance and the cap are counted against. */
+/** The nodes that a wallet holds and has paid for, of one tier and of all, to be compared with the allowance and the cap. */
 export interface WalletUse {
   walletNodes: number
   walletInFlight: number
@@ -129,8 +129,8 @@ export interface WalletUse {
 }
 
 /**
- * Counts a wallet's nodes and payments in flight. Nodes count by the cohort's tier, however they came. What is about to be refunded is in flight
- * where a mint was signed for it, since that may yet be carried out.
+ * Counts a wallet's nodes and payments in flight. Nodes count by the cohort's tier, whatever their origin. A payment about to be refunded
+ * is in flight where a mint was signed for it, since that may yet be carried out.
  */
 export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
   const [row] = await sql<WalletUse[]>`
@@ -157,7 +157,7 @@ export async function markMinting(sql: Sql, paymentIds: readonly number[], outbo
   await move(sql, 'startMinting', { where: sql`p.id = ANY(${[...paymentIds]})`, set: sql`outbox_id = ${outboxId}` })
 }
 
-/** A node that is on chain for a payment, and to the wallet that paid. */
+/** A node on chain for a payment, minted to the wallet that paid. */
 interface NodeOfPayment {
   paymentId: number
   ref: Hash
@@ -165,21 +165,21 @@ interface NodeOfPayment {
   tierNo: number
   valueWei: Wei
   state: PaymentState
-  /** Whether its tier is what the payment was for: `unknown` where neither a verdict nor the price says. */
+  /** Compares its tier with the payment's: `unknown` where neither a verdict nor the price says. */
   tier: 'own' | 'other' | 'unknown'
 }
 
-/** What came of giving payments their nodes. */
+/** The outcome of assigning nodes to payments. */
 export interface Adopted {
   /** Payments that were minted though they were held, refunded, dismissed or ignored. */
   surprises: MintSurprise[]
-  /** Nodes of which nobody knows whether their tier is what was paid for: each told once. */
+  /** Nodes of which it is unknown whether their tier was paid for; each is reported once. */
   toConfirm: NodeOfPayment[]
-  /** Nodes of another tier than what was paid for: they are not the payments'. */
+  /** Nodes of another tier than the paid one: they are not the payments'. */
   others: NodeOfPayment[]
 }
 
-/** A payment that was minted as it was not to be: `before` is where it stood. */
+/** A payment that was minted and should not have been: `before` is its former state. */
 export interface MintSurprise {
   ref: Hash
   before: PaymentState
@@ -187,8 +187,8 @@ export interface MintSurprise {
 }
 
 /**
- * Gives payments in followed blocks the nodes of these refs, where a node was minted to the wallet that paid and in the tier that was paid for. All
- * others stay nodes without a payment.
+ * Assigns the nodes of these refs to payments in followed blocks, where a node was minted to the wallet that paid and in the tier that was
+ * paid for. All others stay nodes without a payment.
  */
 export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopted> {
   const found = refs.length === 0 ? [] : await readNodesOfPayments(sql, refs)
@@ -205,8 +205,8 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopt
 }
 
 /**
- * The tier is that of the verdict, which was given before the mint was followed; without one, the one that has or had the price. A transfer whose value
- * was judged to buy nothing buys no node, unless the ledger was lost since, and with it a release by hand.
+ * The tier is that of the verdict, which was given before the mint was followed; without one, the tier with that price, now or before. A
+ * transfer whose value was judged to buy nothing buys no node, unless the ledger was lost since, and with it a release by hand.
  */
 async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
   return await sql<NodeOfPayment[]>`
@@ -232,7 +232,7 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
 }
 
-/** Those of which the audit log does not speak yet. */
+/** The payments that are missing in the audit log. */
 async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<NodeOfPayment[]> {
   if (nodes.length === 0) return []
   const refs = nodes.map(({ ref }) => ref)
@@ -242,8 +242,8 @@ async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Nod
 }
 
 /**
- * Marks payments as minted. The tier is the verdict's; where the payment had none yet (the mint came first, as when a ledger is rebuilt), the version of
- * the node's tier that was in force.
+ * Marks payments as minted. The tier is the verdict's. Where the payment had none yet (the mint came first, as in a rebuild), it is the
+ * version of the node's tier that was in force.
  */
 async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
   if (minted.length === 0) return []
@@ -274,8 +274,8 @@ export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): P
 }
 
 /**
- * Frees the payments that wait for an intent of another account than the one that mints now: its key was replaced, and its
- * transactions are no longer sent. @returns their refs.
+ * Frees the payments that wait for an intent of another account than the present minter: its key was replaced, and its transactions are no
+ * longer sent. @returns their refs.
  */
 export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
   const chosen = sql`SELECT o.id FROM outbox o WHERE o.state = 'pending' AND o.sender <> ${minter}`
@@ -284,7 +284,7 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
   return rows.map((row) => row.ref)
 }
 
-/** Holds payments whose ref is a node that is not theirs. @returns their refs, as far as they were not held for it. */
+/** Holds payments whose ref is another node's. @returns their refs, without those already held for it. */
 export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
   const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
@@ -294,7 +294,7 @@ export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Ha
   return rows.map(({ ref }) => ref)
 }
 
-/** Holds payments whose order the contract skipped: because the wallet was full, or for what no other order would mend. */
+/** Holds payments whose order the contract skipped: because the wallet was full, or for a reason that no later order would mend. */
 export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: ReasonAfter<'skipMint'>): Promise<void> {
   if (refs.length === 0) return
   const evidence = { rule: reason, by: 'contract' }
@@ -302,9 +302,9 @@ export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: Reaso
 }
 
 /**
- * Takes payments back to height: those above it are orphaned; those below whose node was minted above stand again where their
- * last verdict put them, on their way if it accepted them. That a node was minted is no verdict: whoever minted it may have had
- * no leave to. Runs before the nodes go and before the outbox is taken back. @returns how many were orphaned.
+ * Takes payments back to a height: those above it are orphaned. Those below whose node was minted above return to the state of their last
+ * verdict, on their way if it accepted them. A mint is no verdict: its sender may have lacked the right to mint. Runs before the nodes go
+ * and before the outbox is taken back. @returns the number of orphaned ones.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {
   const chosen = sql`
@@ -338,7 +338,7 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
   return orphaned
 }
 
-/** Those of the refs that are payments. */
+/** The refs that are payments. */
 export async function readPaymentRefs(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   const rows = await sql<{ ref: Hash }[]>`SELECT ref FROM payments WHERE ref = ANY(${[...refs]})`
   return rows.map(({ ref }) => ref)

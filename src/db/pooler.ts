@@ -1,8 +1,8 @@
-// Whether a pooler stands between us and PostgreSQL. Behind one that lends a server connection for a transaction (PgBouncer),
-// what belongs to a session gets lost without a word: LISTEN, advisory locks, and in older ones prepared statements.
+// Detects a pooler between the service and PostgreSQL. A pooler that lends a server connection for a transaction (PgBouncer) silently loses
+// session state: LISTEN, advisory locks, and in older ones prepared statements.
 import { connect } from './sql.ts'
 
-/** A pooler makes up the process number it tells its clients; the server's own word differs then. */
+/** A pooler makes up the process number it reports to clients; the server's own answer differs then. */
 export async function isPooled(url: string): Promise<boolean> {
   const connection = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger pooler check' })
   try {

@@ -1,13 +1,13 @@
-// The ether price that all callers on all instances share: one row, and the right to ask upstream at most once a minute.
-// Never makes a price up, and never shows one whose minute is long over.
+// The ether price that all callers on all instances share: one row, and the right to ask upstream at most once a minute. Never makes up a
+// price, and never shows an expired one.
 import type { Sql } from './sql.ts'
 
-/** What became of asking: this caller is to fetch, or somebody did within the minute and this is what he got. */
+/** The outcome of asking: this caller is to fetch, or the minute's price from another caller. */
 export type PriceTurn = { fetch: true } | { fetch: false; usd: number | null }
 
-/** Takes this minute's turn to ask upstream, if it is still to be had; otherwise answers the shared price. */
+/** Takes this minute's turn to ask upstream, if it is free; otherwise answers the shared price. */
 export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
-  // What was fetched long ago is no quote any more: it goes before the new one is there.
+  // An old price is no quote any more: it is cleared before the new one arrives.
   const taken = await sql`
     INSERT INTO price AS p (usd, attempted_at) VALUES (NULL, clock_timestamp())
     ON CONFLICT (single) DO UPDATE SET attempted_at = excluded.attempted_at,
@@ -19,7 +19,7 @@ export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
   return { fetch: false, usd: row?.usd ?? null }
 }
 
-/** Stores what upstream said, null for nothing usable. The first price of an hour is that hour's in the history. */
+/** Stores the upstream's price, null for nothing usable. The first price of an hour becomes that hour's in the history. */
 export async function storePrice(sql: Sql, usd: number | null): Promise<void> {
   await sql`
     WITH kept AS (
@@ -29,7 +29,7 @@ export async function storePrice(sql: Sql, usd: number | null): Promise<void> {
     ) UPDATE price SET usd = ${usd}::float8`
 }
 
-/** Whether the present hour has its price in the history. */
+/** True if the present hour has its price in the history. */
 export async function isHourPriced(sql: Sql): Promise<boolean> {
   const rows = await sql`SELECT FROM price_history WHERE hour = date_trunc('hour', clock_timestamp(), 'UTC')`
   return rows.length > 0

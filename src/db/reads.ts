@@ -1,9 +1,9 @@
-// What the public API reads of the ledger: one statement per route, its JSON built by the database and handed on as text.
-// Every statement is answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
+// The public API's reads of the ledger: one statement per route, its JSON built by the database and passed on as text. Every statement is
+// answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
 import type { Address, Hash } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
-/** Entries that a list may be asked for at most (specification, section 8). */
+/** The maximum number of entries in a list (specification, section 8). */
 export const ENTRIES_MAX = 200
 
 /** GET /api/stats: kept totals, so zeroes on a fresh ledger. */
@@ -42,7 +42,7 @@ export async function readNodesOf(sql: Sql, owner: Address): Promise<string> {
   )
 }
 
-/** The ledger's part of a node's page, in pieces, since the chain's word is set between them. */
+/** The ledger's part of a node's page, in pieces, since the chain's part goes between them. */
 export interface NodePage {
   /** JSON object of the node's fields. */
   node: string
@@ -55,16 +55,16 @@ export interface NodePage {
   balanceWei: string
   creditedWei: string
   withdrawnWei: string
-  /** Block that the ledger has followed to, as of this very reading; null before the first. */
+  /** The followed block as of this very read; null before the first. */
   followedTo: number | null
 }
 
 /**
- * GET /api/node/:id. The id is sought among the chain ids first, then among the row ids. A node's credits are its
- * cohort's turns after its mint. @returns null where neither has it.
+ * GET /api/node/:id. Searches the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. @returns null
+ * where neither has it.
  */
 export async function readNode(sql: Sql, id: bigint, limit: number): Promise<NodePage | null> {
-  // No int8 holds it, so no node has it; asking would be an error of the database.
+  // It exceeds int8, so no node has it; the query would be a database error.
   if (id > INT8_MAX) return null
   const [row] = await sql<NodePage[]>`
     WITH found AS (
@@ -170,7 +170,7 @@ export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> 
 /** A wallet's nodes among these chain ids, as JSON objects by id; others are absent. */
 export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Address): Promise<Map<string, string>> {
   const asked = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
-  // The list stands in a statement of its own, so that PostgreSQL does not see its length: else it plans anew at each call, for so few.
+  // The list is in a statement of its own, which hides its length from PostgreSQL: otherwise a short list is planned again at each call.
   const rows = await sql<{ nodeId: string; node: string }[]>`
     SELECT "nodeId", row_to_json(x)::text AS node FROM (
       SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
@@ -200,17 +200,17 @@ export async function readClaimed(sql: Sql, txHash: Hash): Promise<ClaimedPaymen
 /** The ledger's part of GET /api/cron/health. */
 export interface LedgerHealth {
   lastTickAt: string | null
-  /** By the database's clock, like the tick itself. */
+  /** By the database's clock, as the tick itself. */
   secondsSinceLastTick: number | null
   /** The operator's switch. */
   paused: boolean
-  /** Whether turns that come due at the followed head's time are owed, by the ledger's terms. */
+  /** True if turns due at the followed head's time are owed, by the ledger's terms. */
   payouts: boolean
-  /** Why the passes are halted, and since when; null while they are not. */
+  /** The reason and start of a halt of the passes; null while there is none. */
   halted: { reason: string; since: string } | null
-  /** Roles whose signer did not sign when it was last asked. */
+  /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
-  /** Nodes due at the followed head's time, and nodes that have a next credit time. */
+  /** Nodes due at the followed head's time, and nodes with a next credit time. */
   dueNodes: number
   scheduledNodes: number
 }
@@ -239,9 +239,9 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
 const INT8_MAX = 2n ** 63n - 1n
 
 /**
- * The most entries, as text of the statement, beside the limit that was asked for: of a limit that is a parameter PostgreSQL knows
- * nothing, and assumes a tenth of all rows there are. A kept plan then looks so dear in a large ledger that it plans anew for each
- * request, which takes longer than the request itself.
+ * The maximum number of entries, as text of the statement, beside the requested limit. PostgreSQL knows nothing about a limit that is a parameter,
+ * and assumes a tenth of all rows. A generic plan then looks so expensive in a large ledger that each request is planned again, which takes
+ * longer than the request itself.
  */
 function entriesMax(sql: Sql) {
   return sql.unsafe(String(ENTRIES_MAX))
@@ -251,7 +251,7 @@ function nodeTables(sql: Sql) {
   return sql`nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id`
 }
 
-/** The fields of a node, in the order in which they are shown. One that was expelled is in no cohort: it was never credited, nor will be. */
+/** The fields of a node, in display order. An expelled one is in no cohort: it was never credited, nor will be. */
 function nodeColumns(sql: Sql) {
   return sql`n.id, n.node_id::text AS "nodeId", n.owner, p.tier_id AS "tierId", p.value_wei::text AS "priceWei",
     coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",
@@ -261,7 +261,7 @@ function nodeColumns(sql: Sql) {
     iso(to_timestamp(c.next_due)) AS "nextCreditAt", iso(n.minted_at) AS "createdAt"`
 }
 
-/** The same fields again, of a row that `nodeColumns` made. */
+/** The same fields of a row that `nodeColumns` made. */
 function shownNodeColumns(sql: Sql) {
   return sql`id, "nodeId", owner, "tierId", "priceWei", "creditedWei", "withdrawnWei", "balanceWei", "paymentTxHash",
     "mintTxHash", "mintedAt", "lastCreditedAt", "nextCreditAt", "createdAt"`

@@ -1,5 +1,5 @@
-// What a ledger that came from a backup, or from nothing, must not do by itself: mint a payment that may have been refunded
-// in what was lost. Up to the block noted here, what is not minted is the operator's to decide.
+// The recheck block of a ledger restored from a backup or rebuilt. Such a ledger must not mint by itself a payment that may have been
+// refunded in the lost part. Up to the block noted here, the operator decides about payments without a node.
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { move } from './moves.ts'
@@ -7,14 +7,14 @@ import { jsonRows, type Sql } from './sql.ts'
 
 const NAME = 'recheckUpTo'
 
-/** Up to which block payments without a node are the operator's to decide; null when the ledger was never restored. */
+/** The recheck block; null when the ledger was never restored. */
 export async function readRecheck(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ block: number }[]>`
     SELECT (value ->> 'block')::bigint AS block FROM settings WHERE name = ${NAME}`
   return row?.block ?? null
 }
 
-/** Raises that block; it never goes down by itself. @returns false when it stood there, or higher, already. */
+/** Raises that block; it never goes down by itself. @returns false when it was there, or higher, already. */
 export async function raiseRecheck(sql: Sql, block: number, by: string): Promise<boolean> {
   const raised = await sql`
     INSERT INTO settings (name, value, updated_by) VALUES (${NAME}, ${jsonRows([{ block }])}::text::jsonb -> 0, ${by})
@@ -23,13 +23,13 @@ export async function raiseRecheck(sql: Sql, block: number, by: string): Promise
   return raised.count > 0
 }
 
-/** A word of the operator's on a payment. */
+/** An operator's decision on a payment. */
 export interface Word {
   verdict: PaymentState
   reason: string | null
 }
 
-/** The operator's last word on a payment that stands; null where there is none. */
+/** The operator's last standing decision on a payment; null where there is none. */
 export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | null> {
   const [word] = await sql<Word[]>`
     SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
@@ -37,19 +37,19 @@ export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | 
   return word ?? null
 }
 
-/** Whether the operator has decided about a payment: then it stands, restored or not. */
+/** True if the operator has decided about a payment: then the decision stands, restored or not. */
 export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
   return (await readLastWord(sql, paymentId)) !== null
 }
 
-/** Whether the operator's last word on a payment accepted it: then only the contract's cap can hold it up. */
+/** True if the operator's last decision accepted a payment: then only the contract's cap can delay it. */
 export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> {
   return (await readLastWord(sql, paymentId))?.verdict === 'accepted'
 }
 
 /**
- * Holds what a pass had accepted at or below the block and nobody minted. Those on their way stay: what carries them is stored,
- * may be on chain, and is settled by following. @returns how many.
+ * Holds unminted payments that a pass had accepted at or below the block. Those being minted stay: their transaction is stored, may be on
+ * chain, and is settled by following. @returns the number.
  */
 export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
   return await move(sql, 'recheck', {
@@ -60,7 +60,7 @@ export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<numbe
   })
 }
 
-/** How many of these mints are of payments that the ledger has seen and not judged yet, to the wallet that paid. */
+/** The number of these mints for payments that the ledger has seen and not judged yet, to the wallet that paid. */
 export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owner: Address }[]): Promise<number> {
   if (minted.length === 0) return 0
   const [row] = await sql<{ unjudged: number }[]>`
@@ -69,7 +69,7 @@ export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owne
   return row?.unjudged ?? 0
 }
 
-/** Payments at or below a block that raising the recheck to it would leave to the operator, and what they come to. */
+/** Payments at or below a block that a raise of the recheck to it would leave to the operator, and their sum. */
 export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ payments: number; wei: bigint }> {
   const [row] = await sql<{ payments: number; wei: bigint }[]>`
     SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p

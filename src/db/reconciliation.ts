@@ -1,7 +1,7 @@
-// What the last comparisons of the ledger with the chain found, as the operator reads it.
+// The findings of the last comparisons of ledger and chain, for the operator.
 import type { Sql } from './sql.ts'
 
-/** The last runs of the passes and of the reconciler, the drift on record, the payments wallet's audit and a halt, as one object. */
+/** The last runs of the passes and of the reconciler, the recorded drift, the payments wallet's audit and a halt, as one object. */
 export async function readReconciliation(sql: Sql): Promise<object> {
   const [row] = await sql<{ report: object }[]>`
     SELECT jsonb_build_object(

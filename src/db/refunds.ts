@@ -1,5 +1,5 @@
-// Refunds on record: which transaction proves that which payment was paid back. The operator's own wallet made it; nothing here
-// sends. Until its block is final a reorganisation may take it back, and then the record goes too.
+// Recorded refunds: the transaction that proves each. The operator's own wallet made it; nothing here sends. Until its block is final a
+// reorganisation may take it back, and the record with it.
 import type { Evidence } from '../domain/payment.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
@@ -8,7 +8,7 @@ import { readLastWord, type Word } from './recheck.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
 export interface Refund {
-  /** Of the payment that was paid back. */
+  /** Of the refunded payment. */
   paymentRef: Hash
   txHash: Hash
   from: Address
@@ -21,8 +21,8 @@ export interface Refund {
 }
 
 /**
- * Records a refund. One that is on record for this very payment is so again: it may have come anew since, in another block, and the
- * operator decides it anew. @returns false when the transaction proves another payment's refund, or the payment has another one.
+ * Records a refund. One that is already recorded for this payment is recorded again: it may be in another block by now, with a new decision
+ * of the operator. @returns false when the transaction proves another payment's refund, or the payment has another one.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const { paymentRef, txHash, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
@@ -42,14 +42,14 @@ export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.number = r.block_number AND b.hash = r.block_hash`
 }
 
-/** Whether a refund's block may still be taken back. */
+/** True if a reorganisation may still take back a refund's block. */
 export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
   return (await sql`SELECT FROM refunds WHERE NOT final LIMIT 1`).count > 0
 }
 
 /**
- * Refunds that are not final and not in the block that the ledger followed at that height, newest first: those that were taken back, and those
- * whose headers are no longer kept. Where a refund's block is followed, no provider need be asked whether it stands.
+ * Refunds that are not final and not in the block that the ledger followed at that height, newest first: those taken back, and those whose
+ * headers are no longer kept. A refund in a followed block needs no question to a provider.
  */
 export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
@@ -59,7 +59,7 @@ export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number)
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.hash IS DISTINCT FROM r.block_hash ORDER BY r.block_number DESC LIMIT ${limit}`
 }
 
-/** Notes where a refund's transaction is now. */
+/** Notes the present block of a refund's transaction. */
 export async function moveRefund(
   sql: Sql,
   txHash: Hash,
@@ -71,8 +71,8 @@ export async function moveRefund(
 }
 
 /**
- * Takes a refund back that is on the chain no more, and holds its payment `recheck`, whatever it was held for: the refund may yet come
- * back, so no pass may decide, as it would about one that waits for room in its wallet.
+ * Takes back a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may
+ * yet come back, so no pass may decide, as it would where a payment waits for room in its wallet.
  * @returns the payment, held again unless it has its node; null where it was not refunded (any more).
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
@@ -82,20 +82,20 @@ export async function undoRefund(sql: Sql, refund: Refund): Promise<number | nul
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
   if (!payment) return null
   if (payment.state === 'minted') {
-    // It has its node: without that, it stands as it did before its refund.
+    // It has its node; otherwise it returns to its state before the refund.
     await withdrawVerdict(sql, { paymentId: payment.id, verdict: 'refunded', by: 'refundCheck' })
     return payment.id
   }
   const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
   const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
-  // By a name of its own: the operator's last word was that it is refunded, which must not stand again should the block come back.
+  // Under a name of its own: the operator's last decision was the refund, which must not stand again should the block come back.
   const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
   return moved === 0 ? null : payment.id
 }
 
 /**
- * Until when the last signed mint that carries this ref can be carried out, whichever key signed it and whatever became of it: a reorganisation
- * takes it out of its block again. Unix seconds; null where none can after `since`, a block time.
+ * The expiry of the last signed mint with this ref, for any signing key and any outcome: a reorganisation may take it out of its block
+ * again. Unix seconds; null where none can be carried out after `since`, a block time.
  */
 export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promise<number | null> {
   const [row] = await sql<{ until: number | null }[]>`
@@ -105,8 +105,8 @@ export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promi
 }
 
 /**
- * Withdraws the verdict that a payment is about to be refunded. @returns what it said of how the payment stood, and the operator's last word
- * that stands now; null where there is none.
+ * Withdraws the verdict that a payment is about to be refunded. @returns its record of the former state, and the operator's last standing
+ * decision; null where there is none.
  */
 export async function withdrawRefunding(
   sql: Sql,
@@ -117,7 +117,7 @@ export async function withdrawRefunding(
   return { before, word: await readLastWord(sql, paymentId) }
 }
 
-/** Withdraws what was decided of a payment, of one kind. @returns the evidence; null where nothing of the kind stands. */
+/** Withdraws a payment's verdicts of one kind. @returns the evidence; null where none of the kind stands. */
 async function withdrawVerdict(
   sql: Sql,
   { paymentId, verdict, reason, by }: { paymentId: number; verdict: 'held' | 'refunded'; reason?: string; by: string },
@@ -131,28 +131,28 @@ async function withdrawVerdict(
 
 /** Moves a payment that is not refunded after all. It must be locked. */
 export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<void> {
-  // Before it is judged it has no tier.
+  // It has no tier before it is judged.
   const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}
   const change = { where: sql`p.id = ${paymentId}`, to: sql`${verdict}`, reason: sql`${reason}`, ...tier }
   if ((await move(sql, 'cancelRefund', change)) !== 1)
     throw new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`)
 }
 
-/** Whether the mint that carries a payment is in no followed block. */
+/** True if the mint that carries a payment is in no followed block. */
 export async function isIntentPending(sql: Sql, paymentId: number): Promise<boolean> {
   const rows = await sql`
     SELECT FROM payments p JOIN outbox o ON o.id = p.outbox_id WHERE p.id = ${paymentId} AND o.state = 'pending'`
   return rows.length > 0
 }
 
-/** A payment whose ether is gone, or about to go, back to the payer. `refundTxHash` is null while no refund is on record. */
+/** A payment whose ether went back to the payer, or is about to. `refundTxHash` is null while no refund is recorded. */
 export interface RefundedPayment {
   ref: Hash
   refundTxHash: Hash | null
   valueWei: Wei
 }
 
-/** Those above a height, which a reorganisation takes out. Asked before it does. */
+/** Refunds above a height, which a reorganisation takes out. Read before it does. */
 export async function readRefundedAbove(sql: Sql, height: number): Promise<RefundedPayment[]> {
   return await sql<RefundedPayment[]>`
     SELECT p.ref, r.tx_hash AS "refundTxHash", p.value_wei AS "valueWei"

@@ -1,23 +1,23 @@
-// Whether a replica has what the primary had a moment ago, by their positions in the write-ahead log. It looks when it is
-// asked, at most once a second, and owns no timer and no connection.
+// Compares a replica with the primary, by their positions in the write-ahead log. It checks on request, at most once a second, and owns no
+// timer and no connection.
 import { shared } from '../lib/cache.ts'
 import type { Pool } from './sql.ts'
 
-/** A replica further behind is not read from: balances and prices would be older than their caches allow for. */
+/** A replica further behind is not used: balances and prices would be older than their caches allow. */
 const REPLICA_LAG_MS_MAX = 10_000
 const LOOK_EVERY_MS = 1_000
 /** Positions remembered until the replica has reached them; one a second while it lags. */
 const MARKS_MAX = 64
 
-/** Asks one database something; throws when it does not answer. */
+/** Queries one database; throws when it does not answer. */
 type Ask = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
 
 export interface ReplicaWatch {
-  /** True when the replica may be read: it keeps up, or there is nobody who could say that it does not. */
+  /** True when the replica may be read: it keeps up, or the primary does not answer. */
   usable(): Promise<boolean>
 }
 
-/** Watches one replica. `steady` tells milliseconds that go on evenly. `onChange` hears each change of the answer. */
+/** Watches one replica. `steady` is a monotonic clock, milliseconds. `onChange` receives each change of the answer. */
 export function watchReplica(options: {
   primary: Ask
   replica: Ask
@@ -25,9 +25,9 @@ export function watchReplica(options: {
   onChange: (usable: boolean, why: string) => void
 }): ReplicaWatch {
   const { primary, replica, steady, onChange } = options
-  /** What the primary had, and when, that the replica has not been seen to have. */
+  /** The primary's positions, with their times, that the replica has not been seen to reach. */
   let marks: { position: bigint; at: number }[] = []
-  /** The replica has all that the primary had then. */
+  /** The replica has everything that the primary had then. */
   let reachedAt = Number.NEGATIVE_INFINITY
   let last = true
 
@@ -52,7 +52,7 @@ export function watchReplica(options: {
   return { usable: shared(look, { ageMaxMs: LOOK_EVERY_MS, clock: steady }) }
 }
 
-/** How far a server is in the write-ahead log, in bytes. A replica that was promoted writes its own. */
+/** A server's position in the write-ahead log, in bytes. A promoted replica writes its own log. */
 async function positionOf(sql: Pool): Promise<bigint> {
   const [row] = await sql<{ position: bigint }[]>`
     SELECT pg_wal_lsn_diff(

@@ -1,14 +1,14 @@
-// What the ledger has stored of a range of blocks, as plain keys, for holding it against the same blocks read anew.
+// The ledger's contents of a range of blocks, as plain keys, for comparison with the same blocks read again.
 import type { ObservedRange, Transfer } from '../domain/observed.ts'
 import type { Sql } from './sql.ts'
 
-/** Something that happened in a block, with all that was read of it, named so that ledger and chain name it alike. */
+/** An event of a block, with everything that was read of it, named alike by ledger and chain. */
 export interface Happening {
   blockNumber: number
   key: string
 }
 
-/** What the ledger has of the blocks `from` to `to`. Failed withdrawals are left out: which are kept depends on who owned the node. */
+/** The ledger's contents of the blocks `from` to `to`. Failed withdrawals are left out: the node's owner decides which are kept. */
 export async function readHappenings(sql: Sql, from: number, to: number): Promise<Happening[]> {
   return await sql<Happening[]>`
     SELECT number AS "blockNumber", 'block ' || hash AS key FROM blocks WHERE number BETWEEN ${from} AND ${to}
@@ -45,7 +45,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
       WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
 }
 
-/** The same of blocks that were read anew. */
+/** The same of blocks that were read again. */
 export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRange): Happening[] {
   const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
     blockNumber,
@@ -89,7 +89,7 @@ export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRa
   ]
 }
 
-/** Transfers of nothing, counted by block and wallet: the first of each such group, and how many they are. */
+/** Transfers of nothing, counted by block and wallet: the first of each such group, and their number. */
 function zeroTransfersOf(transfers: readonly Transfer[]): [Transfer, number][] {
   const zero = transfers.filter(({ valueWei }) => valueWei === 0n)
   const groups = Map.groupBy(zero, ({ blockNumber, wallet }) => `${blockNumber} ${wallet}`)

@@ -1,9 +1,9 @@
-// Rounds and their turns, as the contract's events told, each turn with the terms and the seed it can be recomputed from.
+// Rounds and their turns, from the contract's events, each turn with the terms and the seed it can be recomputed from.
 import type { NewRound, NewSkip, NewTurn } from '../domain/replay.ts'
 import type { Hash, Wei } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** What a turn's amount came from; null where the ledger has no terms for it. */
+/** The inputs of a turn's amount; null where the ledger has no terms for it. */
 export interface TurnTerms {
   tierId: string | null
   seedBlock: number | null
@@ -13,19 +13,19 @@ export interface TurnTerms {
   payoutBps: number | null
 }
 
-/** One of the turns that a credit is for. */
+/** One of the turns of a credit. */
 export interface SingleTurn extends Omit<TurnTerms, 'tierId'> {
   due: number
-  /** What its terms come to for each node; null where one of them is not known. */
+  /** The amount for each node by these terms; null where one of them is not known. */
   amountWei: Wei | null
 }
 
-/** A credit as it is stored. The terms of one for several turns are those of its single turns; of one turn, its own. */
+/** A stored credit. A credit for several turns has the terms of its single turns; one for a single turn, its own. */
 export interface StoredTurn extends NewTurn, TurnTerms {
   singles: readonly SingleTurn[]
 }
 
-/** Stores rounds, what they credited, and the turns that they skipped. */
+/** Stores rounds, their credits, and the turns that they skipped. */
 export async function insertRounds(
   sql: Sql,
   { rounds, turns, skips }: { rounds: readonly NewRound[]; turns: readonly StoredTurn[]; skips: readonly NewSkip[] },

@@ -1,5 +1,5 @@
-// The blocks from which turns have their seeds: those that were the first not before a turn. Kept until every cohort's turn in them is paid, which
-// may be long after their headers are gone: one row for each block in which turns came, however many cohorts had one.
+// The blocks from which turns have their seeds: each was the first not before a turn. Kept until every cohort's turn in them is paid, which
+// may be long after their headers are gone. One row for each block in which turns came, whatever the number of cohorts.
 import type { Hash } from '../domain/units.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
@@ -43,10 +43,13 @@ export async function rewindSeedBlocks(sql: Sql, height: number): Promise<void> 
   await sql`DELETE FROM seed_blocks WHERE number > ${height}`
 }
 
-/** Rows forgotten at once at most. */
+/** Rows that one call forgets at most. */
 const FORGOTTEN_MAX = 1_000
 
-/** Forgets blocks before every turn that is still to be paid, now or in a block that the ledger may be taken back to; a part of them at once. */
+/**
+ * Forgets blocks before every turn that is still to be paid, now or after a reorganisation that the ledger can follow. Removes a part of
+ * them at once.
+ */
 export async function forgetSeedBlocks(sql: Sql): Promise<void> {
   await sql`
     DELETE FROM seed_blocks WHERE number IN (

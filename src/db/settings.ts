@@ -49,7 +49,7 @@ export async function writeAudit(
       ${entry.requestId ?? null})`
 }
 
-/** Tells every instance, once this transaction commits, that what they have memoised of the ledger is stale. */
+/** Notifies every instance, once this transaction commits, that its memoised values are stale. */
 export async function notifyLedgerChanged(sql: Sql): Promise<void> {
   await sql`NOTIFY ledger`
 }

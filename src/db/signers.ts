@@ -1,19 +1,19 @@
-// Which of the service's accounts have a signer that did not sign when it was last asked: a row of `settings` for each, so that
-// every instance shows it. No row: the last answer was a signature, or nothing was asked yet.
+// The service's accounts whose signer did not sign at the last request: a row of `settings` for each, so that every instance shows it. No
+// row: the last answer was a signature, or there was no request yet.
 import { jsonRows, type Sql } from './sql.ts'
 
-/** A signer that did not sign when it was last asked. */
+/** A signer that did not sign at the last request. */
 export interface SignerTrouble {
   /** `minter` or `distributor`. */
   role: string
   address: string
-  /** What the first refusal said. */
+  /** The message of the first refusal. */
   detail: string
   /** When that was, ISO 8601. */
   since: string
 }
 
-/** Notes that a signer did not sign. @returns false when that account's signer is on record already. */
+/** Notes that a signer did not sign. @returns false when that account's signer is recorded already. */
 export async function noteUnsigned(
   sql: Sql,
   { role, address, detail }: Omit<SignerTrouble, 'since'>,
@@ -27,12 +27,12 @@ export async function noteUnsigned(
   return noted.count > 0
 }
 
-/** Notes that a signer signs. @returns false when nothing else was on record. */
+/** Notes that a signer signs. @returns false when no failure was recorded. */
 export async function noteSigned(sql: Sql, role: string): Promise<boolean> {
   return (await sql`DELETE FROM settings WHERE name = ${`signer ${role}`}`).count > 0
 }
 
-/** The signers that did not sign when they were last asked. */
+/** The signers that did not sign at the last request. */
 export async function readSignerTroubles(sql: Sql): Promise<SignerTrouble[]> {
   return await sql<SignerTrouble[]>`
     SELECT substr(name, 8) AS role, value ->> 'address' AS address, value ->> 'detail' AS detail, iso(updated_at) AS since

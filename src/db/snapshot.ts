@@ -1,18 +1,18 @@
-// One consistent view of the whole ledger for as long as a reading takes, at a cursor that does not move meanwhile.
+// One consistent view of the whole ledger for the duration of a read, at a cursor that does not move meanwhile.
 import type { Hash } from '../domain/units.ts'
 import { inTransaction, type Pool, type Sql } from './sql.ts'
 
-/** Runs readings that all see the ledger as it was at the first of them. Nothing can be written in it. */
+/** Runs reads that all see the ledger as it was at the first of them. Writes fail in it. */
 export function inSnapshot<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (sql) => {
     await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-    // It locks nothing that others wait for, and may well look elsewhere for longer: at the chain, or at another ledger.
+    // It holds no locks, and may well spend longer elsewhere: on the chain, or on another ledger.
     await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
     return body(sql)
   })
 }
 
-/** A block that the ledger stands at. `time` is unix seconds. */
+/** The block of a ledger's state. `time` is unix seconds. */
 export interface Place {
   number: number
   hash: Hash

@@ -1,11 +1,11 @@
-// Sockets to PostgreSQL that do not outlive a server that fell silent: a host that lost its power and a firewall that forgot the
-// connection send no farewell, and the system would wait a quarter of an hour for one.
+// Sockets to PostgreSQL that do not outlive a silent server. A host that lost its power and a firewall that forgot the connection close
+// nothing, and the system would wait a quarter of an hour.
 import { connect, type Socket } from 'node:net'
 
-/** How often a socket is looked at while it may be silent. */
+/** The check interval of a socket that may be silent. */
 const LOOKS = 4
 
-/** What the driver says about where to connect: one host or several, or the path of a local socket. */
+/** The driver's target: one host or several, or the path of a local socket. */
 interface Place {
   host: string[]
   port: number[]
@@ -13,8 +13,8 @@ interface Place {
 }
 
 /**
- * Makes the driver's sockets: each is closed once nothing came through it for so long, idle or not. The driver is told as by any server that goes,
- * and connects anew when it needs to.
+ * Makes the driver's sockets: each is closed once nothing came through it for so long, idle or not. The driver sees an ordinary close, and
+ * reconnects when it needs to.
  */
 export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
   let turn = 0
@@ -22,7 +22,7 @@ export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
     const index = turn++ % host.length
     const socket = path ? connect(path) : connect(port[index] as number, host[index])
     closeWhenSilent(socket, silenceMs)
-    // What the driver notes on its own sockets: TLS holds the certificate against it.
+    // The driver's own notes on its sockets: TLS checks the certificate against them.
     return Object.assign(socket, { host: host[index], port: port[index] })
   }
 }
@@ -30,7 +30,7 @@ export function socketsThatHear(silenceMs: number): (place: Place) => Socket {
 function closeWhenSilent(socket: Socket, silenceMs: number): void {
   let heard = -1
   let looks = 0
-  // Not by events: the driver takes all listeners off a socket over which it speaks TLS.
+  // Not by events: the driver removes all listeners from a socket over which it speaks TLS.
   const timer = setInterval(() => {
     looks = socket.bytesRead === heard ? looks + 1 : 0
     heard = socket.bytesRead

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL and how its values look in TypeScript: int8 is a number that must be safe, numeric a bigint
-// (every numeric in the ledger is a whole number of wei), timestamps are Date. Wei goes in as a decimal string.
+// Connections to PostgreSQL, and its values in TypeScript: int8 is a number that must be safe, numeric a bigint (every numeric in the
+// ledger is a whole number of wei), timestamps are Date. Wei goes in as a decimal string.
 import postgres from 'postgres'
 import { codeOf } from '../lib/errors.ts'
 import { toJson } from '../lib/json.ts'
@@ -34,8 +34,8 @@ const types = {
     serialize: (value: bigint) => value.toString(),
     parse: (text: string) => BigInt(text),
   },
-  // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. The driver would else ask each new connection for all array
-  // types, and a connection that goes while it asks ends the process: nobody awaits that question. Statements answer lists as JSON.
+  // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. Otherwise the driver asks each new connection for all array types. A
+  // connection that is lost during that question ends the process, since its promise is not awaited. Statements answer lists as JSON.
   ...Object.fromEntries([1000, 1005, 1007, 1016, 1009, 1231].map((oid) => [`array${oid}`, arrayType(oid)])),
 }
 
@@ -52,19 +52,22 @@ function arrayType(oid: number) {
 }
 
 export interface PoolOptions {
-  /** Connections at most. */
+  /** The maximum number of connections. */
   max: number
   /** False behind a transaction pooler that knows no prepared statements. */
   prepare: boolean
   /** Shown in pg_stat_activity. */
   applicationName: string
-  /** The server ends a connection from which it hears nothing for so long outside a transaction; never unless given. */
+  /** The server's idle timeout of a connection outside a transaction; none by default. */
   silenceMs?: number
-  /** We end a connection through which nothing came for so long, whatever is under way on it; never unless given. */
+  /** The client's timeout of a silent connection, even with a statement in progress; none by default. */
   hearMs?: number
 }
 
-/** What a transaction holds is free again when nothing was heard of it for so long: its process is stopped, or its host gone without a word. */
+/**
+ * The server's idle timeout inside a transaction, after which its locks are free again: its process is stopped, or its host is gone without
+ * a word.
+ */
 const TRANSACTION_SILENCE_MS = 60_000
 
 /** Opens a pool. Nothing connects before the first query. */
@@ -77,7 +80,7 @@ export function connect(url: string, options: PoolOptions): Pool {
     onnotice: () => {},
     connect_timeout: 5,
     ...(options.hearMs && { socket: socketsThatHear(options.hearMs) }),
-    // The default grows to 20 s, which an outage would outlast by as much.
+    // The default grows to 20 s, which would prolong an outage by as much.
     backoff: () => 0.25,
     connection: {
       application_name: options.applicationName,
@@ -87,7 +90,7 @@ export function connect(url: string, options: PoolOptions): Pool {
   }) as unknown as Pool
 }
 
-/** True for an error that says the database let nobody in: wrong user, password or database, or a role that may not connect. */
+/** True for an error that says the database refused the login: wrong user, password or database, or a role that may not connect. */
 export function isDatabaseClosed(error: unknown): boolean {
   return /^(28|3D)[0-9A-Z]{3}$/.test(codeOf(error) ?? '')
 }
@@ -126,8 +129,8 @@ export function jsonRows(rows: readonly object[]): string {
 }
 
 /**
- * One field of all rows, as a parameter for unnest: for rows by the hundred this takes the database a fifth less than `jsonRows`. As text,
- * since the driver takes the type of a list's first item for that of the list. The field must be null in no row.
+ * One field of all rows, as a parameter for unnest: for hundreds of rows this takes the database a fifth less time than `jsonRows`. As
+ * text, since the driver takes the type of a list from its first item. The field must be null in no row.
  */
 export function column<Key extends string>(
   rows: readonly { readonly [key in Key]: string | number | bigint | boolean }[],
@@ -144,18 +147,17 @@ function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * Runs `body` in a transaction on a pool. Rejects when the connection is lost on the way; whether what was under way was committed
- * is then unknown.
+ * Runs `body` in a transaction on a pool. Rejects when the connection is lost on the way; then it is unknown whether the commit happened.
  */
 export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
-  // postgres 3.4 writes ROLLBACK, or whatever else it is given, to a socket that is gone, and the process dies of the
-  // TypeError. It does reject `begin` as soon as the connection closes; from then on it must be given nothing more.
+  // postgres 3.4 writes ROLLBACK, or any other statement, to a socket that is gone, and the process dies of the TypeError. It does reject
+  // `begin` as soon as the connection closes; from then on it must be given nothing more.
   let lost = false
   const silence = () => new Promise<never>(() => {})
   const running = pool.begin(async (sql) => {
     try {
-      // Sent together with the body's first statement, so that it costs no round trip of its own; for this transaction only, as a
-      // pooler would pass a setting of the connection on to others.
+      // Sent together with the body's first statement, so that it costs no round trip of its own. For this transaction only: a pooler would
+      // pass a setting of the connection on to others.
       const limit = sql.unsafe(`SET LOCAL idle_in_transaction_session_timeout = ${TRANSACTION_SILENCE_MS}`)
       limit.execute().catch(() => {})
       const result = await body(refusing(sql, () => lost))
@@ -179,7 +181,7 @@ function refusing<T extends Sql>(sql: T, isLost: () => boolean): T {
       const isStatement = Array.isArray(first) && 'raw' in first
       if (!isStatement || !isLost()) return Reflect.apply(target as never, self, given)
       const refusal = Promise.reject(Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' }))
-      // A fragment of a statement is awaited by nobody.
+      // A fragment of a statement is never awaited.
       refusal.catch(() => {})
       return refusal
     },

@@ -1,11 +1,11 @@
-// Reads the figures of a statement, each for the blocks after one up to another. Answered from indexes over blocks: the cost
-// grows with the period, not with the ledger. Nothing here writes.
+// Reads the figures of an account statement, each for the blocks after one up to another. Answered from indexes over blocks: the cost grows
+// with the period, not with the ledger. Nothing here writes.
 import type { Address } from '../domain/units.ts'
 import type { Blocks } from './exports.ts'
 import type { Sql } from './sql.ts'
 import { flow } from './wallet.ts'
 
-/** Payments of one tier that stand alike. */
+/** Payments of one tier with the same state and reason. */
 export interface PaymentsLine {
   tierId: string | null
   state: string
@@ -14,7 +14,7 @@ export interface PaymentsLine {
   valueWei: bigint
 }
 
-/** Payments by tier, state and reason, as they stand now. Those that never arrived (failed) have no value here. */
+/** Payments by tier, state and reason, at present. Those that never arrived (failed) have no value here. */
 export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promise<PaymentsLine[]> {
   return await sql<PaymentsLine[]>`
     SELECT tier_id AS "tierId", state, reason, count(*) AS count, coalesce(sum(value_wei) FILTER (WHERE succeeded), 0) AS "valueWei"
@@ -36,14 +36,14 @@ export interface Happened {
   rounds: number
   credits: number
   creditedWei: bigint
-  /** Of which came with the rounds' own transactions; the rest was the contract's surplus. */
+  /** The part that came with the rounds' own transactions; the rest was the contract's surplus. */
   treasuryWei: bigint
   withdrawals: number
   withdrawnWei: bigint
   withdrawalsFailed: number
   refunds: number
   refundedWei: bigint
-  /** Of which went from the payments wallet. */
+  /** The part that left the payments wallet. */
   refundedFromWalletWei: bigint
 }
 
@@ -77,7 +77,7 @@ export interface GasLine {
   feeWei: bigint
 }
 
-/** Gas by sender and kind, by the receipts: gas used at the effective price, and what a rollup takes beside it. */
+/** Gas by sender and kind, from the receipts: gas used at the effective price, and a rollup's extra charges. */
 export async function readGas(sql: Sql, { after, upTo }: Blocks): Promise<GasLine[]> {
   return await sql<GasLine[]>`
     SELECT sender, CASE WHEN state = 'displaced' THEN 'foreign' ELSE kind END AS kind, count(*) AS transactions,
@@ -87,14 +87,14 @@ export async function readGas(sql: Sql, { after, upTo }: Blocks): Promise<GasLin
     GROUP BY 1, 2 ORDER BY 1, 2`
 }
 
-/** Ether that moved into an account (positive) or out of it, by what moved it. */
+/** Ether that moved into an account (positive) or out of it, by cause. */
 export interface Movement {
   what: string
   count: number
   wei: bigint
 }
 
-/** A payments wallet: every transfer seen, dust as one sum, what the audit filed, what it sent and the fees it paid. */
+/** A payments wallet: every transfer seen, dust as one sum, residues that the balance check filed, its outflows and the fees it paid. */
 export async function readWalletMovements(sql: Sql, wallet: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT CASE WHEN tx_hash IS NULL THEN 'arrivedUnattributed' WHEN state = 'ignored' THEN 'arrivedIgnored' ELSE 'payments' END AS what,
@@ -113,7 +113,7 @@ export async function readWalletMovements(sql: Sql, wallet: Address, { after, up
     WHERE block_number > ${after} AND block_number <= ${upTo} AND wallet = ${wallet} HAVING count(*) > 0`
 }
 
-/** A sender: what the payments wallets gave it, what its transactions moved and cost, what owners withdrew to it. */
+/** A sender: inflows from the payments wallets, value and cost of its transactions, owners' withdrawals to it. */
 export async function readSenderMovements(sql: Sql, sender: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'fromPaymentsWallet' AS what, count(*) AS count, sum(value_wei) AS wei FROM wallet_outflows
@@ -136,7 +136,7 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
     HAVING count(*) > 0`
 }
 
-/** The factory: rounds that came with their value, withdrawals, and what the payments wallets or a sender gave it beside. */
+/** The factory: rounds that came with their value, withdrawals, and other inflows from the payments wallets or a sender. */
 export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds
@@ -153,7 +153,7 @@ export async function readFactoryMovements(sql: Sql, factory: Address, { after, 
       AND NOT EXISTS (SELECT FROM rounds r WHERE r.tx_hash = o.tx_hash AND r.block_number = o.block_number) HAVING count(*) > 0`
 }
 
-/** The contract's debt at a block by the ledger: all that was credited by then, less what was withdrawn. */
+/** The contract's debt at a block by the ledger: all credits by then, less all withdrawals. */
 export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT t.distributed_wei - t.withdrawn_wei

@@ -1,5 +1,5 @@
-// The credit terms, each entry with the time from which it holds. Rows are added and never changed; only one that does not hold yet is
-// removed. What every instance goes by is here; no setting of an instance stands beside it.
+// The credit terms, each entry with the time from which it is in force. Rows are added and never changed; only one that is not in force yet
+// is removed. Every instance goes by these rows; no setting of an instance overrides them.
 import type { CreditTerms } from '../domain/credit.ts'
 import type { Sql } from './sql.ts'
 
@@ -9,7 +9,7 @@ export interface TermsRow extends CreditTerms {
   enteredBy: string
 }
 
-/** All entries, oldest first. There are as many as were ever entered: few. */
+/** All entries, oldest first: few. */
 export async function readCreditTerms(sql: Sql): Promise<CreditTerms[]> {
   return await sql<CreditTerms[]>`
     SELECT from_time AS "fromTime", payouts, min_wei AS "minWei", max_wei AS "maxWei", interval_sec AS "intervalSec",
@@ -17,7 +17,7 @@ export async function readCreditTerms(sql: Sql): Promise<CreditTerms[]> {
     FROM credit_terms ORDER BY from_time`
 }
 
-/** The same with who entered each, and when. */
+/** All entries with who entered each, and when. */
 export async function readTermsHistory(sql: Sql): Promise<TermsRow[]> {
   return await sql<TermsRow[]>`
     SELECT from_time AS "fromTime", payouts, min_wei AS "minWei", max_wei AS "maxWei", interval_sec AS "intervalSec",
@@ -25,18 +25,18 @@ export async function readTermsHistory(sql: Sql): Promise<TermsRow[]> {
     FROM credit_terms ORDER BY from_time`
 }
 
-/** Whether any were entered: until then nothing is judged, minted or paid. */
+/** True if there are terms: until then nothing is judged, minted or paid. */
 export async function hasTerms(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`SELECT EXISTS (SELECT FROM credit_terms) AS has`
   return row?.has ?? false
 }
 
-/** Keeps others from entering terms until the transaction ends. Readings go on. */
+/** Blocks the entry of terms until the transaction ends. Reads go on. */
 export async function lockTerms(sql: Sql): Promise<void> {
   await sql`LOCK TABLE credit_terms IN SHARE ROW EXCLUSIVE MODE`
 }
 
-/** Waits for whoever is entering terms, and keeps others from it until the transaction ends. */
+/** Waits for an entry of terms in progress, and blocks further ones until the transaction ends. */
 export async function lockTermsForReading(sql: Sql): Promise<void> {
   await sql`LOCK TABLE credit_terms IN SHARE MODE`
 }
@@ -49,7 +49,7 @@ export async function insertTerms(sql: Sql, terms: CreditTerms, enteredBy: strin
     VALUES (${fromTime}, ${payouts}, ${minWei.toString()}, ${maxWei.toString()}, ${intervalSec}, ${slotSec}, ${enteredBy})`
 }
 
-/** Enters the first terms, from time 0 on, unless there are some. Run in a transaction. @returns whether these were entered. */
+/** Enters the first terms, from time 0 on, unless there are some. Run in a transaction. @returns true if these were entered. */
 export async function insertFirstTerms(
   sql: Sql,
   terms: Omit<CreditTerms, 'fromTime'>,

@@ -1,11 +1,11 @@
-// The operator's tiers with their versions. Rows are added, never changed, so that what was in force at any block can always be told.
+// The operator's tiers with their versions. Rows are added, never changed, so that the version in force at any block stays known.
 import type { TierVersion } from '../domain/tiers.ts'
 import type { Sql } from './sql.ts'
 
-/** A tier as it is entered. */
+/** The input of a tier's version. */
 export type TierInput = Omit<TierVersion, 'version'> & { holdingSymbol: string | null; holdingDecimals: number | null }
 
-/** Every version of every tier. There are as many as the operator ever entered: few. */
+/** Every version of every tier: few. */
 export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
   return await sql<TierVersion[]>`
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
@@ -15,7 +15,7 @@ export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
     FROM tiers ORDER BY tier_no, version`
 }
 
-/** A version of a tier with everything that was entered. Times are ISO 8601. */
+/** A version of a tier with all of its inputs. Times are ISO 8601. */
 export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 'holdingDecimals'> {
   /** The tier's latest version, on sale or not. */
   live: boolean
@@ -23,7 +23,7 @@ export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 
   enteredBy: string
 }
 
-/** Every version of every tier with who entered it when, by tier number and version. */
+/** Every version of every tier with its author and time, by tier number and version. */
 export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
   return await sql<TierRow[]>`
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",

@@ -1,11 +1,11 @@
-// Transactions of our senders as the operator looks at them: what they were for, every signed attempt, what became of them. Pages
-// begin after an id, so that one costs the same however far back it lies.
+// Transactions of our senders for the operator: their purpose, every signed attempt, their outcome. Pages begin after an id, so that all
+// pages cost the same.
 import type { Address } from '../domain/units.ts'
 import type { Sql } from './sql.ts'
 
 export const TRANSACTION_STATES = ['pending', 'mined', 'reverted', 'displaced'] as const
 
-/** Payments shown of one mint; a batch has a few hundred at most, and its count is told. */
+/** Payments shown of one mint; a batch has a few hundred at most, and their number is shown. */
 const PAYMENTS_SHOWN = 100
 
 export interface TransactionsAsked {
@@ -46,7 +46,7 @@ export async function readTransactions(
     ORDER BY o.id DESC LIMIT ${limit}`
 }
 
-/** A transaction that is in no followed block although it was signed long ago. */
+/** A transaction that was signed long ago and is in no followed block. */
 export interface StuckRow {
   id: number
   sender: Address
@@ -55,14 +55,14 @@ export interface StuckRow {
   /** Blocks since its first attempt was signed. */
   pendingBlocks: number
   attempts: number
-  /** Of the last attempt: what the providers said of it, null before they were asked; and the most it offers per gas. */
+  /** Of the last attempt: the providers' answer, null before they were asked, and its maximum gas price. */
   lastOutcome: string | null
   maxFeeWei: bigint
   /** The base fee of the last followed block; null where the chain has none. */
   baseFeeWei: bigint | null
-  /** Whether its time is over: it could only revert. */
+  /** True if it has expired: it could only revert. */
   isOver: boolean
-  /** Whether one of the same sender with a lower nonce waits, too. */
+  /** True if one of the same sender with a lower nonce is pending, too. */
   isBehind: boolean
 }
 
@@ -80,20 +80,20 @@ export async function readStuck(sql: Sql, blocks: number): Promise<StuckRow[]> {
     WHERE o.state = 'pending' AND c.block_number - a.first >= ${blocks} ORDER BY o.sender, o.nonce`
 }
 
-/** What a sender last paid per gas, in wei, rounded up; null before its first transaction. */
+/** A sender's last price per gas, in wei, rounded up; null before its first transaction. */
 export async function readLastGasPrice(sql: Sql, sender: Address): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT ceil(fee_wei::numeric / gas_used) AS wei FROM outbox WHERE sender = ${sender} AND gas_used > 0 ORDER BY id DESC LIMIT 1`
   return row?.wei ?? null
 }
 
-/** Whether a sender has a transaction that is in no followed block yet. */
+/** True if a sender has a transaction that is in no followed block yet. */
 export async function hasPending(sql: Sql, sender: Address): Promise<boolean> {
   const rows = await sql`SELECT FROM outbox WHERE sender = ${sender} AND state = 'pending' LIMIT 1`
   return rows.length > 0
 }
 
-/** One page of rounds, newest first, each with what it credited, what it skipped, and what it cost. `id` is the round's number. */
+/** One page of rounds, newest first, each with its credits, its skips, and its cost. `id` is the round's number. */
 export async function readRounds(
   sql: Sql,
   { before, limit }: { before: number | null; limit: number },

@@ -1,12 +1,12 @@
-// The books of the payments wallets: what each should hold by what the ledger knows, kept by triggers so that reading it
-// costs the same in a large ledger, and what the audit found that no transaction explains.
+// The books of the payments wallets: each one's balance by the ledger, which triggers maintain so that reading it costs the same in a large
+// ledger, and the residues that the balance check found.
 import type { Evidence } from '../domain/payment.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import { applyAttribution } from './attributions.ts'
 import { enter } from './moves.ts'
 import type { Fragment, Sql } from './sql.ts'
 
-/** The balance that a wallet should have at a followed block, read together with that block. */
+/** A wallet's expected balance at a followed block, read together with that block. */
 export interface Books {
   cursor: { number: number; hash: Hash }
   wallet: Address
@@ -15,15 +15,15 @@ export interface Books {
   closedBlock: number | null
   inWei: Wei
   outWei: Wei
-  /** Where the books begin; null before a first balance could be read, and when a reorganisation took that block out. */
+  /** The first block of the books; null before a first balance could be read, and when a reorganisation took that block out. */
   base: { block: number; wei: bigint } | null
-  /** Up to here the books agreed with the chain. */
+  /** The last block at which the books agreed with the chain. */
   auditedBlock: number | null
 }
 
 /**
- * Reads the books of all wallets that are open at the followed block, or were not audited up to where they were closed, in the order of their
- * entry; none before the first block was stored.
+ * Reads the books of all wallets that are open at the followed block, or were not audited up to their closing, in the order of entry. None
+ * before the first block was stored.
  */
 export async function readAllBooks(sql: Sql): Promise<Books[]> {
   return readSome(
@@ -63,19 +63,19 @@ async function readSome(sql: Sql, where: Fragment): Promise<Books[]> {
   }))
 }
 
-/** Begins a wallet's books at a block. `baseWei` is its balance there less what the ledger knew of by then; it may be negative. */
+/** Begins a wallet's books at a block. `baseWei` is its balance there less the ledger's sum by then; it may be negative. */
 export async function writeBase(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
   await sql`
     UPDATE wallet_books SET base_block = ${block}, base_wei = ${baseWei.toString()}, audited_block = ${block}
     WHERE wallet = ${wallet}`
 }
 
-/** Notes up to where a wallet's books agree with the chain. */
+/** Notes the last block at which a wallet's books agree with the chain. */
 export async function writeAudited(sql: Sql, wallet: Address, block: number): Promise<void> {
   await sql`UPDATE wallet_books SET audited_block = ${block} WHERE wallet = ${wallet} AND audited_block <> ${block}`
 }
 
-/** In less out, fees included, of a wallet in the blocks after `block` up to `upTo`: as much work as there are rows in them. */
+/** Inflows less outflows, fees included, of a wallet in the blocks after `block` up to `upTo`: the cost grows with their rows. */
 export async function netFlow(
   sql: Sql,
   wallet: Address,
@@ -93,7 +93,7 @@ export const flow = (sql: Sql, wallet: Address, blocks: Fragment) => sql`(
     WHERE ${blocks} AND w.wallet = ${wallet})
   - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE ${blocks} AND wallet = ${wallet}))`
 
-/** Value that moved in a block without a transaction of its own. */
+/** A residue: value that moved in a block without a transaction of its own. */
 export interface Residue {
   ref: Hash
   wallet: Address
@@ -105,8 +105,8 @@ export interface Residue {
 }
 
 /**
- * Files value that arrived, as a payment without sender, held for the operator. One that was released, reorganised out and filed
- * again is on its way once it has its sender (attributions.ts), and not before. @returns false when it was filed already.
+ * Files value that arrived, as a payment without sender, held for the operator. One that was released, reorganised out and filed again
+ * continues once it has its sender (attributions.ts), and not before. @returns false when it was filed already.
  */
 export async function insertUnattributed(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
@@ -129,7 +129,7 @@ export async function insertUnattributedOutflow(sql: Sql, residue: Residue): Pro
   return added.count > 0
 }
 
-/** Has the books begin as those of a new ledger do. All that was in them must be gone already. */
+/** Makes the books begin as those of a new ledger do. Their rows must be gone already. */
 export async function forgetBooks(sql: Sql): Promise<void> {
   await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL`
 }

@@ -1,15 +1,15 @@
-// Events on their way to whoever is to be told. They are written by triggers with the facts themselves (see the schema);
-// here they are taken for delivery, and what came of it is noted. Waits and leases go by the database's clock.
+// The webhook deliveries. Triggers write them together with the facts (see the schema). Here they are leased, and their outcome is noted.
+// Waits and leases go by the database's clock.
 import { createHash } from 'node:crypto'
 import { inTransaction, type Pool, type Sql } from './sql.ts'
 
-/** A delivery that somebody took and did not settle is taken anew after this: longer than an attempt can last. */
+/** The lease of a delivery: longer than an attempt can last. After it, an unsettled delivery is taken again. */
 const LEASE_SEC = 60
-/** A delivery that was given back is due again after this. */
+/** The wait before a delivery that was given back is due again. */
 const GIVEN_BACK_SEC = 3
-/** An endpoint that has failed for so long, with no success in between, is given up on. */
+/** An endpoint that fails for so long, with no success in between, is given up on. */
 const PATIENCE_DAYS = 5
-/** Events are kept so long, delivered or not. */
+/** Events are kept for so long, delivered or not. */
 const KEPT_DAYS = 30
 const PRUNED_AT_ONCE = 5_000
 
@@ -19,11 +19,11 @@ export interface Delivery {
   type: string
   /** The bytes to sign and send. */
   body: string
-  /** This attempt, counted from 1. */
+  /** The number of this attempt, from 1. */
   attempt: number
 }
 
-/** What came of an attempt. `retrySec` null: it was the last one. `gone`: the endpoint wants no more. */
+/** The outcome of an attempt. `retrySec` null: it was the last one. `gone`: the endpoint wants no more. */
 export interface AttemptResult {
   status: number | null
   error: string | null
@@ -32,19 +32,19 @@ export interface AttemptResult {
   gone: boolean
 }
 
-/** Somebody who is told of events. */
+/** An active endpoint. */
 export interface EndpointTarget {
   url: string
   /** `whsec_…`, the newest first. */
   secrets: readonly string[]
 }
 
-/** What an endpoint is called where its URL must not be shown: its host, and enough to tell two on one host apart. */
+/** An endpoint's name where its URL must not be shown: its host, and enough to tell two on one host apart. */
 export function endpointName(url: string): string {
   return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
 }
 
-/** Adds an endpoint, or takes it up again; its secrets are those given from now on. @returns false where it was told already. */
+/** Adds an endpoint, or activates it again; its secrets are those given from now on. @returns false where it was active already. */
 export async function addEndpoint(sql: Sql, { url, secrets }: EndpointTarget, by: string): Promise<boolean> {
   const [row] = await sql<{ was: boolean | null }[]>`
     WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
@@ -55,7 +55,7 @@ export async function addEndpoint(sql: Sql, { url, secrets }: EndpointTarget, by
   return row?.was !== true
 }
 
-/** Adds endpoints to a ledger that never had any. Run in a transaction. @returns whether it had none. */
+/** Adds endpoints to a ledger that never had any. Run in a transaction. @returns true if it had none. */
 export async function addFirstEndpoints(sql: Sql, targets: readonly EndpointTarget[], by: string): Promise<boolean> {
   await sql`LOCK TABLE webhook_endpoints IN SHARE ROW EXCLUSIVE MODE`
   if ((await sql`SELECT FROM webhook_endpoints LIMIT 1`).count > 0) return false
@@ -63,20 +63,20 @@ export async function addFirstEndpoints(sql: Sql, targets: readonly EndpointTarg
   return true
 }
 
-/** Tells an endpoint nothing more; what waits for it waits until it is added again. @returns false where it was told nothing. */
+/** Deactivates an endpoint; its pending deliveries wait until it is added again. @returns false where it was not active. */
 export async function removeEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
   const removed = await sql`UPDATE webhook_endpoints SET active = false WHERE endpoint = ${endpoint} AND active`
   return removed.count > 0
 }
 
-/** Who is told now, by name. */
+/** The active endpoints, by name. */
 export async function readTargets(sql: Sql): Promise<Map<string, EndpointTarget>> {
   const rows = await sql<(EndpointTarget & { endpoint: string })[]>`
     SELECT endpoint, url, to_jsonb(secrets) AS secrets FROM webhook_endpoints WHERE active ORDER BY endpoint`
   return new Map(rows.map(({ endpoint, ...target }) => [endpoint, target]))
 }
 
-/** Takes deliveries that are due, oldest first, so that no other instance takes them meanwhile. */
+/** Leases due deliveries, oldest first, so that no other instance takes them meanwhile. */
 export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
   const taken = await sql<Delivery[]>`
     UPDATE webhook_deliveries d SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${LEASE_SEC})
@@ -90,7 +90,7 @@ export async function takeDeliveries(sql: Sql, endpoint: string, limit: number):
   return taken.sort((a, b) => a.id - b.id)
 }
 
-/** Notes what came of an attempt. @returns true when the endpoint was given up on by this. */
+/** Notes the outcome of an attempt. @returns true when it made the service give the endpoint up. */
 export async function settleDelivery(
   pool: Pool,
   endpoint: string,
@@ -107,7 +107,7 @@ export async function settleDelivery(
         UPDATE webhook_endpoints SET failing_since = NULL, last_error = NULL, last_success_at = now() WHERE endpoint = ${endpoint}`
       return false
     }
-    // Somebody who took it anew meanwhile has the last word.
+    // An instance that has taken it again meanwhile has the last word.
     await sql`
       UPDATE webhook_deliveries SET state = CASE WHEN ${retrySec}::float8 IS NULL THEN 'failed' ELSE 'pending' END,
         due_at = now() + make_interval(secs => coalesce(${retrySec}::float8, 0)),
@@ -141,7 +141,7 @@ export async function giveBackDelivery(
   })
 }
 
-/** Forgets old events, some at a time: with each of them go its deliveries. @returns whether there are more. */
+/** Forgets old events in batches, each with its deliveries. @returns true if there are more. */
 export async function pruneEvents(sql: Sql): Promise<boolean> {
   const gone = await sql`
     DELETE FROM webhook_events WHERE seq IN (SELECT seq FROM webhook_events
@@ -149,7 +149,7 @@ export async function pruneEvents(sql: Sql): Promise<boolean> {
   return gone.count === PRUNED_AT_ONCE
 }
 
-/** An endpoint and how it does. Times are ISO 8601. */
+/** An endpoint and its health. Times are ISO 8601. */
 export interface EndpointState {
   endpoint: string
   /** False once it was removed. */
@@ -162,7 +162,7 @@ export interface EndpointState {
   pending: number
 }
 
-/** The endpoints, with what waits for each; those that were removed too. Never a URL or a secret. */
+/** All endpoints, removed ones included, with the number of pending deliveries. Never a URL or a secret. */
 export async function listEndpoints(sql: Sql): Promise<EndpointState[]> {
   return await sql<EndpointState[]>`
     SELECT endpoint, active, iso(failing_since) AS "failingSince", iso(disabled_at) AS "disabledAt",
@@ -187,7 +187,7 @@ export async function listDeliveries(
     ORDER BY d.id DESC LIMIT ${filter.limit}`
 }
 
-/** Has a delivery made again, from the first attempt on. @returns its event; null when there is no such delivery. */
+/** Repeats a delivery, from the first attempt on. @returns its event; null when there is no such delivery. */
 export async function redeliver(
   sql: Sql,
   id: number,
@@ -199,7 +199,7 @@ export async function redeliver(
   return row ?? null
 }
 
-/** Sends to an endpoint again that was given up on; what waited is due at once. @returns false when there is no such endpoint. */
+/** Resumes an endpoint that was given up on; pending deliveries are due at once. @returns false when there is no such endpoint. */
 export async function enableEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
   const enabled = await sql`
     UPDATE webhook_endpoints SET disabled_at = NULL, failing_since = NULL WHERE endpoint = ${endpoint}`
