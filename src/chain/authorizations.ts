@@ -1,5 +1,5 @@
-// Reads EIP-7702 authorizations out of blocks: each one that holds uses up a nonce of its signer, in the transaction of anybody.
-// Source: EIP-7702, "Behavior". It never judges whether one held, which takes the signer's nonce.
+// Reads EIP-7702 authorizations out of blocks: each valid one uses up a nonce of its signer, in the transaction of any account. Source:
+// EIP-7702, "Behavior". It never judges validity, which needs the signer's nonce.
 import type { Hex } from 'viem'
 import { recoverAuthorizationAddress } from 'viem/utils'
 import type { Authorization, Position } from '../domain/observed.ts'
@@ -10,7 +10,7 @@ import { count, fields, list } from './wire.ts'
 /** The type of transactions that carry authorizations. */
 const CARRIER_TYPE = '0x4'
 
-/** A transaction that carries authorizations: where it stands, and they as the provider gave them. */
+/** A transaction that carries authorizations: its position, and the authorizations as the provider gave them. */
 export interface Carrier {
   readonly at: Position
   readonly raw: readonly unknown[]
@@ -19,15 +19,15 @@ export interface Carrier {
 /** One for a chain; 0: for any. */
 type Signed = Authorization & { chainId: number }
 
-/** The raw authorizations of a raw transaction; none where it carries none. Costs next to nothing for those, which are nearly all. */
+/** The raw authorizations of a raw transaction; none where it carries none, which is cheap and the usual case. */
 export function authorizationsOf(transaction: unknown): readonly unknown[] {
   const { type, authorizationList } = fields<'type' | 'authorizationList'>(transaction, 'transaction')
   return type === CARRIER_TYPE && authorizationList != null ? list(authorizationList, 'authorization list') : []
 }
 
 /**
- * The authorizations for this chain that one of `senders` signed, in chain order. About a millisecond for each that is carried; the chain's id
- * is asked for only where one is of a sender. Throws ChainFault where the provider does not answer that.
+ * The authorizations for this chain that one of `senders` signed, in chain order. Each one carried costs about a millisecond. The chain's
+ * id is asked for only where one is of a sender. Throws ChainFault where the provider does not answer that.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
@@ -46,7 +46,7 @@ export async function readAuthorizations(
   return found.filter(({ chainId }) => chainId === 0 || chainId === here).map(({ chainId: _, ...one }) => one)
 }
 
-/** Null where it cannot be read or recovered: it holds for no account then, and the transaction is valid all the same. */
+/** Null where it cannot be read or recovered: then it is valid for no account, and the transaction is valid all the same. */
 async function recover(entry: unknown): Promise<Omit<Signed, keyof Position> | null> {
   try {
     const raw = fields<'chainId' | 'address' | 'nonce' | 'r' | 's' | 'yParity'>(entry, 'authorization')

@@ -1,9 +1,9 @@
-// What a block shows of the price of gas.
+// Reads the fees of a block.
 import { median } from '../domain/fees.ts'
 import type { BlockFees } from '../domain/observed.ts'
 import { fields, type WireHeader } from './wire.ts'
 
-/** In a block, `gasPrice` is what was paid, whatever was offered. One that is malformed is left out: it decides nothing by itself. */
+/** In a block, `gasPrice` is the price paid, whatever was offered. A malformed one is left out: it decides nothing by itself. */
 export function feesOf(
   { number, baseFeeWei }: WireHeader,
   entries: readonly unknown[],
@@ -13,7 +13,7 @@ export function feesOf(
   for (const entry of baseFeeWei === null ? [] : entries) {
     const { from, gasPrice } = fields<'from' | 'gasPrice'>(entry, 'transaction')
     if (isOurs(from) || typeof gasPrice !== 'string' || !PRICE.test(gasPrice)) continue
-    // Some rollups put in transactions of their own, which pay nothing.
+    // Some rollups add transactions of their own, which pay nothing.
     const price = BigInt(gasPrice)
     if (baseFeeWei !== null && price >= baseFeeWei) tips.push(price - baseFeeWei)
   }

@@ -1,5 +1,5 @@
-// What a block's logs bloom says of the factory: "surely no log of its" or "perhaps one". It must never be read as proof
-// that there is a log: in a full block, most blooms say "perhaps" to everything.
+// Checks a block's logs bloom for the factory: "surely no log of its" or "perhaps one". It must never be read as proof that there is a log:
+// in a full block, most blooms say "perhaps" to everything.
 import { hexToBytes, keccak256 } from 'viem/utils'
 
 /** Bits of the 2048-bit bloom that an address or topic sets (yellow paper, M3:2048), counted from the lowest. */
@@ -21,7 +21,7 @@ export interface BloomCheck {
   mayHoldAny(bloom: string): boolean
 }
 
-/** Prepares the check for one address and the topics that matter. */
+/** Prepares the check for one address and the relevant topics. */
 export function createBloomCheck(address: `0x${string}`, topics: readonly `0x${string}`[]): BloomCheck {
   const addressBits = bitsOf(address)
   const topicBits = new Map(topics.map((topic) => [topic, bitsOf(topic)]))
@@ -32,7 +32,7 @@ export function createBloomCheck(address: `0x${string}`, topics: readonly `0x${s
   }
 }
 
-/** True for the bloom of a block without logs, and for every bloom of a chain that keeps none. */
+/** True for the bloom of a block without logs, and for every bloom of a chain that does not fill them. */
 export function isEmptyBloom(bloom: string): boolean {
   return /^0x0+$/.test(bloom)
 }

@@ -1,4 +1,4 @@
-// Whether the contract lets its distributor pay what credit terms come to.
+// Checks that the contract lets its distributor pay the amounts of credit terms.
 
 import type { CreditTerms } from '../domain/credit.ts'
 import { type BoundsGwei, boundsNeeded } from '../domain/terms.ts'
@@ -6,7 +6,7 @@ import type { Address } from '../domain/units.ts'
 import type { ContractReader } from './port.ts'
 
 /**
- * The distributor, and the bounds that its owner would have to set for a range at every rate; null where there is room, or no distributor
+ * The distributor, and the bounds that its owner would have to set for a range at every rate. Null where there is room, or no distributor
  * is named. Throws where the chain does not answer.
  */
 export async function readBoundsNeeded(

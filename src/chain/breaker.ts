@@ -1,5 +1,5 @@
-// Spares callers the wait for something that has just failed several times. It must never stay open for good: after its
-// rest, one caller at a time is let through to see.
+// A circuit breaker: spares callers the wait for something that has just failed several times. It must never stay open for good: after its
+// rest it is half-open, and lets one caller at a time through.
 
 export interface Breaker {
   /** True when a try may be made now; then `succeeded` or `failed` must follow. */
@@ -16,7 +16,7 @@ export function createBreaker(options: { failuresMax: number; restMs: number; cl
     allows() {
       if (failures < options.failuresMax) return true
       if (options.clock() < restUntil) return false
-      // This caller is the one that looks; the others keep resting until it has an answer.
+      // This caller makes the trial; the others are refused until it has an answer.
       restUntil = options.clock() + options.restMs
       return true
     },

@@ -1,5 +1,5 @@
-// The factory's view functions as JSON-RPC calls: encodes the question, decodes the answer. It must never take an answer
-// that does not decode for a value; the empty one that an address without code gives least of all.
+// The factory's view functions as JSON-RPC calls: encodes the call, decodes the answer. It must never take an answer that does not decode
+// for a value, least of all the empty one of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { Address } from '../domain/units.ts'
@@ -27,7 +27,7 @@ export function viewCall<Name extends ViewName>(
   return { method: 'eth_call', params: [{ to: factory, data }, typeof at === 'number' ? toQuantity(at) : at] }
 }
 
-/** What the function answered. Throws a retryable ChainFault when the bytes are not that. */
+/** The function's answer. Throws a retryable ChainFault when the bytes do not decode. */
 export function readView<Name extends ViewName>(name: Name, answer: unknown): ViewResult<Name> {
   const data = bytes(answer, `answer of ${name}`)
   if (data === '0x') throw new ChainFault(`the factory has no code there (${name})`, { retryable: true })
@@ -38,12 +38,12 @@ export function readView<Name extends ViewName>(name: Name, answer: unknown): Vi
   }
 }
 
-/** Name of the contract's error in revert data; the selector where it is none of ours, null for no data. */
+/** Name of the contract's error in revert data; the selector for an unknown one, null for no data. */
 export function revertName(data: `0x${string}` | null): string | null {
   if (data === null) return null
   try {
     const { errorName, args } = decodeErrorResult({ abi, data })
-    // Error(string) is the one with words of its own.
+    // Error(string) has a message of its own.
     return errorName === 'Error' ? String(args?.[0]) : errorName
   } catch {
     return data.slice(0, 10)

@@ -1,6 +1,5 @@
-// Holds the settings against the chain at start-up: is this the chain, is this the factory, are these its minter and
-// distributor, does it know blocks by the hashes we do? It must never send anything, and never call a chain that cannot
-// be asked a wrong one.
+// Checks the settings against the chain at start-up: the chain, the factory, its minter and distributor, and its block hashes. It must
+// never send anything, and never call an unreachable chain a wrong one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
@@ -12,7 +11,7 @@ import { isRevert } from './provider.ts'
 import { type Rpc, resultOf } from './rpc.ts'
 import { bytes, count, header, quantity, safeNumber, toQuantity } from './wire.ts'
 
-/** Tries at the fork guard's check, and the pause between them: the head may move, or the chain have only just begun. */
+/** Tries at the fork guard's check, and the pause between them: the head may move, or the chain may have only just begun. */
 const GUARD_TRIES = 3
 const GUARD_PAUSE_MS = 2_500
 
@@ -33,13 +32,13 @@ export interface DeploymentProblem {
 
 export interface DeploymentCheck {
   problems: DeploymentProblem[]
-  /** Whether the contract knows recent blocks by the hashes the RPC gives: only then can mints carry a fork guard. */
+  /** True if the contract knows recent blocks by the hashes of the RPC: only then can mints carry a fork guard. */
   guardUsable: boolean
-  /** Whether it knows blocks beyond the last 256, too, by EIP-2935's contract; null on a chain too young to tell. */
+  /** True if it also knows blocks beyond the last 256, by EIP-2935's contract; null on a chain too young to tell. */
   historyUsable: boolean | null
-  /** keccak256 of the code at the address; null where there is none, or it could not be asked. */
+  /** keccak256 of the code at the address; null where there is none, or the chain could not be asked. */
   codeHash: Hash | null
-  /** Whether the code at the address is, to the byte, the factory this service was built with. */
+  /** True if the code at the address is, to the byte, the factory this service was built with. */
   knownCode: boolean
   /** Null when it could not be read. */
   maxPerWallet: number | null
@@ -50,19 +49,19 @@ export interface CheckDeploymentOptions {
   rpc: Rpc
   chainId: number
   factory: Address
-  /** Addresses of the keys that send; null where none is configured. */
+  /** Addresses of the signer accounts; null where none is configured. */
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
-  /** Code that is trusted besides this version's, by its hash; null: none is. Left out: any code is taken. */
+  /** The hash of code that is trusted besides this version's; null: none is. Left out: any code is accepted. */
   trustedCodeHash?: Hash | null
-  /** Before this block there is no factory yet, for a provider that lags. Left out: it is there at every block. */
+  /** The factory does not exist before this block, which detects a provider that lags. Left out: it is there at every block. */
   startBlock?: number
   /** Between tries at the fork guard's check, for chains whose blocks come faster than usual. */
   guardPauseMs?: number
 }
 
-/** Holds the settings against the chain at start-up. Never throws: a chain that cannot be asked is a problem, too. */
+/** Checks the settings against the chain at start-up. Never throws: an unreachable chain is a problem, too. */
 export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
   const check: DeploymentCheck = {
     ...{ problems: [], guardUsable: false, historyUsable: null, codeHash: null, knownCode: false },
@@ -94,7 +93,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
       `the RPC is on chain ${chainId}, the setting says ${options.chainId}`,
       `Set CHAIN_ID=${chainId}, or RPC_URL to a node of chain ${options.chainId}.`,
     )
-    // Whatever else were asked would be asked of the wrong chain.
+    // Any further question would go to the wrong chain.
     return
   }
   checkPaymentAddress(options, report)
@@ -123,7 +122,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   check.historyUsable = check.guardUsable ? await isHistoryUsable(rpc, factory) : false
 }
 
-/** The chain id, of a provider that is on the wanted chain where there is one; the others are asked last then. */
+/** The chain id, of a provider that is on the wanted chain where there is one; the others are then asked last. */
 async function chainIdOf(rpc: Rpc, wanted: number): Promise<number> {
   const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
   if (chainId === wanted) return chainId
@@ -149,11 +148,11 @@ function checkPaymentAddress({ paymentAddress, factory }: CheckDeploymentOptions
   )
 }
 
-/** What a factory of the first version answered as well, and what only one of this version does. */
+/** Views of the first version's factory, and the one that only this version has. */
 const FORMER_VIEWS = ['maxPerWallet', 'minter', 'distributor'] as const satisfies readonly ViewName[]
 const NEW_VIEW = 'leastInterval' satisfies ViewName
 
-/** What a factory of the first version is called, and what is to be done about it. */
+/** The problem of a factory of the first version, and its remedy. */
 const FIRST_VERSION = {
   problem: (factory: Address) =>
     `the contract at ${factory} is a node factory of the first version, which this version does not know how to call`,
@@ -162,7 +161,7 @@ const FIRST_VERSION = {
 
 type RoleAnswers = Record<(typeof FORMER_VIEWS)[number] | typeof NEW_VIEW, unknown>
 
-/** What the contract answers as a factory; `former` for one of the first version, null for another contract. */
+/** The contract's answers as a factory; `former` for one of the first version, null for another contract. */
 async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | 'former' | null> {
   const names = [...FORMER_VIEWS, NEW_VIEW] as const
   const replies = await rpc.batch(names.map((name) => viewCall(factory, 'latest', name, [])))
@@ -176,12 +175,12 @@ async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | 'form
   return Object.fromEntries(names.map((name, index) => [name, answers[index]])) as RoleAnswers
 }
 
-/** Whether there is a factory of the first version. False where there is another contract, or none. */
+/** True if there is a factory of the first version. False where there is another contract, or none. */
 async function isFirstVersion(rpc: Rpc, factory: Address): Promise<boolean> {
   return (await askRoles(rpc, factory)) === 'former'
 }
 
-/** False when what is there does not answer as a factory does. */
+/** False when the contract does not answer as a factory does. */
 async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
   const { rpc, factory } = options
   const answers = await askRoles(rpc, factory)
@@ -220,7 +219,7 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   return true
 }
 
-/** Code that is neither this version's nor trusted by its hash, in words; null where it is one of these, or any is taken. */
+/** The objection to code that is neither this version's nor trusted by its hash; null where it is one of these, or any is accepted. */
 function unknownCode(
   { factory, trustedCodeHash }: Pick<CheckDeploymentOptions, 'factory' | 'trustedCodeHash'>,
   { knownCode, codeHash }: Pick<DeploymentCheck, 'knownCode' | 'codeHash'>,
@@ -233,8 +232,8 @@ function unknownCode(
 }
 
 /**
- * What speaks against the code at the address before anything is changed: a factory of the first version, or code that is neither this
- * version's nor trusted. Null where nothing does, or there is no code (yet).
+ * The objection to the code at the address before anything is changed: a factory of the first version, or code that is neither this
+ * version's nor trusted. Null where there is none, or no code (yet).
  */
 export async function refuseCode(
   rpc: Rpc,
@@ -255,7 +254,7 @@ const BEFORE_CANCUN = [
 /** PUSH0, MCOPY, TLOAD and TSTORE; answers a word of zeros. */
 const CANCUN_PROBE = '0x5f5f5f5e5f5f5d5f5c5f5260205ff3'
 
-/** Whether the chain knows the instructions that the contract is compiled to. Only its own word counts as a no. */
+/** True if the chain knows the instructions that the contract is compiled to. Only its own answer counts as a no. */
 async function runsCancun(rpc: Rpc): Promise<boolean> {
   const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ data: CANCUN_PROBE }, 'latest'] }])
   if (!reply || reply.ok) return true
@@ -268,7 +267,7 @@ function isKnownCode(code: Hex): boolean {
   return keccak256(bytesToHex(runtime)) === factoryRuntimeHash
 }
 
-/** Compares the contract's hash of the block before the head with the head's own word on its parent. */
+/** Compares the contract's hash of the block before the head with the head's parent hash. */
 async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promise<boolean> {
   for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
     if (attempt > 0) await sleep(pauseMs)
@@ -280,10 +279,10 @@ async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promi
   return false
 }
 
-/** Blocks back that BLOCKHASH has forgotten, and any history still has. */
+/** A distance that BLOCKHASH has forgotten, and any history still covers. */
 const BEYOND_BLOCKHASH = 300
 
-/** Whether the contract knows a block that BLOCKHASH has forgotten. Null on a chain that has none so old. */
+/** True if the contract knows a block that BLOCKHASH has forgotten. Null on a chain too young to have one. */
 async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | null> {
   const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
   const old = head.number - BEYOND_BLOCKHASH
@@ -293,7 +292,7 @@ async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | nu
   return readView('hashOf', await rpc.request(method, params)) === wanted
 }
 
-/** Whether a factory has neither minted nor paid anything yet. */
+/** True if a factory has neither minted nor paid anything yet. */
 export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean> {
   const [lastId, round] = await rpc.requestAll([
     viewCall(factory, 'latest', 'lastId', []),
@@ -302,7 +301,7 @@ export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean>
   return readView('lastId', lastId) === 0n && readView('round', round) === 0n
 }
 
-/** Whether a wallet has ever held ether that it holds still, or sent a transaction. A contract begins with one nonce of its own. */
+/** True if a wallet holds ether, or has sent a transaction. A contract begins with one nonce of its own. */
 export async function isUsed(rpc: Rpc, wallet: Address): Promise<boolean> {
   const [balance, nonce, code] = await rpc.requestAll([
     { method: 'eth_getBalance', params: [wallet, 'latest'] },

@@ -1,5 +1,5 @@
-// The factory's own word for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never
-// answer from memory, and never turn an answer it could not read into a number.
+// The factory's state for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never answer from memory,
+// and never turn an unreadable answer into a number.
 import { type Address, address, wei } from '../domain/units.ts'
 import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { ChainFault } from './faults.ts'

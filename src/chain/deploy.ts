@@ -1,5 +1,5 @@
-// Puts the contracts on a chain. It must never be part of a running pass: it holds a key only for as long as a command
-// takes, and sends only what its name says.
+// Deploys the contracts. It must never be part of a running pass: it holds a key only for the duration of a command, and sends only what
+// its name says.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
@@ -14,14 +14,14 @@ import { createRpc, type Rpc, splitRpcUrls } from './rpc.ts'
 import { broadcast, currentFees, TX_GAS_MAX } from './sender.ts'
 import { bytes, count, quantity, receipt, toQuantity, type WireReceipt } from './wire.ts'
 
-/** How long to wait for a transaction of ours. Some chains take minutes when they are busy. */
+/** The wait for a transaction of ours. Some chains take minutes when they are busy. */
 const MINED_WAIT_MS = 300_000
 const POLL_FIRST_MS = 100
 const POLL_MAX_MS = 2_000
 /** Room over the estimate, in percent. */
 const GAS_MARGIN = 20n
 
-/** Says in a few words what is being done. */
+/** Reports the present step in a few words. */
 export type OnProgress = (step: string) => void
 
 export interface DeployedContract {
@@ -39,7 +39,7 @@ interface SendingOptions {
   onProgress?: OnProgress
 }
 
-/** What the factory's constructor is given. */
+/** The arguments of the factory's constructor. */
 export interface FactorySetup {
   readonly owner: Address
   readonly minter: Address
@@ -47,7 +47,7 @@ export interface FactorySetup {
   readonly nodes: number
   readonly cohorts: number
   readonly distributor: Address
-  /** What the distributor may credit a node for one turn. */
+  /** The bounds of the distributor's credit to a node for one turn. */
   readonly floorGwei: bigint
   readonly ceilingGwei: bigint
   /** Nodes that one wallet may hold, 1 to 256; for ever. */
@@ -64,13 +64,13 @@ export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
 /** The keyless deployer that most chains have at this address: takes a salt and creation code, and deploys by CREATE2. */
 export const DETERMINISTIC_DEPLOYER = address('0x4e59b44847b379578588920cA78FbF26c0B4956C')
 
-/** Where the deterministic deployer puts a factory. */
+/** The address at which the deterministic deployer puts a factory. */
 export function deterministicAddress(setup: FactorySetup, salt: Hash): Address {
   const bytecode = factoryDeployData(setup)
   return address(getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt, bytecode }))
 }
 
-/** The constructor's arguments alone, as explorers ask for them; without `0x`. */
+/** The constructor's arguments alone, in the form explorers ask for; without `0x`. */
 export function factoryConstructorArguments(setup: FactorySetup): string {
   return factoryDeployData(setup).slice(factoryBytecode.length)
 }
@@ -102,7 +102,7 @@ export async function deployFactory(options: DeployFactoryOptions): Promise<Depl
   )
 }
 
-/** Deploys the demo token; its whole supply (1,000,000 tokens of 18 decimals) is the deployer's. */
+/** Deploys the demo token; the deployer gets its whole supply (1,000,000 tokens of 18 decimals). */
 export async function deployDemoToken(options: SendingOptions): Promise<DeployedContract> {
   const data = encodeDeployData({ abi: demoTokenAbi, bytecode: demoTokenBytecode })
   return await withHand(options, (hand) => deploy(hand, data, 'the demo token'))
@@ -167,7 +167,7 @@ async function deployThrough(
   return await standing(hand, { what, expected, txHash, blockNumber })
 }
 
-/** The contract that is where it should be. Throws where there is none. */
+/** The contract at its expected address. Throws where there is none. */
 async function standing(
   { rpc, onProgress }: Hand,
   { what, expected, txHash, blockNumber }: { what: string; expected: Address; txHash: Hash; blockNumber: number },
@@ -178,7 +178,7 @@ async function standing(
   return { address: expected, blockNumber, txHash, codeHash: keccak256(code) }
 }
 
-/** Signs and sends one transaction with the next nonce of this hand. */
+/** Signs and sends one transaction with the next nonce of this sender. */
 async function send(hand: Hand, tx: { to?: Address; data: Hex }): Promise<Hash> {
   const { rpc, account, chainId } = hand
   const gas = quantity(await rpc.request('eth_estimateGas', [{ from: account.address, ...tx }]), 'gas estimate')
@@ -195,7 +195,7 @@ async function send(hand: Hand, tx: { to?: Address; data: Hex }): Promise<Hash> 
   })
   const outcome = await broadcast(rpc, raw)
   const txHash = hash(keccak256(raw))
-  // Unknown may have been heard: the receipt will tell.
+  // After `unknown` a provider may have it: the receipt will tell.
   if (outcome.kind !== 'accepted' && outcome.kind !== 'unknown') {
     throw new ChainFault(`${txHash} was not taken: ${outcome.kind}`, { retryable: false })
   }

@@ -1,5 +1,5 @@
-// Digests of the ledger's own making: the draw of a turn, as anyone can recompute it from the seed that the round publishes,
-// and the name of what moved in the payments wallet without a transaction of its own.
+// The ledger's own digests: the draw of a turn, which can be recomputed from the round's published seed, and the name of a payments
+// wallet's residue.
 import { encodeAbiParameters, keccak256 } from 'viem/utils'
 import type { Address, Hash } from '../domain/units.ts'
 
@@ -17,7 +17,7 @@ export function innerRef(txHash: Hash, index: number): Hash {
   return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [txHash, BigInt(index)]))
 }
 
-/** Names a residue of the payments wallet: the same find has the same name in any ledger that follows this chain. */
+/** Names a residue of the payments wallet: the same residue has the same name in any ledger that follows this chain. */
 export function residueRef(chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash {
   const encoded = encodeAbiParameters(
     [{ type: 'uint256' }, { type: 'address' }, { type: 'bytes32' }, { type: 'int256' }],

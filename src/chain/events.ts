@@ -1,5 +1,5 @@
-// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log it
-// was given: one that does not decode is a retryable fault, since a provider that garbles once may be right the next time.
+// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log: one that does not
+// decode is a retryable fault, since a provider that garbles once may be right the next time.
 import { decodeEventLog, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../domain/observed.ts'
 import { type Address, address, type Hash, hash, type Wei, wei } from '../domain/units.ts'
@@ -7,10 +7,10 @@ import { factoryDecodeAbi, factorySelectors, factoryTopics } from './factory.abi
 import { ChainFault } from './faults.ts'
 import { safeNumber, type WireLog } from './wire.ts'
 
-/** Ids read from one reverted withdrawAll. No wallet holds more than 256 nodes, so more than this is nobody's mistake. */
+/** Ids read from one reverted withdrawAll. No wallet holds more than 256 nodes, so a longer list is no honest mistake. */
 const FAILED_IDS_MAX = 1_024
 
-/** The events the ledger is made of. The factory's others (approvals, declined gifts) change nothing in it. */
+/** The events that make up the ledger. The factory's others (approvals, declined gifts) change nothing in it. */
 export const ledgerTopics: readonly Hash[] = [
   factoryTopics.NodeMinted,
   factoryTopics.MintSkipped,
@@ -27,8 +27,8 @@ export const ledgerTopics: readonly Hash[] = [
 ]
 
 /**
- * Each event alone, by its topic. viem hashes the signatures of what it is given until one fits: with the whole ABI that took longer than
- * all else that is done about a log.
+ * Each event alone, by its topic. viem hashes the signatures it is given until one fits: with the whole ABI that took longer than all other
+ * work on a log.
  */
 const abiOf = new Map<string | undefined, typeof factoryDecodeAbi>(
   factoryDecodeAbi
@@ -158,7 +158,7 @@ export function isWithdrawCall(input: string): boolean {
   return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll
 }
 
-/** What a withdraw call asked for; null where its calldata is not well formed (then it names no node). */
+/** The arguments of a withdraw call; null where its calldata is not well formed (then it names no node). */
 export function readWithdrawCall(
   input: `0x${string}`,
 ): { nodeIds: bigint[]; to: Address; amountWei: Wei | null } | null {

@@ -1,7 +1,7 @@
-// Faults of the chain side, split by what to do about them. A fault says "could not", never "is not".
+// Faults of the chain side, split by their remedy. A fault says "could not", never "is not".
 import { KnownError } from '../lib/errors.ts'
 
-/** Retryable: ask again later or elsewhere. Else fatal: this is not the chain we were set up for; stop and say so. */
+/** Retryable: ask again later or elsewhere. Else fatal: this is not the configured chain; stop and report it. */
 export class ChainFault extends KnownError {
   constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
     super(options.retryable ? 'retryable' : 'fatal', message, { cause: options.cause })
@@ -9,7 +9,7 @@ export class ChainFault extends KnownError {
   }
 }
 
-/** What the chain answered, or null where it could not be asked, which is never 0. What is no fault of the chain is thrown on. */
+/** The chain's answer, or null where it could not be asked, which is never 0. Rethrows any other error. */
 export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading
@@ -19,7 +19,7 @@ export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A provider's JSON-RPC error, as it came, its text shortened. */
+/** A provider's JSON-RPC error, its text shortened. */
 export interface RpcError {
   code: number
   message: string
@@ -27,9 +27,9 @@ export interface RpcError {
 }
 
 /**
- * What went wrong between us and a provider. `unreachable`: no answer in time or at all. `limit`: it asks us to slow
- * down. `tooLarge`: the answer exceeds what we read. `refused`: an HTTP status that says no. `garbled`: an answer that
- * is not JSON-RPC, or not to our question. `batch`: it will not take this batch. `error`: a JSON-RPC error.
+ * The failure between the service and a provider. `unreachable`: no answer in time or at all. `limit`: a rate limit. `tooLarge`: the answer
+ * exceeds our limit. `refused`: an HTTP error status. `garbled`: an answer that is not JSON-RPC, or not to our question. `batch`: it
+ * refuses this batch. `error`: a JSON-RPC error.
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
@@ -47,7 +47,7 @@ export class RpcFault extends ChainFault {
   }
 }
 
-/** The signer did not sign, or not what it was asked to: nothing was stored, nothing sent, no nonce is taken. */
+/** The signer did not sign, or signed something else: nothing was stored or sent, no nonce is taken. */
 export class SignerFault extends ChainFault {
   constructor(message: string, cause?: unknown) {
     super(message, { retryable: true, cause })

@@ -1,6 +1,6 @@
-// The chain as the follower reads it: heads, blocks, observed ranges, transactions, and what a wallet held at a block. It
-// must never cache a head or a block (a stale one moves money), and never answer a guess: "not there" is null only where
-// the port says so, everything else that fails is a ChainFault.
+// The follower's reads of the chain: heads, blocks, observed ranges, transactions, and a wallet's holding at a block. It must never cache a
+// head or a block (a stale one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure
+// is a ChainFault.
 import { encodeFunctionData } from 'viem/utils'
 import type { Block, ObservedRange, Watching } from '../domain/observed.ts'
 import { type Address, type Hash, wei } from '../domain/units.ts'
@@ -12,14 +12,14 @@ import { type Rpc, type RpcReads, resultOf } from './rpc.ts'
 import { readInnerTransfers } from './trace.ts'
 import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from './wire.ts'
 
-/** Blocks per range to begin with, and at most: a range is one database transaction and must stay a short one. */
+/** Blocks per range, at first and at most: a range is one database transaction, which must stay short. */
 const SPAN_START = 32
 const SPAN_MAX = 512
-/** A range that took longer than this is asked for in smaller pieces from then on. */
+/** A range that took longer than this makes the next ones shorter. */
 const SPAN_TARGET_MS = 8_000
 /** Steps of a search by time: twice the bits of any block number there will be. */
 const SEARCH_STEPS_MAX = 128
-/** All that is asked of a token (ERC-20). */
+/** The only question to a token (ERC-20). */
 const BALANCE_OF = [
   {
     type: 'function',
@@ -30,7 +30,7 @@ const BALANCE_OF = [
   },
 ] as const
 
-/** Providers that must name the same holding, where there are so many: one alone must not decide about a purchase. */
+/** Providers that must name the same holding, where there are so many: a single one must not decide about a purchase. */
 const HOLDING_VOICES = 2
 
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. */
@@ -77,7 +77,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
 
   /** A range, from another provider where the answers of the first contradict each other, or the chain. */
   async function observeBelievable({ from, to, parent, watching }: Asked): Promise<ObservedRange> {
-    // Each round passes over one provider, so this ends after as many as there are.
+    // Each round drops one provider, so this ends after as many rounds as there are.
     for (;;) {
       try {
         return await observer.observe(from, to, parent, watching)
@@ -87,7 +87,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
     }
   }
 
-  /** One range of `size`; a success lets the next be longer, unless it took too long. */
+  /** One range of `size`; a success lengthens the next, unless it took too long. */
   async function observeSpan(asked: Asked): Promise<ObservedRange> {
     const began = performance.now()
     const size = asked.to - asked.from + 1
@@ -112,7 +112,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
 
     async finalized() {
       const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-      // Chains without finality answer null or some error; a provider that is merely busy says nothing about the chain.
+      // Chains without finality answer null or some error; an overloaded provider says nothing about the chain.
       if (!reply.ok && !isLimit(reply.error)) return null
       const answer = resultOf('eth_getBlockByNumber', reply)
       return answer == null ? null : toBlock(header(answer))
@@ -131,7 +131,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
           return await observeSpan({ from, to: from + size - 1, parent, watching })
         } catch (error) {
           if (isTooMuch(error) || isUnreachable(error)) span = Math.max(1, Math.floor(size / 2))
-          // A provider that did not answer is not pressed on at once; the next range asked of it is shorter.
+          // A provider that did not answer is given a pause; the next range asked of it is shorter.
           if (size === 1 || !isTooMuch(error)) throw error
         }
       }
@@ -143,7 +143,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
       const found = await searchByTime(blockOrFault, time, last)
       if (found.number === 0) return { block: found, parent: null }
       const parent = await blockOrFault(found.number - 1)
-      // The search crossed a reorganisation, or two providers on two forks answered it.
+      // The search crossed a reorganisation, or two providers answered it from two forks.
       if (parent.hash !== found.parentHash || parent.time >= time) {
         throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
       }
@@ -162,7 +162,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
   }
 }
 
-/** True for faults that a shorter range mends. */
+/** True for faults that a shorter range avoids. */
 function isTooMuch(error: unknown): boolean {
   if (error instanceof RangeRefused) return true
   return (
@@ -171,7 +171,7 @@ function isTooMuch(error: unknown): boolean {
   )
 }
 
-/** True where answers came that contradict each other, or the chain: another provider may know better. */
+/** True where answers contradict each other, or the chain: another provider may know better. */
 function isContradiction(error: unknown): boolean {
   const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
   return error instanceof ChainFault && error.retryable && !isAnswerless
@@ -182,8 +182,8 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * The first block not before `time`, at or before `last`. Strides backwards first, doubling them, since what is asked
- * for is mostly recent; then halves what is left.
+ * The first block not before `time`, at or before `last`. Strides backwards first, doubling, since most targets are recent; then bisects
+ * the rest.
  */
 async function searchByTime(blockAt: (number: number) => Promise<Block>, time: number, last: Block): Promise<Block> {
   let late = last
@@ -214,7 +214,7 @@ async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<Transaction
   return { ...view, succeeded: receiptBlock === blockHash ? succeeded : null }
 }
 
-/** Null where that block is there and its state is not. Throws a ChainFault where it cannot be told which. */
+/** Null where that block is there and its state is not. Throws a ChainFault where that is unclear. */
 async function readBalance(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
   const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
   if (byHash.ok) return quantity(byHash.result, 'balance')
@@ -231,8 +231,8 @@ async function readBalance(rpc: RpcReads, owner: Address, at: BlockRef): Promise
 }
 
 /**
- * A holding that enough providers name, and more of them than name any other; null where they do not agree. One that could not say has
- * no voice, so with two providers both must answer.
+ * A holding that enough providers name, and more of them than name any other; null where they do not agree. A provider without an answer
+ * has no vote, so with two providers both must answer.
  */
 async function agreedHolding(rpc: Rpc, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
   const readings = await Promise.all(rpc.providers.map((provider) => orNull(readHolding(provider, token, owner, at))))
@@ -243,7 +243,7 @@ async function agreedHolding(rpc: Rpc, token: Address, owner: Address, at: Block
   return first[1] === second?.[1] ? null : first[0]
 }
 
-/** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not to be had. */
+/** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not available. */
 async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
   const call = { to: token, data }
@@ -259,7 +259,7 @@ async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: Bl
   return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
 }
 
-/** A token answers one word. Less is what an address without code answers, more is no balance: neither is zero. */
+/** A token answers one word. Less comes from an address without code, more is no balance: neither is zero. */
 function readAmount(result: unknown): bigint | null {
   if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(result)) return null
   return wei(quantity(result, 'balance'))

@@ -1,4 +1,4 @@
-// What the contract's owner has decided, read at the provider's head, and what a call of the owner would come to. It must never send:
+// The decisions of the contract's owner, read at the provider's head, and the outcome of a possible call of the owner. It must never send:
 // the owner's key is in the owner's wallet.
 import { type Address, address, wei } from '../domain/units.ts'
 import { readView, revertName, viewCall } from './calls.ts'

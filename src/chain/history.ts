@@ -1,5 +1,5 @@
-// One node's own events over a stretch of blocks, and a cohort's credits in one, for the reconciler. It must never leave a stretch out: where a provider
-// refuses a range it is asked for the halves, and a single block that it refuses is a fault.
+// One node's own events over a range of blocks, and a cohort's credits in one block, for the reconciler. It must never leave a part out.
+// Where a provider refuses a range it is asked for the halves, and a refused single block is a fault.
 import type { FactoryEvent } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { toEvent } from './events.ts'
@@ -37,7 +37,7 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   }
 }
 
-/** Logs of a stretch, in pieces as long as the provider takes: the whole first, then half of what it refused. */
+/** Logs of a range, in pieces that the provider accepts: the whole first, then halves of what it refused. */
 async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<WireLog[]> {
   const found: WireLog[] = []
   let size = to - from + 1
@@ -58,7 +58,7 @@ async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promi
   return found
 }
 
-/** Adds what a log does not carry: its block's time, from the very block it names. */
+/** Adds the missing part of a log: its block's time, from the very block it names. */
 async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {
   const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
   const answers = await rpc.requestAll(

@@ -1,6 +1,6 @@
-// Encrypted key files in the form that geth, Clef, Foundry and most wallets write (Web3 Secret Storage, version 3): a key
-// derived from the password decrypts the private key, a keccak-256 MAC says whether the password was right. It must never log,
-// store or repeat a key or a password, and never spend more memory or time than a sane file asks for.
+// Encrypted key files in the form that geth, Clef, Foundry and most wallets write (Web3 Secret Storage, version 3). A key derived from the
+// password decrypts the private key; a keccak-256 MAC checks the password. It must never log, store or repeat a key or a password, and
+// never spend more memory or time than a sane file asks for.
 import {
   createCipheriv,
   createDecipheriv,
@@ -22,7 +22,7 @@ const CIPHER = 'aes-128-ctr'
 /** The first half encrypts, the second authenticates. */
 const DERIVED_BYTES = 32
 const SALT_BYTES = 32
-/** What geth writes by default: a quarter of a gigabyte and about a second for every guess. */
+/** geth's default: a quarter of a gigabyte and about a second for every guess. */
 const SCRYPT_N = 2 ** 18
 const SCRYPT_R = 8
 const SCRYPT_P = 1
@@ -34,7 +34,7 @@ const PBKDF2_ROUNDS_MAX = 10_000_000
 /** Files are about 500 bytes. */
 const TEXT_CHARS_MAX = 16 * 1024
 
-/** Why a key file could not be opened. The message is for operators and never holds anything secret. */
+/** The reason why a key file could not be opened. The message is for operators and never holds anything secret. */
 export class KeystoreError extends Error {
   override readonly name = 'KeystoreError'
 }
@@ -86,14 +86,14 @@ export async function encryptKeystore(
   }
 }
 
-/** The address that a key file says it is of; null where it does not say. Needs no password. Throws KeystoreError on what is no key file. */
+/** The address in a key file; null where it names none. Needs no password. Throws KeystoreError for any other file. */
 export function keystoreAddress(text: string): Address | null {
   return addressIn(parse(text))
 }
 
 /**
  * Opens a key file (its JSON text) with its password. scrypt and pbkdf2 with HMAC-SHA-256, aes-128-ctr.
- * @throws KeystoreError that says what is wrong: no key file, a form not supported, the wrong password, another key than it says.
+ * @throws KeystoreError that says what is wrong: no key file, an unsupported form, the wrong password, another key than it names.
  */
 export async function decryptKeystore(text: string, password: string): Promise<`0x${string}`> {
   const file = parse(text)
@@ -121,7 +121,7 @@ function addressOf(key: `0x${string}`): Address {
   }
 }
 
-/** Passwords of one look are one password: the composed form, as wallets take it. Plain ASCII stays as it is. */
+/** Passwords that look the same are one password: the composed form, as wallets take it. Plain ASCII stays as it is. */
 function normalised(password: string): string {
   return password.normalize('NFKC')
 }

@@ -1,4 +1,4 @@
-// A provider that tells what each request to it took and what came of it. Changes nothing about it.
+// Measures the time and outcome of each request to a provider. Changes nothing about it.
 import { RpcFault } from './faults.ts'
 import type { Provider } from './provider.ts'
 

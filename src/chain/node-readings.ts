@@ -1,12 +1,12 @@
-// Collects readings of single nodes and asks for them together, one request in a short while however many callers there
-// are. It must never hold a caller beyond his budget (the caller's own clock sees to that) or queue without bound.
+// Batches reads of single nodes: one request in a short interval, whatever the number of callers. It must never hold a caller beyond its
+// budget (the caller's own clock sees to that) or queue without bound.
 import { type Address, address, type Wei, wei } from '../domain/units.ts'
 import { readView, viewCall } from './calls.ts'
 import { ChainFault } from './faults.ts'
 import { isRevert } from './provider.ts'
 import { type Rpc, type RpcReply, resultOf } from './rpc.ts'
 
-/** What a question came to: an answer (perhaps null, for "there is none"), or null for "could not ask". */
+/** The outcome of a question: an answer (perhaps null, for "there is none"), or null for "could not ask". */
 export type Outcome<T> = { answer: T } | null
 
 export interface NodeReading {
@@ -52,7 +52,7 @@ export function createNodeQueue(
   }
 
   function schedule(): void {
-    // The first in a while goes out at once, together with what else this turn of the loop asks for.
+    // The first in a while goes out at once, together with further questions of this turn of the loop.
     const delay = Math.max(0, lastFlush + options.coalesceMs - options.clock())
     timer ??= setTimeout(flush, delay)
     timer.unref()
@@ -71,7 +71,7 @@ async function ask(options: NodeQueueOptions, batch: readonly Waiting[]): Promis
     const calls = batch.map(({ nodeId, atBlock }) => viewCall(options.factory, atBlock, 'nodeInfo', [nodeId]))
     const replies = await options.rpc.batch(calls, { timeoutMs, attempts: 1 })
     const outcomes = replies.map((reply, index) => read(reply, (batch[index] as Waiting).atBlock))
-    // One node that cannot be read is that caller's bad luck; none that can is the provider's.
+    // A single unreadable node is left to its caller; if none is readable, the provider is at fault.
     if (outcomes.every((one) => one === null)) throw new ChainFault('no node could be read', { retryable: true })
     return outcomes
   })

@@ -1,6 +1,6 @@
-// Observes a range of blocks: what of it concerns us, and the checks that make it believable. Logs and receipts are held
-// against the hashes of the very blocks they came with. It must never skip what could not be read (a null block or
-// receipt is a retryable fault), and never mix two forks in one answer.
+// Observes a range of blocks: picks out the relevant parts, and verifies them. Logs and receipts are checked against the hashes of the very
+// blocks they came with. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in
+// one answer.
 import { FEE_BLOCKS } from '../domain/fees.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../domain/observed.ts'
 import { isWatched } from '../domain/payment-wallets.ts'
@@ -17,28 +17,28 @@ import type { RpcCall, RpcReads } from './rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from './wire.ts'
 import { fields, header, list, log, positionOf, receipt, toBlock, toQuantity, transaction } from './wire.ts'
 
-/** Requests for blocks under way at once: what a node serves best (more gained nothing when measured). */
+/** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
 const IN_FLIGHT = 8
 /** Full blocks asked for in one request; a busy block is about half a megabyte. */
 const BLOCKS_PER_REQUEST = 4
 /** Receipts, or logs of single blocks, asked for in one request. */
 const RECEIPTS_PER_REQUEST = 50
 
-/** A block with the transactions that concern us; the others are forgotten as soon as they are read. */
+/** A block with its relevant transactions; the others are forgotten as soon as they are read. */
 interface SeenBlock {
   header: WireHeader
-  /** What it shows of the price of gas; null where too many others follow in the range for it to matter. */
+  /** Its fees; null where too many blocks follow in the range for them to matter. */
   fees: BlockFees | null
   relevant: WireTransaction[]
-  /** Those that carry authorizations, whoever signed them. */
+  /** Transactions that carry authorizations, by any signer. */
   carriers: Carrier[]
-  /** The logs that a range gave for it; null where it has to be asked for them by its hash. */
+  /** Its logs from the range; null where they have to be read by its hash. */
   logs: WireLog[] | null
-  /** What its logs are held against; null where the range gave none and there is nothing to ask. */
+  /** The hashes its logs are checked against; null where the range gave none and there is nothing to check. */
   txHashes: Hash[] | null
 }
 
-/** A provider would not give the logs of a range this long; a shorter one may do. */
+/** A provider refused the logs of a range this long; a shorter one may do. */
 export class RangeRefused extends ChainFault {
   constructor(cause: unknown) {
     super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
@@ -79,7 +79,7 @@ export function createObserver(rpc: RpcReads, built: Watched): Observer {
   }
 }
 
-/** Logs of the range by number; a JSON-RPC error means that the range is too long for this provider, whatever its words. */
+/** Logs of the range by number; a JSON-RPC error of any text means that the range is too long for this provider. */
 async function rangeLogs(rpc: RpcReads, watched: Watched, from: number, to: number): Promise<WireLog[]> {
   const filter = {
     address: watched.factory,
@@ -126,13 +126,13 @@ async function fetchBlocks(
 
 type Concern = (from: unknown, to: unknown) => boolean
 
-/** What decides how much of a block is looked at. */
+/** The filters for the parts of a block. */
 interface Sight {
   concerns: Concern
   bloomCheck: BloomCheck
-  /** Logs that were read for the whole range, by block; null where each block is asked for its own. */
+  /** Logs that were read for the whole range, by block; null where each block's are read on their own. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
-  /** Whose tips say nothing of what others pay; null: its fees are not looked at. */
+  /** The accounts whose tips do not count as others' tips; null: its fees are not read. */
   isOurs: ((address: unknown) => boolean) | null
 }
 
@@ -164,7 +164,7 @@ function hashOf(entry: unknown): Hash {
 
 const addressesOf = (wallets: Watching['wallets']) => wallets.map(({ wallet }) => wallet)
 
-/** Cheap test on a raw transaction: most of a block's are parsed no further. */
+/** Cheap test on a raw transaction: most of a block's are not parsed any further. */
 function concernOf({ factory, wallets, senders }: Watched): Concern {
   const payments = addressesOf(wallets)
   const isFrom = memberOf([...senders, ...payments])
@@ -172,10 +172,10 @@ function concernOf({ factory, wallets, senders }: Watched): Concern {
   return (from, to) => isFrom(from) || isTo(to)
 }
 
-/** Whether a value is one of some addresses, in whatever case. Looks at the last two digits first, since next to none has them. */
+/** True if a value is one of some addresses, in any case. Looks at the last two digits first, which nearly always rules it out. */
 function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
   const members = new Set<string>(addresses)
-  // Bit 5 is all that tells a letter from its capital.
+  // Bit 5 alone separates a letter from its capital.
   const tail = (value: string) => ((value.charCodeAt(40) | 32) << 8) | (value.charCodeAt(41) | 32)
   const tails = new Set(addresses.map(tail))
   return (value) => typeof value === 'string' && tails.has(tail(value)) && members.has(value.toLowerCase())
@@ -197,8 +197,8 @@ function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, Wir
 }
 
 /**
- * The logs of every block, held against it. Asks again by block hash wherever a bloom and the logs disagree: a lagging node answers `[]`
- * for blocks it does not have.
+ * The logs of every block, verified against it. Asks again by block hash wherever a bloom and the logs disagree: a lagging node answers
+ * `[]` for blocks it does not have.
  */
 async function completeLogs(
   rpc: RpcReads,
@@ -224,14 +224,14 @@ async function completeLogs(
   return found
 }
 
-/** Whether a block has to be asked for its logs. `logs` are those of it that a range gave; null: no range was asked. */
+/** True if a block has to be asked for its logs. `logs` are those that the range gave for it; null: no range was asked. */
 function isDoubtful(
   bloomCheck: BloomCheck,
   head: WireHeader,
   transactions: number,
   logs: readonly WireLog[] | null,
 ): boolean {
-  // An empty bloom means no logs at all, or a chain that keeps no blooms: where nothing else was asked, this tells them apart.
+  // An empty bloom means no logs at all, or a chain that does not fill blooms: without other evidence, this separates the two.
   if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
   if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
   return !allowedByBloom(bloomCheck, head, logs)
@@ -243,7 +243,7 @@ function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly
 
 function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, logs: WireLog[]): void {
   const { header: head, txHashes } = block
-  // A chain that keeps no blooms leaves them empty; there, what was asked by block hash has to do.
+  // A chain that does not fill blooms leaves them empty; there, the answer by block hash has to do.
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
     again(`the bloom of block ${head.number} denies a log the provider gave for it`)
   }
@@ -259,7 +259,7 @@ function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, l
   }
 }
 
-/** Receipts of the transactions whose outcome or whose logs matter. */
+/** Receipts of the transactions whose outcome or logs matter. */
 async function fetchReceipts(
   rpc: RpcReads,
   watched: Watched,
@@ -292,18 +292,18 @@ async function fetchReceipts(
 function needsReceipt(watched: Watched, tx: WireTransaction): boolean {
   const { wallets, senders } = watched
   if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
-  // What an owner called on the factory: a bloom does not count logs, so that only the receipt says whether one is kept from us.
+  // An owner's call to the factory: a bloom does not count logs, so that only the receipt shows if one was withheld.
   return senders.includes(tx.from) || tx.to === watched.factory
 }
 
-/** Every receipt read names its own logs: the factory's must be those we have, in their order and word for word. */
+/** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */
 function checkReceiptLogs(
   watched: Watched,
   receipts: ReadonlyMap<Hash, WireReceipt>,
   logs: ReadonlyMap<Hash, WireLog[]>,
 ): void {
   for (const found of receipts.values()) {
-    // What failed left nothing behind.
+    // A failed transaction left no logs.
     if (!found.succeeded && found.logs.length > 0)
       again(`the receipt of ${found.txHash} is of one that failed, with logs`)
     const named = found.logs.filter(
@@ -357,7 +357,7 @@ function assemble(
 /** In place of the receipt of a transfer of nothing, which is only counted: a flood of them costs no request. */
 const NOTHING_MOVED = { succeeded: false, feeWei: wei(0n), gasUsed: 0n }
 
-/** A transaction may be several things at once: from one payments wallet to another it is a transfer and an outflow. */
+/** A transaction may have several roles: from one payments wallet to another it is a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
   watched: Watched,
@@ -372,7 +372,7 @@ function addTransaction(
     if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded })
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
-  // Also where the key is not ours: another instance, or an earlier start, may have sent it.
+  // Even for an unknown key: another instance, or an earlier start, may have sent it.
   if (watched.senders.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
     range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei })

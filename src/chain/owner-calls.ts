@@ -1,5 +1,5 @@
-// The calls of the contract's owner as transactions for its wallet to sign: encodes them, and says in words what they are. It must never
-// sign or send: the owner's key is not here, and nothing that sends may import this file.
+// Encodes calls of the contract's owner as transactions for its wallet to sign, with a readable description. It must never sign or send:
+// the owner's key is not here, and nothing that sends may import this file.
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import type { Address, Hash } from '../domain/units.ts'
 
@@ -37,17 +37,17 @@ export type OwnerCall =
   | { name: 'expel'; refs: readonly Hash[] }
   | { name: 'pause' | 'unpause' }
 
-/** A transaction for the owner's wallet, a multisig as a rule. */
+/** A transaction for the owner's wallet, usually a multisig. */
 export interface OwnerTransaction {
   /** The factory. */
   to: Address
   valueWei: bigint
   data: `0x${string}`
-  /** The call as people read it: the name, and each argument with its own. */
+  /** The call in readable form: the name, and each argument with its own. */
   call: string
 }
 
-/** Encodes the owner's call to a factory. Every argument is in the order in which the contract has it. */
+/** Encodes the owner's call to a factory. Arguments are in the contract's order. */
 export function ownerTransaction(factory: Address, call: OwnerCall): OwnerTransaction {
   const { name, ...named } = call
   const { inputs } = OWNER_ABI.find((item) => item.name === name) ?? { inputs: [] }

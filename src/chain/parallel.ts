@@ -1,5 +1,4 @@
-// Doing several things at once, but never more than a named number of them. It must never swallow a failure: the
-// first one is thrown once what was already under way has ended.
+// Limits concurrency over a list. It must never swallow a failure: the first one is thrown once all work in flight has ended.
 
 /** Maps in order with at most `inFlight` promises open. The first failure stops new work and is thrown. */
 export async function mapBounded<T, R>(

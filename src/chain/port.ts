@@ -1,11 +1,10 @@
-// What the passes and the routes may ask of the chain, as types alone: the real chain and the simulation's model both
-// stand behind these. Every method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is
-// null only where the docstring says so.
+// The chain as the passes and the routes see it, as types alone: the real chain and the simulation's model both implement these. Every
+// method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is null only where the docstring says so.
 import type { FeeLimits } from '../domain/fees.ts'
 import type { Block, FactoryEvent, ObservedRange, Watching } from '../domain/observed.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
-/** What of the chain a deployment watches. Wallets and senders that the ledger has are named for each range. */
+/** The addresses that a deployment watches. Wallets and senders of the ledger are named for each range. */
 export interface Watched extends Watching {
   factory: Address
 }
@@ -19,13 +18,13 @@ export interface BlockRef {
 /** Reads through one provider alone. */
 export interface ProviderReader extends ChainReader {
   readonly host: string
-  /** Has it asked last for a while: it is on another chain than the ledger. */
+  /** Moves it to the end of the order for a while: it is on another chain than the ledger. */
   distrust(): void
 }
 
-/** Reading blocks for the follower. */
+/** Reads blocks for the follower. */
 export interface ChainReader {
-  /** The same reader once for each provider; none where it is one provider's itself. */
+  /** The same reader once for each provider; empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
   /** The chain id, asked of the provider each time. */
   chainId(): Promise<number>
@@ -36,11 +35,11 @@ export interface ChainReader {
   /** The canonical block of that height, or null where the provider has none (yet). */
   block(number: number): Promise<Block | null>
   /**
-   * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent
-   * (null: unknown, accept any). Every log is anchored to its block's hash, every receipt compared with it; a missing
-   * block, a broken parent chain, or logs that a block's bloom denies or lacks make it throw a retryable ChainFault.
-   * May answer a shorter range than asked (never an empty one) where a provider limits ranges. `watching` is what the ledger has it
-   * read for; left out, what the reader was built with. The reader's own senders are always among it.
+   * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent (null: unknown,
+   * accept any). Every log is anchored to its block's hash, every receipt compared with it. A missing block, a broken parent chain, or logs
+   * that a block's bloom denies or lacks make it throw a retryable ChainFault. May answer a shorter range than asked (never an empty one)
+   * where a provider limits ranges. `watching` has the ledger's addresses; left out, those the reader was built with. The reader's own
+   * senders are always among them.
    */
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
   /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null when the head is older. */
@@ -49,11 +48,11 @@ export interface ChainReader {
   transaction(txHash: Hash): Promise<TransactionView | null>
   /** Value that a mined transaction moved to `to` by internal calls, in their order; null where the provider cannot trace it. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
-  /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it could not say. */
+  /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it has no answer. */
   balanceAt(owner: Address, at: BlockRef): Promise<bigint | null>
   /**
-   * ERC-20 balance of `owner` at that very block; null when it could not be checked (never 0 for a failure). Where there are two
-   * providers or more, two must name it.
+   * ERC-20 balance of `owner` at that very block; null when it could not be checked (never 0 for a failure). Where there are two providers
+   * or more, two must name it.
    */
   holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
 }
@@ -68,18 +67,18 @@ export interface InnerTransfer {
 
 export interface TransactionView {
   txHash: Hash
-  /** Its place in the block; without meaning while it is in none. */
+  /** Its position in the block; without meaning while it is in none. */
   txIndex: number
   from: Address
   to: Address | null
   valueWei: Wei
   blockNumber: number | null
   blockHash: Hash | null
-  /** From the receipt; null while pending or while the receipt is not to be had. */
+  /** From the receipt; null while pending or while the receipt is not available. */
   succeeded: boolean | null
 }
 
-/** The contract's own word on a node. */
+/** A node's state on the contract. */
 export interface ChainNode {
   nodeId: bigint
   owner: Address
@@ -89,7 +88,7 @@ export interface ChainNode {
   cohort: number
 }
 
-/** The contract's own word on a cohort. */
+/** A cohort's state on the contract. */
 export interface ChainCohort {
   cohort: number
   tierNo: number
@@ -110,11 +109,11 @@ export interface ChainCounters {
   paused: boolean
 }
 
-/** What the minter may still do, read at one block. */
+/** The minter's remaining budget, read at one block. */
 export interface MinterBudget {
   nodes: number
   cohorts: number
-  /** The highest cohort number; an opening begins with the next. */
+  /** The highest cohort number; the next opened cohort follows it. */
   lastCohort: number
 }
 
@@ -124,7 +123,7 @@ export interface CreditBounds {
   ceilingWei: Wei
 }
 
-/** What the contract's owner has decided, all read at one block. */
+/** The decisions of the contract's owner, all read at one block. */
 export interface OwnersPowers {
   blockNumber: number
   owner: Address
@@ -138,17 +137,17 @@ export interface OwnersPowers {
   paused: boolean
 }
 
-/** Reads for previews of what the contract's owner may sign; it cannot send. Throws where the chain cannot answer. */
+/** Reads for previews of the owner's calls; it cannot send. Throws where the chain cannot answer. */
 export interface GovernanceReader {
   readonly factory: Address
   powers(): Promise<OwnersPowers>
-  /** The contract's refusal of a call made now from that account, or null where it would go through. */
+  /** The contract's refusal of a call made now from that account, or null where it would succeed. */
   refusalOf(call: { to: Address; data: `0x${string}` }, from: Address): Promise<string | null>
 }
 
-/** What is known of a chain once it has been reached. */
+/** Facts about a chain, once it has been reached. */
 export interface ChainFacts {
-  /** Whether the factory's block hashes agree with the provider's; without, mints wait for finalized blocks and carry no guard. */
+  /** True if the factory's block hashes agree with the provider's; otherwise mints wait for finalized blocks and carry no guard. */
   readonly guardUsable: boolean
 }
 
@@ -173,22 +172,22 @@ export interface ContractReader {
   maxPerWallet(): Promise<number>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
-  /** What an address is, in the eyes of the contract and the provider, that buyers might be told to pay to. */
+  /** The contract's and the provider's facts about an address that buyers may be asked to pay to. */
   walletFacts(
     wallet: Address,
   ): Promise<{ minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>
-  /** Who may credit rounds; null where the owner has named nobody, so that no turn is paid or skipped. */
+  /** The account that may credit rounds; null where the owner has named none, so that no turn is paid or skipped. */
   distributor(atBlock: number): Promise<Address | null>
   /** The least interval a cohort may be opened with. */
   leastIntervalSec(): Promise<number>
   balance(of: Address, atBlock?: number): Promise<Wei>
-  /** Whether there is code at the factory's address after that block. Throws where that block's state is not to be had. */
+  /** True if there is code at the factory's address after that block. Throws where that block's state is not available. */
   isDeployed(atBlock: number): Promise<boolean>
-  /** What the factory may spend of its surplus on the next rounds (0 unless the owner allowed it). */
+  /** The part of its surplus that the factory may spend on the next rounds (0 unless the owner allowed it). */
   swapsAllowance(): Promise<Wei>
 }
 
-/** Readings for the public API: null means "could not check" and is never an error; each within its budget. */
+/** Reads for the public API: null means "could not check" and is never an error; each within its budget. */
 export interface Readings {
   /** Nodes' chain state at the given block, coalesced with other callers; null when unreadable. */
   node(
@@ -203,7 +202,7 @@ export interface Readings {
     blockNumber: number
     checkedAt: number
   } | null>
-  /** The distributing account's balance; null also when no distributor is configured. */
+  /** The distributor's balance; null also when none is configured. */
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
   nodesOf(owner: Address): Promise<bigint[] | null>
@@ -264,7 +263,7 @@ export interface SignedTransaction {
   fees: Fees
 }
 
-/** What became of handing signed bytes to the providers: classified by type and code first, by text last. */
+/** The outcome of a broadcast: classified by type and code first, by text last. */
 export type SendOutcome =
   | { kind: 'accepted' }
   | { kind: 'unknown'; detail: string }
@@ -274,36 +273,36 @@ export type SendOutcome =
   | { kind: 'insufficientFunds' }
   | { kind: 'overGasCap' }
 
-/** What a simulation of the call said before anything was signed. */
+/** The outcome of a simulation of the call before it was signed. */
 export type EstimateOutcome =
   | { kind: 'ok'; gas: bigint }
   | { kind: 'reverts'; error: string }
   | { kind: 'insufficientFunds' }
   | { kind: 'overGasCap' }
 
-/** One of the service's own accounts as the chain has it. It cannot send. */
+/** One of the service's own accounts on the chain. It cannot send. */
 export interface AccountReader {
   readonly address: Address
   /** Transactions of this account mined at the provider's latest block. */
   nonce(): Promise<number>
-  /** The same by every provider; null where one does not say. */
+  /** The same by every provider; null where one has no answer. */
   nonces(): Promise<(number | null)[]>
   balance(): Promise<Wei>
   /**
-   * Current fees for a new transaction: room for the base fee to double, or the cap where that is less and still pays for the next
-   * block. Above it only where nothing below would do. Tip and base fee are believed up to their limits.
+   * Current fees for a new transaction: room for the base fee to double, or the cap where that is less and still pays for the next block.
+   * Above the cap only where nothing below would do. Tip and base fee are believed up to their limits.
    */
   fees(limits?: FeeLimits): Promise<Fees>
 }
 
 /** The same account with its key. The only thing that can send. */
 export interface Sender extends AccountReader {
-  /** Transactions of this account mined as of one block, by every provider; null where one does not say or has no such block. */
+  /** Transactions of this account mined as of one block, by every provider; null where one has no answer or no such block. */
   noncesAt(block: Hash): Promise<(number | null)[]>
   /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
   /** Signs; sends nothing. */
   sign(call: FactoryCall, options: { nonce: number; gasLimit: bigint; fees: Fees }): Promise<SignedTransaction>
-  /** Hands the same bytes to every provider. Never retried by the transport. */
+  /** Broadcasts the same bytes to every provider. The transport never retries it. */
   broadcast(raw: `0x${string}`): Promise<SendOutcome>
 }

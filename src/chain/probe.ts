@@ -1,5 +1,5 @@
-// One look at one provider: which chain, how far, what it calls final, how much of the past it still has. Asks that provider alone, once;
-// throws a ChainFault where it does not answer.
+// Probes one provider: its chain, its head, its final block, the depth of its states. Asks that provider alone, once; throws a ChainFault
+// where it does not answer.
 
 import type { Address } from '../domain/units.ts'
 import { silentLog } from '../lib/log.ts'
@@ -22,12 +22,12 @@ export interface ProviderProbe {
   head: Head
   /** The highest block it calls final; null where it does not know the notion. */
   finalized: number | null
-  /** So many blocks back it still has states; null when it has them since `startBlock`. */
+  /** The number of blocks back for which it has states; null when it has them since `startBlock`. */
   statesBack: number | null
   answeredMs: number
 }
 
-/** Asks one provider. `factory` and `startBlock` are what its past is tried on. */
+/** Asks one provider. `factory` and `startBlock` are used to test its past. */
 export async function probeProvider(url: string, factory: Address, startBlock: number): Promise<ProviderProbe> {
   const rpc = createRpc({ urls: [url], log: silentLog, timeoutMs: TIMEOUT_MS })
   try {

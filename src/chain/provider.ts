@@ -1,6 +1,6 @@
-// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and
-// checks that it answers what was asked. It must never retry (a send may have been heard) and never show more of its
-// URL than the host (the path, the query and the user are where keys are).
+// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and checks that it
+// answers the question. It must never retry (a send may have been heard) and never show more of its URL than the host (the path, the query
+// and the user are where keys are).
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Dispatcher, Pool } from 'undici'
@@ -9,11 +9,11 @@ import { codeOf } from '../lib/errors.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { type RpcError, RpcFault } from './faults.ts'
 
-/** Requests to one provider at once, and connections. Bulk reads keep 8 in flight; the rest is room for the others. */
+/** Concurrent requests to one provider, and connections. Bulk reads keep 8 in flight; the rest is room for the others. */
 const IN_FLIGHT_MAX = 16
-/** Requests waiting for a place. Beyond this something is wrong that waiting does not mend. */
+/** Requests waiting for a place. Waiting does not help beyond this. */
 const WAITING_MAX = 1_000
-/** Errors carry text of the provider's; no more than this of it is kept. */
+/** Errors carry text of the provider's, cut to this length. */
 const ERROR_TEXT_MAX = 300
 
 export interface RpcCall {
@@ -26,7 +26,7 @@ export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcEr
 export interface ProviderOptions {
   url: string
   replyBytesMax: number
-  /** What carries requests to the URL's origin; a pool of connections unless given (the simulation has no sockets). */
+  /** Transports requests to the URL's origin; a pool of connections unless given (the simulation has no sockets). */
   dispatcher?: Dispatcher
 }
 
@@ -41,18 +41,18 @@ export interface Provider {
 
 const inflate = promisify(gunzip)
 
-/** Codes and texts with which providers ask to slow down (docs.metamask.io "-32005", Alchemy 429, QuickNode -32007). */
+/** Codes and texts of rate limits (docs.metamask.io "-32005", Alchemy 429, QuickNode -32007). */
 export function isLimit(error: RpcError): boolean {
   if (error.code === 429 || error.code === -32005 || error.code === -32007) return true
   return /rate.?limit|too many requests|compute units|throughput|capacity exceeded|quota/i.test(error.message)
 }
 
-/** True where the call ran and the contract refused it: code 3 as geth and anvil say, revert data, or the words. */
+/** True where the call ran and the contract refused it: code 3 as in geth and anvil, revert data, or the words. */
 export function isRevert(error: RpcError): boolean {
   return error.code === 3 || revertData(error) !== null || /\bexecution reverted\b|\brevert\b/i.test(error.message)
 }
 
-/** The bytes a revert carried, wherever the provider put them; null for none. */
+/** The revert data, wherever the provider put it; null for none. */
 export function revertData(error: RpcError): `0x${string}` | null {
   const nested = typeof error.data === 'object' && error.data !== null ? (error.data as { data?: unknown }).data : null
   for (const candidate of [error.data, nested]) {
@@ -131,7 +131,7 @@ function headersFor(url: URL): Record<string, string> {
   return headers
 }
 
-/** A part of a URL as it was before it was encoded; as it is where a percent sign stands for itself. */
+/** A decoded part of a URL; as it is where a percent sign stands for itself. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -140,7 +140,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Parts of the URL that must not come back to us inside an error text, encoded or not. Very short ones are no keys. */
+/** Parts of the URL that must not show up in an error text, encoded or not. Very short ones are no keys. */
 function secretsOf(url: URL): string[] {
   const parts = [
     url.password,
@@ -152,7 +152,7 @@ function secretsOf(url: URL): string[] {
   return [...new Set([...parts, ...parts.map(decoded)])].filter((part) => part.length >= 8)
 }
 
-/** A provider's text, shortened, without anything of the URL that could be a key. */
+/** A provider's text, shortened, without any part of the URL that could be a key. */
 function scrub(link: Link, text: string): string {
   let clean = text
   for (const secret of link.secrets) clean = clean.replaceAll(secret, '…')
@@ -173,7 +173,7 @@ async function post(link: Link, payload: string, timeoutMs: number): Promise<unk
   }
 }
 
-/** What came back, read to its end. */
+/** The complete answer. */
 interface Answer {
   statusCode: number
   gzipped: boolean
@@ -181,8 +181,8 @@ interface Answer {
 }
 
 /**
- * Posts, and gathers the answer as it comes. A stream to read it from, as undici's `request` gives, would cost half as much again as the
- * rest of the exchange.
+ * Posts, and gathers the answer as it comes. A stream, as undici's `request` gives, would cost half as much again as the rest of the
+ * exchange.
  */
 function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -196,7 +196,7 @@ function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Ans
       signal.removeEventListener('abort', late)
       settling()
     }
-    // What has not been downloaded by then never is.
+    // The download ends by then.
     const giveUp = (reason: Error) => {
       settle(() => reject(reason))
       controller?.abort(reason)
@@ -232,7 +232,7 @@ function reasonOf(error: unknown): string {
   return codeOf(error) ?? error.message
 }
 
-/** The fault that a status alone tells of, whatever the body says. */
+/** The fault by the status alone, whatever the body says. */
 function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
   if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
   if (statusCode === 413) return new RpcFault('batch', `${host}: HTTP 413, request too large`)
@@ -251,7 +251,7 @@ async function readAnswer(link: Link, { statusCode, gzipped, body }: Answer): Pr
   try {
     answer = JSON.parse(raw.toString('utf8'))
   } catch {
-    // Balancers answer HTML, with status 200 as well; that is nobody's answer to our question.
+    // Load balancers answer HTML, with status 200 as well; that is no answer to our question.
     const kind = statusCode >= 300 ? 'refused' : 'garbled'
     throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON`)
   }

@@ -1,5 +1,5 @@
-// Chain readings for the public API: a value, or null for "could not check". It must never throw, never make an answer
-// wait beyond its budget, never give a remembered value past its time, and never say 0 for unread.
+// Reads of the chain for the public API: a value, or null for "could not check". It must never throw, never make an answer wait beyond its
+// budget, never give a remembered value past its time, and never say 0 for unread.
 import { type Address, wei } from '../domain/units.ts'
 import { Cache } from '../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../lib/deadline.ts'
@@ -10,20 +10,20 @@ import type { Readings } from './port.ts'
 import type { ReadOptions, Rpc } from './rpc.ts'
 import { count, quantity, toQuantity } from './wire.ts'
 
-/** What one reading may add to the answer it is part of. */
+/** The time that one read may add to the answer it is part of. */
 const BUDGET_MS = 300
-/** Node readings asked for within this time share one request. */
+/** Node reads requested within this time share one request. */
 const COALESCE_MS = 50
-/** Node readings in one request, and waiting for one; those beyond are "could not check". */
+/** Node reads in one request, and waiting for one; further ones are "could not check". */
 const NODES_PER_REQUEST = 100
 const NODES_WAITING_MAX = 1_000
-/** How old an answer may be: as old as the routes' caches allow anyway. */
+/** The maximum age of an answer: the same as the routes' caches allow. */
 const NODE_MS = 5_000
 const COVER_MS = 10_000
 const STATE_MS = 5_000
-/** Answers remembered of each sort. */
+/** Remembered answers of each kind. */
 const REMEMBERED_MAX = 10_000
-/** Three failures in a row, and for five seconds nobody waits for the next. */
+/** The breaker: three failures in a row stop further tries for five seconds. */
 const FAILURES_MAX = 3
 const REST_MS = 5_000
 
@@ -34,19 +34,19 @@ export interface ReadingsOptions {
   factory: Address
   /** Null when none is configured: its balance is then null. */
   distributor: Address | null
-  /** Milliseconds, never running backwards. */
+  /** Monotonic, milliseconds. */
   clock?: () => number
-  /** Milliseconds since 1970: only to say when something was read. */
+  /** Milliseconds since 1970: only for the time of a read. */
   wallClock?: () => number
 }
 
-/** Builds the readings. Give them an Rpc of their own, so that the passes' bulk reads do not stand in their way. */
+/** Builds the readings. Give them an Rpc of their own, so that the passes' bulk reads do not delay them. */
 export function createReadings(options: ReadingsOptions): Readings {
   const { rpc, factory, distributor } = options
   const { clock = () => performance.now(), wallClock = Date.now } = options
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, restMs: REST_MS, clock })
 
-  /** One try within what is left of the budget; null when it fails, is late, or is not worth making now. */
+  /** One try within the rest of the budget; null when it fails, is late, or is not worth making now. */
   async function attempt<T>(read: (timeoutMs: number) => Promise<T>, budgetMs = BUDGET_MS): Promise<Outcome<T>> {
     if (!breaker.allows()) return null
     try {
@@ -68,7 +68,7 @@ export function createReadings(options: ReadingsOptions): Readings {
   const cover = memory<Cover>(COVER_MS)
   const balance = memory<bigint>(STATE_MS)
   const paused = memory<boolean>(STATE_MS)
-  // Whoever asks for a wallet's nodes wants to know whether one has just arrived: nothing is remembered here.
+  // The caller of a wallet's nodes wants the latest arrivals: nothing is remembered here.
   const nodesOf = memory<bigint[]>(0)
   const readNode = createNodeQueue({
     rpc,
@@ -77,7 +77,7 @@ export function createReadings(options: ReadingsOptions): Readings {
     coalesceMs: COALESCE_MS,
     nodesPerRequest: NODES_PER_REQUEST,
     waitingMax: NODES_WAITING_MAX,
-    // What is spent waiting for company is no longer there for the request.
+    // The coalescing time is no longer available for the request.
     attempt: (read) => attempt(read, BUDGET_MS - COALESCE_MS),
   })
 

@@ -1,5 +1,5 @@
-// Reads through some providers: asks one after the other until one gives an answer worth keeping, in requests as large as they
-// take. It must never take an error for "not there".
+// Reads through several providers: asks one after the other until an answer is acceptable, in the largest requests they accept. It must
+// never take an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from './faults.ts'
 import { chunks } from './parallel.ts'
@@ -7,9 +7,9 @@ import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from '.
 
 /** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100 or less (then ours shrinks). */
 const BATCH_MAX = 100
-/** How long batches stay small after one was refused: a balancer's bad moment must not cost batching for good. */
+/** The time for which batches stay small after a refusal: a balancer's bad moment must not cost batching for good. */
 const SMALL_BATCHES_MS = 60_000
-/** Attempts at a read over all providers. One repetition rides out a connection that was closed under us. */
+/** Attempts at a read over all providers. One repetition covers a connection that was closed during the request. */
 const READ_ATTEMPTS_MIN = 2
 const READ_ATTEMPTS_MAX = 4
 
@@ -18,7 +18,7 @@ export interface ReadOptions {
   timeoutMs?: number
   /** Fewer attempts than usual; 1 means the first provider only. */
   attempts?: number
-  /** A result that another provider may know better (a block that is null) is asked of the next one. */
+  /** Accepts a result. One that another provider may know better (a block that is null) is asked of the next one. */
   accept?: (result: unknown) => boolean
 }
 
@@ -35,11 +35,11 @@ export interface Reads {
 }
 
 export interface ReadsOptions {
-  /** Whom to ask, best first. */
+  /** The providers, best first. */
   order: () => readonly Provider[]
-  /** What holds where a read does not say. */
+  /** The defaults of a read's options. */
   usual?: () => ReadOptions
-  /** Notes that a provider failed. Answers the fault for which another one is asked; throws what no other one mends. */
+  /** Notes that a provider failed. Answers the fault for which another one is asked; throws one that no other provider avoids. */
   passOver: (provider: Provider, error: unknown) => RpcFault
   /** Of the last attempt, and of those before it, milliseconds. */
   timeoutMs: number
@@ -49,14 +49,14 @@ export interface ReadsOptions {
   batches: BatchSize
 }
 
-/** How many calls a request may have just now; shared by all who read through the same providers. */
+/** The present maximum of calls in a request; shared by all reads through the same providers. */
 export interface BatchSize {
   current(): number
-  /** A batch was refused: not more than this for a while. */
+  /** Reduces the size for a while after a batch was refused. */
   shrinkTo(size: number): void
 }
 
-/** Builds a size of batches; see `BatchSize`. */
+/** Builds a batch size; see `BatchSize`. */
 export function batchSize(): BatchSize {
   let batchMax = BATCH_MAX
   let smallUntil = 0
@@ -80,7 +80,7 @@ export function createReads(options: ReadsOptions): Reads {
     return await ask(options, (provider, ms) => provider.call({ method, params }, ms), read, worthOf(read))
   }
 
-  /** One request's worth of calls, halved for as long as the provider finds it too much. */
+  /** One request's calls, halved for as long as the provider refuses the size. */
   async function piece(calls: readonly RpcCall[], read: ReadOptions): Promise<RpcReply[]> {
     const [only] = calls
     if (calls.length === 1 && only) return [await call(only.method, only.params, read)]
@@ -124,7 +124,7 @@ export function createReads(options: ReadsOptions): Reads {
   }
 }
 
-/** The attempts at one read: whom to ask, and how long to wait. */
+/** The attempts at one read: provider and timeout of each. */
 function attemptsOf(options: ReadsOptions, given: ReadOptions): { provider: Provider; timeoutMs: number }[] {
   const order = options.order()
   const read = { ...options.usual?.(), ...given }
@@ -136,7 +136,7 @@ function attemptsOf(options: ReadsOptions, given: ReadOptions): { provider: Prov
   }))
 }
 
-/** Asks provider after provider until one gives an answer worth keeping; else the first answer, else the first fault. */
+/** Asks provider after provider until an answer is acceptable; else the first answer, else the first fault. */
 async function ask<T>(
   options: ReadsOptions,
   question: (provider: Provider, timeoutMs: number) => Promise<T>,
@@ -181,8 +181,8 @@ function isFinal(reply: RpcReply): boolean {
 }
 
 /**
- * An error of the batch's making rather than of the call's: within a batch, providers answer single calls with "response
- * too large" or an internal error that the call alone would not have met.
+ * An error caused by the batch rather than the call. Within a batch, providers answer single calls with "response too large" or an internal
+ * error that the call alone would not have met.
  */
 function isWorthAsking(reply: RpcReply): boolean {
   return !reply.ok && !isFinal(reply) && !isLimit(reply.error)

@@ -1,6 +1,5 @@
-// JSON-RPC over one or several providers: reads go to the first that is well and on to the next when it is not, sends go
-// to every one exactly once. It must never retry a send, never take an error for "not there", and never log or throw
-// more of a provider's URL than its host.
+// JSON-RPC over one or several providers: reads go to the first healthy one and on to the next when it fails, sends go to every one exactly
+// once. It must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../lib/log.ts'
 import { RpcFault } from './faults.ts'
@@ -12,43 +11,43 @@ import { count, header } from './wire.ts'
 /** Long enough for a full block from a slow node, short enough that a pass outlives several. */
 const TIMEOUT_MS = 15_000
 /**
- * Of every attempt at a read but its last, and of a send, whose bytes the next run hands over again: what is usually answered at
- * once is not waited for when somebody else, or another connection, may answer it.
+ * The timeout of every attempt at a read except its last, and of a send, whose bytes the next run broadcasts again. Most answers come at
+ * once; a slow one is not waited for while another provider, or another connection, may answer.
  */
 const SHORT_TIMEOUT_MS = 4_000
 /** A full block with its transactions stays below 10 MiB; logs and small batches too. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 const RETRY_PAUSE_MS = 100
-/** How long a provider that failed is asked last. */
+/** The time for which a provider that failed is asked last. */
 const REST_MS = 10_000
 /** A provider whose newest block is older than another's by more than this, in seconds of block time, is asked last. */
 const LAG_SEC_MAX = 30
-/** For so long, unless it is looked at again before. */
+/** The time for which it is asked last, unless it catches up before. */
 const LAG_REST_MS = 60_000
-/** One whose answers do not fit together is asked last for so long: longer than from one run to the next. */
+/** The time for which a provider with contradictory answers is asked last: longer than the interval between runs. */
 const DOUBT_REST_MS = 300_000
-/** One that does not say at once where it stands is not compared. */
+/** The timeout of the comparison; a provider without an answer by then is not compared. */
 const COMPARE_MS = 1_000
 
 export type { RpcCall, RpcReply } from './provider.ts'
 export { type ReadOptions, resultOf } from './reads.ts'
 
-/** What one provider made of a send. */
+/** One provider's answer to a send. */
 export type SendReply = { host: string } & (RpcReply | { ok: null; fault: RpcFault })
 
 /** Reads, through all providers or through one. */
 export interface RpcReads extends Reads {
-  /** Has providers whose newest block is much older than another's on the same chain asked last. Never throws. */
+  /** Moves providers to the end of the order whose newest block is much older than another's on the same chain. Never throws. */
   passOverLaggards(): Promise<void>
-  /** Has the provider that is asked first asked last for a while. False where no other one is well. */
+  /** Moves the first provider to the end of the order for a while. False where no other one is healthy. */
   passOverFirst(): boolean
 }
 
-/** Reads through one provider alone: for what must not rest on the word of whichever one answers first. */
+/** Reads through one provider alone: for facts that must not rest on the first provider to answer. */
 export interface OneProvider extends RpcReads {
   /** Safe to log. */
   readonly host: string
-  /** Has it asked last for a while: what it answers cannot be relied on. */
+  /** Moves it to the end of the order for a while: its answers are unreliable. */
   distrust(): void
 }
 
@@ -57,7 +56,7 @@ export interface Rpc extends RpcReads {
   readonly hosts: readonly string[]
   /** The same providers one by one, in order. */
   readonly providers: readonly OneProvider[]
-  /** Hands the same call to every provider, once each, and reports on each. Never throws. */
+  /** Sends the same call to every provider, once each, and reports on each. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
   close(): Promise<void>
 }
@@ -71,13 +70,13 @@ export interface RpcOptions {
   replyBytesMax?: number
   /** Between two attempts at a read of the same provider, milliseconds. */
   retryPauseMs?: number
-  /** What carries requests to a URL; a pool of connections each unless given. */
+  /** Transports requests to a URL; a pool of connections each unless given. */
   dispatcherFor?: (url: string) => Dispatcher
-  /** Told of each request to a provider. */
+  /** Called with each request to a provider. */
   observe?: ObserveRpc
 }
 
-/** Splits what `RPC_URL` may hold: one URL or several, separated by commas. */
+/** Splits the value of `RPC_URL`: one URL or several, separated by commas. */
 export function splitRpcUrls(text: string): string[] {
   return text
     .split(',')
@@ -107,13 +106,13 @@ export function createRpc(options: RpcOptions): Rpc {
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
   const isRested = (provider: Provider) => !isDoubted(provider) && (restUntil.get(provider) ?? 0) <= performance.now()
 
-  /** Those that are well, those that failed lately, and last those whose answers cannot be relied on. */
+  /** Healthy providers first, then those that failed lately, and last those with unreliable answers. */
   function inOrder(): Provider[] {
     const rank = (provider: Provider) => (isDoubted(provider) ? 2 : isRested(provider) ? 0 : 1)
     return [...providers].sort((a, b) => rank(a) - rank(b))
   }
 
-  /** The fault for which another provider is asked; throws what no other provider mends. */
+  /** The fault for which another provider is asked; throws one that no other provider avoids. */
   function passOver(provider: Provider, error: unknown): RpcFault {
     if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
     restUntil.set(provider, performance.now() + REST_MS)
@@ -133,7 +132,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const alone = (provider: Provider): OneProvider => ({
     ...through(
       () => [provider],
-      // One of several that failed lately is not waited for.
+      // A provider that failed lately gets the short timeout while there are others.
       () => (providers.length === 1 || isRested(provider) ? {} : { attempts: 1, timeoutMs: shortTimeoutMs }),
     ),
     host: provider.host,
@@ -192,7 +191,7 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 }
 
-/** Where a provider stands, and on which chain; null where it does not say. */
+/** A provider's head, and its chain; null where it does not answer. */
 async function headOf(provider: Provider): Promise<{ chainId: number; number: number; time: number } | null> {
   try {
     const ask = async (method: string, params: readonly unknown[]) =>

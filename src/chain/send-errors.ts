@@ -1,6 +1,6 @@
-// What a provider's refusal of a signed transaction means. Reads the JSON-RPC code where it is unambiguous, then the
-// text, whole or by its beginning, of the clients listed. It must never guess: any text that is not listed is `unknown`,
-// since the transaction may have been taken all the same.
+// Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code where it is unambiguous, then the text, whole or by its
+// beginning, of the clients listed. It must never guess: any unlisted text is `unknown`, since the transaction may have been accepted all
+// the same.
 
 import type { RpcError } from './faults.ts'
 import type { EstimateOutcome, SendOutcome } from './port.ts'
@@ -9,8 +9,8 @@ import { isLimit } from './provider.ts'
 type SendKind = SendOutcome['kind']
 
 /**
- * Codes that name the refusal by themselves (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: what
- * is "nonce too low" to one client (Besu -32001) is "resource not found" or a rate limit to another.
+ * Codes that name the refusal by themselves (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: "nonce too low" of one
+ * client (Besu -32001) is "resource not found" or a rate limit of another.
  */
 const CODES: ReadonlyMap<number, SendKind> = new Map([
   [-38010, 'nonceTooLow'],
@@ -93,9 +93,9 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
   ],
 ]
 
-/** Names the refusal; `unknown` for whatever is not listed. */
+/** Names the refusal; `unknown` for an unlisted one. */
 export function classifySendError(error: RpcError): SendKind {
-  // A provider that is busy did not look at the transaction, or did and could not say so.
+  // An overloaded provider did not look at the transaction, or did and could not say so.
   if (isLimit(error) && !/gas limit/i.test(error.message)) return 'unknown'
   return CODES.get(error.code) ?? kindOfText(error.message)
 }
@@ -112,7 +112,7 @@ function kindOfText(message: string): SendKind {
 /** Texts that say a call needs more gas than any transaction or block may have. */
 const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds']
 
-/** What a failed estimate that is no revert says of the call; null where it says nothing of it. */
+/** The class of a failed estimate that is no revert; null where it says nothing about the call. */
 export function classifyEstimateError(error: RpcError): EstimateOutcome['kind'] | null {
   const kind = classifySendError(error)
   if (kind === 'insufficientFunds' || kind === 'overGasCap') return kind

@@ -1,6 +1,6 @@
-// One account's hand on the chain: estimates, has signed, broadcasts. Signing sends nothing and broadcasting signs nothing, so the
-// bytes can be stored in between. It must never retry, never encode a call that moves a node's money
-// (factoryAbi has none), and never call a send failed that may have been heard.
+// One sender on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the bytes can be stored
+// in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as failed
+// that may have been heard.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
 import type { FeeLimits } from '../domain/fees.ts'
 import { leastMintGas } from '../domain/send.ts'
@@ -15,13 +15,13 @@ import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
 import { count, header, quantity } from './wire.ts'
 
-/** EIP-7825: no transaction may ask for more, whatever the block holds. */
+/** EIP-7825: no transaction may ask for more, whatever the block's limit. */
 export const TX_GAS_MAX = 2n ** 24n
-/** What the fork guard costs beyond the estimate, which is made without it: at most a question to the chain's own history of hashes. */
+/** The fork guard's gas beyond the estimate, which is made without it: at most a call to the chain's own history of hashes. */
 const GUARD_GAS = 7_000n
 /** The estimate holds for one block; by the time the call is mined a cohort may be colder or a wallet new to it. */
 const MARGIN_PERCENT = 10n
-/** Tip where the provider names none: what mainnet has taken at most times. */
+/** Tip where the provider names none: mainnet has accepted it at most times. */
 const TIP_FALLBACK_WEI = 1_000_000_000n
 
 export interface SenderOptions {
@@ -84,7 +84,7 @@ export function createSender({ rpc, signer, chainId, factory }: SenderOptions): 
   }
 }
 
-/** An account's next nonce as of one block; null where the provider does not say, as of a block that is not canonical. */
+/** An account's next nonce as of one block; null where the provider has no answer, as of a block that is not canonical. */
 export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
   const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
   return reply.ok ? count(reply.result, 'nonce') : null
@@ -125,7 +125,7 @@ function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome
   return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
 }
 
-/** What a transaction may ask for in a block like this one: no more than the block itself, where that is less than the cap. */
+/** The gas limit of a transaction in a block like this one: the cap, or the block's own limit where that is less. */
 function gasMaxIn(block: unknown): bigint {
   const limit = quantity((block as { gasLimit?: unknown } | null)?.gasLimit, 'gas limit')
   return limit < TX_GAS_MAX ? limit : TX_GAS_MAX
@@ -185,8 +185,8 @@ function guardOf(call: { guard: { number: number; hash: Hash } | null }, guarded
 }
 
 /**
- * Hands signed bytes to every provider once. Accepted by one is accepted. Otherwise what is certain about the nonce
- * comes first; then a provider that may have taken it outranks refusals after which the nonce would be given up.
+ * Broadcasts signed bytes to every provider once. Accepted by one is accepted. Otherwise a certain answer about the nonce comes first. Then
+ * a provider that may have accepted it outranks refusals after which the nonce would be given up.
  */
 export async function broadcast(rpc: Rpc, raw: `0x${string}`): Promise<SendOutcome> {
   const txHash = keccak256(raw)

@@ -1,6 +1,6 @@
-// Where a transaction gets its signature: from a key in this process, or from a signer elsewhere that holds it (Web3Signer,
-// Clef, a node with the account unlocked). What a remote signer answers is taken only if it is the very transaction that was
-// asked for, signed by the account it should be. It must never send anything, never retry, never log a key or a URL.
+// Signs transactions: with a key in this process, or through a remote signer that holds it (Web3Signer, Clef, a node with the account
+// unlocked). A remote signer's answer is accepted only if it is the requested transaction, signed by the expected account. It must never
+// send anything, never retry, never log a key or a URL.
 import type { TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { keccak256, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils'
@@ -15,7 +15,7 @@ const REPLY_BYTES_MAX = 1024 * 1024
 /** Half the order of the curve: chains take no signature whose s is above it (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** A transaction before it is signed, all of it. */
+/** A complete transaction before it is signed. */
 export interface UnsignedTransaction {
   chainId: number
   nonce: number
@@ -27,7 +27,7 @@ export interface UnsignedTransaction {
   maxPriorityFeeWei: bigint
 }
 
-/** One account's hand. `sign` answers the serialized transaction; throws a SignerFault where there is none to be had now. */
+/** The signer of one account. `sign` answers the serialized transaction; throws a SignerFault where there is none to be had now. */
 export interface Signer {
   readonly address: Address
   sign(tx: UnsignedTransaction): Promise<`0x${string}`>
@@ -43,7 +43,7 @@ function accountOf(privateKey: `0x${string}`) {
   try {
     return privateKeyToAccount(privateKey)
   } catch {
-    // What viem throws may quote the key.
+    // viem's error may quote the key.
     throw new TypeError('not a private key: 0x and 64 hex digits are wanted')
   }
 }
@@ -56,7 +56,7 @@ export interface RemoteSignerOptions {
   timeoutMs?: number
 }
 
-/** Has `eth_signTransaction` of a JSON-RPC signer do it. Throws a TypeError on a URL that is not http(s). */
+/** Signs by `eth_signTransaction` of a JSON-RPC signer. Throws a TypeError on a URL that is not http(s). */
 export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: RemoteSignerOptions): Signer {
   const provider = createProvider({ url, replyBytesMax: REPLY_BYTES_MAX })
   const { host } = provider
@@ -81,7 +81,7 @@ export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: Rem
   }
 }
 
-/** `data` is what Web3Signer reads; geth takes it, too. Web3Signer knows its chain by itself and ignores what it does not know. */
+/** Web3Signer reads `data`; geth takes it, too. Web3Signer knows its chain by itself and ignores unknown fields. */
 function asJsonRpc(from: Address, tx: UnsignedTransaction) {
   return {
     type: '0x2',
@@ -107,13 +107,13 @@ function rawOf(result: unknown): `0x${string}` | null {
     : null
 }
 
-/** What speaks against an answer; null when it is the transaction asked for, byte for byte, with a signature of `from`. */
+/** The objection to an answer; null when it is the requested transaction, byte for byte, with a signature of `from`. */
 async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTransaction): Promise<string | null> {
   const expected = asViem(asked)
   try {
     const { r, s, yParity, ...signed } = parseTransaction(raw as TransactionSerialized<'eip1559'>)
     if (r === undefined || s === undefined || yParity === undefined) return 'a transaction without a signature'
-    // What was asked for with that signature must give the same bytes: so every field is compared, and its encoding.
+    // The requested transaction with that signature must give the same bytes: so every field is compared, and its encoding.
     if (serializeTransaction(expected, { r, s, yParity: yParity as 0 | 1 }) !== raw) return difference(signed, expected)
     if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains refuse'
     const signer = await recoverAddress({

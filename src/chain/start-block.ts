@@ -1,16 +1,16 @@
-// Whether a ledger that begins at a block has all that its factory did. What was before is missing for good, and the passes stop on it.
+// Checks that a ledger's start block is not after the factory's first one. Earlier history is missing for good, and the passes stop on it.
 import type { Address } from '../domain/units.ts'
 import { orNull } from './faults.ts'
 import type { Rpc } from './rpc.ts'
 import { bytes, count, toQuantity } from './wire.ts'
 
-/** `tooLate`: the factory is older, from block `first` on where that could be found. `unknown`: no provider can tell. */
+/** `tooLate`: the factory is older, from block `first` on where that could be found. `unknown`: no provider has an answer. */
 export type Beginning =
   | { kind: 'fine'; why: 'genesis' | 'notDeployed' | 'noEvents' }
   | { kind: 'tooLate'; first: number | null }
   | { kind: 'unknown' }
 
-/** Looks by the factory's code in the block before; where no provider has that state, by its events. */
+/** Reads the factory's code in the block before; where no provider has that state, its events. */
 export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: number): Promise<Beginning> {
   if (startBlock === 0) return { kind: 'fine', why: 'genesis' }
   const head = count(await rpc.request('eth_blockNumber', []), 'block number')
@@ -30,7 +30,7 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   return { kind: 'tooLate', first: count(first.blockNumber, 'block number') }
 }
 
-/** The block of the deployment, by bisection; null where a state between is not to be had. */
+/** The block of the deployment, by bisection; null where a state in between is not available. */
 async function firstBlock(deployed: (block: number) => Promise<boolean | null>, there: number): Promise<number | null> {
   let [low, high] = [-1, there]
   while (high - low > 1) {
@@ -43,7 +43,7 @@ async function firstBlock(deployed: (block: number) => Promise<boolean | null>, 
   return high
 }
 
-/** What is wrong with a beginning that is too late, and what to do. */
+/** The problem of a start block that is too late, and its remedy. */
 export function tooLateInWords(startBlock: number, first: number | null): { says: string; todo: string } {
   const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
   return {
@@ -52,6 +52,6 @@ export function tooLateInWords(startBlock: number, first: number | null): { says
   }
 }
 
-/** What goes for every change of START_BLOCK. */
+/** The remedy for every change of START_BLOCK. */
 export const KEEPS_ITS_START =
   'A ledger keeps the block it began with, so point DATABASE_URL at an empty database, too.'

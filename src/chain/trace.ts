@@ -1,33 +1,33 @@
-// What a transaction did within itself, from the provider's call trace (geth's callTracer, which most nodes speak). Only read when an
-// operator asks who sent value that no transaction's own value shows; not every provider traces.
+// Reads the internal calls of a transaction, from the provider's call trace (geth's callTracer, which most nodes support). Only used when
+// an operator looks for the sender of a residue; not every provider traces.
 import { type Address, type Hash, wei } from '../domain/units.ts'
 import type { InnerTransfer } from './port.ts'
 import type { RpcReads } from './rpc.ts'
 import { address20, fields, list, quantity } from './wire.ts'
 
-/** Calls looked at in one trace; a block's worth of gas pays for fewer that carry value. */
+/** Calls read in one trace; a block's worth of gas pays for fewer that carry value. */
 const CALLS_MAX = 100_000
-/** What moves value: a delegated or static call names its caller's or none. */
+/** Calls that move value: a delegated or static call names its caller's or none. */
 const MOVES_VALUE = new Set(['CALL', 'SELFDESTRUCT'])
 
-/** Whether the provider traces calls: without, what a contract's code sends is nowhere to be seen. */
+/** True if the provider traces calls: without, value sent by a contract's code is invisible. */
 export async function canTrace(rpc: RpcReads, to: Address): Promise<boolean> {
   return (await rpc.call('debug_traceCall', [{ to }, 'latest', { tracer: 'callTracer' }])).ok
 }
 
-/** Transfers to `to` by calls within a transaction, in the order they were made; null where the provider cannot trace. */
+/** Transfers to `to` by calls within a transaction, in their order; null where the provider cannot trace. */
 export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
   const reply = await rpc.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])
   if (!reply.ok || reply.result === null) return null
   const found: Omit<InnerTransfer, 'index'>[] = []
   const top = readCall(reply.result)
   if (top.failed) return []
-  // Depth first, without recursion: how deep a trace goes is the caller's to choose.
+  // Depth first, without recursion: the caller of the contract chooses the depth of a trace.
   const waiting = [...top.calls].reverse()
   for (let seen = 0; waiting.length > 0; seen++) {
     if (seen >= CALLS_MAX) return null
     const call = readCall(waiting.pop())
-    // What a failed call did, and the calls in it, was undone.
+    // A failed call is undone, with the calls in it.
     if (call.failed) continue
     if (MOVES_VALUE.has(call.type) && call.to === to && call.valueWei > 0n)
       found.push({ from: call.from, valueWei: wei(call.valueWei) })

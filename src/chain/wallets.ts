@@ -1,5 +1,5 @@
-// What wallets write: addresses with their checksum, and who signed a message. Local arithmetic, but for contract
-// wallets, whose word is the chain's; those are asked only where SMART_WALLET_LOGIN allows it.
+// Addresses with their checksum, and the signers of messages. Local arithmetic, except for contract wallets, whose answer is the chain's;
+// those are asked only where SMART_WALLET_LOGIN allows it.
 import { privateKeyToAccount } from 'viem/accounts'
 import { encodeDeployData, getAddress, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../domain/units.ts'
@@ -7,11 +7,11 @@ import { ChainFault } from './faults.ts'
 import { isRevert } from './provider.ts'
 import type { Rpc } from './rpc.ts'
 
-/** Gas a wallet's own check may burn in the provider: what multi-signature wallets need, and no loop for an attacker. */
+/** Gas a wallet's own check may burn in the provider: enough for multi-signature wallets, and no loop for an attacker. */
 const CHECK_GAS = '0x4c4b40'
 /** A signature with a wallet's deployment in it (ERC-6492) is a few kilobytes. */
 const SIGNATURE_BYTES_MAX = 8 * 1024
-/** What such a signature ends with. */
+/** The suffix of such a signature. */
 const ERC6492_SUFFIX = '6492'.repeat(16)
 
 /** An address in its EIP-55 spelling. */
@@ -19,7 +19,7 @@ export function checksum(of: Address): string {
   return getAddress(of)
 }
 
-/** Who signed `message` as an EIP-191 personal message; null when the signature recovers to nobody. */
+/** The signer of `message` as an EIP-191 personal message; null when the signature recovers to no address. */
 export async function recoverSigner(message: string, signature: `0x${string}`): Promise<Address | null> {
   try {
     return address(await recoverMessageAddress({ message, signature }))
@@ -34,9 +34,8 @@ export function addressOfKey(privateKey: `0x${string}`): Address {
 }
 
 /**
- * Builds the check of contract wallets: whether `wallet` accepts the signature (ERC-1271), or will once it is deployed
- * (ERC-6492). One eth_call of the validator that ERC-6492 itself gives; false for a refusal, null when the chain could not be
- * asked.
+ * Builds the check of contract wallets: `wallet` accepts the signature (ERC-1271), or will once it is deployed (ERC-6492). One eth_call of
+ * the validator from ERC-6492; false for a refusal, null when the chain could not be asked.
  */
 export function createWalletVerifier(
   rpc: Rpc,

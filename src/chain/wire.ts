@@ -1,15 +1,15 @@
-// What a provider said, checked before anything believes it: hex quantities, hashes, headers, transactions, receipts and
-// logs. It must never mend a malformed answer or fill in a missing one: what does not fit is a retryable ChainFault.
+// Validates a provider's answers before they are used: hex quantities, hashes, headers, transactions, receipts and logs. It must never
+// repair a malformed answer or fill in a missing one: it is a retryable ChainFault.
 import type { Block, Position } from '../domain/observed.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_HASH } from '../domain/units.ts'
 import { ChainFault } from './faults.ts'
 
-/** An object of which only these fields are looked at, and nothing is known of them. */
+/** An object of which only these fields are read, with values still unknown. */
 type Fields<Key extends string> = { readonly [key in Key]?: unknown }
 
-/** A block header with what the follower checks besides. */
+/** A block header with the further fields that the follower checks. */
 export interface WireHeader extends Block {
-  /** 256 bytes; all zero on chains that keep no blooms. */
+  /** 256 bytes; all zero on chains that do not fill blooms. */
   logsBloom: string
   /** Null on chains without EIP-1559. */
   baseFeeWei: bigint | null
@@ -46,7 +46,7 @@ export interface WireReceipt {
   to: Address | null
   succeeded: boolean
   gasUsed: bigint
-  /** All that the transaction's sender paid for it: gas, and on rollups and for blobs what is charged beside it. */
+  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. */
   feeWei: Wei
   contractAddress: Address | null
   blockNumber: number
@@ -99,7 +99,7 @@ export function bytes(value: unknown, what: string): `0x${string}` {
   return value as `0x${string}`
 }
 
-/** A block number as the JSON-RPC interface wants it. */
+/** A block number in the form of the JSON-RPC interface. */
 export function toQuantity(number: number | bigint): `0x${string}` {
   return `0x${number.toString(16)}`
 }
@@ -121,12 +121,12 @@ export function header(value: unknown): WireHeader {
   }
 }
 
-/** Where a transaction of a block stands. */
+/** The position of a transaction of a block. */
 export function positionOf({ number, hash, time }: WireHeader, txHash: Hash, txIndex: number): Position {
   return { blockNumber: number, blockHash: hash, blockTime: time, txHash, txIndex }
 }
 
-/** Leaves only what the ledger stores of a header. */
+/** Keeps only the stored fields of a header. */
 export function toBlock({ number, hash, parentHash, time, prevrandao }: WireHeader): Block {
   return { number, hash, parentHash, time, prevrandao }
 }
@@ -171,7 +171,7 @@ const BLOB_TYPE = '0x3'
 function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
   let fee = operatorFee(receipt, gasUsed)
   if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')
-  // Rollups tell another thing by the field of that name.
+  // Rollups use the field of that name for something else.
   if (receipt.type === BLOB_TYPE && receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
     fee += quantity(receipt.blobGasUsed, 'blob gas') * quantity(receipt.blobGasPrice, 'blob gas price')
   }
@@ -182,7 +182,7 @@ type OperatorFeeField = 'operatorFeeScalar' | 'operatorFeeConstant' | 'daFootpri
 type FeeField = OperatorFeeField | 'type' | 'l1Fee' | 'blobGasUsed' | 'blobGasPrice'
 
 /**
- * What an OP stack chain's operator charges for a transaction: a constant, and by gas. The scalar counts millionths of a wei before the
+ * The operator's charge for a transaction on an OP stack chain: a constant, and by gas. The scalar counts millionths of a wei before the
  * Jovian upgrade, hundreds of wei from it on, whose receipts name a footprint scalar (OP stack specification, execution engine, "Operator
  * Fee", of Isthmus and of Jovian).
  */

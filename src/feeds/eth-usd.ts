@@ -1,6 +1,5 @@
-// The market price of ether in dollars, for display only: one request to the configured upstream, one number or null. It
-// must never throw, follow a redirect, read more than a few kilobytes, or make up a price where there is none. How often
-// it is asked is decided elsewhere.
+// The market price of ether in dollars, for display only: one request to the configured upstream, one number or null. It must never throw,
+// follow a redirect, read more than a few kilobytes, or make up a price. Its callers limit how often it is asked.
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { type Dispatcher, request } from 'undici'
@@ -16,7 +15,7 @@ const PATH_STEPS_MAX = 16
 
 export interface EthUsdOptions {
   url: string
-  /** Where the number stands in the JSON: `data.amount`, `ethereum.usd`, `result.price.0`. */
+  /** The path of the number in the JSON: `data.amount`, `ethereum.usd`, `result.price.0`. */
   field: string
 }
 
@@ -24,7 +23,7 @@ export interface EthUsdOptions {
 export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    // undici follows no redirect unless told to: an upstream must not be able to send us into our own network.
+    // undici follows no redirect by default: an upstream must not be able to send us into our own network.
     const response = await request(url, {
       method: 'GET',
       headers: { accept: 'application/json', 'accept-encoding': 'gzip' },
@@ -54,7 +53,7 @@ async function readAnswer(response: Dispatcher.ResponseData): Promise<string | n
   return raw.toString('utf8')
 }
 
-/** Decompresses up to the bound; throws beyond it, and on encodings nobody asked for and we do not know. */
+/** Decompresses up to the bound; throws beyond it, and on encodings that were not requested or are unknown. */
 async function decompress(raw: Buffer, encoding: string): Promise<Buffer> {
   const limit = { maxOutputLength: ANSWER_BYTES_MAX }
   switch (encoding.toLowerCase()) {

@@ -1,10 +1,10 @@
-// A histogram counted in plain numbers, and written out when it is scraped. Answers from memory are counted tens of thousands of times a
+// A histogram counted in plain numbers, and rendered when it is scraped. Answers from memory are counted tens of thousands of times a
 // second, and prom-client checks, joins and hashes the labels each time.
 import { labelled } from './samples.ts'
 
 interface Series {
   labels: Readonly<Record<string, string>>
-  /** How many values were at most each bound and more than the one before; the last: more than all bounds. */
+  /** The number of values up to each bound and above the one before; the last: above all bounds. */
   counts: number[]
   sum: number
 }
@@ -12,7 +12,7 @@ interface Series {
 export class Histogram {
   readonly #name: string
   readonly #help: string
-  /** Rising. */
+  /** Ascending. */
   readonly #bounds: readonly number[]
   readonly #series: Series[] = []
 
@@ -22,7 +22,7 @@ export class Histogram {
     this.#bounds = bounds
   }
 
-  /** A new series of these labels, which nobody else may have asked for: a function that counts a value. */
+  /** A new series of these labels, which must be unique: a function that counts a value. */
   series(labels: Readonly<Record<string, string>>): (value: number) => void {
     const bounds = this.#bounds
     const series = { labels, counts: Array<number>(bounds.length + 1).fill(0), sum: 0 }
@@ -35,7 +35,7 @@ export class Histogram {
     }
   }
 
-  /** As Prometheus takes it: in its buckets what is smaller is counted again. */
+  /** The Prometheus text form: its buckets are cumulative. */
   render(): string {
     const lines = this.#series.flatMap(({ labels, counts, sum }) => {
       let count = 0

@@ -1,12 +1,12 @@
-// What is counted as it happens: requests, calls to providers, runs of the passes, memoised answers, deliveries. Owns the
-// names and the labels; every label has few values, whatever comes from outside. Counting never throws.
+// The counters: requests, calls to providers, runs of the passes, memoised answers, deliveries. Owns the names and the labels; every label
+// has few values, whatever comes from outside. Counting never throws.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
 import { Histogram as PlainHistogram } from './histogram.ts'
 
 /** Everything else is `other`: a client chooses its method. */
 const METHODS = new Map([
   ['GET', 'GET'],
-  // Answered as GET is.
+  // Answered like GET.
   ['HEAD', 'GET'],
   ['POST', 'POST'],
 ])
@@ -26,12 +26,11 @@ export interface Meters {
 }
 
 /**
- * `notSigned`: the signer did not sign what the run asked it for. `budgetSpent`: the minter's budget had nothing left of what was wanted.
- * `overlap`: another run held the lock.
+ * `notSigned`: the signer did not sign for the run. `budgetSpent`: the minter's budget was used up. `overlap`: another run held the lock.
  */
 export type PassResult = 'ok' | 'notSigned' | 'budgetSpent' | 'fault' | 'overlap'
 
-/** Registers all of it but `answers`, and what Node tells of itself. */
+/** Registers all of it except `answers`, and Node's default metrics. */
 export function createMeters(registry: Registry, version: string): Meters & { answers: PlainHistogram } {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -60,7 +59,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
     help: 'Reads of memoised answers: hit, miss (read anew), joined (shared the reading of another).',
     labelNames: ['result'],
     registers,
-    // Counted in plain numbers, for the reason that histogram.ts gives.
+    // Counted in plain numbers; histogram.ts gives the reason.
     collect() {
       memo.reset()
       for (const [result, count] of Object.entries(reads)) memo.inc({ result }, count)
@@ -129,7 +128,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
   }
 }
 
-/** Finds the series of an answer, and makes it when it is first asked for. */
+/** Finds the series of an answer, or makes it at the first request. */
 function seriesOfAnswers(answers: PlainHistogram) {
   const routes = new Map<string, Map<string, Map<number, (seconds: number) => void>>>()
   return (method: string, route: string, status: number) => {
@@ -156,7 +155,7 @@ function startAtZero(
   for (const result of ['delivered', 'retried', 'failed']) deliveries.inc({ result }, 0)
 }
 
-/** A pass that is counted, with what came of it. */
+/** Counts a pass, with its outcome. */
 export function metered<T extends { ran: boolean; signer: string | null; budgetSpent?: string | null }>(
   pass: string,
   meters: Pick<Meters, 'pass'>,

@@ -1,5 +1,4 @@
-// A reading that scrapes share: made at most once in a while, by one at a time, and given up on after its budget. Null is
-// "could not be read"; it never throws.
+// A read that scrapes share: at most once in an interval, one at a time, with a timeout. Null is "could not be read"; it never throws.
 import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 

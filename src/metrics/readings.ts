@@ -1,5 +1,5 @@
-// What the metrics page reads when it is scraped: the ledger's figures from the database, the head and the senders' funds
-// from the chain. Each reading has a budget and is shared by scrapes; one that fails leaves its samples out.
+// The metrics that are read at each scrape: the ledger's figures from the database, the head and the senders' funds from the chain. Each
+// read has a budget and is shared by scrapes; one that fails leaves its samples out.
 import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/metrics.ts'
 import type { Pool } from '../db/sql.ts'
@@ -7,7 +7,7 @@ import { coverOf } from '../domain/cover.ts'
 import { sharedReading } from './reading.ts'
 import { ether, type Sample } from './samples.ts'
 
-/** Scrapes come every 15 seconds as a rule; two Prometheus servers share a reading. */
+/** Scrapes usually come every 15 seconds; two Prometheus servers share a read. */
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
 const HEAD = { keepMs: 2_000, budgetMs: 2_000 }
 const FUNDS = { keepMs: 10_000, budgetMs: 2_000 }
@@ -198,7 +198,7 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, senders: { role: 
   ]
 }
 
-/** What the contract's owner allows the keys, and whether that still suffices. */
+/** The allowances that the contract's owner set for the keys, and their sufficiency. */
 function budgetSamples({ budget }: LedgerFigures): Sample[] {
   if (!budget) return []
   const needed = { nodes: budget.nodesPerWeek, cohorts: budget.cohortsPerTier }
@@ -234,7 +234,7 @@ function budgetSamples({ budget }: LedgerFigures): Sample[] {
   ]
 }
 
-/** What a stolen key leaves behind. */
+/** The traces of a stolen key. */
 function theftSamples(f: LedgerFigures): Sample[] {
   return [
     named(

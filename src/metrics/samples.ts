@@ -1,6 +1,6 @@
-// Readings as Prometheus takes them. A reading that could not be made has no sample at all: absent, never 0.
+// Samples in the Prometheus text form. A failed read has no sample at all: absent, never 0.
 
-/** One figure that is read when it is asked for. */
+/** One figure that is read on request. */
 export interface Sample {
   name: string
   help: string
@@ -9,7 +9,7 @@ export interface Sample {
   value: number | bigint | null
 }
 
-/** The text form of gauges; samples of one name stand together, in the order in which the name first came. */
+/** The text form of gauges; samples of one name stand together, in the order of the name's first appearance. */
 export function renderGauges(samples: readonly Sample[]): string {
   const families = Map.groupBy(
     samples.filter((sample) => sample.value !== null),

@@ -1,5 +1,5 @@
-// GET /metrics on a port of its own, so that it need not be public. A scrape that fails is answered 500 and told in the log;
-// nothing of it reaches the service.
+// GET /metrics on a port of its own, so that it need not be public. A scrape that fails is answered 500 and logged; the service is not
+// affected.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { Histogram } from './histogram.ts'
 import { renderGauges, type Sample } from './samples.ts'
 
-/** Several Prometheus servers, and somebody who looks. */
+/** Several Prometheus servers, and a person with a browser. */
 const CONNECTIONS_MAX = 20
 const REQUEST_MS_MAX = 5_000
 
@@ -21,9 +21,9 @@ export interface MetricsServerOptions {
   /** 0 takes any free port. */
   port: number
   registry: Registry
-  /** What is counted besides. */
+  /** The counters. */
   answers: Histogram
-  /** What is read for each scrape. */
+  /** The samples that are read for each scrape. */
   read: () => Promise<Sample[]>
   log: Log
 }

@@ -1,4 +1,4 @@
-// Puts the metrics together: what is counted, what is read, and the page that shows both.
+// Puts the metrics together: the counters, the samples, and the page that shows both.
 import { readFileSync } from 'node:fs'
 import { Registry } from 'prom-client'
 import type { Log } from '../lib/log.ts'

@@ -1,14 +1,14 @@
-// One attempt at a delivery: a POST that follows no redirect, waits no longer than it may, and reads no more of the answer
-// than it needs. It must never log or repeat a URL beyond its host.
+// One attempt at a delivery: a POST that follows no redirect, keeps to its timeout, and reads no more of the answer than it needs. It must
+// never log or repeat a URL beyond its host.
 import { Agent, request } from 'undici'
 import { isTimeout } from '../lib/deadline.ts'
 import { codeOf, messageOf } from '../lib/errors.ts'
 import { publicLookup, refusePrivateLiteral, TargetError } from './target.ts'
 
-/** What the convention advises: 15 to 30 seconds; ours is the lower end, name look-up and connection included. */
+/** The convention advises 15 to 30 seconds; this is the lower end, name look-up and connection included. */
 const TIMEOUT_MS = 15_000
 const CONNECT_MS = 10_000
-/** An answer is only its status; a little more is read so that the connection can be used again. */
+/** Only the status of an answer matters; a little more is read so that the connection can be used again. */
 const ANSWER_BYTES_MAX = 16 * 1024
 const ERROR_TEXT_MAX = 300
 
@@ -17,7 +17,7 @@ export interface Posted {
   status: number | null
   /** Null for a success: a status from 200 to 299. */
   error: string | null
-  /** Whether this instance's settings forbid it: another instance may send it. */
+  /** True if this instance's settings forbid it: another instance may send it. */
   isForbidden: boolean
   durationMs: number
 }
@@ -27,7 +27,7 @@ export interface Poster {
   close(): Promise<void>
 }
 
-/** Builds what posts. `allowPrivate`: targets in private networks are no mistake. */
+/** Builds the poster. `allowPrivate`: targets in private networks are allowed. */
 export function createPoster({
   allowPrivate,
   timeoutMs = TIMEOUT_MS,
@@ -50,7 +50,7 @@ export function createPoster({
         if (!allowPrivate) refuseUnsafe(new URL(url))
         const signal = AbortSignal.timeout(timeoutMs)
         const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal })
-        // What is said beside the status matters to nobody, nor does it if saying it fails.
+        // The body does not matter, nor does a failure to read it.
         await answer.body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => {})
         return posted(answer.statusCode, errorOf(answer.statusCode))
       } catch (error) {
@@ -61,7 +61,7 @@ export function createPoster({
   }
 }
 
-/** Whoever names a URL reaches nothing that only this machine can reach, and nothing is sent without TLS. */
+/** A URL must not reach anything that only this machine can reach, and nothing is sent without TLS. */
 function refuseUnsafe(url: URL): void {
   refusePrivateLiteral(url)
   if (url.protocol !== 'https:') throw new TargetError(url.host, 'is not https')

@@ -1,8 +1,8 @@
-// When a delivery that failed is tried again: the schedule that Standard Webhooks recommends. Pure.
+// The back-off of a failed delivery: the schedule that Standard Webhooks recommends. Pure.
 
 /** Seconds after each attempt; the first is made at once. Ten attempts, over three days. */
 const WAITS_SEC = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
-/** So much of a wait is left to chance, that what failed together does not come back together. */
+/** The jitter, as a share of a wait: deliveries that failed together must not come back together. */
 const JITTER = 0.1
 
 /** Seconds until the next attempt after the one that failed (counted from 1); null when that was the last. `random` is 0 to 1. */

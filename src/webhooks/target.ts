@@ -1,11 +1,11 @@
-// Which addresses a webhook may be sent to: public ones only, unless the operator allows others, so that nobody who can name a
-// URL reaches what only this machine can reach. Judged on the address that is connected to, after the name was looked up: a
-// name that answers otherwise the second time gains nothing.
+// Decides which addresses a webhook may be sent to: public ones only, unless the operator allows others. So a URL cannot reach anything
+// that only this machine can reach. Judged on the address of the connection, after the look-up: a name that answers otherwise the second
+// time gains nothing.
 import { type LookupAddress, lookup } from 'node:dns'
 import { lookup as lookupHost } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** IPv4 that is no host of the public internet (RFC 6890 and those it names). */
+/** IPv4 ranges that are no hosts of the public internet (RFC 6890 and those it names). */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,7 +23,7 @@ const NOT_PUBLIC_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** IPv6 outside of the only block with public hosts is refused altogether; within it, what leads elsewhere or nowhere. */
+/** IPv6 outside the only block with public hosts is refused altogether; within it, ranges that lead elsewhere or nowhere. */
 const PUBLIC_V6 = '2000::/3'
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
@@ -39,7 +39,7 @@ function listOf(networks: readonly string[]): BlockList {
   return list
 }
 
-/** Whether an IP address is a host of the public internet. */
+/** True if an IP address is a host of the public internet. */
 export function isPublicAddress(ip: string): boolean {
   switch (isIP(ip)) {
     case 4:
@@ -66,7 +66,7 @@ export function refusePrivateLiteral(url: URL): void {
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
 }
 
-/** Whether a URL leads to the public internet alone. Throws what the look-up throws where its host has no address. */
+/** True if a URL leads to the public internet alone. Throws the look-up's error where its host has no address. */
 export async function isPublicTarget(url: URL): Promise<boolean> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0) return isPublicAddress(host)

@@ -1,6 +1,5 @@
-// Delivers events: each endpoint by itself, so that a slow one keeps none of the others waiting, at least once, by whichever
-// instance takes them first. A delivery that a crash cut short is made again once its lease is over. It must never be in the
-// way of a pass, and never log a URL.
+// Delivers events, at least once. Each endpoint has a queue of its own, so that a slow one delays no other; any instance may take a
+// delivery. One that a crash cut short is repeated once its lease is over. It must never block a pass, and never log a URL.
 import { writeAudit } from '../db/settings.ts'
 import { inTransaction, type Pool } from '../db/sql.ts'
 import {
@@ -19,34 +18,34 @@ import { createPoster, type Poster } from './post.ts'
 import { retryAfterSec } from './schedule.ts'
 import { webhookHeaders } from './sign.ts'
 
-/** Deliveries of one endpoint at a time. */
+/** Concurrent deliveries of one endpoint. */
 const AT_ONCE = 8
-/** How often is looked for what is due where nothing wakes us; facts do. */
+/** The poll interval for due deliveries; facts wake the worker earlier. */
 const POLL_MS = 2_000
 const PRUNE_EVERY_MS = 3_600_000
-/** An instance that may not send to an endpoint leaves its deliveries to the others for so long. */
+/** The time for which an instance that may not send to an endpoint leaves its deliveries to the others. */
 const FORBIDDEN_REST_MS = 60_000
 
 export interface WebhooksOptions {
   pool: Pool
-  /** Whether this instance sends to private networks, and without TLS. */
+  /** True if this instance sends to private networks, and without TLS. */
   allowPrivate: boolean
   log: Log
-  /** Told of each attempt. */
+  /** Called with each attempt. */
   observe?: (result: 'delivered' | 'retried' | 'failed') => void
   timeoutMs?: number
 }
 
 export interface Webhooks {
-  /** Something happened: look now. */
+  /** Looks for due deliveries now. */
   wake(): void
-  /** Takes no further deliveries, and resolves when those under way have ended. */
+  /** Takes no further deliveries, and resolves when those in flight have ended. */
   stop(): Promise<void>
 }
 
 /**
- * Adds the endpoints that the settings name to a ledger that never had any. @returns the names of those that the ledger does not tell
- * anything, since it has endpoints of its own.
+ * Adds the endpoints of the settings to a ledger that never had any. @returns the names of those that are not active, since the ledger has
+ * endpoints of its own.
  */
 export async function adoptEndpoints(
   pool: Pool,
@@ -63,7 +62,7 @@ export async function adoptEndpoints(
   return urls.map(endpointName).filter((name) => !told.has(name))
 }
 
-/** Starts delivering to the endpoints that the ledger has, and to those that it is given later. */
+/** Starts delivering to the ledger's endpoints, and to those added later. */
 export function startWebhooks(options: WebhooksOptions): Webhooks {
   const poster = createPoster(options)
   const lanes = new Map<string, Lane>()
@@ -109,14 +108,14 @@ interface Lane extends Loop {
   target: EndpointTarget
 }
 
-/** Does something again and again: at once where it says that there is more, else when it is woken, or after a while. */
+/** Repeats a task: at once where it reports more work, else when it is woken, or after a while. */
 function startLoop(turn: () => Promise<boolean>): Loop {
   let stopped = false
   let woken = false
   let wake = () => {}
   const pause = () =>
     new Promise<void>((resolve) => {
-      // What happened while we were at it is looked at now.
+      // A wake-up during the task is handled now.
       if (woken || stopped) return resolve()
       const timer = setTimeout(resolve, POLL_MS)
       wake = () => {
@@ -172,7 +171,7 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
   return lane
 }
 
-/** Makes a delivery, or gives it back. @returns whether this instance's settings forbid it. */
+/** Makes a delivery, or gives it back. @returns true if this instance's settings forbid it. */
 async function deliver(
   { pool, log, observe }: WebhooksOptions,
   poster: Poster,
@@ -183,12 +182,12 @@ async function deliver(
   const headers = webhookHeaders({ id: eventId, body }, Math.floor(Date.now() / 1000), secrets)
   const { status, error, durationMs, isForbidden } = await poster.post(url, headers, body)
   if (isForbidden && error !== null) {
-    // Tried by this instance it would only fail, and wait for hours where another one could send it now.
+    // An attempt here would only fail, and back off for hours where another instance could send it now.
     await giveBackDelivery(pool, endpoint, delivery, error)
     log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
     return true
   }
-  // 410 is how a receiver says that it wants no more.
+  // 410 is a receiver's way to end its subscription.
   const gone = status === 410
   const retrySec = retryAfterSec(attempt, Math.random())
   const givenUp = await settleDelivery(pool, endpoint, delivery, { status, error, durationMs, retrySec, gone })
