@@ -70,7 +70,7 @@ export async function agrees(
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (flags.has('yes')) return true
-  if (!io.stdin.isTTY) throw new UsageError('There is nobody to ask: add --yes to do it all the same.')
+  if (!io.stdin.isTTY) throw new UsageError('There is no terminal to ask: add --yes to do it all the same.')
   const dialogue = createInterface({ input: io.stdin, output: io.stderr })
   // Ctrl-C in a dialogue is no signal: the terminal hands it over as a key.
   const interrupted = new Promise<string>((resolve) => dialogue.once('SIGINT', () => resolve('')))

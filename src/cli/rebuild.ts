@@ -56,7 +56,7 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {
     await enterWallet(pool, opened, say)
-    say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered anew')
+    say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered again')
     if (chain.demoToken)
       await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, firstSaleTerms(config.payments))
   }
@@ -68,7 +68,7 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
     distributor: { address: senders.distributor },
   }
   const { block, waiting, comparison } = await rebuild(ctx, source, say)
-  say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless he had decided them`)
+  say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless they were decided before`)
   await out.result({ block, waiting, comparison }, () => (comparison === null ? 'Rebuilt.' : report(comparison)))
   return comparison === null || comparison.differences.length === 0 ? EXIT.done : EXIT.not
 }

@@ -100,7 +100,7 @@ function banner({ url, metricsUrl, chain, chainId }: App, { embedded, schedule, 
       '  (Accounts 1 and 2 are the service’s own: a payment from them takes its nonces.)',
     )
   }
-  if (embedded.database || embedded.chain) lines.push(`State is kept in ${dataDir}; remove it to begin anew.`)
+  if (embedded.database || embedded.chain) lines.push(`State is kept in ${dataDir}; remove it to start over.`)
   if (!schedule.timer) {
     const key = secrets.cronKey === null ? ' (set CRON_KEY first)' : ''
     lines.push(

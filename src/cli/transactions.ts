@@ -83,7 +83,7 @@ export async function free(call: Call): Promise<ExitCode> {
     const done = accepted(await freeSender(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(
       done,
-      'The next run takes over what the providers say, if they still agree, and makes anew what cannot be mined.',
+      'The next run takes over what the providers say, if they still agree, and replaces transactions that cannot be mined.',
     )
     return EXIT.done
   })

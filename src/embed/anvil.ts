@@ -96,7 +96,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   if (launched === null) {
     // A new chain would not be the one that the ledger beside it has followed.
     throw new EmbedError(
-      `The saved state of the embedded chain in ${directory} cannot be read; it was set aside there. Remove DATA_DIR (${options.dataDir}) to begin anew with an empty chain and ledger.`,
+      `The saved state of the embedded chain in ${directory} cannot be read; it was set aside there. Remove DATA_DIR (${options.dataDir}) to start over with an empty chain and ledger.`,
     )
   }
   const { chain, loaded } = launched

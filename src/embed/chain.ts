@@ -76,7 +76,7 @@ async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployme
   if (deployment === null) return null
   if ((await callRpc<string>(anvil.rpcUrl, 'eth_getCode', [deployment.factory, 'latest'])) !== '0x') return deployment
   throw new EmbedError(
-    `The embedded chain has lost the factory at ${deployment.factory}, which the ledger belongs to. Remove DATA_DIR (${dataDir}) to begin anew.`,
+    `The embedded chain has lost the factory at ${deployment.factory}, which the ledger belongs to. Remove DATA_DIR (${dataDir}) to start over.`,
   )
 }
 

@@ -26,7 +26,7 @@ export interface Decided {
 }
 
 /**
- * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted against the verdict of the rules, and the next pass mints it
+ * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted despite the verdict of the rules, and the next pass mints it
  * to its sender. `tierId` is named where the amount named none.
  */
 export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {

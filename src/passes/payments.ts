@@ -99,7 +99,7 @@ async function settleAndMint(
 async function takeOver(ctx: LedgerDb & Logging, minter: Sender): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
   if (refs.length > 0)
-    ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made anew')
+    ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made again')
 }
 
 /** Of a run that did not take place nothing was counted, which is not zero. */

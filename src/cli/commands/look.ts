@@ -25,7 +25,7 @@ be wrong but not everything could be looked at.`,
   {
     name: 'rescan',
     group: 'look',
-    summary: 'read blocks anew and hold them against the ledger; where something is missing, go back and follow again',
+    summary: 'read blocks again and compare them with the ledger; where something is missing, go back and follow again',
     details:
       'Shows first what it would do. It never goes below the headers that are stored; beyond them, "rebuild" compares.',
     options: {
@@ -39,7 +39,7 @@ be wrong but not everything could be looked at.`,
   {
     name: 'rebuild',
     group: 'look',
-    summary: 'follow the chain anew into an empty database, and tell what differs from the ledger',
+    summary: 'follow the chain again into an empty database, and report differences from the ledger',
     details: `Never sends, and never writes to the current ledger, which may go on meanwhile. Exit code 1 when something differs
 that must be equal. The database may also be named by REBUILD_DATABASE_URL, which other users of the machine cannot see.`,
     options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },

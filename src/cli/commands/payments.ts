@@ -39,7 +39,7 @@ export const PAYMENTS: readonly Command[] = [
   {
     name: 'payments release',
     group: 'decide',
-    summary: 'accept a held payment whatever the rules said; the next pass mints its node to its sender',
+    summary: 'accept a held payment despite the verdict of the rules; the next pass mints its node to its sender',
     args: [PAYMENT],
     options: {
       'tier-id': { value: 'tier', help: 'the tier, where the amount is the price of none' },
@@ -54,7 +54,7 @@ export const PAYMENTS: readonly Command[] = [
     group: 'decide',
     summary: 'name the transaction by which value came that no transaction’s own value explains',
     details: `For a payment held "unattributed", as a Safe's or an exchange's is. The provider's trace of the transaction (it must speak
-debug_traceTransaction) has to show an inner transfer of just that value to the payments wallet. Whoever made it is the sender from then
+debug_traceTransaction) has to show an inner transfer of just that value to the payments wallet. The account that made it is the sender from then
 on, and the payment can be released to it.`,
     args: [{ name: 'payment', help: 'its row id, as "payments list" shows it' }],
     options: {
@@ -86,7 +86,7 @@ on, and the payment can be released to it.`,
     group: 'decide',
     summary: 'hold a payment for its refund, and say whether the ether may be sent back already',
     details: `The first step of a refund, for any payment without a node. No mint is signed for it from then on; one that was signed before may
-be carried out until the time that is told. Send nothing before this command says "Send it now": run it again until it does.`,
+be carried out until the time that it prints. Send nothing before this command says "Send it now": run it again until it does.`,
     args: [PAYMENT],
     options: { ...REASON, ...YES },
     examples: ['node-ledger payments refund-prepare <hash> --reason "agreed by mail" --yes'],
@@ -106,8 +106,8 @@ be carried out until the time that is told. Send nothing before this command say
     group: 'decide',
     summary: 'record that you paid a payment back, which the chain must confirm',
     details: `You send the refund with a wallet of your own, once "payments refund-prepare" says so: nothing here sends it. The transaction must be in
-a block, have succeeded, go to whoever paid, and carry the very amount; where a Safe made it, the provider's trace has to show that. What
-is on chain is recorded whenever it was sent; too early, it is told.`,
+a block, have succeeded, go to the payer, and carry the exact amount; where a Safe made it, the provider's trace has to show that. What
+is on chain is recorded even if it was sent too early; then the command says so.`,
     args: [PAYMENT],
     options: {
       'refund-tx-hash': { value: 'hash', help: 'the transaction of your refund', required: true },

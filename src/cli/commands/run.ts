@@ -16,7 +16,7 @@ export const RUN: readonly Command[] = [
     name: 'dev',
     group: 'run',
     summary: 'run the service for working on it: a readable log, and a new start whenever a file changes',
-    details: 'For a checkout. Whatever the embedded parts hold is kept between starts.',
+    details: 'For a checkout. The state of the embedded parts is kept between starts.',
     examples: ['node-ledger dev'],
     longRunning: true,
     load: async () => (await import('../dev.ts')).dev,

@@ -33,7 +33,7 @@ export const SERVICE: readonly Command[] = [
   {
     name: 'nodes unpaid',
     group: 'decide',
-    summary: 'list nodes that nobody paid for, each with its grant',
+    summary: 'list nodes without a payment, each with its grant',
     details:
       'A cohort that holds a node with neither payment nor grant is not credited: the node may come from a stolen key.',
     options: { open: { help: 'only those without a grant' }, ...PAGE },
@@ -73,7 +73,7 @@ export const SERVICE: readonly Command[] = [
     group: 'decide',
     summary: 'end the pause; with --halt clear a halt, once you have looked at why',
     details: `A pause is yours. A halt is the passes' own: they stop when the chain is not the one they had followed, and say why in the
-health report and the audit log. Where nothing has changed, they halt anew.`,
+health report and the audit log. Where nothing has changed, they halt again.`,
     options: {
       halt: { help: 'clear the halt instead of the pause; says what it was, and asks' },
       ...REASON,

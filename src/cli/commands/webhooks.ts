@@ -14,7 +14,7 @@ export const WEBHOOKS: readonly Command[] = [
   {
     name: 'webhooks add',
     group: 'decide',
-    summary: 'tell the endpoints that WEBHOOK_URL names, or change the secrets of those that are told',
+    summary: 'send events to the endpoints that WEBHOOK_URL names, or change the secrets of known ones',
     details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
 that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.`,
     examples: ['node-ledger webhooks add'],
@@ -43,7 +43,7 @@ that neither is seen in a list of processes. Two secrets with a comma, the newes
   {
     name: 'webhooks redeliver',
     group: 'decide',
-    summary: 'make a delivery again, whatever became of it',
+    summary: 'make a delivery again, failed or not',
     args: [{ name: 'id', help: 'the delivery, as "webhooks deliveries" shows it' }],
     examples: ['node-ledger webhooks redeliver <delivery>'],
     load: async () => (await import('../webhooks.ts')).sendAgain,

@@ -15,7 +15,7 @@ const CHECK = 'webhooks'
 /** `pool` is null where there is no ledger with endpoints. */
 export async function lookAtWebhooks({ urls, allowPrivate }: WebhooksConfig, pool: Pool | null): Promise<Finding[]> {
   return await look(CHECK, async () => {
-    if (!pool) return unknown(CHECK, 'there is no ledger to ask who is told')
+    if (!pool) return unknown(CHECK, 'there is no ledger to ask for endpoints')
     const [targets, known] = [await readTargets(pool), await listEndpoints(pool)]
     const findings = await Promise.all(
       [...targets].map(async ([endpoint, { url }]) => {

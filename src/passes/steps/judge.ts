@@ -257,7 +257,7 @@ function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: 
   }
 }
 
-/** Mints a payment that the operator has released against the rules: only the contract's cap held it up. */
+/** Mints a payment that the operator has released despite the verdict: only the contract's cap held it up. */
 async function mintWithRoom(
   sql: Sql,
   basis: JudgingBasis,

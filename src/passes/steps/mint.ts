@@ -137,7 +137,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
     const current = await payments.lockPayments(sql, ids)
     // A payment that was orphaned or decided otherwise since it was read must not be carried.
     if (current.length !== ids.length || current.some((payment) => payment.state !== 'accepted')) {
-      throw new Error('a payment changed while its mint was being signed; the next run mints anew')
+      throw new Error('a payment changed while its mint was being signed; the next run mints again')
     }
     await payments.markMinting(sql, ids, outboxId)
   })

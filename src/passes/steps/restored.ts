@@ -46,7 +46,7 @@ export async function noteRestore(
   if (await raiseRecheck(sql, headBlock, 'pass')) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
     const says =
-      'the chain holds work of this service that the ledger does not know: it was restored from a backup or begun anew; payments that were not minted are held until an operator has looked'
+      'the chain holds work of this service that the ledger does not know: it was restored from a backup or started over; payments that were not minted are held until an operator has looked'
     await raiseAlarm(ctx, sql, { level: 'error', says, action: 'restored', detail })
   }
   return true

@@ -126,7 +126,7 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
   if (call.kind === 'openCohorts' || call.guard === null) return
   const { number, hash } = call.guard
   if ((await readBlock(sql, number))?.hash !== hash)
-    throw new Error('the ledger was taken back while a call was being signed; the next run makes it anew')
+    throw new Error('the ledger was taken back while a call was being signed; the next run makes it again')
 }
 
 /** The reason that a sender must rest: its last transactions reverted one after the other. Null when it may send. */

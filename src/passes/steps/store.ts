@@ -210,7 +210,7 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   await alarmSurprises(ctx, sql, surprises)
   for (const { ref, nodeId, tierNo, valueWei } of toConfirm) {
     const detail = { nodeId, tierNo, valueWei: valueWei.toString() }
-    const says = 'nobody knows in which tier this payment was released: the operator may confirm its node'
+    const says = 'the tier in which this payment was released is not known: the operator may confirm its node'
     await raiseAlarm(ctx, sql, { level: 'info', says, action: 'nodeToConfirm', subject: ref, detail })
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))

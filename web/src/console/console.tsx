@@ -39,7 +39,7 @@ export function Console() {
   const [inside, setInside] = useState(false)
   if (!inside) {
     return (
-      <Page title="Operator console" lead="For whoever runs this ledger.">
+      <Page title="Operator console" lead="For the operator of this ledger.">
         <Door opened={() => setInside(true)} />
       </Page>
     )

@@ -34,8 +34,8 @@ export function Nodes() {
         {({ nodes, nextCursor }) => (
           <div className="stack">
             <p className="note">
-              A node that nobody paid for may come from a stolen key: its whole group is credited nothing until you
-              grant it. Nobody of yours minted it? Then have the contract’s owner pause the contract and change the
+              A node without a payment may come from a stolen key: its whole group is credited nothing until you
+              grant it. Did you not mint it? Then have the contract’s owner pause the contract and change the
               minter’s key.
             </p>
             {nodes.length === 0 ? (
@@ -91,7 +91,7 @@ function GrantButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) 
       main
       label="Grant"
       path={`nodes/${nodeId}/grant`}
-      says={`Node ${nodeId} of ${owner} is meant to be, though nobody paid for it. Once no node of group ${cohort} waits for a grant, the group is credited again.`}
+      says={`Node ${nodeId} of ${owner} is meant to be, though it has no payment. Once no node of group ${cohort} waits for a grant, the group is credited again.`}
       fields={REASON}
       did={({ changed }) => (changed ? 'Granted.' : 'It was granted already; that grant stays as it is.')}
     />

@@ -253,7 +253,7 @@ function Accept({ payment, name }: { payment: Payment; name: string }) {
           main
           label="Release"
           path={`payments/${name}/release`}
-          says={`The next pass mints a node to ${payment.from} for these ${amount}, whatever the rules said. It cannot be taken back.`}
+          says={`The next pass mints a node to ${payment.from} for these ${amount}, despite the verdict of the rules. It cannot be taken back.`}
           fields={asksTier ? [{ name: 'tierId', label: 'Tier', required: true, choices }] : []}
           did={() => 'Released. The next pass mints the node.'}
         />

@@ -30,7 +30,7 @@ export function Senders() {
         {({ senders }) =>
           senders.length === 0 ? (
             <Empty title="No wallet is on the list.">
-              Payments are judged by the rules alone, whoever they are from.
+              Payments are judged by the rules alone, from any sender.
             </Empty>
           ) : (
             <Table caption="Deny list" rows={senders} keyOf={({ address }) => address} columns={COLUMNS} />

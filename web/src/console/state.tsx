@@ -134,7 +134,7 @@ function AgainstChain() {
                   danger
                   label="Clear the halt"
                   path="halt/clear"
-                  says="Lets the passes go on with the chain as it is now. They halt anew where nothing has changed. Find out first why the chain was another one."
+                  says="Lets the passes go on with the chain as it is now. They halt again where nothing has changed. Find out first why the chain was another one."
                   did={() => 'Cleared. The next run looks again.'}
                 />
               </div>

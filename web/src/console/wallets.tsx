@@ -55,7 +55,7 @@ function Changes() {
         main
         label="Change the wallet"
         path="payment-wallets"
-        says="Buyers are told the new wallet from 64 blocks and five minutes ahead; it is watched from the next block on. Where the present one was stolen, they are told it from the next block on. It must be a wallet of your own whose key no server holds."
+        says="Buyers get the new wallet from 64 blocks and five minutes ahead; it is watched from the next block on. If the present one was stolen, they get it from the next block on. It must be a wallet of your own whose key no server holds."
         fields={FIELDS}
         did={proposed}
         danger
@@ -125,7 +125,7 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         label="Take back"
         path="payment-wallets/take-back"
         body={{ address: wallet }}
-        says={`Buyers are never told ${wallet}. Refused once it holds, or once something was paid to it.`}
+        says={`Buyers never get ${wallet}. Refused once it holds, or once something was paid to it.`}
         did={() => 'Taken back. Buyers go on paying where they pay now.'}
       />
     )

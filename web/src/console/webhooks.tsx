@@ -28,7 +28,7 @@ function Endpoints() {
           main
           label="Add an endpoint"
           path="webhooks"
-          says="Events from now on are sent there, by all instances. One that is told already gets the secrets you give."
+          says="Events from now on are sent there, by all instances. A known endpoint gets the secrets you give."
           fields={[
             { name: 'url', label: 'URL', required: true, placeholder: 'https://…' },
             {
@@ -39,7 +39,7 @@ function Endpoints() {
             },
           ]}
           did={({ endpoint, added }) =>
-            `${String(endpoint)} ${added ? 'is told from now on' : 'has these secrets now'}.`
+            `${String(endpoint)} ${added ? 'gets events from now on' : 'has these secrets now'}.`
           }
         />
       }
@@ -47,7 +47,7 @@ function Endpoints() {
       <Shown reading={reading} lines={3}>
         {({ endpoints }) =>
           endpoints.length === 0 ? (
-            <Empty title="Nobody is told of events.">
+            <Empty title="No endpoint gets events.">
               <p>Add an endpoint to have events sent there.</p>
             </Empty>
           ) : (
@@ -90,7 +90,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             path="webhooks/remove"
             body={{ endpoint }}
             says={`Nothing more is sent to ${endpoint}, by any instance.`}
-            did={() => 'It is told nothing more.'}
+            did={() => 'It gets no more events.'}
             danger
           />
         )}
@@ -196,7 +196,7 @@ function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt
             <ActButton
               label="Send again"
               path={`webhooks/deliveries/${id}/redeliver`}
-              says={`The same ${type} goes to ${endpoint} once more, under the same id, whatever became of it before.`}
+              says={`The same ${type} goes to ${endpoint} once more, under the same id, failed before or not.`}
               did={() => 'It is on its way.'}
             />
           </div>
