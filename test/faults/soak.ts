@@ -50,6 +50,8 @@ const DUE = 0.25
 const HEIGHT_MAX = 420
 /** Of a deep era's chain, so that two hundred blocks can be taken back from the beginning. */
 const DEEP_BASE = 204
+/** Where no guard can be used, the blocks after which nothing is taken back. */
+const UNGUARDED_FINALITY = 6
 /** An instance that runs its passes by itself. */
 const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
 const START_ATTEMPTS_MAX = 12
@@ -68,6 +70,8 @@ export interface EraOptions {
   ratePercent: readonly [number, number]
   /** Blocks taken back at most; `deep`: mostly few, sometimes up to 64, and now and then 200. */
   depth: number | 'deep'
+  /** Whether the fork guard cannot be used: then payments and turns wait until they are `UNGUARDED_FINALITY` deep. */
+  unguarded?: boolean
   /** Whether the second instance is misconfigured, in another way at each start. */
   misconfigured?: boolean
   say: (line: string) => void
@@ -117,7 +121,11 @@ export async function runEra(options: EraOptions): Promise<void> {
   process.env[SERVER_VARIABLE] = server.url
   await ensureTemplate(server.url)
   // Nothing of an era becomes final: what is taken back from there halts the passes, which is for tests of its own.
-  const stage = await openStage({ maxPerWallet: 200n, slotsInEpoch: HEIGHT_MAX })
+  const stage = await openStage({
+    ...{ maxPerWallet: 200n, slotsInEpoch: HEIGHT_MAX },
+    ...(options.unguarded && { facts: { guardUsable: false }, rules: { finality: UNGUARDED_FINALITY } }),
+  })
+  stage.proxy.knowsBlocks = !options.unguarded
   const era: Era = {
     ...{
       options,
@@ -220,9 +228,10 @@ async function startRefused(era: Era, misconfigured: Misconfigured): Promise<voi
   }
 }
 
-function envOf({ misconfigured }: Era, ways: readonly Way[]): Record<string, string> {
+function envOf({ misconfigured, options }: Era, ways: readonly Way[]): Record<string, string> {
   const wrong = ways.map((way) => misconfigured?.settings[way].env)
-  return Object.assign({}, INSTANCE, misconfigured?.env, ...wrong)
+  const finality = options.unguarded && { FINALITY: String(UNGUARDED_FINALITY) }
+  return Object.assign({}, INSTANCE, finality, misconfigured?.env, ...wrong)
 }
 
 /** Starts an instance as a supervisor would: again, when it ended at once. */
@@ -493,7 +502,8 @@ const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, b
 }
 
 /** Deep ones are few even where there are any: they leave little of the business that came before. */
-function depthOf({ depth }: EraOptions, dice: Dice): number {
+function depthOf({ depth, unguarded }: EraOptions, dice: Dice): number {
+  if (unguarded) return dice.between('depth', 1, UNGUARDED_FINALITY - 1)
   if (depth !== 'deep') return dice.between('depth', 1, depth)
   const deep = dice.roll('deep')
   if (deep < 0.03) return 200

@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool as HttpPool } from 'undici'
+import { toFunctionSelector } from 'viem/utils'
 import { alter, befalls } from './faults/calls.ts'
 import { DIALECTS, type Dialect, meaningOf, say } from './faults/dialects.ts'
 import { createDice, type Dice } from './faults/dice.ts'
@@ -40,6 +41,8 @@ export interface FaultProxy {
   readonly seen: Call[]
   /** In whose words refusals of sends come; `any` draws for each. */
   dialect: Dialect | 'any'
+  /** Whether contracts know blocks by their hashes; where not, as on chains with block numbers of their own, no fork guard can be used. */
+  knowsBlocks: boolean
   /** Called with every call before it is passed on. */
   onCall: (call: Call) => Promise<void> | void
   /** Called with every call after the chain has answered and before the service learns it. */
@@ -64,6 +67,11 @@ interface Injection {
   left: number
   skip: number
 }
+
+const HASH_OF = toFunctionSelector('hashOf(uint256)')
+/** Whether a call asks the contract for a block's hash: the service does at start, to see whether its guard can be used. */
+const asksForHash = ({ method, params }: Call) =>
+  method === 'eth_call' && String((params[0] as { data?: string } | undefined)?.data).startsWith(HASH_OF)
 
 /** Starts one in front of `target`. With a database, every send is held to have been stored in it before. */
 export async function startFaultProxy(options: {
@@ -142,6 +150,7 @@ export async function startFaultProxy(options: {
 
   async function truth(call: Call): Promise<Answer> {
     if (call.method === SEND) return send(call)
+    if (!proxy.knowsBlocks && asksForHash(call)) return { result: `0x${'0'.repeat(64)}` }
     const answer = await forward(call)
     const tooMuch = call.method === 'eth_estimateGas' && 'result' in answer && BigInt(String(answer.result)) > GAS_CAP
     return tooMuch ? { error: { code: -32000, message: `gas required exceeds allowance (${GAS_CAP})` } } : answer
@@ -199,6 +208,7 @@ export async function startFaultProxy(options: {
     fired,
     seen: [],
     dialect: 'anvil',
+    knowsBlocks: true,
     onCall: () => {},
     onAnswered: () => {},
     inject: (fault, aim = {}) => void injections.push({ fault, aim, left: aim.times ?? 1, skip: aim.skip ?? 0 }),
