@@ -25,9 +25,7 @@ export async function newKey({ io, out, values, flags, signal }: Call): Promise<
   const address = checksum(addressOfKey(key))
   await writeNew(path, password === null ? `${key}\n` : `${JSON.stringify(await encryptKeystore(key, password))}\n`)
   await out.result({ address, file: path, encrypted: !plain }, address)
-  out.say(
-    `Written to ${path}${plain ? ', unencrypted' : ''}. It cannot be made again: keep a copy in a safe place.`,
-  )
+  out.say(`Written to ${path}${plain ? ', unencrypted' : ''}. It cannot be made again: keep a copy in a safe place.`)
   return EXIT.done
 }
 
@@ -74,7 +72,8 @@ function readPasswordFile(path: string): string {
 
 /** Asks without showing what is typed. */
 async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
-  if (!io.stdin.isTTY) throw new UsageError('There is no terminal to ask for a password: add --password-file, or --plain.')
+  if (!io.stdin.isTTY)
+    throw new UsageError('There is no terminal to ask for a password: add --password-file, or --plain.')
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true, signal })
   dialogue.once('SIGINT', () => dialogue.close())

@@ -52,7 +52,8 @@ is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not tak
   {
     name: 'transactions free',
     group: 'books',
-    summary: "have a sender's nonce taken over as the providers name it; replace transactions that can no longer be mined",
+    summary:
+      "have a sender's nonce taken over as the providers name it; replace transactions that can no longer be mined",
     args: [{ name: 'sender', help: 'the account, as "transactions stuck" lists it' }],
     options: { reason: { value: 'text', help: 'for the audit log' } },
     examples: ['node-ledger transactions free <address>'],

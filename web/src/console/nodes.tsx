@@ -34,9 +34,8 @@ export function Nodes() {
         {({ nodes, nextCursor }) => (
           <div className="stack">
             <p className="note">
-              A node without a payment may come from a stolen key: its whole group is credited nothing until you
-              grant it. Did you not mint it? Then have the contract’s owner pause the contract and change the
-              minter’s key.
+              A node without a payment may come from a stolen key: its whole group is credited nothing until you grant
+              it. Did you not mint it? Then have the contract’s owner pause the contract and change the minter’s key.
             </p>
             {nodes.length === 0 ? (
               <Empty title={open === 'true' ? 'No node waits for a grant.' : 'Every node was paid for.'} />

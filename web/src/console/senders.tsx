@@ -29,9 +29,7 @@ export function Senders() {
       <Shown reading={list} lines={4}>
         {({ senders }) =>
           senders.length === 0 ? (
-            <Empty title="No wallet is on the list.">
-              Payments are judged by the rules alone, from any sender.
-            </Empty>
+            <Empty title="No wallet is on the list.">Payments are judged by the rules alone, from any sender.</Empty>
           ) : (
             <Table caption="Deny list" rows={senders} keyOf={({ address }) => address} columns={COLUMNS} />
           )

@@ -45,8 +45,7 @@ function Wallets({ done }: { done: () => void }) {
       <div className="empty">
         <p className="title">No wallet found in this browser.</p>
         <p>
-          Install a wallet extension and reload this page, or pay from a phone with the QR code on the page of a
-          tier.
+          Install a wallet extension and reload this page, or pay from a phone with the QR code on the page of a tier.
         </p>
       </div>
     )
