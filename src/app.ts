@@ -289,7 +289,7 @@ async function listenOrRefuse(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
-      throw new StartError(`Port ${port} is taken. Stop what uses it, or set PORT to another one.`)
+      throw new StartError(`Port ${port} is taken. Stop the program that uses it, or set PORT to another one.`)
     throw new StartError(`Cannot listen on port ${port}: ${message}. Set HOST and PORT to an address this machine has.`)
   }
 }

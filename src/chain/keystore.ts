@@ -175,7 +175,7 @@ function addressIn(file: Record<string, unknown>): Address | null {
   const { address: stated } = file
   if (stated === undefined || stated === null || stated === '') return null
   const digits = typeof stated === 'string' ? stated.replace(/^0x/i, '') : ''
-  if (!/^[0-9a-fA-F]{40}$/.test(digits)) throw new KeystoreError('has an address that is none')
+  if (!/^[0-9a-fA-F]{40}$/.test(digits)) throw new KeystoreError('has an invalid address')
   return address(`0x${digits.toLowerCase()}`)
 }
 

@@ -122,7 +122,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
   function doubt(provider: Provider): void {
     if (!isDoubted(provider))
-      options.log.warn({ host: provider.host }, 'what a provider answers does not fit together: it is asked last')
+      options.log.warn({ host: provider.host }, 'a provider gives contradictory answers: it is asked last')
     doubtUntil.set(provider, performance.now() + DOUBT_REST_MS)
   }
 

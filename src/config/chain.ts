@@ -74,7 +74,7 @@ function readPublicRpcUrl(source: Source): string | null {
   if (url === null) return null
   const { username, password } = new URL(url)
   if (username !== '' || password !== '') {
-    source.refuse('PUBLIC_RPC_URL', 'carries a user or password, and everybody is shown it')
+    source.refuse('PUBLIC_RPC_URL', 'contains a user or password, and is shown to everybody')
   }
   return url
 }

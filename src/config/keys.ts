@@ -43,7 +43,7 @@ function readPrivateKeyOf(source: Source, role: Role): KeyConfig | null {
   const privateKey = readPrivateKey(source, name)
   if (privateKey === null) return null
   if (source.environment === 'production' && isWellKnownKey(privateKey)) {
-    source.refuse(name, 'is a well-known development key, whose money anybody can take: make a new one')
+    source.refuse(name, 'is a well-known development key, so anyone can take its money: make a new one')
   }
   return { kind: 'privateKey', privateKey }
 }

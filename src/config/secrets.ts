@@ -73,7 +73,7 @@ function readAdminKeys(source: Source): AdminKey[] | null {
       source.refuse('ADMIN_KEY', `has the label ${label}, by which the service calls itself: give that key another`)
   }
   if (new Set(keys.map(({ key }) => key)).size < keys.length) {
-    source.refuse('ADMIN_KEY', 'holds a key twice: the audit log could not tell its labels apart')
+    source.refuse('ADMIN_KEY', 'holds a key twice: the audit log could not distinguish its labels')
   }
   for (const { key } of keys) checkKey(source, 'ADMIN_KEY', key)
   return keys
@@ -94,12 +94,12 @@ function refuseWeak(source: Source, name: SecretSetting, secret: string, lengthM
 function checkDistinct(source: Source, secrets: SecretsConfig): void {
   const { session, previousSession, adminKeys, cronKey } = secrets
   if (session !== null && session === previousSession) {
-    source.refuse('SESSION_SECRET_PREVIOUS', 'is SESSION_SECRET itself: remove it, or set it to the secret before')
+    source.refuse('SESSION_SECRET_PREVIOUS', 'is SESSION_SECRET itself: remove it, or set it to the previous secret')
   }
   if (cronKey !== null && (cronKey === session || adminKeys.some(({ key }) => key === cronKey))) {
-    source.refuse('CRON_KEY', 'is used elsewhere too: whoever runs the scheduler would hold that secret as well')
+    source.refuse('CRON_KEY', 'is used elsewhere too: the operator of the scheduler would hold that secret as well')
   }
   if (adminKeys.some(({ key }) => key === session)) {
-    source.refuse('ADMIN_KEY', 'is SESSION_SECRET too: whoever operates the service could sign in as anybody')
+    source.refuse('ADMIN_KEY', 'is SESSION_SECRET too: every operator could sign in as any wallet')
   }
 }

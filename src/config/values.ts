@@ -106,7 +106,7 @@ export function readAddress(source: Source, name: SettingOf<'address'>): Address
   if (value === null) {
     source.refuse(name, `is ${shown(text)}: set it to 0x and 40 hex digits; in mixed case the checksum must be right`)
   } else if (value === ZERO_ADDRESS) {
-    source.refuse(name, 'is the zero address, which belongs to nobody')
+    source.refuse(name, 'is the zero address, which has no owner')
     return null
   }
   return value

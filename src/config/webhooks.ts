@@ -15,7 +15,10 @@ export function readWebhooks(source: Source): WebhooksConfig {
   const allowPrivate = readSwitch(source, 'WEBHOOK_ALLOW_PRIVATE', false)
   const secrets = readWebhookSecrets(source)
   if (source.isSet('WEBHOOK_URL') && !source.isSet('WEBHOOK_SECRET'))
-    source.refuse('WEBHOOK_SECRET', `is missing: receivers know by it that an event is yours. To have one, ${REMEDY}`)
+    source.refuse(
+      'WEBHOOK_SECRET',
+      `is missing: with it receivers verify that an event is yours. To have one, ${REMEDY}`,
+    )
   if (source.isSet('WEBHOOK_SECRET') && !source.isSet('WEBHOOK_URL'))
     source.refuse('WEBHOOK_URL', 'is missing: it belongs to WEBHOOK_SECRET')
   if (!allowPrivate && urls.some((url) => !url.startsWith('https:'))) {

@@ -63,6 +63,6 @@ export async function detachOrphans(sql: Sql): Promise<void> {
 export async function readStanding(sql: Sql, paymentId: number): Promise<{ state: string; nodeId: string | null }> {
   const [row] = await sql<{ state: string; nodeId: string | null }[]>`
     SELECT state, node_id::text AS "nodeId" FROM payments WHERE id = ${paymentId}`
-  if (!row) throw new Error(`payment ${paymentId} is not there, though it is locked`)
+  if (!row) throw new Error(`payment ${paymentId} is missing, though it is locked`)
   return row
 }

@@ -44,7 +44,7 @@ const NAMED_MAX = 20
 /** The traces of a stolen key, newest first: transactions of a week, and refs taken while their payments are undecided. */
 export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
   const foreign = await sql<{ subject: string }[]>`
-    SELECT coalesce(subject, 'told as restored') AS subject FROM audit
+    SELECT coalesce(subject, 'reported as restored') AS subject FROM audit
     WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '7 days'
     ORDER BY at DESC LIMIT ${NAMED_MAX}`
   const refs = await sql<{ ref: string }[]>`

@@ -56,7 +56,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
   const reads = { hit: 0, miss: 0, joined: 0 }
   const memo = new Counter({
     name: 'node_ledger_memo_requests_total',
-    help: 'Reads of memoised answers: hit, miss (read anew), joined (shared the reading of another).',
+    help: 'Reads of memoised answers: hit, miss (read again), joined (shared the read of another caller).',
     labelNames: ['result'],
     registers,
     // Counted in plain numbers; histogram.ts gives the reason.
