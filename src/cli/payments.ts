@@ -1,4 +1,4 @@
-// The commands `node-ledger payments …`: what arrived, what is held and why, and the operator's decisions about it. Shows the payment
+// The commands `node-ledger payments …`: payments, the reasons of held ones, and the operator's decisions about them. Shows the payment
 // before anything is decided; nothing here can send ether.
 import { type ClaimedPayment, readClaimed } from '../db/reads.ts'
 import type { Hash } from '../domain/units.ts'

@@ -1,8 +1,8 @@
-// Whose request it is, for the rate limits: the socket's address, or, behind a trusted proxy, the nearest hop that is not
-// one of ours. Owns the reading of addresses; believes no header of anybody else.
+// Finds a request's caller, for the rate limits: the socket's address, or, behind a trusted proxy, the nearest hop that is not
+// one of ours. Owns the reading of addresses; believes no other header.
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Addresses that are remembered with what was found of them. */
+/** Most addresses that are remembered, each with its result. */
 const KNOWN_MAX = 1_000
 const ZERO = '0'.charCodeAt(0)
 
@@ -94,7 +94,7 @@ function plainAddress(text: string): string | null {
 function clientOf(address: string): Client {
   if (!address.includes(':')) return { family: 4, high: 0, low: ipv4Word(address) }
   const [a = 0, b = 0, c = 0, d = 0] = ipv6Words(address)
-  // One customer has at least a /64 to himself, and can use any address of it.
+  // One customer has at least a /64, and can use any address of it.
   return { family: 6, high: ((a << 16) | b) >>> 0, low: ((c << 16) | d) >>> 0 }
 }
 

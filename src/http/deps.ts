@@ -69,7 +69,7 @@ export interface HttpMeters {
 export interface HttpSettings {
   readonly chainId: number
   readonly factoryAddress: Address | null
-  /** Shown to everybody in the well-known document; null unless the operator means it to be public. */
+  /** Public in the well-known document; null unless the operator means it to be public. */
   readonly publicRpcUrl: string | null
   /** True when the chain is the embedded one. */
   readonly embedded: boolean

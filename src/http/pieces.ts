@@ -6,7 +6,7 @@ export const PIECE_BYTES = 64 * 1024
 /** Some tenths of a millisecond; a thousand turns a second still make hundreds of megabytes. */
 const PIECES_PER_TURN = 4
 
-/** Those who wait for their turn, first come first. */
+/** The queue of bodies that wait for their turn, first come first. */
 const waiting: (() => void)[] = []
 
 /** The pieces of a body, each when it is its turn. */

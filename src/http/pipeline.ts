@@ -1,4 +1,4 @@
-// The order in which every request is looked at: configured, limit, key, method, session,
+// Checks every request in one order: configured, limit, key, method, session,
 // input, and only then the handler. Catches every fault; what it says stays in the log.
 import type { IncomingMessage } from 'node:http'
 import type { Address } from '../domain/units.ts'

@@ -18,7 +18,7 @@ export interface Route {
   noHead?: boolean
   /** Requests per minute and caller; null: not limited. */
   limitPerMinute: number | null
-  /** `cache-control` of a success. Errors and answers to a session are never kept by anybody. */
+  /** `cache-control` of a success. Errors and answers to a session are never cached. */
   cache: string
   /** By default JSON. */
   contentType?: string

@@ -1,4 +1,4 @@
-// Finds out who sent value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
+// Finds the sender of value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
 // With a proven sender the payment can be released like any other, to that sender and no other.
 import { innerRef } from '../chain/digest.ts'
 import { attribute, readStanding } from '../db/attributions.ts'

@@ -1,4 +1,4 @@
-// The audit log as the operator reads it: who did what to what, when, and how it stood before and after.
+// The audit log as the operator reads it: actor, act, subject, time, and the state before and after.
 import { readAudit } from '../db/audit.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import type { Fields, OperatorRefusal } from './act.ts'

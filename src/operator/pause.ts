@@ -1,5 +1,5 @@
 // The operator's switch: while it is on no round is credited. Payments are still followed, judged and minted; the contract's own
-// pause is the owner's wallet's. And the word by which passes go on that had halted.
+// pause is up to the owner's wallet. Also the act that lets halted passes go on.
 import { clearHalt } from '../db/halts.ts'
 import { notifyLedgerChanged, readSetting, writeSetting } from '../db/settings.ts'
 import { inTransaction } from '../db/sql.ts'

@@ -7,12 +7,12 @@ import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 
-/** GET senders: everybody on the list, by address. */
+/** GET senders: all wallets on the list, by address. */
 export async function listSenders(deps: LedgerDb): Promise<object> {
   return { senders: await readDeniedSenders(deps.pool) }
 }
 
-/** POST senders `{address, label, reason}`: puts a wallet on the list, or changes what is said of it. */
+/** POST senders `{address, label, reason}`: puts a wallet on the list, or changes its label or reason. */
 export async function addSender(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const address = fields.address('address')

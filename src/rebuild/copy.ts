@@ -28,7 +28,7 @@ const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
 /** The operator's switches; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
-/** Has tiers, credit terms, grants, attributions, the deny list, the prices and the pause say what they say in the other ledger. Does nothing twice. */
+/** Copies tiers, credit terms, grants, attributions, the deny list, the prices and the pause from the other ledger. Does nothing twice. */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
     // Grants copied before may have been revoked since.
@@ -53,7 +53,7 @@ async function copyTable(from: Sql, into: Sql, table: string, columns: string): 
 }
 
 /**
- * Has the payments wallets be those of the other ledger. A wallet is entered, and closed, under the cursor's lock: of blocks up to a cursor that
+ * Copies the payments wallets of the other ledger. A wallet is entered, and closed, under the cursor's lock: of blocks up to a cursor that
  * was read before, these rows say all.
  */
 export async function copyWallets(from: Sql, into: Pool): Promise<void> {

@@ -1,4 +1,4 @@
-// Looks at the webhooks: does each endpoint's host have an address, may it be sent to, does it take what it is sent. Sends nothing, and
+// Checks the webhooks: each endpoint's host must have an address that may be sent to, and accept its events. Sends nothing, and
 // never repeats a URL beyond its host.
 import type { WebhooksConfig } from '../../config.ts'
 import type { Pool } from '../../db/sql.ts'

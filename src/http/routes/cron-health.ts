@@ -1,4 +1,4 @@
-// GET /api/cron/health: whether the credit worker ticks, what is due, and what the contract says of its funds. Answers as
+// GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds by its own word. Answers as
 // long as the database does; names no account that holds a key.
 import { readHealth } from '../../db/reads.ts'
 import { toJson } from '../../lib/json.ts'

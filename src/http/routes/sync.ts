@@ -1,4 +1,4 @@
-// POST /api/nodes/sync: "my node is on chain, record it". Who owns it is read from the chain, the mint's log first and the
+// POST /api/nodes/sync: "my node is on chain, record it". The owner is read from the chain, the mint's log first and the
 // contract's present word after; nothing the caller says of ownership is used. Writes only through the follower.
 import { readNodesById } from '../../db/reads.ts'
 import type { Address, Hash } from '../../domain/units.ts'

@@ -1,5 +1,5 @@
 // Reads ranges of blocks one after another, each while the one before it is being stored. It must never read two at once, never
-// hide a fault from who asks for the range, and leave nothing under way once it has ended.
+// hide a fault from the caller that asks for the range, and leave nothing under way once it has ended.
 import { ChainFault } from '../../chain/faults.ts'
 import type { ChainReader } from '../../chain/port.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
@@ -15,7 +15,7 @@ export type Place = Pick<Block, 'number' | 'hash'> | null
 export interface Reading {
   /** The range that follows on a block, begun now unless it was before. Null at the target, and where the time is up. */
   after(place: Place): Promise<ObservedRange | null>
-  /** Begins to read the next range. A fault waits until somebody asks for it. */
+  /** Begins to read the next range. A fault is thrown when the range is asked for. */
   beginAfter(range: ObservedRange): void
   /** Waits for reads that were begun and never asked for. */
   end(): Promise<void>
@@ -46,7 +46,7 @@ export function readAhead({ chain, rules }: ChainRead & RuledBy<FollowRules>, ru
     },
     end,
     async after(place) {
-      // Somebody else has moved the cursor meanwhile: what was read belongs elsewhere.
+      // Another run has moved the cursor meanwhile: the range no longer fits.
       if (begun && begun.parent !== (place?.hash ?? null)) await end()
       if (!begun) begin(place)
       const range = begun?.range ?? null

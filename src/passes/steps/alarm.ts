@@ -1,4 +1,4 @@
-// Raises alarms: in the log, and in the audit log, of which webhooks, metrics and the doctor tell.
+// Raises alarms: in the log, and in the audit log, which webhooks, metrics and the doctor read.
 import { writeAudit } from '../../db/settings.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Logging } from '../context.ts'

@@ -59,7 +59,7 @@ export async function judge(
   await forgetRetries(ctx.pool)
   // Judged payments are minted and credited, by terms that the operator has to enter first.
   if (!(await hasTerms(ctx.pool))) return judged
-  // A flood of what is no sale must not fill a run before a buyer is looked at.
+  // A flood of transfers that are no sale must not fill a run before a buyer's turn.
   const open = { states: ['seen' as const], upToBlock, now: cursor.time }
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
   const [seen, [full]] = [
@@ -215,7 +215,7 @@ async function decide(
   return inTransaction(ctx.pool, async (sql) => {
     await payments.lockWallet(sql, payment.from)
     const [current] = await payments.lockPayments(sql, [payment.id])
-    // Somebody else decided, or a reorganisation took it, since it was read.
+    // It was decided elsewhere, or a reorganisation removed it, since it was read.
     if (current?.state !== payment.state || current.blockHash !== payment.blockHash) return 'unchanged'
     if (payment.state === 'held' && (await isReleased(sql, payment.id))) return mintWithRoom(sql, basis, payment)
     const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo

@@ -39,7 +39,7 @@ export interface DueRound {
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
 }
 
-/** Everything that somebody enters and a round's amounts depend on. */
+/** All entries of the operator that a round's amounts depend on. */
 export interface TermsBasis {
   terms: CreditTerms[]
   tiers: TierVersion[]

@@ -85,7 +85,7 @@ export async function reconcileWindow(
     compareNamed(ctx, cursor),
     compareCohorts(ctx, cursor),
   ])
-  // Somebody followed on meanwhile: the two sides were not read at one block, so a difference would say nothing.
+  // Another run has followed on meanwhile: the two sides were not read at one block, so a difference would prove nothing.
   if (!(await standsAt(ctx, cursor))) return { result: { inserted: 0, drifts: [] }, next: first }
   const { drifts: ofWindow, next } = await compareWindow(ctx, cursor, first, windowOf(Number(counters.lastNodeId)))
   const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }

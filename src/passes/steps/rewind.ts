@@ -1,5 +1,5 @@
-// Takes the ledger back to a block that is still canonical: what other blocks brought goes, what hung on it is computed
-// again, and what we had sent there is sent again. The operator's decisions stay.
+// Takes the ledger back to a block that is still canonical. Entries of other blocks go, values that depended on them are computed
+// again, and our transactions there are sent again. The operator's decisions stay.
 import { detachOrphans } from '../../db/attributions.ts'
 import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor } from '../../db/blocks.ts'
 import { rewindCohorts } from '../../db/cohorts.ts'

@@ -1,5 +1,5 @@
-// The one place where a transaction of ours is made: simulate, sign, store, then send. What was stored is what is sent,
-// now and after any crash; a new one is made only when none of the same sender is outstanding.
+// The one place that makes our transactions: simulate, sign, store, then send. The stored bytes are the ones sent, now and
+// after any crash. A new transaction is made only when none of the same sender is outstanding.
 import { SignerFault } from '../../chain/faults.ts'
 import type { FactoryCall, Fees, Sender, SendOutcome } from '../../chain/port.ts'
 import { type Cursor, readBlock } from '../../db/blocks.ts'
@@ -15,7 +15,7 @@ import { agreedNonce, readNonce } from './nonce.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
-/** Reverts in a row, of calls that a simulation had let through, after which a sender rests: something is wrong that costs gas. */
+/** Reverts in a row, of calls that a simulation had let through, after which a sender rests: some fault wastes gas. */
 const REVERTS_MAX = 3
 /** Length of the rest, in block time from the last revert; then it tries once, and rests again if that reverts. */
 const REST_SEC = 900

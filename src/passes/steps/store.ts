@@ -1,4 +1,4 @@
-// Stores one observed range: everything it brought, what follows for payments and intents, and the cursor, in one
+// Stores one observed range: its events, their effects on payments and intents, and the cursor, in one
 // transaction. Either all of it is in the ledger or none.
 import { isDeepStrictEqual } from 'node:util'
 import {
