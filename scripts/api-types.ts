@@ -1,5 +1,5 @@
 // The types of what the routes answer, made by openapi-typescript, which needs the TypeScript 5 that the client brings for itself: the
-// client's from api/openapi.yaml, the console's from api/admin.yaml.
+// client's from api/openapi.yaml, the operator's from api/admin.yaml.
 import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const GENERATOR = join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js')
 /** Files of types, each with the document that it is made from. */
 const TYPES = [
   { file: 'client/src/schema.ts', document: 'api/openapi.yaml' },
-  { file: 'web/src/console/schema.ts', document: 'api/admin.yaml' },
+  { file: 'api/admin.ts', document: 'api/admin.yaml' },
 ]
 
 /** Writes all of them. */

@@ -131,9 +131,10 @@ export const LAYERS: readonly Layer[] = [
     ],
     packages: ['node'],
   },
-  { of: ['src/cli'], may: ['src/**'], packages: ['node', 'viem'] },
+  { of: ['src/cli'], may: ['src/**', 'api'], packages: ['node', 'viem'] },
   { of: ['src/main.ts'], may: ['src/cli'], packages: ['node'] },
 
+  { of: ['api'], may: [] },
   { of: ['client/src'], may: [] },
   { of: ['client/src/viem'], may: ['client/src'], packages: ['viem'] },
   { of: ['client/test'], may: ['client/src'] },
@@ -159,7 +160,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     of: ['web/src/console'],
-    may: ['client/src', 'web/src', 'web/src/ui'],
+    may: ['api', 'client/src', 'web/src', 'web/src/ui'],
     packages: ['@tanstack/react-query', 'react', 'wouter'],
   },
   {

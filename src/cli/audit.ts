@@ -1,4 +1,5 @@
 // The command `node-ledger audit list`: who did what to what, when.
+import type { components } from '../../api/admin.ts'
 import { toJson } from '../lib/json.ts'
 import { listAudit } from '../operator/audit.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
@@ -6,14 +7,6 @@ import { withOperator } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
 import { table } from './output.ts'
 
-interface Entry {
-  id: number
-  at: string | Date
-  actor: string
-  action: string
-  subject: string | null
-  detail: unknown
-}
 /** The rest is for --json: a line of a terminal holds no more. */
 const DETAIL_CHARS_MAX = 80
 
@@ -24,7 +17,7 @@ export async function list(call: Call): Promise<ExitCode> {
     await showPage(call, page, (rows) =>
       table(
         ['at', 'actor', 'action', 'subject', 'detail'],
-        (rows as Entry[]).map(({ at, actor, action, subject, detail }) => [
+        (rows as components['schemas']['AuditEntry'][]).map(({ at, actor, action, subject, detail }) => [
           at,
           actor,
           action,

@@ -1,5 +1,6 @@
 // The commands `node-ledger payments …`: payments, the reasons of held ones, and the operator's decisions about them. Shows the payment
 // before anything is decided; nothing here can send ether.
+import type { components } from '../../api/admin.ts'
 import { type ClaimedPayment, readClaimed } from '../db/reads.ts'
 import type { Hash } from '../domain/units.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../operator/act.ts'
@@ -17,17 +18,8 @@ import { actorHere, withOperator, withPasses } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
 import { agrees, fields, table } from './output.ts'
 
-interface Row {
-  id: number
-  txHash: string | null
-  from: string | null
-  valueWei: string
-  status: string
-  reason: string | null
-  tierId: string | null
-  blockTime: string | null
-  nodeId: string | null
-}
+type Row = Omit<components['schemas']['Payment'], 'verdict'>
+type Detail = components['schemas']['PaymentInFull']
 
 /** `payments list`. */
 export async function list(call: Call): Promise<ExitCode> {
@@ -52,15 +44,6 @@ function asTable(rows: readonly Row[]): string {
       row.txHash,
     ]),
   )
-}
-
-interface Detail extends Row {
-  verdicts: { verdict: string; reason: string | null; decidedBy: string; decidedAt: string; evidence: object }[]
-  refund: object | null
-  /** Transfers from the payments wallet back to the sender, of the same wei, that are recorded for no payment. */
-  looksRefundedBy: { txHash: string; blockNumber: number; blockTime: string }[]
-  intent: object | null
-  mint: object | null
 }
 
 /** `payments show`. */

@@ -1,4 +1,5 @@
 // The commands `node-ledger rounds …`: what was credited, and what the next round would credit.
+import type { components } from '../../api/admin.ts'
 import { previewRound } from '../operator/preview.ts'
 import { listRounds } from '../operator/transactions.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
@@ -7,17 +8,6 @@ import { withOperator } from './ledger.ts'
 import { accepted, fieldsOf, showPage } from './operator.ts'
 import { fields, table } from './output.ts'
 
-interface Round {
-  id: number
-  mode: string
-  totalWei: string
-  nodeCount: number
-  createdAt: string
-  txHash: string
-  feeWei: string | null
-  turns: unknown[]
-}
-
 /** `rounds list`. */
 export async function list(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
@@ -25,9 +15,11 @@ export async function list(call: Call): Promise<ExitCode> {
     await showPage(call, page, (rows) =>
       table(
         ['round', 'block time', 'nodes', 'cohorts', 'ether', 'mode', 'fee', 'transaction'],
-        (rows as Round[]).map(({ id, createdAt, nodeCount, turns, totalWei, mode, feeWei, txHash }) => [
-          ...[id, createdAt, nodeCount, turns.length, inEther(totalWei), mode, inEther(feeWei), txHash],
-        ]),
+        (rows as components['schemas']['Round'][]).map(
+          ({ id, createdAt, nodeCount, turns, totalWei, mode, feeWei, txHash }) => [
+            ...[id, createdAt, nodeCount, turns.length, inEther(totalWei), mode, inEther(feeWei), txHash],
+          ],
+        ),
       ),
     )
     return EXIT.done

@@ -1,4 +1,5 @@
 // The commands `node-ledger transactions …`: what our senders sent, what became of it, what it cost, and what keeps them from sending.
+import type { components } from '../../api/admin.ts'
 import { freeSender, listStuck, listTransactions } from '../operator/transactions.ts'
 import { type Call, EXIT, type ExitCode } from './command.ts'
 import { inEther } from './ether.ts'
@@ -31,19 +32,6 @@ const STUCK_HEADS = [
   'base fee',
 ]
 
-interface Row {
-  nonce: number
-  kind: string
-  status: string
-  sender: string
-  txHash: string | null
-  gasUsed: number | null
-  feeWei: string | null
-  blockNumber: number | null
-  pendingSec: number | null
-  createdAt: string
-}
-
 /** `transactions list`. */
 export async function list(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
@@ -51,7 +39,7 @@ export async function list(call: Call): Promise<ExitCode> {
     await showPage(call, page, (rows) =>
       table(
         ['signed at', 'sender', 'nonce', 'kind', 'status', 'block', 'gas', 'fee', 'transaction'],
-        (rows as Row[]).map(
+        (rows as components['schemas']['Transaction'][]).map(
           ({ createdAt, sender, nonce, kind, status, blockNumber, gasUsed, feeWei, txHash, pendingSec }) => [
             ...[createdAt, sender, nonce, kind, pendingSec === null ? status : `${status} for ${pendingSec} s`],
             ...[blockNumber, gasUsed, inEther(feeWei), txHash],

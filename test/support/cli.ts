@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run.ts'
 import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { assertPrinted } from './http-contract.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { temporaryDirectory } from './temporary.ts'
 import type { World } from './world.ts'
@@ -12,6 +13,22 @@ import type { World } from './world.ts'
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** A command on a busy machine of two cores, the key derivation of a keystore included. */
 const RUN_MS = 120_000
+
+/** Commands that print with --json what a route of the operator's answers. */
+const ROUTES: Readonly<Record<string, string>> = {
+  'payments list': 'payments',
+  'payments show': 'payments/{payment}',
+  'wallets list': 'payment-wallets',
+  'terms list': 'terms',
+  'tiers list': 'tiers',
+  'senders list': 'senders',
+  'nodes unpaid': 'nodes/unpaid',
+  'transactions list': 'transactions',
+  'rounds list': 'rounds',
+  'audit list': 'audit',
+  'webhooks list': 'webhooks',
+  'webhooks deliveries': 'webhooks/deliveries',
+}
 
 export interface Outcome {
   code: number | null
@@ -64,7 +81,7 @@ export async function runProcess(
     err += part
   })
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-  return { code, out, err }
+  return held(argv, { code, out, err })
 }
 
 /** Runs it inside this process; `typed` is what a person at a terminal answers, nobody is there without it. */
@@ -78,7 +95,14 @@ export async function runHere(
   stdin.write(`${typed ?? ''}\n`)
   const [stdout, stderr] = [collector(), collector()]
   const code = await runCli(argv, { env, stdin, stdout, stderr }, interrupt)
-  return { code, out: stdout.text(), err: stderr.text() }
+  return held(argv, { code, out: stdout.text(), err: stderr.text() })
+}
+
+/** An outcome, its JSON held to the operator's document. */
+function held(argv: readonly string[], outcome: Outcome): Outcome {
+  const route = ROUTES[argv.slice(0, 2).join(' ')]
+  if (route && argv.includes('--json') && outcome.code === 0) assertPrinted(route, JSON.parse(outcome.out))
+  return outcome
 }
 
 function collector() {

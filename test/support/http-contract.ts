@@ -52,6 +52,13 @@ export function assertAnswer(method: string, path: string, answer: Answer): void
   assert.ok(validate(answer.json), `${where}: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`)
 }
 
+/** Holds what a command printed with --json to what the operator's route of the same reading answers. */
+export function assertPrinted(route: string, json: unknown): void {
+  const pointer = `#/paths/${escapePointer(`/api/admin/${route}`)}/get/responses/200/content/application~1json/schema`
+  const validate = validatorOf(`admin${pointer}`)
+  assert.ok(validate(json), `printed as ${route}: ${ajv.errorsText(validate.errors)}`)
+}
+
 /** Holds the fields of a request that was done to the operator's document: it names them all, and none is required that was not sent. */
 export function assertAsked(method: 'GET' | 'POST', path: string, body: unknown = {}): void {
   const asked = operationOf(method, path)

@@ -1,9 +1,9 @@
 // The operator's routes, asked with a key that lives in this module's memory alone: a reload forgets it.
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import type { components, paths } from '../../../api/admin.ts'
 import { revive } from '../../../client/src/revive.ts'
 import { queries, type Reading } from '../ledger.ts'
-import type { components, paths } from './schema.ts'
 
 const EVERY_MS = 10_000
 let key: string | null = null
