@@ -100,6 +100,8 @@ export interface DeskPayment {
   innerIndex: number
   from: Address | null
   valueWei: Wei
+  /** False where the transfer failed on chain: it moved nothing. */
+  succeeded: boolean
   state: PaymentState
   reason: string | null
   tierId: string | null
@@ -112,7 +114,7 @@ export interface DeskPayment {
 export async function readDesk(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
     SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
-      p.value_wei AS "valueWei", p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",
+      p.value_wei AS "valueWei", p.succeeded, p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",
       p.block_number AS "blockNumber", p.block_hash AS "blockHash"
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`
 }

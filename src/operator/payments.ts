@@ -1,5 +1,5 @@
 // Payments as the operator reads them: what is held and why, and one payment with all its evidence.
-import { describePayments, listPayments, type PaymentKey, readDesk } from '../db/decisions.ts'
+import { type DeskPayment, describePayments, listPayments, type PaymentKey, readDesk } from '../db/decisions.ts'
 import { isDust } from '../db/junk.ts'
 import { mayStillMint } from '../db/outbox.ts'
 import { lockWallet } from '../db/payments.ts'
@@ -87,6 +87,12 @@ export async function lockPayment(sql: Sql, key: PaymentKey) {
   if (found.length > 1)
     return refuseAct('conflict', `That transaction holds several payments: name one by its id, of ${idsOf(found)}.`)
   return payment
+}
+
+/** Refuses to pay back a transfer that failed, also before the judge has looked at it. One that is reorganised out may yet succeed. */
+export function refuseFailed({ succeeded, state }: DeskPayment): OperatorRefusal | null {
+  if (succeeded || state === 'orphaned') return null
+  return refuseAct('conflict', 'That transfer failed on chain and moved nothing: there is nothing to refund.')
 }
 
 /** The same, if it is held: only held payments are the operator's to decide. What is about to be refunded is decided. */

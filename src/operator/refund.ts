@@ -15,7 +15,7 @@ import { raiseAlarm } from '../passes/steps/alarm.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type Decided, recordDecision } from './decide.ts'
 import { type Mined, readMined } from './mined.ts'
-import { lockPayment, readPaymentAct } from './payments.ts'
+import { lockPayment, readPaymentAct, refuseFailed } from './payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
 
 /** A refund on record, and what it contradicts. */
@@ -49,6 +49,8 @@ export async function refundPayment(
     if (isOperatorRefusal(payment)) return payment
     const name = MOVE_FROM[payment.state]
     if (!name) return refuseAct('conflict', `The payment is ${payment.state}: no refund of it can be recorded.`)
+    const failed = refuseFailed(payment)
+    if (failed) return failed
     const safety = await refundSafety(sql, payment, horizon)
     if (isOperatorRefusal(safety)) return safety
     const transfer = { ...tx, ...inner?.find(({ valueWei }) => valueWei === payment.valueWei), signer: tx.from }

@@ -11,7 +11,7 @@ import type { Evidence } from '../domain/payment.ts'
 import { type FinalBlock, isRefundSafe, judgeRefund, type RefundSafety, VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { lockPayment, readPaymentAct } from './payments.ts'
+import { lockPayment, readPaymentAct, refuseFailed } from './payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 
@@ -85,13 +85,14 @@ async function hold(
 
 const subjectOf = ({ id, txHash }: DeskPayment) => txHash ?? String(id)
 
-function refuseToPrepare({ state }: DeskPayment): OperatorRefusal | null {
+function refuseToPrepare(payment: DeskPayment): OperatorRefusal | null {
+  const { state } = payment
   if (state === 'minted') return refuseAct('conflict', 'The payment has its node. Send nothing back.')
   if (state === 'orphaned')
     return refuseAct('conflict', 'The payment was reorganised out of the chain. Send nothing back.')
   if (state === 'refunded') return refuseAct('conflict', 'The payment is refunded. Send nothing back.')
   if (state === 'ignored') return refuseAct('conflict', 'That transfer is no sale: there is nothing to refund.')
-  return null
+  return refuseFailed(payment)
 }
 
 function tell(safety: RefundSafety) {

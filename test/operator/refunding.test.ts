@@ -206,6 +206,22 @@ describe('a refund that is prepared', () => {
     assert.equal(await told(paid), 'minted', 'given up, it is no word of the operator’s any more')
   })
 
+  it('of a transfer that failed is refused, also before it is judged: nothing came', async () => {
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
+    const paid = await world.pay(16, BASIC)
+    await world.chain.mine()
+    await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+    // Follows, and judges nothing.
+    await world.credit()
+    assert.equal(await told(paid), 'seen')
+    for (const refused of [await prepare(paid), await record(paid, await sendBack(16))]) {
+      assert.equal(refused.status, 409, refused.text)
+      assert.match(refused.json.error, /failed on chain/)
+    }
+    await world.settle()
+    assert.equal(await told(paid), 'ignored failed')
+  })
+
   it('leaves nothing else to decide until it is recorded or given up', async () => {
     const paid = await world.pay(12, BASIC / 100n)
     await world.settle()

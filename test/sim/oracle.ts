@@ -133,7 +133,8 @@ export async function checkDecisions({ decided, restored, pastFinal, stage: { ob
     SELECT ref, state, reason FROM payments WHERE ref = ANY(${[...decided.keys()]})`
   for (const { ref, state, reason } of rows) {
     const { kind, wasSigned } = decided.get(ref) ?? {}
-    if (state === 'orphaned') continue
+    // What failed in the block in which it came back moved nothing: there is nothing to decide about it.
+    if (state === 'orphaned' || (state === 'ignored' && reason === 'failed')) continue
     if (kind === 'dismissal')
       assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
     const waits = reason === 'walletLimit' || reason === 'mintReverted'

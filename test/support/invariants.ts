@@ -146,7 +146,13 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
       tx.to === wallet ? [{ txHash: tx.hash, from: tx.from, value: BigInt(tx.value), ...placeOf(block, place) }] : [],
     ),
   )
-  const zero = arrived.filter(({ value }) => value === 0n)
+  const dust = await readDust(world, blocks)
+  const known = new Set([...rows, ...dust].map(({ txHash }) => txHash))
+  const inVain = await findDustInVain(
+    world,
+    arrived.filter(({ txHash, value }) => value > 0n && !known.has(txHash)),
+  )
+  const zero = arrived.filter(({ txHash, value }) => value === 0n || inVain.has(txHash))
   const counted = await world.pool<{ block: number; transfers: number }[]>`
     SELECT block_number AS block, transfers FROM zero_transfers ORDER BY block_number`
   assert.deepEqual(
@@ -154,13 +160,12 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
     [...Map.groupBy(zero, ({ blockHash }) => blockHash)].map(([hash, ofBlock]) => [hash, ofBlock.length]),
     'I1: the ledger has counted the transfers of nothing of the canonical chain',
   )
-  const dust = await readDust(world, blocks)
   const byHash = (a: { txHash: Hash }, b: { txHash: Hash }) => (a.txHash < b.txHash ? -1 : 1)
   assert.deepEqual(
     [...rows, ...dust]
       .map(({ txHash, from, value, blockHash, place, time }) => ({ txHash, from, value, blockHash, place, time }))
       .sort(byHash),
-    arrived.filter(({ value }) => value > 0n).sort(byHash),
+    arrived.filter(({ txHash, value }) => value > 0n && !inVain.has(txHash)).sort(byHash),
     'I1: the ledger has exactly the transfers of the canonical chain',
   )
   const cohortTiers = new Map(
@@ -358,6 +363,18 @@ async function checkSent(world: World, blocks: WireBlock[], onPurpose: OnPurpose
       onChain.some((tx) => tx.hash === hash),
       `I7: ${hash} is settled and on no canonical block`,
     )
+}
+
+/** Those of some transfers that are dust by their value and failed on chain. */
+async function findDustInVain(world: World, transfers: readonly Arrived[]): Promise<Set<Hash>> {
+  const [tier] = await world.pool<{ price: bigint | null }[]>`SELECT min(price_wei)::numeric AS price FROM tiers`
+  const found = new Set<Hash>()
+  for (const { txHash, value } of transfers) {
+    if (value * 1_000n >= BigInt(tier?.price ?? 0n)) continue
+    const receipt = await world.chain.rpc<{ status: string } | null>('eth_getTransactionReceipt', [txHash])
+    if (receipt?.status === '0x0') found.add(txHash)
+  }
+  return found
 }
 
 /** I9: the stored headers are canonical, without a gap, up to the cursor. */
