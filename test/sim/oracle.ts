@@ -130,11 +130,11 @@ export async function checkSent(play: Play): Promise<void> {
 export async function checkDecisions({ decided, restored, pastFinal, stage: { observer } }: Play): Promise<void> {
   if (restored) return
   const rows = await observer<Pick<Paid, 'ref' | 'state' | 'reason'>[]>`
-    SELECT ref, state, reason FROM payments WHERE ref = ANY(${[...decided.keys()]})`
+    SELECT ref, state, reason FROM payments
+    -- A payment that failed in the block in which it came back moved nothing: there is nothing to decide about it.
+    WHERE ref = ANY(${[...decided.keys()]}) AND state <> 'orphaned' AND (state <> 'ignored' OR reason <> 'failed')`
   for (const { ref, state, reason } of rows) {
     const { kind, wasSigned } = decided.get(ref) ?? {}
-    // What failed in the block in which it came back moved nothing: there is nothing to decide about it.
-    if (state === 'orphaned' || (state === 'ignored' && reason === 'failed')) continue
     if (kind === 'dismissal')
       assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
     const waits = reason === 'walletLimit' || reason === 'mintReverted'
