@@ -2,11 +2,11 @@
 // and of a round's planning, on ledgers side by side on one server, each statement asked of all of them in turn. And what a ledger's life
 // adds to the database, in bytes.
 
-import { readCursor } from '../src/db/blocks.ts'
-import { readCohorts } from '../src/db/cohorts.ts'
-import * as reads from '../src/db/reads.ts'
-import { lastRound } from '../src/db/rounds.ts'
-import { connect, type Pool } from '../src/db/sql.ts'
+import { readCursor } from '../src/db/blocks/blocks.ts'
+import { connect, type Pool } from '../src/db/core/sql.ts'
+import { readCohorts } from '../src/db/nodes/cohorts.ts'
+import { lastRound } from '../src/db/nodes/rounds.ts'
+import * as reads from '../src/db/reads/public.ts'
 import { type Address, hash } from '../src/domain/units.ts'
 import type { PassContext } from '../src/passes/context.ts'
 import { planDueRound } from '../src/passes/steps/plan.ts'

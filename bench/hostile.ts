@@ -1,7 +1,7 @@
 // How long /api/stats takes while strangers hold connections in bad ways: headers and bodies that trickle in, answers that are hardly
 // read, connections that say nothing. Beside the same requests without them. The strangers are a thread of their own.
 import { Worker } from 'node:worker_threads'
-import { connect, type Pool } from '../src/db/sql.ts'
+import { connect, type Pool } from '../src/db/core/sql.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { type Figures, loadAt } from './lib/constant-rate.ts'

@@ -2,10 +2,10 @@
 // beside Ponder indexing the same recorded blocks. The peers' own code is in bench/peers.
 import { isDeepStrictEqual } from 'node:util'
 import { encodeFunctionData } from 'viem'
-import { createRpc } from '../src/chain/rpc.ts'
-import { connect } from '../src/db/sql.ts'
+import { createRpc } from '../src/chain/rpc/rpc.ts'
+import { connect } from '../src/db/core/sql.ts'
+import { follow } from '../src/follower/follow.ts'
 import { silentLog } from '../src/lib/log.ts'
-import { follow } from '../src/passes/steps/follow.ts'
 import type { TestTransaction } from '../test/support/anvil.ts'
 import { createDatabase, createEmptyDatabase, type TestDatabase } from '../test/support/postgres.ts'
 import { contextOf, ETHER, INTERVAL_SEC, ownerAbi, startWorld, type World } from '../test/support/world.ts'

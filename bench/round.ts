@@ -1,8 +1,8 @@
 // One round from beginning to end, with a thousand and with a million nodes due in one cohort: planned, sent, mined, in the ledger, visible.
 // The nodes are put where minting would have put them: rows in the ledger, and the cohort's size in its one slot of the contract.
 import { encodeAbiParameters, keccak256 } from 'viem'
-import { readDistributions, readNode } from '../src/db/reads.ts'
-import { inTransaction } from '../src/db/sql.ts'
+import { inTransaction } from '../src/db/core/sql.ts'
+import { readDistributions, readNode } from '../src/db/reads/public.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { median, ms } from './lib/numbers.ts'

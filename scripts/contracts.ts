@@ -8,7 +8,7 @@ import { forgePath } from '../contracts/tools/binaries.ts'
 import { CONTRACTS_DIR } from '../contracts/tools/compile.ts'
 import { forge, forgeBytecode } from '../contracts/tools/forge.ts'
 import { BUILD_COMMAND, buildContracts, staleContracts } from '../contracts/tools/generate.ts'
-import { factoryBytecode } from '../src/chain/factory.bytecode.ts'
+import { factoryBytecode } from '../src/chain/factory/bytecode.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -31,7 +31,7 @@ export async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
   if (`0x${forgeBytecode('NodeFactory')}` !== factoryBytecode) {
-    console.error(`forge tested other bytecode than src/chain/factory.bytecode.ts holds. Run: ${BUILD_COMMAND}`)
+    console.error(`forge tested other bytecode than src/chain/factory/bytecode.ts holds. Run: ${BUILD_COMMAND}`)
     return 1
   }
   return runTests()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../src/config/load.ts'
 import { likelyMeant, SECRET_SETTINGS, SETTINGS } from '../src/config/names.ts'
-import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../src/config.ts'
 import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
 
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'

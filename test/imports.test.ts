@@ -1,6 +1,7 @@
 // The directions of imports hold (scripts/imports.ts), and the check notices each form of an import and each hole there was.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path/posix'
 import { test } from 'node:test'
 import { checkImports, checkTable, importsOf, readSources, withMayImport } from '../scripts/imports.ts'
 
@@ -67,19 +68,19 @@ test('a file without a layer is refused', () => {
 
 const REFUSED: readonly [from: string, to: string][] = [
   ['src/http/routes/a.ts', '../../passes/steps/send.ts'],
-  ['src/http/routes/a.ts', '../../keys.ts'],
+  ['src/http/routes/a.ts', '../../boot/keys.ts'],
   ['src/http/routes/a.ts', '../../rebuild/rebuild.ts'],
   ['src/http/a.ts', '../passes/payments.ts'],
-  ['src/http/a.ts', '../passes/sync.ts'],
-  ['src/http/a.ts', '../chain/rpc.ts'],
-  ['src/http/a.ts', '../config.ts'],
+  ['src/http/a.ts', '../requests/sync.ts'],
+  ['src/http/a.ts', '../chain/rpc/rpc.ts'],
+  ['src/http/a.ts', '../config/load.ts'],
   ['src/http/a.ts', 'postgres'],
   ['src/operator/a.ts', '../passes/steps/send.ts'],
   ['src/operator/a.ts', '../passes/steps/mint.ts'],
-  ['src/operator/a.ts', '../keys.ts'],
-  ['src/operator/a.ts', '../chain/sender.ts'],
+  ['src/operator/a.ts', '../boot/keys.ts'],
+  ['src/operator/a.ts', '../chain/send/sender.ts'],
   ['src/operator/a.ts', '../http/reply.ts'],
-  ['src/passes/sync.ts', './payments.ts'],
+  ['src/requests/sync.ts', '../passes/payments.ts'],
   ['src/passes/credit.ts', './payments.ts'],
   ['src/passes/steps/a.ts', '../payments.ts'],
   ['src/passes/steps/judge.ts', './send.ts'],
@@ -88,21 +89,21 @@ const REFUSED: readonly [from: string, to: string][] = [
   ['src/lib/a.ts', '../domain/units.ts'],
   ['src/domain/a.ts', 'node:fs'],
   ['src/domain/a.ts', 'viem/utils'],
-  ['src/db/a.ts', '../keys.ts'],
+  ['src/db/a.ts', '../boot/keys.ts'],
   ['src/db/a.ts', '../chain/port.ts'],
-  ['src/chain/rpc.ts', './keystore.ts'],
+  ['src/chain/rpc/rpc.ts', '../send/keystore.ts'],
   ['src/chain/a.ts', '../db/sql.ts'],
   ['src/metrics/a.ts', '../passes/context.ts'],
   ['src/webhooks/a.ts', '../chain/port.ts'],
-  ['src/rebuild/a.ts', '../keys.ts'],
+  ['src/rebuild/a.ts', '../boot/keys.ts'],
   ['src/rebuild/a.ts', '../passes/payments.ts'],
   ['src/rebuild/a.ts', '../http/reply.ts'],
-  ['src/embed/a.ts', '../chain/signer.ts'],
+  ['src/embed/a.ts', '../chain/send/signer.ts'],
   ['src/cli/a.ts', '../../test/support/world.ts'],
   ['src/cli/a.ts', 'postgres'],
   ['client/src/a.ts', 'viem'],
   ['client/src/a.ts', './viem/index.ts'],
-  ['client/src/viem/a.ts', '../../../src/chain/factory.abi.ts'],
+  ['client/src/viem/a.ts', '../../../src/chain/factory/abi.ts'],
   ['web/src/pages/a.tsx', '../../../src/domain/units.ts'],
   ['web/src/pages/a.tsx', '../console/admin.ts'],
   ['web/src/ui/a.tsx', '../pages/buy.tsx'],
@@ -125,15 +126,15 @@ test('what the table allows passes', () => {
 
 const BETWEEN: readonly [from: string, specifier: string, path: string][] = [
   ['src/http/a.ts', '../passes/outcomes.ts', 'src/passes/outcomes.ts'],
-  ['src/operator/a.ts', '../passes/steps/rewind.ts', 'src/passes/steps/rewind.ts'],
+  ['src/operator/a.ts', '../follower/rewind.ts', 'src/follower/rewind.ts'],
   ['src/rebuild/a.ts', '../passes/steps/judge.ts', 'src/passes/steps/judge.ts'],
-  ['src/passes/claim.ts', './steps/reach.ts', 'src/passes/steps/reach.ts'],
+  ['src/requests/claim.ts', '../follower/halt.ts', 'src/follower/halt.ts'],
 ]
 for (const [from, specifier, between] of BETWEEN) {
   test(`${from} may not reach the send step by way of ${between}`, () => {
     const problems = check({
       [from]: `import '${specifier}'`,
-      [between]: `export type { A } from '${between.includes('steps') ? '.' : './steps'}/mint.ts'`,
+      [between]: `export type { A } from './${relative(dirname(between), 'src/passes/steps/mint.ts')}'`,
       'src/passes/steps/mint.ts': `type Send = import('./send.ts').Send`,
     })
     const way = `must not be reached: ${from} > ${between} > src/passes/steps/mint.ts > src/passes/steps/send.ts`

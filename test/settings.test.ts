@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { envExample, withSettings } from '../scripts/settings.ts'
+import { describeConfig, inspectConfig } from '../src/config/load.ts'
 import { isSecret, SETTINGS, type SettingName } from '../src/config/names.ts'
 import type { Setting } from '../src/config/setting.ts'
 import { SETTING_GROUPS } from '../src/config/table.ts'
-import { describeConfig, inspectConfig } from '../src/config.ts'
 import { firstSaleTerms } from '../src/domain/tiers.ts'
 
 const TABLE: readonly (Setting & { name: SettingName })[] = SETTING_GROUPS.flatMap(({ settings }) => [...settings])

@@ -1,10 +1,10 @@
 // What a start refuses before it begins a ledger: a payments wallet that another factory may have sold by.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect } from '../src/db/sql.ts'
+import type { OpenedChain } from '../src/boot/parts.ts'
+import { claimLedger, StartError } from '../src/boot/preflight.ts'
+import { connect } from '../src/db/core/sql.ts'
 import { type Address, address } from '../src/domain/units.ts'
-import type { OpenedChain } from '../src/parts.ts'
-import { claimLedger, StartError } from '../src/settle.ts'
 import { createDatabase } from './support/postgres.ts'
 import { ETHER, startWorld, type World } from './support/world.ts'
 

@@ -1,6 +1,6 @@
 // What a ledger's life adds to the database: blocks, sales and rounds on a chain and a database of their own. docs/SCALING.md has the
 // figures.
-import type { Pool } from '../../src/db/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { wei } from '../../src/domain/units.ts'
 import { ETHER, enterTier, INTERVAL_SEC, startWorld, type World } from '../../test/support/world.ts'
 

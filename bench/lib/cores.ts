@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import type { Pool } from '../../src/db/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 
 /** Why processes cannot be held to cores here, or null. */
 export function cannotHold(): string | null {

@@ -2,9 +2,9 @@
 // are another machine's speed. Behind a trusted proxy, so that each request can come from a client of its own.
 //   node bench/servers/api.ts <database url> memoised | plain
 import type { AddressInfo } from 'node:net'
-import { checksum, recoverSigner } from '../../src/chain/wallets.ts'
-import { listenForChanges } from '../../src/db/changes.ts'
-import { connect } from '../../src/db/sql.ts'
+import { checksum, recoverSigner } from '../../src/chain/read/wallets.ts'
+import { listenForChanges } from '../../src/db/core/changes.ts'
+import { connect } from '../../src/db/core/sql.ts'
 import { createServer } from '../../src/http/server.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/metrics/start.ts'

@@ -18,7 +18,7 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
-import { factoryBytecode } from '../../src/chain/factory.bytecode.ts'
+import { factoryBytecode } from '../../src/chain/factory/bytecode.ts'
 import { factoryFullAbi as abi } from '../factory.full.abi.ts'
 import { anvilPath } from '../tools/binaries.ts'
 

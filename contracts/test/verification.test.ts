@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { it } from 'node:test'
-import { factoryBytecode } from '../../src/chain/factory.bytecode.ts'
+import { factoryBytecode } from '../../src/chain/factory/bytecode.ts'
 import { compileAlone, compilerVersion } from '../tools/compile.ts'
 
 const ROOT = new URL('../../', import.meta.url)
@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 const SOLADY_ERC721 = { version: '0.1.26', sha256: 'e6e83b87598b230481b1ec764c440f1443cfc6e50f9b2b37a16dc894715b0676' }
 
 it('the input that explorers are given compiles, with no file besides, to what is deployed', () => {
-  const kit = JSON.parse(read('src/chain/factory.verification.json'))
+  const kit = JSON.parse(read('src/chain/factory/verification.json'))
   assert.equal(kit.compilerVersion, compilerVersion())
   assert.equal(kit.contractIdentifier, 'src/NodeFactory.sol:NodeFactory')
   const { bytecode } = compileAlone(kit.stdJsonInput, 'NodeFactory.sol', 'NodeFactory').evm
@@ -22,7 +22,7 @@ it('the input that explorers are given compiles, with no file besides, to what i
 })
 
 it('every pragma names that compiler and no other', () => {
-  const { stdJsonInput, compilerVersion: version } = JSON.parse(read('src/chain/factory.verification.json'))
+  const { stdJsonInput, compilerVersion: version } = JSON.parse(read('src/chain/factory/verification.json'))
   for (const [path, { content }] of Object.entries<{ content: string }>(stdJsonInput.sources)) {
     if (path.startsWith('src/')) assert.ok(content.includes(`pragma solidity ${version.split('+')[0]};`), path)
   }

@@ -115,10 +115,10 @@ export function generateContracts(): Map<string, string> {
   const factory = compileAlone(standardInput('NodeFactory.sol'), 'NodeFactory.sol', 'NodeFactory')
   const token = compileAlone(standardInput('DemoToken.sol'), 'DemoToken.sol', 'DemoToken')
   const files = [
-    ['src/chain/factory.abi.ts', abiModule(factory, token)],
-    ['src/chain/factory.bytecode.ts', bytecodeModule(factory, token)],
+    ['src/chain/factory/abi.ts', abiModule(factory, token)],
+    ['src/chain/factory/bytecode.ts', bytecodeModule(factory, token)],
     ['contracts/factory.full.abi.ts', fullAbiModule(factory)],
-    ['src/chain/factory.verification.json', verificationText()],
+    ['src/chain/factory/verification.json', verificationText()],
   ] as const
   return new Map(files.map(([path, text]) => [path, formatted(path, text)]))
 }

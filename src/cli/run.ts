@@ -1,7 +1,7 @@
 // Runs one command line: finds the command, checks its arguments, runs it, and turns any error into one message and an
 // exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
 import { ChainFault } from '../chain/faults.ts'
-import { isDatabaseClosed, isDatabaseDown } from '../db/sql.ts'
+import { isDatabaseClosed, isDatabaseDown } from '../db/core/sql.ts'
 import { within } from '../lib/deadline.ts'
 import { codeOf, type ErrorKind, KnownError } from '../lib/errors.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'

@@ -1,7 +1,7 @@
 // Reads where the minter's and the distributor's keys are: in the settings, in an encrypted key file, or with a remote signer; one place
 // each. A key file is read here, so that a missing one is reported with all other mistakes, and decrypted at start. It must never repeat a
 // key, a password or a URL.
-import { KeystoreError, keystoreAddress } from '../chain/keystore.ts'
+import { KeystoreError, keystoreAddress } from '../chain/send/keystore.ts'
 import type { KeyConfig, KeysConfig } from './shape.ts'
 import type { Source } from './source.ts'
 import { readAddress, readHttpUrls, readPrivateKey } from './values.ts'

@@ -1,7 +1,7 @@
 // The webhook deliveries. Triggers write them together with the facts (see the schema). Here they are leased, and their outcome is noted.
 // Waits and leases go by the database's clock.
 import { createHash } from 'node:crypto'
-import { inTransaction, type Pool, type Sql } from './sql.ts'
+import { inTransaction, type Pool, type Sql } from './core/sql.ts'
 
 /** The lease of a delivery: longer than an attempt can last. After it, an unsettled delivery is taken again. */
 const LEASE_SEC = 60

@@ -1,5 +1,5 @@
 // A payment's states and moves: from which state to which, who makes the move, and why. No other move exists: every statement
-// that changes a state takes its states from this table (db/moves.ts). docs/ARCHITECTURE.md draws it. Pure.
+// that changes a state takes its states from this table (db/payments/moves.ts). docs/ARCHITECTURE.md draws it. Pure.
 import type { HoldReason, IgnoreReason, JudgedReason } from './payment.ts'
 
 export const PAYMENT_STATES = [

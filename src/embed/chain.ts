@@ -1,7 +1,7 @@
 // The embedded chain as the service uses it: anvil with the factory and a demo token deployed, and tokens to play with.
 // Owns DATA_DIR/deployment.json, which is written only once the chain's state that holds the deployment is on disk.
 import { join, resolve } from 'node:path'
-import { deployDemoToken, deployFactory, transferToken } from '../chain/deploy.ts'
+import { deployDemoToken, deployFactory, transferToken } from '../chain/factory/deploy.ts'
 import type { Log } from '../lib/log.ts'
 import { embedAccount } from './accounts.ts'
 import { type Anvil, startAnvil } from './anvil.ts'

@@ -1,13 +1,13 @@
 // Everything that the HTTP surface is given. It reads no environment, opens no connection and knows no key that
 // can sign. The composition root builds this once from the configuration.
 import type { Readings } from '../chain/port.ts'
-import type { LedgerChanges } from '../db/changes.ts'
-import type { Pool } from '../db/sql.ts'
+import type { LedgerChanges } from '../db/core/changes.ts'
+import type { Pool } from '../db/core/sql.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
 import type { Passes, Syncer } from '../passes/outcomes.ts'
-import type { ConnectionLimits, DroppedBecause } from './connections.ts'
+import type { ConnectionLimits, DroppedBecause } from './edge/connections.ts'
 
 export interface HttpDeps {
   /** The primary: for writes (used nonces, the shared price) and readings that must not lag (health, claims). */

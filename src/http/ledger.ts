@@ -1,7 +1,7 @@
 // The routes' way to the database, with a circuit breaker. While it does not answer, requests fail at once, and one at a time
 // (half-open) probes it: a queue would only wait for a connection that cannot be opened, and then go all at once.
-import { watchReplica } from '../db/replica.ts'
-import { isDatabaseDown, type Pool } from '../db/sql.ts'
+import { watchReplica } from '../db/core/replica.ts'
+import { isDatabaseDown, type Pool } from '../db/core/sql.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
 import { codeOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'

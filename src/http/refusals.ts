@@ -1,6 +1,6 @@
 // The one place that says which refusal has which status and which words, and what becomes of a fault. Routes name a
 // refusal; they never choose a status. No text here may tell of keys, settings, hosts or code.
-import { isDatabaseDown } from '../db/sql.ts'
+import { isDatabaseDown } from '../db/core/sql.ts'
 import { Overdue } from '../lib/deadline.ts'
 import { kindOf } from '../lib/errors.ts'
 

@@ -3,11 +3,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Address } from '../domain/units.ts'
-import type { JsonObject } from './body.ts'
-import type { Cookies } from './cookies.ts'
-import type { Query } from './guards.ts'
-import type { Page } from './memo.ts'
+import type { JsonObject } from './edge/body.ts'
+import type { Query } from './edge/guards.ts'
+import type { Page } from './edge/memo.ts'
 import type { Refusal } from './refusals.ts'
+import type { Cookies } from './session/cookies.ts'
 
 export interface Route {
   /** As the router takes it: `:name` is a parameter. */

@@ -1,10 +1,10 @@
 // Objects that the routes share besides the given parts: built once per server.
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
 import type { HttpDeps } from './deps.ts'
+import { createMemo, type Page, pageOf } from './edge/memo.ts'
 import { type Ledger, ledgerOf, replicaLedger } from './ledger.ts'
-import { createMemo, type Page, pageOf } from './memo.ts'
-import { originCheck } from './origin.ts'
-import { Sessions } from './session.ts'
+import { originCheck } from './session/origin.ts'
+import { Sessions } from './session/session.ts'
 
 export interface Tools {
   deps: HttpDeps

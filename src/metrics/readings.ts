@@ -1,8 +1,8 @@
 // The metrics that are read at each scrape: the ledger's figures from the database, the head and the senders' funds from the chain. Each
 // read has a budget and is shared by scrapes; one that fails leaves its samples out.
 import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
-import { type LedgerFigures, readLedgerFigures } from '../db/metrics.ts'
-import type { Pool } from '../db/sql.ts'
+import type { Pool } from '../db/core/sql.ts'
+import { type LedgerFigures, readLedgerFigures } from '../db/reads/metrics.ts'
 import { coverOf } from '../domain/cover.ts'
 import { sharedReading } from './reading.ts'
 import { ether, type Sample } from './samples.ts'

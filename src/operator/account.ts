@@ -1,11 +1,11 @@
 // One account's books over a period, held against the chain: its balance at the opening block, the moves that the ledger knows,
 // its balance at the closing block, and the blocks in between where unknown ether moved. Balances are read from the chain
 // at those very blocks; one that cannot be read is null and never made up.
-import { readBlock } from '../db/blocks.ts'
-import type { Blocks } from '../db/exports.ts'
-import type { Place } from '../db/snapshot.ts'
-import type { Sql } from '../db/sql.ts'
-import type { Movement } from '../db/statement.ts'
+import { readBlock } from '../db/blocks/blocks.ts'
+import type { Place } from '../db/core/snapshot.ts'
+import type { Sql } from '../db/core/sql.ts'
+import type { Blocks } from '../db/reads/exports.ts'
+import type { Movement } from '../db/reads/statement.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead } from '../passes/context.ts'
 import type { Period } from './period.ts'

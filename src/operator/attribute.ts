@@ -1,10 +1,10 @@
 // Finds the sender of value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
 // With a proven sender the payment can be released like any other, to that sender and no other.
 import { innerRef } from '../chain/digest.ts'
-import { attribute, readStanding } from '../db/attributions.ts'
-import { readDesk, readResidueRange } from '../db/decisions.ts'
-import { notifyLedgerChanged } from '../db/settings.ts'
-import { inTransaction } from '../db/sql.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import { attribute, readStanding } from '../db/payments/attributions.ts'
+import { readDesk, readResidueRange } from '../db/payments/decisions.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readMined } from './mined.ts'

@@ -1,5 +1,5 @@
 // The audit log as the operator reads it: actor, act, subject, time, and the state before and after.
-import { readAudit } from '../db/audit.ts'
+import { readAudit } from '../db/core/audit.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import type { Fields, OperatorRefusal } from './act.ts'
 import { readFields } from './input.ts'

@@ -1,12 +1,13 @@
 // Decides about held payments without asking the chain: releases one in a tier, or dismisses one, or all the dust at
 // once. The payment's row is locked, so of two who decide at the same time the second is refused.
-import { type DeskPayment, dismissDust, sumDust } from '../db/decisions.ts'
-import { readNodesOfRefs } from '../db/grants.ts'
-import { writeVerdict } from '../db/moves.ts'
-import { readWalletUse } from '../db/payments.ts'
-import { notifyLedgerChanged } from '../db/settings.ts'
-import { inTransaction, type Sql } from '../db/sql.ts'
-import { readTierVersions } from '../db/tiers.ts'
+
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import { readNodesOfRefs } from '../db/nodes/grants.ts'
+import { type DeskPayment, dismissDust, sumDust } from '../db/payments/decisions.ts'
+import { writeVerdict } from '../db/payments/moves.ts'
+import { readWalletUse } from '../db/payments/rows.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
 import type { TierVersion } from '../domain/tiers.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'

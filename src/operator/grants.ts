@@ -1,7 +1,8 @@
 // Grants: nodes without a payment that are meant to be. A cohort that holds a node with neither is not credited, since it may come
 // from a stolen key; a grant says that it does not.
-import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/grants.ts'
-import { inTransaction } from '../db/sql.ts'
+
+import { inTransaction } from '../db/core/sql.ts'
+import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/nodes/grants.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'

@@ -1,8 +1,8 @@
 // The operator's switch: while it is on no round is credited. Payments are still followed, judged and minted; the contract's own
 // pause is up to the owner's wallet. Also the act that lets halted passes go on.
-import { clearHalt } from '../db/halts.ts'
-import { notifyLedgerChanged, readSetting, writeSetting } from '../db/settings.ts'
-import { inTransaction } from '../db/sql.ts'
+import { clearHalt } from '../db/blocks/halts.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import { notifyLedgerChanged, readSetting, writeSetting } from '../db/core/state.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'

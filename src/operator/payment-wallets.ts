@@ -1,7 +1,10 @@
 // The payments wallets as the operator changes them: what is previewed is what is entered. A new one is read for from the next block on and holds
 // a while later, so that no instance sells by it before all have it; the old one goes on being read until an act closes its books.
 import { orNull } from '../chain/faults.ts'
-import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks.ts'
+import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import { readBooks } from '../db/payments/wallet.ts'
 import {
   closeWallet,
   deleteWallet,
@@ -11,10 +14,7 @@ import {
   readPaymentWallets,
   readWalletHistory,
   type WalletRow,
-} from '../db/payment-wallets.ts'
-import { notifyLedgerChanged } from '../db/settings.ts'
-import { inTransaction, type Sql } from '../db/sql.ts'
-import { readBooks } from '../db/wallet.ts'
+} from '../db/sale/payment-wallets.ts'
 import {
   CHANGE_AHEAD_BLOCKS,
   CHANGE_AHEAD_SEC,

@@ -1,9 +1,16 @@
 // Payments as the operator reads them: what is held and why, and one payment with all its evidence.
-import { type DeskPayment, describePayments, listPayments, type PaymentKey, readDesk } from '../db/decisions.ts'
-import { isDust } from '../db/junk.ts'
-import { mayStillMint } from '../db/outbox.ts'
-import { lockWallet } from '../db/payments.ts'
-import type { Sql } from '../db/sql.ts'
+
+import type { Sql } from '../db/core/sql.ts'
+import {
+  type DeskPayment,
+  describePayments,
+  listPayments,
+  type PaymentKey,
+  readDesk,
+} from '../db/payments/decisions.ts'
+import { isDust } from '../db/payments/junk.ts'
+import { lockWallet } from '../db/payments/rows.ts'
+import { mayStillMint } from '../db/sends/outbox.ts'
 import type { HoldReason, IgnoreReason } from '../domain/payment.ts'
 import { PAYMENT_STATES } from '../domain/transitions.ts'
 import type { Hash } from '../domain/units.ts'

@@ -1,9 +1,9 @@
 // The stretch of blocks that a statement or an export is about. A time means the last block before it, so that periods that meet
 // share a boundary block: one month's closing figures are the next one's opening figures.
 import { ChainFault } from '../chain/faults.ts'
-import { readBlock, readCursor } from '../db/blocks.ts'
-import { lastStoredBlockBefore, type Place } from '../db/snapshot.ts'
-import type { Sql } from '../db/sql.ts'
+import { readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { lastStoredBlockBefore, type Place } from '../db/core/snapshot.ts'
+import type { Sql } from '../db/core/sql.ts'
 import type { ChainRead, FollowRules, RuledBy } from '../passes/context.ts'
 import { type OperatorRefusal, refuseAct } from './act.ts'
 import type { FieldReader } from './input.ts'

@@ -1,7 +1,8 @@
 // Ledger against chain: what the passes last found, and a full comparison on demand.
-import { readReconciliation } from '../db/reconciliation.ts'
-import { notifyLedgerChanged, writeSetting } from '../db/settings.ts'
-import { inTransaction } from '../db/sql.ts'
+
+import { inTransaction } from '../db/core/sql.ts'
+import { notifyLedgerChanged, writeSetting } from '../db/core/state.ts'
+import { readReconciliation } from '../db/reads/reconciliation.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
 import { type Verified, verifyLedger } from './verify.ts'

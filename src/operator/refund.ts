@@ -1,17 +1,18 @@
 // Records that the operator paid a payment back with a wallet of their own, and believes only the chain: a successful transfer in a
 // canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
 // the provider's trace proves. What is on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
-import { type DeskPayment, type PaymentKey, readDesk } from '../db/decisions.ts'
-import { type Decision, writeVerdict } from '../db/moves.ts'
-import { readPaymentWallets } from '../db/payment-wallets.ts'
-import { insertRefund } from '../db/refunds.ts'
-import { inTransaction } from '../db/sql.ts'
+
+import { inTransaction } from '../db/core/sql.ts'
+import { type DeskPayment, type PaymentKey, readDesk } from '../db/payments/decisions.ts'
+import { type Decision, writeVerdict } from '../db/payments/moves.ts'
+import { insertRefund } from '../db/payments/refunds.ts'
+import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import type { PaymentWallet } from '../domain/payment-wallets.ts'
 import type { RefundSafety } from '../domain/refunds.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address } from '../domain/units.ts'
+import { raiseAlarm } from '../follower/alarm.ts'
 import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { raiseAlarm } from '../passes/steps/alarm.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type Decided, recordDecision } from './decide.ts'
 import { type Mined, readMined } from './mined.ts'

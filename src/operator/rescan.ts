@@ -1,13 +1,13 @@
 // Reads blocks again and compares them with the ledger. Where they agree, nothing changes. Where entries are missing or too many,
 // the ledger goes back to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are
 // restored; pending work is settled by following. It never goes below the headers that are stored.
-import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks.ts'
-import { readHalt } from '../db/halts.ts'
-import { readWatching } from '../db/payment-wallets.ts'
-import { type Happening, happeningsOf, readHappenings } from '../db/rescan.ts'
-import { inTransaction } from '../db/sql.ts'
+import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { readHalt } from '../db/blocks/halts.ts'
+import { type Happening, happeningsOf, readHappenings } from '../db/blocks/rescan.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import { readWatching } from '../db/sale/payment-wallets.ts'
+import { rewindTo } from '../follower/rewind.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { rewindTo } from '../passes/steps/rewind.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 

@@ -1,7 +1,8 @@
 // The deny list: wallets whose payments the operator wants to see first, an exchange's for one. What comes from them is held
 // `senderDenied`, from the next payment that is judged on.
-import { allowSender, denySender, readDeniedSenders } from '../db/senders.ts'
-import { inTransaction, type Sql } from '../db/sql.ts'
+
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { allowSender, denySender, readDeniedSenders } from '../db/payments/deny-list.ts'
 import type { Address } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'

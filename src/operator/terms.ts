@@ -1,15 +1,23 @@
 // The credit terms as the operator enters them: what is previewed is what is entered. An entry holds from a time that no instance has come
 // to, so that nothing that is due is judged by it; what the contract's owner has to do for it is said as a transaction to sign.
-import { readBoundsNeeded } from '../chain/bounds.ts'
+
+import { type OwnerTransaction, ownerTransaction } from '../chain/factory/owner-calls.ts'
 import { orNull } from '../chain/faults.ts'
-import { type OwnerTransaction, ownerTransaction } from '../chain/owner-calls.ts'
 import type { ChainReader } from '../chain/port.ts'
-import { type Cursor, readCursor } from '../db/blocks.ts'
-import { readWindows } from '../db/owner-acts.ts'
-import { notifyLedgerChanged } from '../db/settings.ts'
-import { inTransaction, type Sql } from '../db/sql.ts'
-import { deleteTerms, insertTerms, lockTerms, readCreditTerms, readTermsHistory, type TermsRow } from '../db/terms.ts'
-import { readTierVersions } from '../db/tiers.ts'
+import { readBoundsNeeded } from '../chain/read/bounds.ts'
+import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import { readWindows } from '../db/nodes/owner-acts.ts'
+import {
+  deleteTerms,
+  insertTerms,
+  lockTerms,
+  readCreditTerms,
+  readTermsHistory,
+  type TermsRow,
+} from '../db/sale/terms.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, termsAt } from '../domain/credit.ts'
 import { type NotOwedWindow, windowCallNeeded } from '../domain/payouts.ts'
 import { earliestFrom, refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'

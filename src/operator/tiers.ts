@@ -1,13 +1,13 @@
 // The operator's tiers, with their prices, in versions that hold from a block on. A version is never changed. It holds from the
 // block after the chain's head at the earliest, so that payments already made are not judged by it. The next payments pass opens
 // the cohorts of a new tier.
-import { readCursor } from '../db/blocks.ts'
-import { readCohorts } from '../db/cohorts.ts'
-import { readWalletInForce } from '../db/payment-wallets.ts'
-import { notifyLedgerChanged } from '../db/settings.ts'
-import { inTransaction, type Sql } from '../db/sql.ts'
-import { readCreditTerms } from '../db/terms.ts'
-import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from '../db/tiers.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import { readCohorts } from '../db/nodes/cohorts.ts'
+import { readWalletInForce } from '../db/sale/payment-wallets.ts'
+import { readCreditTerms } from '../db/sale/terms.ts'
+import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from '../db/sale/tiers.ts'
 import { creditMaxWei } from '../domain/credit.ts'
 import {
   type FirstSaleTerms,

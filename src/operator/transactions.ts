@@ -1,7 +1,8 @@
 // The transactions of the minter and the distributor, and the rounds, as the operator pages through them.
-import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/nonce-ahead.ts'
-import { inTransaction } from '../db/sql.ts'
-import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/transactions.ts'
+
+import { inTransaction } from '../db/core/sql.ts'
+import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/nonce-ahead.ts'
+import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/sends/transactions.ts'
 import { STUCK_AFTER_BLOCKS, whyStuck } from '../domain/send.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'

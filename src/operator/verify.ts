@@ -2,11 +2,11 @@
 // whether the contract covers what it owes. Both sides stand still meanwhile, unless the chain takes that block back, so what differs is
 // drift. Changes nothing.
 import type { ContractReader } from '../chain/port.ts'
-import { type Cursor, readCursor } from '../db/blocks.ts'
-import { readCohorts } from '../db/cohorts.ts'
-import { readLedgerCounters, readNodes } from '../db/nodes.ts'
-import { inSnapshot } from '../db/snapshot.ts'
-import type { Sql } from '../db/sql.ts'
+import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
+import { inSnapshot } from '../db/core/snapshot.ts'
+import type { Sql } from '../db/core/sql.ts'
+import { readCohorts } from '../db/nodes/cohorts.ts'
+import { readLedgerCounters, readNodes } from '../db/nodes/nodes.ts'
 import { coverOf } from '../domain/cover.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../domain/drift.ts'
 import type { ChainRead, FactoryRead } from '../passes/context.ts'

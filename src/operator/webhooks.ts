@@ -1,7 +1,8 @@
 // The operator's acts and readings on webhooks: endpoints, deliveries and redelivery. Takes a URL and its secrets, and never
 // shows them again.
-import { notifyLedgerChanged } from '../db/settings.ts'
-import { inTransaction } from '../db/sql.ts'
+
+import { inTransaction } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
 import * as webhooks from '../db/webhooks.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks.ts'
 import type { LedgerDb } from '../passes/context.ts'

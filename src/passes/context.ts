@@ -1,8 +1,8 @@
 // The parts that passes, steps and acts work with. A function names in its signature just the parts that it uses; the composition root
 // builds them once (pass-context.ts), and no part changes after that.
 import type { AccountReader, ChainFacts, ChainReader, ContractReader, NodeHistory, Sender } from '../chain/port.ts'
-import type { LockName } from '../db/locks.ts'
-import type { Pool } from '../db/sql.ts'
+import type { LockName } from '../db/core/locks.ts'
+import type { Pool } from '../db/core/sql.ts'
 import type { FeeRules } from '../domain/fees.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'

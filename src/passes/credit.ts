@@ -1,15 +1,16 @@
 // The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays every turn that a cohort is owed, as
 // many as fit; the contract itself refuses a turn paid twice, early, or in another round's place.
 import type { Sender } from '../chain/port.ts'
-import { type Cursor, readBlock } from '../db/blocks.ts'
-import { readCohorts } from '../db/cohorts.ts'
-import { readPending } from '../db/outbox.ts'
-import { readSetting } from '../db/settings.ts'
-import { hasTerms } from '../db/terms.ts'
+import { type Cursor, readBlock } from '../db/blocks/blocks.ts'
+import { readSetting } from '../db/core/state.ts'
+import { readCohorts } from '../db/nodes/cohorts.ts'
+import { hasTerms } from '../db/sale/terms.ts'
+import { readPending } from '../db/sends/outbox.ts'
 import type { RoundPlan } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
+import { follow } from '../follower/follow.ts'
 import type {
   ChainRead,
   CreditRules,
@@ -27,7 +28,6 @@ import type {
 } from './context.ts'
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
-import { follow } from './steps/follow.ts'
 import { settledHeight } from './steps/judge.ts'
 import { type DueRound, planDueRound } from './steps/plan.ts'
 import { sendRound } from './steps/round.ts'

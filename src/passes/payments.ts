@@ -1,7 +1,10 @@
 // The payments pass: follow, reconcile now and then, audit the wallet, judge, settle, mint. Safe to kill at any instruction and to run
 // from any instance; what it did not finish the next run goes on with.
 import type { Sender } from '../chain/port.ts'
-import { countOpenPayments, releaseFromFormer } from '../db/payments.ts'
+import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
+import { auditWallet } from '../follower/balance-check.ts'
+import { follow } from '../follower/follow.ts'
+import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
   ChainRead,
   FactoryRead,
@@ -18,13 +21,10 @@ import type {
 } from './context.ts'
 import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
-import { auditWallet } from './steps/audit.ts'
 import { watchBudget } from './steps/budget.ts'
-import { follow } from './steps/follow.ts'
 import { watchFunds } from './steps/funds.ts'
 import { judge, settledHeight } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
-import { reconcileWhenDue } from './steps/reconcile.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
 import { type SenderRun, settleOutstanding } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'

@@ -1,9 +1,9 @@
 // Around every pass: one run at a time (in this process and across instances), a time budget, its outcome on record.
-import type { LockName } from '../db/locks.ts'
-import { passFinished, passStarted } from '../db/passes.ts'
+import type { LockName } from '../db/core/locks.ts'
+import { passFinished, passStarted } from '../db/core/passes.ts'
+import { HaltFault, raiseHalt } from '../follower/halt.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
-import { HaltFault, raiseHalt } from './steps/halt.ts'
 
 /** A run starts nothing new after this long, so that the next one, with fresh eyes, goes on where it stopped. */
 const BUDGET_MS = 20_000

@@ -1,7 +1,7 @@
 // Compares two ledgers that stand at the same block, row by row, in as little memory for a large ledger as for a small one.
 // Everything from the chain must be equal. The passes' decisions on payments that are not minted may turn out otherwise, and
 // are only reported.
-import type { Sql } from '../db/sql.ts'
+import type { Sql } from '../db/core/sql.ts'
 
 /** Rows fetched at once from each side. */
 const FETCH = 1_000

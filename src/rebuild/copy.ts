@@ -1,7 +1,8 @@
 // Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours.
 // Nothing else is ever copied; a rebuild that copied what it should prove would prove nothing.
-import { move } from '../db/moves.ts'
-import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
+
+import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
+import { move } from '../db/payments/moves.ts'
 
 /** The operator's own tables, with the columns that are theirs, and the prices of past hours. */
 const COPIED = {

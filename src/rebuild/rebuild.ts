@@ -1,12 +1,14 @@
 // Rebuilds a ledger from the chain alone, into a database of its own, and holds it against the current one. It never sends,
 // and never writes to the current ledger.
 import type { ChainFacts } from '../chain/port.ts'
-import { readCursor } from '../db/blocks.ts'
-import { readRecheck } from '../db/recheck.ts'
-import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/settings.ts'
-import { inSnapshot } from '../db/snapshot.ts'
-import { inTransaction, type Pool, type Sql } from '../db/sql.ts'
-import { readAllBooks } from '../db/wallet.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
+import { inSnapshot } from '../db/core/snapshot.ts'
+import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/core/state.ts'
+import { readRecheck } from '../db/payments/recheck.ts'
+import { readAllBooks } from '../db/payments/wallet.ts'
+import { auditWallet } from '../follower/balance-check.ts'
+import { follow } from '../follower/follow.ts'
 import { KnownError } from '../lib/errors.ts'
 import type {
   ChainRead,
@@ -20,8 +22,6 @@ import type {
   RunLimits,
   ServiceAccounts,
 } from '../passes/context.ts'
-import { auditWallet } from '../passes/steps/audit.ts'
-import { follow } from '../passes/steps/follow.ts'
 import { judge, settledHeight } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
 import { copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'

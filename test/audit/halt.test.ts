@@ -1,9 +1,9 @@
 // Where the chain is not the one the ledger followed, the passes halt: nothing is sent, nothing taken back, reads go on. A
 // provider's passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import { readFinalized } from '../../src/db/halts.ts'
-import { readHealth } from '../../src/db/reads.ts'
-import { claimIdentity } from '../../src/db/settings.ts'
+import { readFinalized } from '../../src/db/blocks/halts.ts'
+import { claimIdentity } from '../../src/db/core/state.ts'
+import { readHealth } from '../../src/db/reads/public.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { startTestChain } from '../support/anvil.ts'

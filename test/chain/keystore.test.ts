@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decryptKeystoreJson, encryptKeystoreJsonSync } from 'ethers'
-import { decryptKeystore, encryptKeystore, KeystoreError, keystoreAddress } from '../../src/chain/keystore.ts'
+import { decryptKeystore, encryptKeystore, KeystoreError, keystoreAddress } from '../../src/chain/send/keystore.ts'
 
 const KEY = '0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const ADDRESS = '0x008aeeda4d805471df9b2a5b0f38a0c3bcba786b'

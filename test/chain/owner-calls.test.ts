@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeFunctionData } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
-import { type OwnerCall, ownerTransaction } from '../../src/chain/owner-calls.ts'
+import { type OwnerCall, ownerTransaction } from '../../src/chain/factory/owner-calls.ts'
 import { address, hash } from '../../src/domain/units.ts'
 
 const FACTORY = address(`0x${'fa'.repeat(20)}`)

@@ -1,7 +1,7 @@
 // Bounded doing: never more at once than named, nobody forgotten, failures thrown.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mapBounded } from '../../src/chain/parallel.ts'
+import { mapBounded } from '../../src/chain/rpc/parallel.ts'
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 2))
 

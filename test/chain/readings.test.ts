@@ -1,8 +1,8 @@
 // Readings for the public: values from a real chain; null in time, whatever the provider does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createReadings } from '../../src/chain/readings.ts'
-import { createRpc } from '../../src/chain/rpc.ts'
+import { createReadings } from '../../src/chain/read/readings.ts'
+import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { FOREVER, oneTurn } from '../support/factory.ts'

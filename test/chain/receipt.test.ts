@@ -1,7 +1,7 @@
 // What a transaction cost, by its receipt: gas, and what rollups and blobs cost beside it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { receipt } from '../../src/chain/wire.ts'
+import { receipt } from '../../src/chain/rpc/wire.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 const feeOf = (more: object) =>

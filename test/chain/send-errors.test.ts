@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { classifyEstimateError, classifySendError } from '../../src/chain/send-errors.ts'
+import { classifyEstimateError, classifySendError } from '../../src/chain/send/send-errors.ts'
 import '../support/property.ts'
 
 const WORDS: Record<string, string[]> = {

@@ -1,12 +1,12 @@
 // A chain with the factory on it, and what a test of the chain side needs to act on both: calls by owners, minters and
 // strangers, mined when the test says so.
 import { type Abi, encodeFunctionData, parseAbi } from 'viem'
-import { deployDemoToken, deployFactory } from '../../src/chain/deploy.ts'
-import { factoryAbi } from '../../src/chain/factory.abi.ts'
+import { factoryAbi } from '../../src/chain/factory/abi.ts'
+import { deployDemoToken, deployFactory } from '../../src/chain/factory/deploy.ts'
 import type { FactoryCall, Sender, Watched } from '../../src/chain/port.ts'
-import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
-import { createSender } from '../../src/chain/sender.ts'
-import { localSigner } from '../../src/chain/signer.ts'
+import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
+import { createSender } from '../../src/chain/send/sender.ts'
+import { localSigner } from '../../src/chain/send/signer.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'

@@ -1,8 +1,8 @@
 // The followed headers.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertBlocks, readBlock } from '../../src/db/blocks.ts'
-import { connect } from '../../src/db/sql.ts'
+import { insertBlocks, readBlock } from '../../src/db/blocks/blocks.ts'
+import { connect } from '../../src/db/core/sql.ts'
 import type { Block } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'

@@ -1,9 +1,9 @@
 // The states of cohorts that are kept for taking blocks back, and the seeds of turns that are to be paid.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pruneCohortStates, readCohorts, rewindCohorts, writeCohorts } from '../../src/db/cohorts.ts'
-import { forgetSeedBlocks, readSeedBlock } from '../../src/db/seed-blocks.ts'
-import { connect } from '../../src/db/sql.ts'
+import { connect } from '../../src/db/core/sql.ts'
+import { pruneCohortStates, readCohorts, rewindCohorts, writeCohorts } from '../../src/db/nodes/cohorts.ts'
+import { forgetSeedBlocks, readSeedBlock } from '../../src/db/nodes/seed-blocks.ts'
 import type { LedgerCohort } from '../../src/domain/replay.ts'
 import { hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'

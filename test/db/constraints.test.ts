@@ -1,7 +1,7 @@
 // What the schema itself refuses, so that a bug in any pass fails loudly instead of writing it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type Pool, type Sql } from '../../src/db/sql.ts'
+import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
 const A = `0x${'a1'.repeat(20)}`

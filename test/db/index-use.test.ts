@@ -2,17 +2,23 @@
 // the rows it is about, by index. Counted by PostgreSQL itself, on a ledger of 5,000 nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { applyAttribution, detachOrphans } from '../../src/db/attributions.ts'
-import { deleteBlocksAbove, firstStoredBlockAt, insertBlocks, pruneBlocks, readBlock } from '../../src/db/blocks.ts'
-import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts } from '../../src/db/cohorts.ts'
-import { listPayments } from '../../src/db/decisions.ts'
-import * as nodes from '../../src/db/nodes.ts'
-import * as outbox from '../../src/db/outbox.ts'
-import * as payments from '../../src/db/payments.ts'
-import { hasOperatorVerdict, isReleased } from '../../src/db/recheck.ts'
-import { rewindRounds } from '../../src/db/rounds.ts'
-import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/seed-blocks.ts'
-import { connect, type Pool, type Sql } from '../../src/db/sql.ts'
+import {
+  deleteBlocksAbove,
+  firstStoredBlockAt,
+  insertBlocks,
+  pruneBlocks,
+  readBlock,
+} from '../../src/db/blocks/blocks.ts'
+import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts } from '../../src/db/nodes/cohorts.ts'
+import * as nodes from '../../src/db/nodes/nodes.ts'
+import { rewindRounds } from '../../src/db/nodes/rounds.ts'
+import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/nodes/seed-blocks.ts'
+import { applyAttribution, detachOrphans } from '../../src/db/payments/attributions.ts'
+import { listPayments } from '../../src/db/payments/decisions.ts'
+import { hasOperatorVerdict, isReleased } from '../../src/db/payments/recheck.ts'
+import * as payments from '../../src/db/payments/rows.ts'
+import * as outbox from '../../src/db/sends/outbox.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
 

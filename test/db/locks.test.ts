@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { withLock } from '../../src/db/locks.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { withLock } from '../../src/db/core/locks.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase

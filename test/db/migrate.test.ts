@@ -1,8 +1,8 @@
 // Migrations: each once, whoever starts and how many at once; never one that was changed; never in the way of a newer schema.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { FirstVersionError, isMigrated, migrate, readMigrations } from '../../src/db/migrate.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { FirstVersionError, isMigrated, migrate, readMigrations } from '../../src/db/core/migrate.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase

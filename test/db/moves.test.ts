@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { type Change, enter, move, writeVerdict } from '../../src/db/moves.ts'
-import { rewindPayments } from '../../src/db/payments.ts'
-import { connect, type Pool, type Sql } from '../../src/db/sql.ts'
+import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { type Change, enter, move, writeVerdict } from '../../src/db/payments/moves.ts'
+import { rewindPayments } from '../../src/db/payments/rows.ts'
 import {
   MOVES,
   type Move,
@@ -249,7 +249,7 @@ test('no other SQL changes a payment’s state, and every move of the table is m
     file,
     text: readFileSync(new URL(file, ROOT), 'utf8'),
   }))
-  const others = sources.filter(({ file }) => file !== 'src/db/moves.ts')
+  const others = sources.filter(({ file }) => file !== 'src/db/payments/moves.ts')
   assert.equal(others.length, sources.length - 1)
   for (const { file, text } of others) {
     assert.doesNotMatch(text, /(INSERT|MERGE)\s+INTO\s+(public\.)?payments\b/i, file)
@@ -257,7 +257,7 @@ test('no other SQL changes a payment’s state, and every move of the table is m
       assert.doesNotMatch(changed, /\bstate\b\s*[=,)]/i, `${file}: UPDATE payments${changed}`)
   }
   const callers = others.filter(({ file }) => file !== 'src/domain/transitions.ts').map(({ text }) => text)
-  const made = [...callers, readFileSync(new URL('src/db/moves.ts', ROOT), 'utf8')].join('\n')
+  const made = [...callers, readFileSync(new URL('src/db/payments/moves.ts', ROOT), 'utf8')].join('\n')
   for (const name of NAMES) assert.match(made, new RegExp(`'${name}'`), `${name} is made nowhere`)
 })
 

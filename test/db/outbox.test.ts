@@ -1,8 +1,8 @@
 // The outbox: whose intent a transaction settles.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertIntent, isLapsed, readPending, settleIntents } from '../../src/db/outbox.ts'
-import { connect } from '../../src/db/sql.ts'
+import { connect } from '../../src/db/core/sql.ts'
+import { insertIntent, isLapsed, readPending, settleIntents } from '../../src/db/sends/outbox.ts'
 import { address, hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
 

@@ -65,7 +65,7 @@ test('draws each reference between tables, and no other', () => {
 })
 
 test('draws the states of a send, and each function that changes one', () => {
-  const source = readFileSync(join(ROOT, 'src/db/outbox.ts'), 'utf8')
+  const source = readFileSync(join(ROOT, 'src/db/sends/outbox.ts'), 'utf8')
   const functions = source
     .split(/^export (?=async function)/m)
     .slice(1)

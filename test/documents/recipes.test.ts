@@ -80,7 +80,7 @@ function reasonsOfApi(): string[] {
 }
 
 test('a setting is read by a file of src/config, and described', () => {
-  const files = globSync(['src/config/*.ts', 'src/config.ts'], { cwd: ROOT }).filter(
+  const files = globSync(['src/config/*.ts', 'src/config/load.ts'], { cwd: ROOT }).filter(
     (path) => !/(names|table)\.ts$/.test(path),
   )
   const reading = files
@@ -109,8 +109,12 @@ describe('a step of a pass has its row in docs/ARCHITECTURE.md:', () => {
         new RegExp(`^The \\*\\*${pass}\\*\\* pass:\\n\\n((?:\\|.*\\n)+)`, 'm').exec(
           readPage('docs/ARCHITECTURE.md').text,
         ) ?? []
-      const onPage = [...rows.matchAll(/^\| `(\w+)` \| `([\w.-]+)` \|/gm)].map(([, name, file]) => `${name} of ${file}`)
-      const imports = read(`src/passes/${pass}.ts`).matchAll(/^import \{([^}]+)\} from '\.\/steps\/([\w.-]+)'/gm)
+      const onPage = [...rows.matchAll(/^\| `(\w+)` \| `([\w./-]+)` \|/gm)].map(
+        ([, name, file]) => `${name} of ${file}`,
+      )
+      const imports = read(`src/passes/${pass}.ts`).matchAll(
+        /^import \{([^}]+)\} from '(?:\.\/|\.\.\/)((?:steps|follower)\/[\w.-]+)'/gm,
+      )
       const inCode = [...imports].flatMap(([, names = '', file]) =>
         names
           .split(',')

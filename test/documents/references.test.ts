@@ -133,7 +133,7 @@ const OTHER_VARIABLES = new Set([
   'NODE_OPTIONS',
   ...globSync(
     [
-      'src/cli/*.ts',
+      'src/cli/**/*.ts',
       'src/domain/*.ts',
       'scripts/**/*.ts',
       'bench/**/*.ts',

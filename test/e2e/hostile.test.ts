@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 
 /** For the service and its embedded parts: a hard limit, which Node cannot raise. */
 const FILES_MAX = 700
-/** As src/http/connections.ts keeps it. */
+/** As src/http/edge/connections.ts keeps it. */
 const RESERVED = 256
 const STRANGERS = 12
 const CONNECTIONS_EACH = 100

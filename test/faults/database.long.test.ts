@@ -2,7 +2,7 @@
 // of a pass, an old backup restored. What was stored counts, and what was not is found again on chain.
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { connect } from '../../src/db/sql.ts'
+import { connect } from '../../src/db/core/sql.ts'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SEND } from '../support/fault-proxy.ts'

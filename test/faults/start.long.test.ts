@@ -2,9 +2,9 @@
 // ledger is served meanwhile; a definite no ends the start with what to do.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { migrateWhenUp, StartError } from '../../src/boot/preflight.ts'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { migrateWhenUp, StartError } from '../../src/settle.ts'
 import type { Fault } from '../support/faults/names.ts'
 import { SERVER_VARIABLE } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'

@@ -2,7 +2,7 @@
 // round to come, ledger against chain, and the settings with their secrets masked.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { claimIdentity } from '../../src/db/settings.ts'
+import { claimIdentity } from '../../src/db/core/state.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC } from '../support/world.ts'

@@ -1,7 +1,7 @@
 // Whose request it is: the socket's address, or the nearest hop behind proxies of ours, and nothing a caller made up.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientFinder } from '../../src/http/client-address.ts'
+import { clientFinder } from '../../src/http/edge/client-address.ts'
 
 const direct = clientFinder([])
 const behind = clientFinder(['10.0.0.0/8', '192.168.1.1', 'fd00::/8', '2001:db8:ffff::/48', '2001:db8::9'])

@@ -1,7 +1,7 @@
 // The routes' way to a database that is away: nobody waits for it, and everybody is told why.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect, isDatabaseDown } from '../../src/db/sql.ts'
+import { connect, isDatabaseDown } from '../../src/db/core/sql.ts'
 import { ledgerOf } from '../../src/http/ledger.ts'
 import { refusalOfFault } from '../../src/http/refusals.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Limits } from '../../src/http/limits.ts'
+import { Limits } from '../../src/http/edge/limits.ts'
 import type { Call } from '../../src/http/route.ts'
 import { door, labelOf, nowhereElse } from '../../src/http/routes/admin/door.ts'
 import type { Tools } from '../../src/http/tools.ts'

@@ -1,7 +1,7 @@
 // Rate limits: windows, counters that nobody can reset or exhaust, and what callers see of them, behind proxies as well.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { Limits } from '../../src/http/limits.ts'
+import { Limits } from '../../src/http/edge/limits.ts'
 import { type AskOptions, type Service, startService } from '../support/http.ts'
 
 const MINUTE_MS = 60_000

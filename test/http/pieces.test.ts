@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { PIECE_BYTES, piecesOf } from '../../src/http/pieces.ts'
+import { PIECE_BYTES, piecesOf } from '../../src/http/edge/pieces.ts'
 
 test('large bodies are handed over a few pieces a turn, of all connections together, each in its turn and whole', async () => {
   const bodies = Array.from({ length: 50 }, (_, i) => Buffer.alloc(PIECE_BYTES * 3 + 5, i))

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Readings } from '../../src/chain/port.ts'
-import { noteSigned, noteUnsigned } from '../../src/db/signers.ts'
-import { connect } from '../../src/db/sql.ts'
+import { connect } from '../../src/db/core/sql.ts'
+import { noteSigned, noteUnsigned } from '../../src/db/sends/signers.ts'
 import { wei } from '../../src/domain/units.ts'
 import { PAYMENT_ADDRESS, type Service, START_MS, startService } from '../support/http.ts'
 import {

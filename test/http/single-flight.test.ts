@@ -1,8 +1,8 @@
-// How many do an expensive thing at a time, and who shares a result (src/http/single-flight.ts).
+// How many do an expensive thing at a time, and who shares a result (src/http/edge/single-flight.ts).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { SingleFlight } from '../../src/http/single-flight.ts'
+import { SingleFlight } from '../../src/http/edge/single-flight.ts'
 
 const flightsOf = (options: {
   concurrencyMax: number

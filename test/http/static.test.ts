@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import { createRequire } from 'node:module'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { Asset } from '../../src/http/assets.ts'
+import { Asset } from '../../src/http/edge/assets.ts'
 import { type Service, startService } from '../support/http.ts'
 import { exchange } from '../support/http-raw.ts'
 

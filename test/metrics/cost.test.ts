@@ -1,8 +1,8 @@
 // A scrape costs the same whatever the ledger holds: nothing that grows with it is read from end to end.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readLedgerFigures } from '../../src/db/metrics.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /** What grows with the ledger; the other tables are as small as the operator's terms. */

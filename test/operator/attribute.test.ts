@@ -2,9 +2,9 @@
 // minted to that sender. It stays right through a reorganisation and in a rebuilt ledger.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { readBlock, readCursor } from '../../src/db/blocks.ts'
-import { connect } from '../../src/db/sql.ts'
-import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
+import { connect } from '../../src/db/core/sql.ts'
+import { rewindTo } from '../../src/follower/rewind.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { FORWARD, forwardTo, payInside, putForwarder } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'

@@ -2,8 +2,8 @@
 // mistaken for whole when they are not.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { readStats } from '../../src/db/reads.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { readStats } from '../../src/db/reads/public.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
 import { csvLine } from '../../src/operator/csv.ts'
 import { type ExportFile, exportLedger, exportOwner } from '../../src/operator/exports.ts'
@@ -315,7 +315,7 @@ describe("an owner's export", () => {
 })
 
 it('reads the credits in the order of an index: nothing is sorted, and no large table is read through for a period', async () => {
-  const { EXPORT_FORMS } = await import('../../src/db/exports.ts')
+  const { EXPORT_FORMS } = await import('../../src/db/reads/exports.ts')
   const plan = async (kind: 'credits' | 'payments' | 'withdrawals', blocks: { after: number; upTo: number } | null) => {
     const rows = await pool`EXPLAIN ${EXPORT_FORMS[kind].select(pool, blocks)}`
     return rows.map((row) => row['QUERY PLAN']).join('\n')

@@ -2,7 +2,7 @@
 // a wallet of his own, which only the chain proves.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { operatorDeps } from '../../src/app.ts'
+import { operatorDeps } from '../../src/boot/app.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { refundPayment } from '../../src/operator/refund.ts'

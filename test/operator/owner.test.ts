@@ -1,7 +1,7 @@
 // Previews of the owner's transactions, each carried out as it is printed: what stands afterwards is what the preview said.
 import assert from 'node:assert/strict'
-import { createGovernanceReader } from '../../src/chain/governance.ts'
 import type { OwnersPowers } from '../../src/chain/port.ts'
+import { createGovernanceReader } from '../../src/chain/read/governance.ts'
 import { type Address, type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import {

@@ -2,8 +2,8 @@
 // list, pause and the log of his acts, all made over HTTP, and mints nothing that he had settled.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { raiseRecheck, readRecheck } from '../../src/db/recheck.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { raiseRecheck, readRecheck } from '../../src/db/payments/recheck.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'

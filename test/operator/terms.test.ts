@@ -2,9 +2,9 @@
 // with the transaction that the contract's owner has to send; and what a start of an instance may and may not do to them.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { connect } from '../../src/db/sql.ts'
-import { readCreditTerms } from '../../src/db/terms.ts'
-import { StartError } from '../../src/settle.ts'
+import { StartError } from '../../src/boot/preflight.ts'
+import { connect } from '../../src/db/core/sql.ts'
+import { readCreditTerms } from '../../src/db/sale/terms.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'

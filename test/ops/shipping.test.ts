@@ -86,7 +86,7 @@ test('every setting that a file names exists, and every secret is read from a fi
 })
 
 test('the grace that each gives to a stop is longer than the stop', () => {
-  const stopSec = Number(/STOP_MS = (\d+)_000/.exec(read('src/cli/start.ts'))?.[1])
+  const stopSec = Number(/STOP_MS = (\d+)_000/.exec(read('src/cli/service/start.ts'))?.[1])
   const waits = [
     /TimeoutStopSec=(\d+)/.exec(read('ops/systemd/node-ledger.service')),
     /terminationGracePeriodSeconds: (\d+)/.exec(read('ops/kubernetes/ledger.yaml')),

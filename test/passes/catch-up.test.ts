@@ -1,9 +1,9 @@
 // Turns that were missed: caught up in few rounds, to the wei; skipped where the contract's owner has said that they are not owed; and paid
 // without the cohort that the ledger has wrong. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import { readDistributions, readTurns } from '../../src/db/reads.ts'
-import { inTransaction } from '../../src/db/sql.ts'
-import { insertTerms, readCreditTerms } from '../../src/db/terms.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import { readDistributions, readTurns } from '../../src/db/reads/public.ts'
+import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import { wei } from '../../src/domain/units.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'

@@ -1,8 +1,8 @@
 // Rounds: when none is sent and why, what one holds, what each turn pays, and that a turn missed is a turn still owed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { inTransaction } from '../../src/db/sql.ts'
-import { insertTerms } from '../../src/db/terms.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import { insertTerms } from '../../src/db/sale/terms.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'

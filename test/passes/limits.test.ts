@@ -2,7 +2,7 @@
 // budget, the distributor's bounds, the end of a call's time. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import type { Sender } from '../../src/chain/port.ts'
-import { readCursor } from '../../src/db/blocks.ts'
+import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan.ts'
 import { worldTest } from '../support/in-world.ts'

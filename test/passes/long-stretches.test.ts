@@ -1,7 +1,7 @@
 // What only long stretches bring: reorganisations of hundreds of blocks, and what has to be known of blocks that far behind.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readCohorts } from '../../src/db/cohorts.ts'
+import { readCohorts } from '../../src/db/nodes/cohorts.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, paymentOf, startWorld } from '../support/world.ts'
 

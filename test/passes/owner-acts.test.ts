@@ -2,10 +2,10 @@
 // back with its block. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
-import { readBlock, readCursor } from '../../src/db/blocks.ts'
-import { readNode } from '../../src/db/reads.ts'
+import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
+import { readNode } from '../../src/db/reads/public.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
-import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { rewindTo } from '../../src/follower/rewind.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'

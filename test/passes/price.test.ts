@@ -1,9 +1,9 @@
 // The price history: the first price of an hour is kept, asked for once where nobody looks, and an hour without a quote stays without.
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { recordHour } from '../../src/passes/price.ts'
+import { recordHour } from '../../src/requests/price.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase

@@ -1,8 +1,8 @@
 // The ledger is a projection: followed again from nothing, in other ranges and with all of it past, the same comes out.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertFirstWallet } from '../../src/db/payment-wallets.ts'
-import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/sql.ts'
+import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
+import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import { wei } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { createDatabase } from '../support/postgres.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
-import { readRecheck } from '../../src/db/recheck.ts'
+import { readRecheck } from '../../src/db/payments/recheck.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
 import { FORWARD, payInside } from '../support/forwarder.ts'

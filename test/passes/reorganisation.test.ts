@@ -1,9 +1,9 @@
 // Blocks taken back: what they brought goes with them, what is put into others is done once, and our own transactions are
 // sent again. Each test has a world of its own, since it breaks it.
 import assert from 'node:assert/strict'
-import { readBlock, readCursor } from '../../src/db/blocks.ts'
+import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { rewindTo } from '../../src/follower/rewind.ts'
 import { FOREVER } from '../support/factory.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'

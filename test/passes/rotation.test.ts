@@ -2,9 +2,9 @@
 // where an instance without it followed the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createChainReader } from '../../src/chain/follow.ts'
-import { createSender } from '../../src/chain/sender.ts'
-import { localSigner } from '../../src/chain/signer.ts'
+import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createSender } from '../../src/chain/send/sender.ts'
+import { localSigner } from '../../src/chain/send/signer.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'

@@ -2,8 +2,8 @@
 // are minted all the same, into one cohort an interval; and what is owed is paid once it can be.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inTransaction } from '../../src/db/sql.ts'
-import { insertTerms, readCreditTerms } from '../../src/db/terms.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, SLOT_SEC, startWorld, type World } from '../support/world.ts'
 

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainNode } from '../../src/chain/port.ts'
-import { type Cursor, writeCursor } from '../../src/db/blocks.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { type Cursor, writeCursor } from '../../src/db/blocks/blocks.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
+import { reconcileWindow } from '../../src/follower/reconcile.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { reconcileWindow } from '../../src/passes/steps/reconcile.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 const NODES = 200_000

@@ -1,7 +1,7 @@
 // Every instance hears of what a pass changes: what it answers from memory is read anew from then on.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 let world: World

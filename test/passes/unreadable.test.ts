@@ -1,7 +1,7 @@
 // Holdings that cannot be read keep no other wallet from being judged in the same run, and are asked for more and more seldom.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readCursor } from '../../src/db/blocks.ts'
+import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { judge } from '../../src/passes/steps/judge.ts'
 import { checkInvariants } from '../support/invariants.ts'

@@ -1,8 +1,8 @@
 // Reorganisations that reach across a change of the payments wallet: what each wallet's blocks are read for holds for those that take their
 // place. Each test has a world of its own, since it breaks it.
 import assert from 'node:assert/strict'
-import { operatorDeps } from '../../src/app.ts'
-import { readWalletHistory } from '../../src/db/payment-wallets.ts'
+import { operatorDeps } from '../../src/boot/app.ts'
+import { readWalletHistory } from '../../src/db/sale/payment-wallets.ts'
 import type { Address } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { changeWallet, closeBooks } from '../../src/operator/payment-wallets.ts'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
-import { readBlock, readCursor } from '../../src/db/blocks.ts'
-import { rewindTo } from '../../src/passes/steps/rewind.ts'
+import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
+import { rewindTo } from '../../src/follower/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi, startWorld, type World } from '../support/world.ts'
 

@@ -1,8 +1,8 @@
 // A year in which no round was paid, caught up with afterwards: what it takes, and what each node has then, by the chain's own headers.
 import assert from 'node:assert/strict'
 import { turnDigest } from '../../src/chain/digest.ts'
-import { mapBounded } from '../../src/chain/parallel.ts'
-import { connect, jsonRows } from '../../src/db/sql.ts'
+import { mapBounded } from '../../src/chain/rpc/parallel.ts'
+import { connect, jsonRows } from '../../src/db/core/sql.ts'
 import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { verifyLedger } from '../../src/operator/verify.ts'

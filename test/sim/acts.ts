@@ -2,9 +2,9 @@
 // money runs short. Each act is drawn with its details from the seed and written into its log.
 import { encodeFunctionData, type Hex } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
-import { demoTokenAbi } from '../../src/chain/factory.abi.ts'
-import { inTransaction } from '../../src/db/sql.ts'
-import { insertTierVersion, readTierVersions } from '../../src/db/tiers.ts'
+import { demoTokenAbi } from '../../src/chain/factory/abi.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import { insertTierVersion, readTierVersions } from '../../src/db/sale/tiers.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { ETHER } from '../support/world.ts'
 import { hex, type Play, runPass, startInstance } from './play.ts'

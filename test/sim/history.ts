@@ -2,7 +2,7 @@
 // can share: hashes become names, times count from the beginning, fees are added back. It knows nothing of which chain it is on.
 import { encodeFunctionData, type Hex, keccak256, toHex } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
-import { demoTokenAbi } from '../../src/chain/factory.abi.ts'
+import { demoTokenAbi } from '../../src/chain/factory/abi.ts'
 import { type Address, address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
 import type { TestChain } from '../support/anvil.ts'
 import { FOREVER } from '../support/factory.ts'

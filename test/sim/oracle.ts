@@ -3,8 +3,8 @@
 // in vain (I12); that a reading which fails is never a number (I13).
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
-import { createReadings } from '../../src/chain/readings.ts'
-import { readSignerTroubles } from '../../src/db/signers.ts'
+import { createReadings } from '../../src/chain/read/readings.ts'
+import { readSignerTroubles } from '../../src/db/sends/signers.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { FAULTS } from '../support/faults/names.ts'

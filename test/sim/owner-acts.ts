@@ -1,8 +1,8 @@
 // What the contract's owner does between two blocks: windows of turns not owed, with the terms that go with them, budgets, bounds and
 // expulsions; and blocks that come so late that what was signed has ended. Drawn from dice of its own, so that the rest of a seed is what it
 // would be without.
-import { inTransaction } from '../../src/db/sql.ts'
-import { insertTerms, readCreditTerms } from '../../src/db/terms.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
+import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import { NO_END, type NotOwedWindow, windowCallNeeded } from '../../src/domain/payouts.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { ROOMY_SETUP } from '../support/factory.ts'

@@ -1,8 +1,8 @@
 // Plays a seed from its first block to rest, and many seeds one after the other. Everything that is drawn comes from the
 // seed; what a seed did is in its log, which is shown when it fails.
 import assert from 'node:assert/strict'
-import { clearHalt, readHalt } from '../../src/db/halts.ts'
-import { isDatabaseDown } from '../../src/db/sql.ts'
+import { clearHalt, readHalt } from '../../src/db/blocks/halts.ts'
+import { isDatabaseDown } from '../../src/db/core/sql.ts'
 import { FAILPOINTS } from '../../src/lib/failpoint.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'

@@ -2,10 +2,10 @@
 // for the ledger and one for rebuilding it. Setting back is deleting rows and copying those of the beginning again, which takes
 // a small part of the time of a new database.
 import { keccak256 } from 'viem'
-import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
-import type { LockName } from '../../src/db/locks.ts'
-import { claimIdentity } from '../../src/db/settings.ts'
-import { connect, type Pool } from '../../src/db/sql.ts'
+import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
+import type { LockName } from '../../src/db/core/locks.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
+import { claimIdentity } from '../../src/db/core/state.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Lock } from '../../src/passes/context.ts'

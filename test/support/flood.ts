@@ -1,6 +1,6 @@
 // Floods a payments wallet: transfers by the thousand, spread over blocks, from one stranger.
 import assert from 'node:assert/strict'
-import type { Pool } from '../../src/db/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import type { World } from './world.ts'
 
 /** The stranger's account. */

@@ -1,6 +1,6 @@
 // A small ledger written by hand, for tests of the HTTP surface: what the follower would have written, row by row, under
 // the schema's own constraints and triggers.
-import { jsonRows, type Pool } from '../../src/db/sql.ts'
+import { jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 
 /** A made-up but well-formed hash: the same for the same words. */

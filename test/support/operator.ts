@@ -1,6 +1,6 @@
 // An operator's desk for tests: a whole ledger on real parts (world.ts), and the service's HTTP surface on it, asked with an
 // admin key.
-import { operatorDeps } from '../../src/app.ts'
+import { operatorDeps } from '../../src/boot/app.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { type AskOptions, type Overrides, type Service, startService } from './http.ts'
 import { type Answer, assertAsked } from './http-contract.ts'

@@ -2,8 +2,8 @@
 // emptied. The test runner starts the server and names it in the environment; a test file that is run by itself starts its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { migrate } from '../../src/db/migrate.ts'
-import type { Pool } from '../../src/db/sql.ts'
+import { migrate } from '../../src/db/core/migrate.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from './temporary.ts'

@@ -1,8 +1,8 @@
 // A start of an instance on a world's chain, as far as its checks of settings, chain and ledger.
 import assert from 'node:assert/strict'
-import { loadConfig } from '../../src/config.ts'
-import { attachChain } from '../../src/parts.ts'
-import { chainPreflight, openLedgerChain } from '../../src/settle.ts'
+import { attachChain } from '../../src/boot/parts.ts'
+import { chainPreflight, openLedgerChain } from '../../src/boot/preflight.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { worldEnv } from './cli.ts'
 import type { World } from './world.ts'
 

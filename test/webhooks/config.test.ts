@@ -1,7 +1,7 @@
 // The settings of webhooks: what is refused, in words that say what to do and never with the secret in them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigError, describeConfig, loadConfig } from '../../src/config.ts'
+import { ConfigError, describeConfig, loadConfig } from '../../src/config/load.ts'
 import { SECRET, SECRET_BEFORE } from './receiver.ts'
 
 const noFile = () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { readCursor } from '../../src/db/blocks.ts'
+import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { addEndpoint, endpointName, listDeliveries, removeEndpoint, takeDeliveries } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { enableWebhook, redeliver } from '../../src/operator/webhooks.ts'

@@ -15,14 +15,14 @@ export const BOOKS: readonly Command[] = [
     summary: 'list the rounds, newest first, with what they credited and cost',
     options: PAGE,
     examples: ['node-ledger rounds list'],
-    load: async () => (await import('../rounds.ts')).list,
+    load: async () => (await import('../books/rounds.ts')).list,
   },
   {
     name: 'rounds preview',
     group: 'books',
     summary: 'say what a credit pass would pay now, what stands in its way, and what the next day will cost',
     examples: ['node-ledger rounds preview'],
-    load: async () => (await import('../rounds.ts')).preview,
+    load: async () => (await import('../books/rounds.ts')).preview,
   },
   {
     name: 'transactions list',
@@ -34,7 +34,7 @@ export const BOOKS: readonly Command[] = [
       ...PAGE,
     },
     examples: ['node-ledger transactions list --status reverted', 'node-ledger transactions list --limit 5 --json'],
-    load: async () => (await import('../transactions.ts')).list,
+    load: async () => (await import('../desk/transactions.ts')).list,
   },
   {
     name: 'transactions stuck',
@@ -47,7 +47,7 @@ A transaction is listed once it is in no block after 12. Why: "nonce", its sende
 time is over, and the next run takes its nonce for nothing and sends what it was for again; "fee", blocks ask for more than it offers, which
 is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not take it, and say why; "waiting", they have it.`,
     examples: ['node-ledger transactions stuck'],
-    load: async () => (await import('../transactions.ts')).stuck,
+    load: async () => (await import('../desk/transactions.ts')).stuck,
   },
   {
     name: 'transactions free',
@@ -57,7 +57,7 @@ is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not tak
     args: [{ name: 'sender', help: 'the account, as "transactions stuck" lists it' }],
     options: { reason: { value: 'text', help: 'for the audit log' } },
     examples: ['node-ledger transactions free <address>'],
-    load: async () => (await import('../transactions.ts')).free,
+    load: async () => (await import('../desk/transactions.ts')).free,
   },
   {
     name: 'export',
@@ -82,7 +82,7 @@ credited and withdrew, with the price of the hour where it is known. With --json
       'node-ledger export owner --address <address>',
       'node-ledger export credits --json',
     ],
-    load: async () => (await import('../export.ts')).exportRows,
+    load: async () => (await import('../books/export.ts')).exportRows,
   },
   {
     name: 'statement',
@@ -93,7 +93,7 @@ credited and withdrew, with the price of the hour where it is known. With --json
 not be read.`,
     options: { ...PERIOD, csv: { help: 'print it as CSV' } },
     examples: ['node-ledger statement --month <month>', 'node-ledger statement --json', 'node-ledger statement --csv'],
-    load: async () => (await import('../statement.ts')).statement,
+    load: async () => (await import('../books/statement.ts')).statement,
   },
   {
     name: 'audit list',
@@ -106,6 +106,6 @@ not be read.`,
       ...PAGE,
     },
     examples: ['node-ledger audit list --limit 20', 'node-ledger audit list --action released --json'],
-    load: async () => (await import('../audit.ts')).list,
+    load: async () => (await import('../books/audit.ts')).list,
   },
 ]

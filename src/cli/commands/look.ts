@@ -11,7 +11,7 @@ export const LOOK: readonly Command[] = [
 itself, whatever else is down. Exit code 0 when nothing is worse than a warning, 1 when something is wrong, 3 when nothing is known to
 be wrong but not everything could be looked at.`,
     examples: ['node-ledger doctor', 'node-ledger doctor --json'],
-    load: async () => (await import('../doctor.ts')).doctor,
+    load: async () => (await import('../doctor/doctor.ts')).doctor,
   },
   {
     name: 'verify',
@@ -20,7 +20,7 @@ be wrong but not everything could be looked at.`,
     details:
       'Exit code 0 when they are equal, 1 when they differ or the contract holds less than it owes, 3 when they could not be compared.',
     examples: ['node-ledger verify', 'node-ledger verify --json'],
-    load: async () => (await import('../verify.ts')).verify,
+    load: async () => (await import('../books/verify.ts')).verify,
   },
   {
     name: 'rescan',
@@ -34,7 +34,7 @@ be wrong but not everything could be looked at.`,
       ...YES,
     },
     examples: ['node-ledger rescan --from-block <block> --yes'],
-    load: async () => (await import('../rescan.ts')).rescanBlocks,
+    load: async () => (await import('../service/rescan.ts')).rescanBlocks,
   },
   {
     name: 'rebuild',
@@ -44,6 +44,6 @@ be wrong but not everything could be looked at.`,
 that must be equal. The database may also be named by REBUILD_DATABASE_URL, which other users of the machine cannot see.`,
     options: { into: { value: 'url', help: 'an empty PostgreSQL database' } },
     examples: ['node-ledger rebuild --into <url>'],
-    load: async () => (await import('../rebuild.ts')).rebuildLedger,
+    load: async () => (await import('../service/rebuild.ts')).rebuildLedger,
   },
 ]

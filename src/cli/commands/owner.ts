@@ -15,7 +15,7 @@ export const OWNER: readonly Command[] = [
     group: 'owner',
     summary: "show the contract's owner, the two keys and what the owner lets them do",
     examples: ['node-ledger owner show', 'node-ledger owner show --json'],
-    load: async () => (await import('../owner.ts')).show,
+    load: async () => (await import('../desk/owner.ts')).show,
   },
   {
     name: 'owner refill-minter',
@@ -32,7 +32,7 @@ export const OWNER: readonly Command[] = [
       'cohorts-most': { value: 'n', help: 'the same for cohorts' },
     },
     examples: ['node-ledger owner refill-minter --nodes 500', 'node-ledger owner refill-minter --cohorts 100 --json'],
-    load: async () => (await import('../owner.ts')).refillMinter,
+    load: async () => (await import('../desk/owner.ts')).refillMinter,
   },
   {
     name: 'owner set-minter',
@@ -45,7 +45,7 @@ export const OWNER: readonly Command[] = [
       cohorts: { value: 'n', help: 'cohorts it may open', required: true },
     },
     examples: ['node-ledger owner set-minter <address> --nodes 500 --cohorts 100'],
-    load: async () => (await import('../owner.ts')).setMinter,
+    load: async () => (await import('../desk/owner.ts')).setMinter,
   },
   {
     name: 'owner set-distributor',
@@ -55,7 +55,7 @@ export const OWNER: readonly Command[] = [
     args: [{ name: 'address', help: 'the account of the new key' }],
     options: BOUNDS,
     examples: ['node-ledger owner set-distributor <address> --floor-gwei 0 --ceiling-gwei 10000000'],
-    load: async () => (await import('../owner.ts')).setDistributor,
+    load: async () => (await import('../desk/owner.ts')).setDistributor,
   },
   {
     name: 'owner set-bounds',
@@ -64,7 +64,7 @@ export const OWNER: readonly Command[] = [
     details: SIGNED_ELSEWHERE,
     options: BOUNDS,
     examples: ['node-ledger owner set-bounds --floor-gwei 0 --ceiling-gwei 10000000'],
-    load: async () => (await import('../owner.ts')).setBounds,
+    load: async () => (await import('../desk/owner.ts')).setBounds,
   },
   {
     name: 'owner expel',
@@ -75,7 +75,7 @@ named a second time with --again: expelling takes what somebody paid for, or was
     args: [{ name: 'refs', help: 'the refs of the nodes, with commas between them; "nodes unpaid" lists them' }],
     options: { again: { value: 'refs', help: 'those of them that have a payment or a grant, named a second time' } },
     examples: ['node-ledger owner expel <ref>'],
-    load: async () => (await import('../owner.ts')).expel,
+    load: async () => (await import('../desk/owner.ts')).expel,
   },
   {
     name: 'owner pause',
@@ -83,7 +83,7 @@ named a second time with --again: expelling takes what somebody paid for, or was
     summary: 'preview the transaction that stops opening, minting and crediting on the contract',
     details: SIGNED_ELSEWHERE,
     examples: ['node-ledger owner pause'],
-    load: async () => (await import('../owner.ts')).pause,
+    load: async () => (await import('../desk/owner.ts')).pause,
   },
   {
     name: 'owner unpause',
@@ -91,6 +91,6 @@ named a second time with --again: expelling takes what somebody paid for, or was
     summary: 'preview the transaction that ends that',
     details: SIGNED_ELSEWHERE,
     examples: ['node-ledger owner unpause'],
-    load: async () => (await import('../owner.ts')).unpause,
+    load: async () => (await import('../desk/owner.ts')).unpause,
   },
 ]

@@ -18,7 +18,7 @@ export const PAYMENTS: readonly Command[] = [
       ...PAGE,
     },
     examples: ['node-ledger payments list --status held', 'node-ledger payments list --limit 10 --json'],
-    load: async () => (await import('../payments.ts')).list,
+    load: async () => (await import('../desk/payments.ts')).list,
   },
   {
     name: 'payments show',
@@ -26,7 +26,7 @@ export const PAYMENTS: readonly Command[] = [
     summary: 'show a payment with all that is known of it: verdicts and their evidence, refund, mint',
     args: [PAYMENT],
     examples: ['node-ledger payments show <hash>'],
-    load: async () => (await import('../payments.ts')).show,
+    load: async () => (await import('../desk/payments.ts')).show,
   },
   {
     name: 'payments claim',
@@ -34,7 +34,7 @@ export const PAYMENTS: readonly Command[] = [
     summary: "follow to a payment's block and judge it now, as its buyer's claim does",
     args: [{ name: 'hash', help: 'the transaction' }],
     examples: ['node-ledger payments claim <hash>'],
-    load: async () => (await import('../payments.ts')).claim,
+    load: async () => (await import('../desk/payments.ts')).claim,
   },
   {
     name: 'payments release',
@@ -47,7 +47,7 @@ export const PAYMENTS: readonly Command[] = [
       ...YES,
     },
     examples: ['node-ledger payments release <hash> --tier-id basic --reason "agreed by mail" --yes'],
-    load: async () => (await import('../payments.ts')).release,
+    load: async () => (await import('../desk/payments.ts')).release,
   },
   {
     name: 'payments attribute',
@@ -63,7 +63,7 @@ on, and the payment can be released to it.`,
       ...YES,
     },
     examples: ['node-ledger payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
-    load: async () => (await import('../payments.ts')).attribute,
+    load: async () => (await import('../desk/payments.ts')).attribute,
   },
   {
     name: 'payments dismiss',
@@ -79,7 +79,7 @@ on, and the payment can be released to it.`,
       'node-ledger payments dismiss <hash> --reason "a test of ours" --yes',
       'node-ledger payments dismiss --below-wei 1000000000000000 --yes',
     ],
-    load: async () => (await import('../payments.ts')).dismiss,
+    load: async () => (await import('../desk/payments.ts')).dismiss,
   },
   {
     name: 'payments refund-prepare',
@@ -90,7 +90,7 @@ be carried out until the time that it prints. Send nothing before this command s
     args: [PAYMENT],
     options: { ...REASON, ...YES },
     examples: ['node-ledger payments refund-prepare <hash> --reason "agreed by mail" --yes'],
-    load: async () => (await import('../payments.ts')).refundPrepare,
+    load: async () => (await import('../desk/payments.ts')).refundPrepare,
   },
   {
     name: 'payments refund-cancel',
@@ -99,7 +99,7 @@ be carried out until the time that it prints. Send nothing before this command s
     args: [PAYMENT],
     options: { ...REASON, ...YES },
     examples: ['node-ledger payments refund-cancel <refunding> --yes'],
-    load: async () => (await import('../payments.ts')).refundCancel,
+    load: async () => (await import('../desk/payments.ts')).refundCancel,
   },
   {
     name: 'payments refund',
@@ -115,6 +115,6 @@ is on chain is recorded even if it was sent too early; then the command says so.
       ...YES,
     },
     examples: ['node-ledger payments refund <hash> --refund-tx-hash <refund> --yes'],
-    load: async () => (await import('../payments.ts')).refund,
+    load: async () => (await import('../desk/payments.ts')).refund,
   },
 ]

@@ -10,7 +10,7 @@ export const RUN: readonly Command[] = [
     details: 'The log goes to stdout as JSON lines, what a person wants to know at the start to stderr.',
     examples: ['node-ledger start'],
     longRunning: true,
-    load: async () => (await import('../start.ts')).start,
+    load: async () => (await import('../service/start.ts')).start,
   },
   {
     name: 'dev',
@@ -19,7 +19,7 @@ export const RUN: readonly Command[] = [
     details: 'For a checkout. The state of the embedded parts is kept between starts.',
     examples: ['node-ledger dev'],
     longRunning: true,
-    load: async () => (await import('../dev.ts')).dev,
+    load: async () => (await import('../service/dev.ts')).dev,
   },
   {
     name: 'migrate',
@@ -28,7 +28,7 @@ export const RUN: readonly Command[] = [
     details: 'The service does so itself at its start. An older service goes on reading a newer schema.',
     options: { status: { help: 'only say which migrations are missing; exit code 1 when any is' } },
     examples: ['node-ledger migrate --status', 'node-ledger migrate'],
-    load: async () => (await import('../migrate.ts')).migrate,
+    load: async () => (await import('../service/migrate.ts')).migrate,
   },
   {
     name: 'deploy',
@@ -72,7 +72,7 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
     examples: [
       'node-ledger deploy --rpc-url <url> --owner <owner> --minter <minter> --distributor <distributor> --yes',
     ],
-    load: async () => (await import('../deploy.ts')).deploy,
+    load: async () => (await import('../service/deploy.ts')).deploy,
   },
   {
     name: 'pass',
@@ -83,6 +83,6 @@ contract, and insert nodes that it lacks. Exit code 1 when it did not run (anoth
 (paused, halted, underfunded, not signed, the minter's budget spent).`,
     args: [{ name: 'pass', help: 'payments, credit or reconcile', choices: ['payments', 'credit', 'reconcile'] }],
     examples: ['node-ledger pass payments', 'node-ledger pass credit --json', 'node-ledger pass reconcile'],
-    load: async () => (await import('../pass.ts')).pass,
+    load: async () => (await import('../service/pass.ts')).pass,
   },
 ]

@@ -10,7 +10,7 @@ export const SERVICE: readonly Command[] = [
     group: 'decide',
     summary: 'list the wallets whose payments are held for you to see first',
     examples: ['node-ledger senders list'],
-    load: async () => (await import('../senders.ts')).list,
+    load: async () => (await import('../desk/senders.ts')).list,
   },
   {
     name: 'senders deny',
@@ -19,7 +19,7 @@ export const SERVICE: readonly Command[] = [
     args: [{ name: 'address', help: 'the wallet' }],
     options: { label: { value: 'text', help: 'whose it is', required: true }, ...REASON_WANTED },
     examples: ['node-ledger senders deny <address> --label "an exchange" --reason "pays for many people"'],
-    load: async () => (await import('../senders.ts')).deny,
+    load: async () => (await import('../desk/senders.ts')).deny,
   },
   {
     name: 'senders allow',
@@ -28,7 +28,7 @@ export const SERVICE: readonly Command[] = [
     args: [{ name: 'address', help: 'the wallet' }],
     options: REASON,
     examples: ['node-ledger senders allow <address>'],
-    load: async () => (await import('../senders.ts')).allow,
+    load: async () => (await import('../desk/senders.ts')).allow,
   },
   {
     name: 'nodes unpaid',
@@ -38,7 +38,7 @@ export const SERVICE: readonly Command[] = [
       'A cohort that holds a node with neither payment nor grant is not credited: the node may come from a stolen key.',
     options: { open: { help: 'only those without a grant' }, ...PAGE },
     examples: ['node-ledger nodes unpaid --open'],
-    load: async () => (await import('../nodes.ts')).unpaid,
+    load: async () => (await import('../desk/nodes.ts')).unpaid,
   },
   {
     name: 'nodes grant',
@@ -47,7 +47,7 @@ export const SERVICE: readonly Command[] = [
     args: [{ name: 'node-id', help: 'its id on the contract' }],
     options: { ...REASON_WANTED, ...YES },
     examples: ['node-ledger nodes grant <node> --reason "a gift of the house" --yes'],
-    load: async () => (await import('../nodes.ts')).grant,
+    load: async () => (await import('../desk/nodes.ts')).grant,
   },
   {
     name: 'nodes revoke',
@@ -56,7 +56,7 @@ export const SERVICE: readonly Command[] = [
     args: [{ name: 'node-id', help: 'its id on the contract' }],
     options: { ...REASON_WANTED, ...YES },
     examples: ['node-ledger nodes revoke <node> --reason "a mistake" --yes'],
-    load: async () => (await import('../nodes.ts')).revoke,
+    load: async () => (await import('../desk/nodes.ts')).revoke,
   },
   {
     name: 'pause',
@@ -66,7 +66,7 @@ export const SERVICE: readonly Command[] = [
       'A round that is sent already is settled. Turns that are missed are owed, and paid one after the other later.',
     options: REASON,
     examples: ['node-ledger pause --reason "the treasury moves"'],
-    load: async () => (await import('../pause.ts')).pause,
+    load: async () => (await import('../service/pause.ts')).pause,
   },
   {
     name: 'resume',
@@ -80,7 +80,7 @@ health report and the audit log. Where nothing has changed, they halt again.`,
       ...YES,
     },
     examples: ['node-ledger resume', 'node-ledger resume --halt --yes'],
-    load: async () => (await import('../pause.ts')).resume,
+    load: async () => (await import('../service/pause.ts')).resume,
   },
   {
     name: 'recheck',
@@ -90,6 +90,6 @@ health report and the audit log. Where nothing has changed, they halt again.`,
 minted or credited since the backup, it cannot: then run this before the first start. It never goes down again.`,
     options: { 'up-to': { value: 'block', help: 'the block, as a rule the head', required: true }, ...YES },
     examples: ['node-ledger recheck --up-to 1 --yes'],
-    load: async () => (await import('../recheck.ts')).recheck,
+    load: async () => (await import('../service/recheck.ts')).recheck,
   },
 ]

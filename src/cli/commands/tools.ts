@@ -7,7 +7,7 @@ export const TOOLS: readonly Command[] = [
     group: 'tools',
     summary: 'print the settings as they are in effect, secrets masked',
     examples: ['node-ledger config'],
-    load: async () => (await import('../config.ts')).config,
+    load: async () => (await import('../service/config.ts')).config,
   },
   {
     name: 'keys new',
@@ -24,6 +24,6 @@ for, or read from a file. The key itself is never printed, and an existing file 
       'node-ledger keys new --out minter.json --password-file <password-file>',
       'node-ledger keys new --out distributor.key --plain',
     ],
-    load: async () => (await import('../keys.ts')).newKey,
+    load: async () => (await import('../service/keys.ts')).newKey,
   },
 ]

@@ -9,7 +9,7 @@ export const WEBHOOKS: readonly Command[] = [
     summary: 'list the endpoints that events are sent to, and how they do',
     details: 'An endpoint is named by its host and a digest of its URL, which may itself be a secret.',
     examples: ['node-ledger webhooks list'],
-    load: async () => (await import('../webhooks.ts')).list,
+    load: async () => (await import('../desk/webhooks.ts')).list,
   },
   {
     name: 'webhooks add',
@@ -18,7 +18,7 @@ export const WEBHOOKS: readonly Command[] = [
     details: `For all instances, from now on. URL and secret are read from WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so
 that neither is seen in a list of processes. Two secrets with a comma, the newest first, sign each event twice while receivers change over.`,
     examples: ['node-ledger webhooks add'],
-    load: async () => (await import('../webhooks.ts')).add,
+    load: async () => (await import('../desk/webhooks.ts')).add,
   },
   {
     name: 'webhooks remove',
@@ -26,7 +26,7 @@ that neither is seen in a list of processes. Two secrets with a comma, the newes
     summary: 'tell an endpoint nothing more',
     args: [{ name: 'endpoint', help: 'as "webhooks list" shows it' }],
     examples: ['node-ledger webhooks remove <endpoint>'],
-    load: async () => (await import('../webhooks.ts')).remove,
+    load: async () => (await import('../desk/webhooks.ts')).remove,
   },
   {
     name: 'webhooks deliveries',
@@ -38,7 +38,7 @@ that neither is seen in a list of processes. Two secrets with a comma, the newes
       ...PAGE,
     },
     examples: ['node-ledger webhooks deliveries --state failed', 'node-ledger webhooks deliveries --json'],
-    load: async () => (await import('../webhooks.ts')).deliveries,
+    load: async () => (await import('../desk/webhooks.ts')).deliveries,
   },
   {
     name: 'webhooks redeliver',
@@ -46,7 +46,7 @@ that neither is seen in a list of processes. Two secrets with a comma, the newes
     summary: 'make a delivery again, failed or not',
     args: [{ name: 'id', help: 'the delivery, as "webhooks deliveries" shows it' }],
     examples: ['node-ledger webhooks redeliver <delivery>'],
-    load: async () => (await import('../webhooks.ts')).sendAgain,
+    load: async () => (await import('../desk/webhooks.ts')).sendAgain,
   },
   {
     name: 'webhooks enable',
@@ -54,6 +54,6 @@ that neither is seen in a list of processes. Two secrets with a comma, the newes
     summary: 'send again to an endpoint that was given up on; what waited goes at once',
     args: [{ name: 'endpoint', help: 'as "webhooks list" shows it' }],
     examples: ['node-ledger webhooks enable <endpoint>'],
-    load: async () => (await import('../webhooks.ts')).enable,
+    load: async () => (await import('../desk/webhooks.ts')).enable,
   },
 ]

@@ -1,9 +1,10 @@
 // Looks at the chain: each provider by itself, the factory and its roles, and how far the chain can be asked about its past.
-import { checkDeployment } from '../../chain/check-deployment.ts'
-import { type Head, type ProviderProbe, probeProvider } from '../../chain/probe.ts'
-import type { Rpc } from '../../chain/rpc.ts'
-import type { Pool } from '../../db/sql.ts'
-import { type ChainPart, sendersOf } from '../../parts.ts'
+
+import { type ChainPart, sendersOf } from '../../boot/parts.ts'
+import { checkDeployment } from '../../chain/factory/check-deployment.ts'
+import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
+import type { Rpc } from '../../chain/rpc/rpc.ts'
+import type { Pool } from '../../db/core/sql.ts'
 import { type Finding, fail, look, ok, reasonOf, unknown, warn } from './finding.ts'
 import { lookAtStartBlock } from './start-block.ts'
 import { lookAtWalletKey } from './wallet.ts'

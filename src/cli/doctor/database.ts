@@ -1,9 +1,10 @@
 // Looks at the database: does it answer, is it new enough, does it have our schema, may we use it, are locks and prepared
 // statements safe on the way to it.
-import { compareMigrations } from '../../db/migrate.ts'
-import { isPooled } from '../../db/pooler.ts'
-import { connect, type Pool } from '../../db/sql.ts'
-import type { DatabasePart } from '../../parts.ts'
+
+import type { DatabasePart } from '../../boot/parts.ts'
+import { compareMigrations } from '../../db/core/migrate.ts'
+import { isPooled } from '../../db/core/pooler.ts'
+import { connect, type Pool } from '../../db/core/sql.ts'
 import { type Finding, fail, look, ok, reasonOf, warn } from './finding.ts'
 
 /** The PostgreSQL version that the migrations are written for. */

@@ -1,7 +1,7 @@
 // The result of one check of the doctor. A finding gives the state and, where it is wrong, what to do. "Could not look" is a
 // finding of its own, and counts neither as well nor as ill.
 import { ChainFault } from '../../chain/faults.ts'
-import { isDatabaseDown } from '../../db/sql.ts'
+import { isDatabaseDown } from '../../db/core/sql.ts'
 import { codeOf, messageOf } from '../../lib/errors.ts'
 
 /** `unknown`: could not look. */

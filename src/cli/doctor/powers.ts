@@ -1,14 +1,15 @@
 // Looks at what the contract's owner allows the two keys, and at what a stolen one would leave behind: budget, bounds, transactions of our
 // keys that this ledger never stored, payments whose node another wallet has, cohorts of odd intervals.
-import { createGovernanceReader } from '../../chain/governance.ts'
+
 import type { OwnersPowers } from '../../chain/port.ts'
-import type { Rpc } from '../../chain/rpc.ts'
-import { readCursor } from '../../db/blocks.ts'
-import { readBudgetNeed } from '../../db/budget.ts'
-import { readThefts, readUnusualCohorts } from '../../db/doctor.ts'
-import type { Pool } from '../../db/sql.ts'
-import { readCreditTerms } from '../../db/terms.ts'
-import { readTierVersions } from '../../db/tiers.ts'
+import { createGovernanceReader } from '../../chain/read/governance.ts'
+import type { Rpc } from '../../chain/rpc/rpc.ts'
+import { readCursor } from '../../db/blocks/blocks.ts'
+import type { Pool } from '../../db/core/sql.ts'
+import { readBudgetNeed } from '../../db/nodes/budget.ts'
+import { readThefts, readUnusualCohorts } from '../../db/reads/doctor.ts'
+import { readCreditTerms } from '../../db/sale/terms.ts'
+import { readTierVersions } from '../../db/sale/tiers.ts'
 import { budgetShortOf, turnRange } from '../../domain/budget.ts'
 import type { Address } from '../../domain/units.ts'
 import { inEther } from '../ether.ts'

@@ -1,13 +1,14 @@
 // Looks at the payments wallet: is it a wallet of its own, whose key no service holds and not everybody knows, and is it the one whose
 // books the ledger keeps.
-import type { Rpc } from '../../chain/rpc.ts'
-import { readPaymentWallets, readWalletInForce } from '../../db/payment-wallets.ts'
-import type { Pool } from '../../db/sql.ts'
+
+import type { ChainPart } from '../../boot/parts.ts'
+import { lookAtWallet } from '../../boot/preflight.ts'
+import type { Rpc } from '../../chain/rpc/rpc.ts'
+import type { Pool } from '../../db/core/sql.ts'
+import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/chains.ts'
 import type { Address } from '../../domain/units.ts'
 import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
-import type { ChainPart } from '../../parts.ts'
-import { lookAtWallet } from '../../settle.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANOTHER = 'Change it with "node-ledger wallets set" to a wallet without code whose key no server holds.'

@@ -1,7 +1,7 @@
 // Checks the webhooks: each endpoint's host must have an address that may be sent to, and accept its events. Sends nothing, and
 // never repeats a URL beyond its host.
-import type { WebhooksConfig } from '../../config.ts'
-import type { Pool } from '../../db/sql.ts'
+import type { WebhooksConfig } from '../../config/load.ts'
+import type { Pool } from '../../db/core/sql.ts'
 import { type EndpointState, endpointName, listEndpoints, readTargets } from '../../db/webhooks.ts'
 import { inTime } from '../../lib/deadline.ts'
 import { codeOf, messageOf } from '../../lib/errors.ts'

@@ -1,9 +1,9 @@
 // GET|POST /api/auth/nonce: a one-time nonce and the exact text to sign with it; the cookie that goes along is what the
 // signature is verified against later.
-import { parseAddress } from '../guards.ts'
+import { parseAddress } from '../edge/guards.ts'
 import { isRefusal } from '../refusals.ts'
 import type { Route } from '../route.ts'
-import { signInMessage } from '../sign-in-message.ts'
+import { signInMessage } from '../session/sign-in-message.ts'
 import type { Tools } from '../tools.ts'
 
 export const authNonce = ({ deps, sessions }: Tools): Route => ({

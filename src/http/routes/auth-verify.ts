@@ -1,15 +1,15 @@
 // POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce, successful
 // or not, on every instance; the address is accepted only if the signature recovers to it.
 import { createHash } from 'node:crypto'
-import { spendNonce } from '../../db/nonces.ts'
+import { spendNonce } from '../../db/sends/nonces.ts'
 import type { Address } from '../../domain/units.ts'
-import type { JsonObject } from '../body.ts'
-import { parseAddress } from '../guards.ts'
+import type { JsonObject } from '../edge/body.ts'
+import { parseAddress } from '../edge/guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Call, Outcome, Route } from '../route.ts'
-import type { Nonce } from '../session.ts'
-import { signInMessage } from '../sign-in-message.ts'
-import { isCanonicalSignature } from '../signature.ts'
+import type { Nonce } from '../session/session.ts'
+import { signInMessage } from '../session/sign-in-message.ts'
+import { isCanonicalSignature } from '../session/signature.ts'
 import type { Tools } from '../tools.ts'
 
 const DEADLINE_MS = 10_000

@@ -1,15 +1,16 @@
 // POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: everything is read from the chain,
 // the node goes to whom the ether came from, and claiming twice is claiming once. The answer is the payment's present
 // state, so that it can be polled.
-import { readWalletInForce } from '../../db/payment-wallets.ts'
-import { type ClaimedPayment, readClaimed } from '../../db/reads.ts'
+
+import { type ClaimedPayment, readClaimed } from '../../db/reads/public.ts'
+import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'
 import type { ClaimOutcome } from '../../passes/outcomes.ts'
-import { parseHash } from '../guards.ts'
+import { parseHash } from '../edge/guards.ts'
+import { SingleFlight } from '../edge/single-flight.ts'
 import { isRefusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
-import { SingleFlight } from '../single-flight.ts'
 import type { Tools } from '../tools.ts'
 
 /** Claims that may ask the chain at a time, and those that may wait for one of them; more are answered 503. */

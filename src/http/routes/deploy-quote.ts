@@ -1,10 +1,11 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's; without a
 // payments wallet that holds, credit terms, or anything on sale there is no quote.
-import { readWalletInForce } from '../../db/payment-wallets.ts'
-import { readQuote } from '../../db/reads.ts'
-import { hasTerms } from '../../db/terms.ts'
+
+import { readQuote } from '../../db/reads/public.ts'
+import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
+import { hasTerms } from '../../db/sale/terms.ts'
 import { toJson } from '../../lib/json.ts'
-import type { Query } from '../guards.ts'
+import type { Query } from '../edge/guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

@@ -1,6 +1,6 @@
 // GET /api/distributions: the newest rounds, each with the turns it paid and the terms to recompute them from.
-import { readDistributions } from '../../db/reads.ts'
-import { parseLimit } from '../guards.ts'
+import { readDistributions } from '../../db/reads/public.ts'
+import { parseLimit } from '../edge/guards.ts'
 import { isRefusal } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

@@ -2,7 +2,7 @@
 // loads comes from here; nothing is asked of any other host.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { Asset, assetRoute, pagePolicy } from '../assets.ts'
+import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import type { Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 

@@ -1,5 +1,5 @@
 // GET /api/me: the signed-in wallet, its nodes and totals, and which of its nodes on chain the ledger lacks.
-import { readWallet } from '../../db/reads.ts'
+import { readWallet } from '../../db/reads/public.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

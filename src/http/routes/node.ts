@@ -1,10 +1,10 @@
 // GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and the contract's word on it at the
 // very block the ledger has followed to, so that a difference is drift and not lag.
-import { type NodePage, readNode } from '../../db/reads.ts'
+import { type NodePage, readNode } from '../../db/reads/public.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
-import { parseId, parseLimit } from '../guards.ts'
-import type { Page } from '../memo.ts'
+import { parseId, parseLimit } from '../edge/guards.ts'
+import type { Page } from '../edge/memo.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

@@ -1,6 +1,6 @@
 // GET /api/nodes/:address: the nodes a wallet owns, `[]` for none.
-import { readNodesOf } from '../../db/reads.ts'
-import { parseAddress } from '../guards.ts'
+import { readNodesOf } from '../../db/reads/public.ts'
+import { parseAddress } from '../edge/guards.ts'
 import { isRefusal } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

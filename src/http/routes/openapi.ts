@@ -1,9 +1,9 @@
 // GET /api/openapi.json and GET /api/admin/openapi.json: the hand-written descriptions of the public surface and of the operator's, as JSON.
 // Cookies are named as this service sets them.
 import { readFileSync } from 'node:fs'
-import { type Page, pageOf } from '../memo.ts'
+import { type Page, pageOf } from '../edge/memo.ts'
 import type { Route } from '../route.ts'
-import type { Sessions } from '../session.ts'
+import type { Sessions } from '../session/session.ts'
 import type { Tools } from '../tools.ts'
 import { door } from './admin/door.ts'
 

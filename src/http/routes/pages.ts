@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Asset, assetRoute, pagePolicy } from '../assets.ts'
+import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import type { Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 

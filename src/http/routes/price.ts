@@ -1,8 +1,8 @@
 // GET /api/price: the market rate of ether for display. Asked upstream at most once a minute for all callers on all
 // instances, failures included; null when there is no quote, never a made-up one.
 import { shared } from '../../lib/cache.ts'
-import { sharedPrice } from '../../passes/price.ts'
-import { pageOf } from '../memo.ts'
+import { sharedPrice } from '../../requests/price.ts'
+import { pageOf } from '../edge/memo.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 

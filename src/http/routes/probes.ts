@@ -1,6 +1,6 @@
 // GET /healthz: the process answers. GET /readyz: it can do its work (database reached and migrated, right chain, not about to stop). A slow
 // or lagging provider does not fail readiness: the reads do without it.
-import { isMigrated } from '../../db/migrate.ts'
+import { isMigrated } from '../../db/core/migrate.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'

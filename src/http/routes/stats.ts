@@ -1,5 +1,5 @@
 // GET /api/stats: protocol totals, from the ledger alone.
-import { readStats } from '../../db/reads.ts'
+import { readStats } from '../../db/reads/public.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 

@@ -1,10 +1,10 @@
 // POST /api/nodes/sync: "my node is on chain, record it". The owner is read from the chain, the mint's log first and the
 // contract's present word after; nothing the caller says of ownership is used. Writes only through the follower.
-import { readNodesById } from '../../db/reads.ts'
+import { readNodesById } from '../../db/reads/public.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { FoundNode, SyncOutcome } from '../../passes/outcomes.ts'
-import type { JsonObject } from '../body.ts'
-import { parseHash, parseNodeId } from '../guards.ts'
+import type { JsonObject } from '../edge/body.ts'
+import { parseHash, parseNodeId } from '../edge/guards.ts'
 import type { Ledger } from '../ledger.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'

@@ -1,5 +1,5 @@
 // GET /.well-known/node-ledger.json: what a wallet page or a client needs to find its way.
-import { readWalletInForce } from '../../db/payment-wallets.ts'
+import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

@@ -1,11 +1,11 @@
 // Looks now and then whether what the contract's owner allows the minter still suffices, and says so while there is time to refill it.
 // Sends nothing, and never keeps a pass from its work.
 import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
-import type { Cursor } from '../../db/blocks.ts'
-import { type BudgetNeed, readBudgetNeed } from '../../db/budget.ts'
-import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
-import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
-import { inTransaction } from '../../db/sql.ts'
+import type { Cursor } from '../../db/blocks/blocks.ts'
+import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { readSetting, writeAudit, writeSetting } from '../../db/core/state.ts'
+import { type BudgetNeed, readBudgetNeed } from '../../db/nodes/budget.ts'
 import { budgetShortOf } from '../../domain/budget.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'

@@ -1,6 +1,6 @@
 // The gas fees that our transactions would offer now. It cannot send.
 import type { AccountReader, Fees } from '../../chain/port.ts'
-import { readFees } from '../../db/fees.ts'
+import { readFees } from '../../db/sends/fees.ts'
 import { type FeeRules, feeLimits } from '../../domain/fees.ts'
 import type { LedgerDb, RuledBy } from '../context.ts'
 

@@ -1,10 +1,10 @@
 // Looks now and then whether the accounts that send have enough ether left, and says so before it runs out. Sends nothing, and
 // never keeps a pass from its work.
 import type { AccountReader } from '../../chain/port.ts'
-import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/funds.ts'
-import { passFinished, passStarted, secondsSincePass } from '../../db/passes.ts'
-import { readSetting, writeAudit, writeSetting } from '../../db/settings.ts'
-import { inTransaction } from '../../db/sql.ts'
+import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { readSetting, writeAudit, writeSetting } from '../../db/core/state.ts'
+import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
 import { fundsNeededWei, type Spending } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'

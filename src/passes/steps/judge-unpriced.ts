@@ -1,8 +1,9 @@
 // Judges, all at once, transfers that cannot be a sale by any fact about their wallet: failed ones, and amounts that were never the
 // price of a tier. They depend on no fact and no other payment, so that many of them delay no buyer.
-import { writeVerdicts } from '../../db/moves.ts'
-import type { Payment } from '../../db/payments.ts'
-import { readDeniedSenders } from '../../db/senders.ts'
+
+import { readDeniedSenders } from '../../db/payments/deny-list.ts'
+import { writeVerdicts } from '../../db/payments/moves.ts'
+import type { Payment } from '../../db/payments/rows.ts'
 import { judgePayment } from '../../domain/payment.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
 import { selectTier, type TierVersion } from '../../domain/tiers.ts'

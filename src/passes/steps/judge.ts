@@ -1,16 +1,16 @@
 // Judges the payments that wait for it, in chain order: reads the facts, locks the wallet, lets the pure rule decide,
 // stores verdict and evidence. A payment whose facts cannot be read holds up the later ones of its wallet, no other wallet's, and backs off.
 import type { ChainFacts } from '../../chain/port.ts'
-import type { Cursor } from '../../db/blocks.ts'
-import { type Decision, writeVerdict } from '../../db/moves.ts'
-import { readPaymentWallets } from '../../db/payment-wallets.ts'
-import * as payments from '../../db/payments.ts'
-import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../../db/recheck.ts'
-import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/retries.ts'
-import { isDenied } from '../../db/senders.ts'
-import { inTransaction, type Sql } from '../../db/sql.ts'
-import { hasTerms } from '../../db/terms.ts'
-import { readTierVersions } from '../../db/tiers.ts'
+import type { Cursor } from '../../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import { isDenied } from '../../db/payments/deny-list.ts'
+import { type Decision, writeVerdict } from '../../db/payments/moves.ts'
+import { hasOperatorVerdict, holdForRecheck, isReleased, readRecheck } from '../../db/payments/recheck.ts'
+import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
+import * as payments from '../../db/payments/rows.ts'
+import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
+import { hasTerms } from '../../db/sale/terms.ts'
+import { readTierVersions } from '../../db/sale/tiers.ts'
 import {
   type Evidence,
   type HoldingReading,

@@ -2,12 +2,12 @@
 // cohorts where a tier lacks them. Never mints without the fork guard, save on chains where the settled height replaces it,
 // and never signs what the minter's budget has no room for.
 import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
-import type { Cursor } from '../../db/blocks.ts'
-import { readSoundCohorts } from '../../db/cohorts.ts'
-import { readWindows } from '../../db/owner-acts.ts'
-import * as payments from '../../db/payments.ts'
-import { readCreditTerms } from '../../db/terms.ts'
-import { readTierVersions } from '../../db/tiers.ts'
+import type { Cursor } from '../../db/blocks/blocks.ts'
+import { readSoundCohorts } from '../../db/nodes/cohorts.ts'
+import { readWindows } from '../../db/nodes/owner-acts.ts'
+import * as payments from '../../db/payments/rows.ts'
+import { readCreditTerms } from '../../db/sale/terms.ts'
+import { readTierVersions } from '../../db/sale/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
 import { turnFate } from '../../domain/payouts.ts'
 import {

@@ -1,12 +1,12 @@
 // Finds the nonce of an account's next transaction. The ledger knows the transactions of followed blocks. A provider that says less lags.
 // More is believed only where all providers say so for long, or the operator does. It cannot send.
 import type { Sender } from '../../chain/port.ts'
-import { type Cursor, readCursor } from '../../db/blocks.ts'
-import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/nonce-ahead.ts'
-import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/outbox.ts'
-import { releaseUnminted } from '../../db/payments.ts'
-import { writeAudit } from '../../db/settings.ts'
-import { inTransaction } from '../../db/sql.ts'
+import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { writeAudit } from '../../db/core/state.ts'
+import { releaseUnminted } from '../../db/payments/rows.ts'
+import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
+import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/sends/outbox.ts'
 import type { LedgerDb, Logging } from '../context.ts'
 
 /** Blocks for which all providers have to say more than the ledger knows before it is taken for true: longer than a chain's forks live. */

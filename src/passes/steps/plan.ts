@@ -1,14 +1,14 @@
 // Plans the round that is due: the turns that every due cohort is owed, at the terms and the seed of each one's own time, after those that are
 // not owed. The same plan is what the credit pass sends and what the operator is shown beforehand.
 import { isDeepStrictEqual } from 'node:util'
-import type { Cursor } from '../../db/blocks.ts'
-import { countUnbackedNodes, readSoundCohorts } from '../../db/cohorts.ts'
-import { readWindows } from '../../db/owner-acts.ts'
-import { readPayments } from '../../db/payments.ts'
-import type { TurnTerms } from '../../db/rounds.ts'
-import type { Sql } from '../../db/sql.ts'
-import { lockTermsForReading, readCreditTerms } from '../../db/terms.ts'
-import { readTierVersions } from '../../db/tiers.ts'
+import type { Cursor } from '../../db/blocks/blocks.ts'
+import type { Sql } from '../../db/core/sql.ts'
+import { countUnbackedNodes, readSoundCohorts } from '../../db/nodes/cohorts.ts'
+import { readWindows } from '../../db/nodes/owner-acts.ts'
+import type { TurnTerms } from '../../db/nodes/rounds.ts'
+import { readPayments } from '../../db/payments/rows.ts'
+import { lockTermsForReading, readCreditTerms } from '../../db/sale/terms.ts'
+import { readTierVersions } from '../../db/sale/tiers.ts'
 import {
   type CreditTerms,
   type DueCohort,
@@ -25,8 +25,8 @@ import type { LedgerCohort } from '../../domain/replay.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import { cohortToSkipFor, pendingTurns } from '../../domain/turns.ts'
+import { amountBy, type TermsReader, termsReader } from '../../follower/seeds.ts'
 import type { ChainRead, LedgerDb } from '../context.ts'
-import { amountBy, type TermsReader, termsReader } from './seeds.ts'
 
 type PricedTurn = Turn & TurnTerms
 

@@ -1,7 +1,9 @@
 // Looks after recorded refunds until their blocks are final: a reorganisation may take a refund back, and then the buyer was not
 // paid. Where it stands in another block that is noted; where it is gone, the payment is held again and an alarm is raised.
 import type { TransactionView } from '../../chain/port.ts'
-import { type Cursor, oldestBlockNumber } from '../../db/blocks.ts'
+import { type Cursor, oldestBlockNumber } from '../../db/blocks/blocks.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { notifyLedgerChanged } from '../../db/core/state.ts'
 import {
   finalizeRefunds,
   hasOpenRefunds,
@@ -9,12 +11,10 @@ import {
   type Refund,
   readDoubtfulRefunds,
   undoRefund,
-} from '../../db/refunds.ts'
-import { notifyLedgerChanged } from '../../db/settings.ts'
-import { inTransaction } from '../../db/sql.ts'
+} from '../../db/payments/refunds.ts'
 import type { Block } from '../../domain/observed.ts'
+import { raiseAlarm } from '../../follower/alarm.ts'
 import type { ChainRead, LedgerDb, Logging } from '../context.ts'
-import { raiseAlarm } from './alarm.ts'
 
 /** Refunds that the chain is asked about in one run, at most, and at a time. A deep reorganisation of a busy day takes out some. */
 const LOOKED_AT_MAX = 50

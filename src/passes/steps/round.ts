@@ -1,9 +1,9 @@
 // Makes a round of a plan and sends it: what of it fits the transaction and the purse, without the cohorts that the contract refuses.
 // A cohort that is wrong in the ledger keeps no other from being paid.
 import type { FactoryCall, Sender } from '../../chain/port.ts'
-import type { Cursor } from '../../db/blocks.ts'
-import { lastRound } from '../../db/rounds.ts'
-import { writeAudit, writeSetting } from '../../db/settings.ts'
+import type { Cursor } from '../../db/blocks/blocks.ts'
+import { writeAudit, writeSetting } from '../../db/core/state.ts'
+import { lastRound } from '../../db/nodes/rounds.ts'
 import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
 import { wei } from '../../domain/units.ts'
 import type { CreditRules, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'

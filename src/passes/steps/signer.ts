@@ -2,9 +2,9 @@
 // rounds while everything else looks well. It must never send anything.
 import { SignerFault } from '../../chain/faults.ts'
 import type { FactoryCall, Sender } from '../../chain/port.ts'
-import { writeAudit } from '../../db/settings.ts'
-import { noteSigned, noteUnsigned, readSignerTroubles } from '../../db/signers.ts'
-import { inTransaction } from '../../db/sql.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { writeAudit } from '../../db/core/state.ts'
+import { noteSigned, noteUnsigned, readSignerTroubles } from '../../db/sends/signers.ts'
 import { wei } from '../../domain/units.ts'
 import type { AccountRole, LedgerDb, Logging } from '../context.ts'
 import type { SignerAnswer } from '../outcomes.ts'

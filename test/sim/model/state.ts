@@ -12,8 +12,8 @@ import {
   toFunctionSelector,
 } from 'viem'
 import { factoryFullAbi } from '../../../contracts/factory.full.abi.ts'
-import { demoTokenAbi } from '../../../src/chain/factory.abi.ts'
-import { demoTokenBytecode, factoryBytecode } from '../../../src/chain/factory.bytecode.ts'
+import { demoTokenAbi } from '../../../src/chain/factory/abi.ts'
+import { demoTokenBytecode, factoryBytecode } from '../../../src/chain/factory/bytecode.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
 import {
   copyFactory,

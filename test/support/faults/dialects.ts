@@ -1,5 +1,5 @@
 // How the clients say no to a signed transaction: their own texts, by what they mean. Sources of the texts:
-// src/chain/send-errors.ts. Kept apart from it, so that a text lost there is not lost here as well.
+// src/chain/send/send-errors.ts. Kept apart from it, so that a text lost there is not lost here as well.
 
 export const DIALECTS = ['anvil', 'geth', 'reth', 'erigon', 'nethermind', 'besu'] as const
 export type Dialect = (typeof DIALECTS)[number]

@@ -1,7 +1,7 @@
 // What real networks demand of a send and the test chain does not: a replacement offers ten percent more, no transaction
 // asks for more than 2^24 gas. And what we demand of ourselves: nothing is sent that was not stored before.
 import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
-import { connect, type Pool } from '../../../src/db/sql.ts'
+import { connect, type Pool } from '../../../src/db/core/sql.ts'
 import type { Refusal } from './dialects.ts'
 import type { Answer, Call } from './names.ts'
 

@@ -1,6 +1,6 @@
 // The operator's readings for the books: exports, statement, transactions, rounds, the round to come, reconciliation, settings.
 import { Readable } from 'node:stream'
-import { EXPORT_KINDS } from '../../../db/exports.ts'
+import { EXPORT_KINDS } from '../../../db/reads/exports.ts'
 import { toJson } from '../../../lib/json.ts'
 import { isOperatorRefusal } from '../../../operator/act.ts'
 import { exportLedger, exportOwner } from '../../../operator/exports.ts'

@@ -1,7 +1,7 @@
 // Makes routes of the operator's acts and readings (src/operator): what the caller sent goes in as plain fields, a result comes
 // back as JSON, a refusal with its status and its own words. An act is done once for one `Idempotency-Key`.
 import { createHash } from 'node:crypto'
-import { finishKey, freeKey, takeKey } from '../../../db/idempotency.ts'
+import { finishKey, freeKey, takeKey } from '../../../db/core/idempotency.ts'
 import { toJson } from '../../../lib/json.ts'
 import {
   type Act,

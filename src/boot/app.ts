@@ -1,0 +1,295 @@
+// The composition root: builds everything from the configuration and wires it. Nothing here decides anything about money. Parts stop in
+// reverse order, also when a later step fails.
+import { type AddressInfo, createServer as createNetServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createReadings } from '../chain/read/readings.ts'
+import { checksum, createWalletVerifier, recoverSigner } from '../chain/read/wallets.ts'
+import { createRpc, type Rpc } from '../chain/rpc/rpc.ts'
+import { type Config, describeConfig } from '../config/load.ts'
+import { listenForChanges } from '../db/core/changes.ts'
+import { connect, isDatabaseDown, type Pool } from '../db/core/sql.ts'
+import { fetchEthUsd } from '../feeds/eth-usd.ts'
+import type { HttpDeps } from '../http/deps.ts'
+import { createServer } from '../http/server.ts'
+import { within } from '../lib/deadline.ts'
+import { kindOf, messageOf } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { metered } from '../metrics/meters.ts'
+import type { MetricsDeps } from '../metrics/readings.ts'
+import { createMetrics, type Metrics } from '../metrics/start.ts'
+import { creditPass } from '../passes/credit.ts'
+import type { Passes } from '../passes/outcomes.ts'
+import { paymentsPass } from '../passes/payments.ts'
+import { startScheduler } from '../passes/scheduler.ts'
+import { claimer } from '../requests/claim.ts'
+import { startPriceHistory } from '../requests/price.ts'
+import { createSyncer } from '../requests/sync.ts'
+import { adoptEndpoints, startWebhooks } from '../webhooks/worker.ts'
+import { type ChainPart, openParts, type Parts, sendersOf } from './parts.ts'
+import { operatorDeps, passContext } from './pass-context.ts'
+import {
+  chainPreflight,
+  checkBeforeMigrating,
+  migrateWhenUp,
+  openLedgerChain,
+  refusePooler,
+  StartError,
+} from './preflight.ts'
+
+export { operatorDeps } from './pass-context.ts'
+
+/** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
+const POOL_MAX = 10
+/** The longest statement of the service; a server that has not answered by then is gone. */
+const HEAR_MS = 120_000
+/** The wait for the chain at start; after it the ledger is served without. */
+const CHAIN_WAIT_MS = 15_000
+/**
+ * The drain time: after a request to stop, the service goes on serving and reports that it is not ready. Balancers take their time to
+ * notice, and requests in flight get their answer. In development there is no balancer.
+ */
+const DRAIN_MS = { production: 5_000, development: 100 }
+
+export interface App {
+  /** Where the service answers. */
+  url: string
+  /** Where its metrics are; null where they are not served. */
+  metricsUrl: string | null
+  chain: ChainPart
+  chainId: number
+  /** Calls back when an embedded part exits by itself: the service cannot go on. */
+  onPartExit(listener: (what: string) => void): void
+  /** Finishes work in flight, then stops everything. */
+  stop(): Promise<void>
+}
+
+/** Starts the service. Throws a ConfigError, EmbedError or StartError whose message says what to do. */
+export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
+  const stack = new AsyncDisposableStack()
+  try {
+    const settled = await settlePort(config)
+    const parts = await openParts(settled, log, onProgress)
+    stack.defer(() => parts.stop())
+    const app = await build({ config: settled, log, onProgress, stack }, parts)
+    return { ...app, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
+  } catch (error) {
+    await stack.disposeAsync()
+    throw error
+  }
+}
+
+/** A start in progress; `stack` stops what it has started. */
+interface Start {
+  readonly config: Config
+  readonly log: Log
+  readonly onProgress: (step: string) => void
+  readonly stack: AsyncDisposableStack
+}
+
+async function build(
+  start: Start,
+  { database, chain }: Parts,
+): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
+  const { config, log, onProgress, stack } = start
+  const metrics = createMetrics(log)
+  const openRpc = (): Rpc => {
+    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: metrics.meters.rpc })
+    stack.defer(() => rpc.close())
+    return rpc
+  }
+  const rpc = openRpc()
+  onProgress('migrating the database')
+  const before = () => checkBeforeMigrating(database.directUrl, chain, rpc)
+  await migrateWhenUp(database.directUrl, onProgress, { before })
+  if (!config.embedded.database) await refusePooler(database, config.database.prepare, onProgress)
+  const open = (url: string, name: string): Pool => {
+    const options = { max: POOL_MAX, prepare: config.database.prepare, applicationName: name, hearMs: HEAR_MS }
+    const pool = connect(url, options)
+    stack.defer(() => pool.end({ timeout: 5 }))
+    return pool
+  }
+  const pool = open(database.url, 'node-ledger')
+  const readPool = database.readUrl === database.url ? pool : open(database.readUrl, 'node-ledger reads')
+
+  onProgress('checking chain and factory')
+  const opened = await openLedgerChain(pool, chain, rpc)
+  const { reader, chainId } = opened
+  // Each run of a pass starts with it: until it has succeeded once, no run does anything.
+  const preflight = chainPreflight(config, pool, opened, (line) => {
+    log.warn(line)
+    onProgress(line)
+  })
+  const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: opened, preflight })
+  await preflightOrServe(preflight, onProgress)
+
+  const runPayments = metered('payments', metrics.meters, paymentsPass(ctx))
+  const credit = metered('credit', metrics.meters, creditPass(ctx))
+  const passes: Passes = { payments: runPayments, credit, claim: claimer(ctx, runPayments) }
+  const changes = listenForChanges(database.directUrl, log)
+  stack.defer(() => changes.close())
+
+  // Before any pass runs, so that the endpoints miss no event.
+  for (const endpoint of await adoptEndpoints(pool, config.webhooks))
+    log.warn(
+      { endpoint },
+      'WEBHOOK_URL names an endpoint that the ledger does not have, and is ignored: "node-ledger webhooks add"',
+    )
+  const { allowPrivate } = config.webhooks
+  const webhooks = startWebhooks({ pool, allowPrivate, log, observe: metrics.meters.delivery })
+  stack.defer(() => webhooks.stop())
+  changes.subscribe(() => webhooks.wake())
+
+  // Readings have a client of their own, so that bulk reads of the passes never delay them.
+  const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: sendersOf(chain).distributor })
+
+  onProgress('starting to serve')
+  let draining = false
+  const server = createServer({
+    ...httpDeps(config, chain, chainId, log),
+    sql: pool,
+    readSql: readPool,
+    changes,
+    readings,
+    meters: metrics.meters,
+    passes,
+    syncer: createSyncer(ctx, runPayments),
+    operator: operatorDeps(ctx, readPool),
+    draining: () => draining,
+    verifyContractWallet: config.http.smartWalletLogin ? createWalletVerifier(rpc) : null,
+    chainIdMatches: () =>
+      reader.chainId().then(
+        (id) => id === chainId,
+        () => null,
+      ),
+  })
+  stack.defer(() => server.close())
+  await listen(server, config)
+  stack.defer(async () => {
+    draining = true
+    await sleep(config.production ? DRAIN_MS.production : DRAIN_MS.development)
+  })
+  const { price } = config
+  if (price) {
+    const history = startPriceHistory(pool, () => fetchEthUsd(price), log)
+    stack.defer(() => history.stop())
+  }
+  if (config.schedule.timer) {
+    const scheduler = startScheduler(passes, config.schedule.tickSec, log)
+    stack.defer(() => scheduler.stop())
+  }
+  const metricsUrl = await serveMetrics(start, metrics, {
+    pool,
+    chain: reader,
+    readings,
+    minter: ctx.minter,
+    distributor: ctx.distributor,
+  })
+  const { port } = server.server.address() as AddressInfo
+  return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
+}
+
+/** Metrics by default must not keep the service from running: a taken default port is only logged. */
+async function serveMetrics(
+  { config: { http }, onProgress, stack }: Start,
+  metrics: Metrics,
+  deps: MetricsDeps,
+): Promise<string | null> {
+  const { metricsHost: host, metricsPort: port } = http
+  if (port === null) return null
+  try {
+    const server = await metrics.serve({ host, port }, deps)
+    stack.defer(() => server.close())
+    return server.url
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const problem = code === 'EADDRINUSE' ? `port ${port} is taken` : message
+    const remedy =
+      'Set METRICS_PORT to another one (0 takes any free one, off serves none), METRICS_HOST to an address this machine has.'
+    if (http.metricsPortSet) throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`)
+    onProgress(`metrics are not served: ${problem}. ${remedy}`)
+    return null
+  }
+}
+
+/** Tries the settlement with the chain; a chain that does not answer must not keep the ledger from being read. */
+async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (step: string) => void): Promise<void> {
+  const settled = preflight().then(
+    () => null,
+    (error: unknown) => error,
+  )
+  const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', { retryable: true }))
+  if (failure === null) return
+  if (kindOf(failure) !== 'retryable' && !isDatabaseDown(failure)) throw failure
+  onProgress(`the chain could not be asked yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
+  onProgress('serving what the ledger holds; the passes begin by themselves once the chain answers')
+}
+
+/** The settings of the HTTP surface. */
+function httpDeps(
+  config: Config,
+  chain: ChainPart,
+  chainId: number,
+  log: Log,
+): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'steady' | 'log'> {
+  const { price, secrets } = config
+  if (secrets.session === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
+  return {
+    priceFeed: price && (() => fetchEthUsd(price)),
+    checksum,
+    recoverSigner,
+    settings: {
+      chainId,
+      factoryAddress: chain.factory,
+      publicRpcUrl: chain.publicRpcUrl,
+      embedded: chain.demoToken !== null,
+      quoteTier: config.payments.quoteTier,
+      cronKey: secrets.cronKey,
+      adminKeys: secrets.adminKeys,
+      sessionSecret: secrets.session,
+      previousSessionSecret: secrets.previousSession,
+      publicUrl: config.http.publicUrl,
+      trustedProxies: config.http.trustedProxies,
+      production: config.production,
+      staleAfterSec: config.schedule.staleAfterSec,
+      tickSec: config.schedule.tickSec,
+      distMode: config.credit.mode,
+      described: describeConfig(config),
+    },
+    clock: Date.now,
+    steady: () => performance.timeOrigin + performance.now(),
+    log,
+  }
+}
+
+/**
+ * Checks the port before anything is started. A taken one is refused. 0 becomes a free port, which PUBLIC_URL's default names.
+ */
+async function settlePort(config: Config): Promise<Config> {
+  const { http } = config
+  const probe = createNetServer()
+  await listenOrRefuse(http.port, (done, failed) => probe.once('error', failed).listen(http.port, http.host, done))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  const publicUrl = http.publicUrlSet ? http.publicUrl : http.publicUrl.replace(/:\d+$/, `:${port}`)
+  return { ...config, http: { ...http, port, publicUrl } }
+}
+
+async function listen(server: ReturnType<typeof createServer>, { http }: Config): Promise<void> {
+  await listenOrRefuse(http.port, (done, failed) =>
+    server.listen({ host: http.host, port: http.port }).then(() => done(), failed),
+  )
+}
+
+async function listenOrRefuse(
+  port: number,
+  begin: (done: () => void, failed: (error: Error) => void) => unknown,
+): Promise<void> {
+  try {
+    await new Promise<void>((done, failed) => void begin(done, failed))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE')
+      throw new StartError(`Port ${port} is taken. Stop the program that uses it, or set PORT to another one.`)
+    throw new StartError(`Cannot listen on port ${port}: ${message}. Set HOST and PORT to an address this machine has.`)
+  }
+}

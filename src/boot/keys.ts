@@ -1,0 +1,62 @@
+// Opens the keys that the settings name: from here on they are signers, of no particular kind. Refuses what only shows once a key file is
+// open. It must never log or repeat a key or a password.
+import { decryptKeystore, KeystoreError } from '../chain/send/keystore.ts'
+import { localSigner, remoteSigner, type Signer } from '../chain/send/signer.ts'
+import { type Config, ConfigError, type KeyConfig } from '../config/load.ts'
+import { isWellKnownKey } from '../config/weak.ts'
+
+export interface Keys {
+  /** Null where no key is configured. */
+  minter: Signer | null
+  distributor: Signer | null
+}
+
+/** Opens both. Throws a ConfigError that names the settings to change. */
+export async function openKeys(config: Config): Promise<Keys> {
+  const [minter, distributor] = await Promise.all([openKey('minter', config), openKey('distributor', config)])
+  refuseOneAccount({ minter, distributor })
+  return { minter, distributor }
+}
+
+/** Refuses one account in both roles. */
+export function refuseOneAccount({ minter, distributor }: Keys): void {
+  if (!minter || minter.address !== distributor?.address) return
+  const message = `is ${minter.address}, and so is the minter: both send on their own, so use two accounts`
+  throw new ConfigError([{ setting: 'The distributor', message }], [])
+}
+
+/** Opens one of them; null where it is not configured. Throws a ConfigError that names the settings to change. */
+export async function openKey(
+  role: keyof Keys,
+  { keys, production }: Pick<Config, 'keys' | 'production'>,
+): Promise<Signer | null> {
+  const key: KeyConfig | null = keys[role]
+  switch (key?.kind) {
+    case undefined:
+      return null
+    case 'privateKey':
+      return localSigner(key.privateKey)
+    case 'signer':
+      return remoteSigner(key)
+    case 'keystore':
+      return localSigner(await openKeystore(`${role.toUpperCase()}_KEYSTORE`, key, production))
+  }
+}
+
+async function openKeystore(
+  setting: string,
+  { text, password }: { text: string; password: string },
+  production: boolean,
+): Promise<`0x${string}`> {
+  const refuse = (message: string): never => {
+    throw new ConfigError([{ setting, message }], [])
+  }
+  try {
+    const privateKey = await decryptKeystore(text, password)
+    if (!production || !isWellKnownKey(privateKey)) return privateKey
+    return refuse('holds a well-known development key, whose money anybody can take: make a new one')
+  } catch (error) {
+    if (!(error instanceof KeystoreError)) throw error
+    return refuse(`names a file that ${error.message}: check it and ${setting}_PASSWORD`)
+  }
+}

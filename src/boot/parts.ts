@@ -1,0 +1,183 @@
+// The database and the chain of a start: the operator's where they are configured, otherwise the embedded ones. Owns the life of the
+// embedded parts, and of the data directory's lock.
+import type { ChainReader } from '../chain/port.ts'
+import type { Rpc } from '../chain/rpc/rpc.ts'
+import { localSigner, type Signer } from '../chain/send/signer.ts'
+import type { Config } from '../config/load.ts'
+import { type Address, address, type Hash } from '../domain/units.ts'
+import { embedAccount } from '../embed/accounts.ts'
+import { EMBED_CHAIN_ID } from '../embed/anvil.ts'
+import { type Deployment, EMBED_PARTS, startEmbeddedChain } from '../embed/chain.ts'
+import { startPostgres } from '../embed/postgres.ts'
+import { findRunning } from '../embed/running.ts'
+import type { Log } from '../lib/log.ts'
+import { type Keys, openKeys } from './keys.ts'
+
+export interface DatabasePart {
+  url: string
+  directUrl: string
+  readUrl: string
+}
+
+export interface ChainPart {
+  rpcUrls: readonly string[]
+  publicRpcUrl: string | null
+  /** Null: the provider's own. */
+  chainId: number | null
+  factory: Address
+  /** The code hash of another version that the settings trust. */
+  factoryCodeHash: Hash | null
+  /** Former factories of the sale; null: the settings do not say. */
+  formerFactories: readonly Address[] | null
+  startBlock: number
+  paymentAddress: Address | null
+  /** Null where no key is configured. */
+  minter: Signer | null
+  distributor: Signer | null
+  /** The embedded chain's demo token; null on a chain of the operator's. */
+  demoToken: Address | null
+}
+
+/** A chain with its client open, and its id in this ledger. */
+export interface OpenedChain {
+  readonly part: ChainPart
+  readonly rpc: Rpc
+  readonly reader: ChainReader
+  readonly chainId: number
+}
+
+export interface Parts {
+  database: DatabasePart
+  chain: ChainPart
+  /** Calls back when an embedded part exits by itself. */
+  onExit(listener: (what: string) => void): void
+  /** Stops the embedded parts. */
+  stop(): Promise<void>
+}
+
+/** The process of an embedded part. */
+interface Running {
+  name: string
+  stop(): Promise<void>
+  onExit(listener: () => void): void
+}
+interface Started<Part> {
+  part: Part
+  /** Null for a part of the operator's. */
+  running: Running | null
+}
+
+/** Starts what is missing; reports each step to `onProgress`. When one part fails, the other is stopped again. */
+export async function openParts(config: Config, log: Log, onProgress: (step: string) => void): Promise<Parts> {
+  // In parallel: each takes seconds at its first start.
+  const starting = [
+    config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config, openKeys),
+    config.embedded.database ? embeddedDatabase(config, log, onProgress) : ownDatabase(config),
+  ] as const
+  const settled = await Promise.allSettled(starting)
+  const running = settled.flatMap((result) => (result.status === 'fulfilled' && result.value.running) || [])
+  const stop = async () => {
+    for (const part of running) await part.stop()
+  }
+  try {
+    const [chain, database] = await Promise.all(starting)
+    const onExit = (listener: (what: string) => void) => {
+      for (const part of running) part.onExit(() => listener(part.name))
+    }
+    return { chain: chain.part, database: database.part, onExit, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function embeddedDatabase(
+  { dataDir }: Config,
+  log: Log,
+  onProgress: (step: string) => void,
+): Promise<Started<DatabasePart>> {
+  onProgress('starting PostgreSQL')
+  const { url, stop, onExit } = await startPostgres({ dataDir, log, onProgress })
+  return { part: { url, directUrl: url, readUrl: url }, running: { name: 'PostgreSQL', stop, onExit } }
+}
+
+async function ownDatabase({ database }: Config): Promise<Started<DatabasePart>> {
+  const { url, directUrl, readUrl } = database
+  if (!url || !directUrl || !readUrl) throw new Error('DATABASE_URL is neither set nor embedded')
+  return { part: { url, directUrl, readUrl }, running: null }
+}
+
+async function embeddedChain(
+  config: Config,
+  log: Log,
+  onProgress: (step: string) => void,
+): Promise<Started<ChainPart>> {
+  onProgress('starting the chain')
+  const port = config.chain.embeddedPort
+  const { anvil, ...deployment } = await startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
+  const part = embeddedChainPart(config, anvil.rpcUrl, deployment, await openKeys(config))
+  return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
+}
+
+function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deployment, keys: Keys): ChainPart {
+  const { minter, distributor, payments } = EMBED_PARTS
+  return {
+    rpcUrls: [rpcUrl],
+    publicRpcUrl: config.chain.publicRpcUrl ?? rpcUrl,
+    chainId: EMBED_CHAIN_ID,
+    factory: address(deployment.factory),
+    factoryCodeHash: config.chain.factoryCodeHash,
+    formerFactories: config.chain.formerFactories,
+    startBlock: deployment.startBlock,
+    paymentAddress: config.payments.address ?? address(embedAccount(payments).address),
+    minter: keys.minter ?? localSigner(embedAccount(minter).privateKey),
+    distributor: keys.distributor ?? localSigner(embedAccount(distributor).privateKey),
+    demoToken: address(deployment.token),
+  }
+}
+
+/**
+ * Opens the database without starting one: the operator's own, or the one of a service running on the same data directory. Null where there
+ * is neither.
+ */
+export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
+  if (!config.embedded.database) return (await ownDatabase(config)).part
+  const url = findRunning(config.dataDir)?.databaseUrl
+  return url ? { url, directUrl: url, readUrl: url } : null
+}
+
+/** The chain, in the same way. `open` opens the keys. */
+export async function attachChain(
+  config: Config,
+  open: (config: Config) => Promise<Keys> = openKeys,
+): Promise<ChainPart | null> {
+  if (!config.embedded.chain) return (await ownChain(config, open)).part
+  const running = findRunning(config.dataDir)?.chain
+  return running ? embeddedChainPart(config, running.rpcUrl, running, await open(config)) : null
+}
+
+async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<Started<ChainPart>> {
+  const { chain, payments } = config
+  if (!chain.factoryAddress) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
+  const part: ChainPart = {
+    rpcUrls: chain.rpcUrls,
+    publicRpcUrl: chain.publicRpcUrl,
+    chainId: chain.chainId,
+    factory: chain.factoryAddress,
+    factoryCodeHash: chain.factoryCodeHash,
+    formerFactories: chain.formerFactories,
+    startBlock: chain.startBlock ?? 0,
+    paymentAddress: payments.address,
+    ...(await open(config)),
+    demoToken: null,
+  }
+  return { part, running: null }
+}
+
+/** The addresses of the senders' keys, as far as they are configured. */
+export function sendersOf(chain: ChainPart): { minter: Address | null; distributor: Address | null } {
+  return {
+    minter: chain.minter?.address ?? null,
+    distributor: chain.distributor?.address ?? null,
+  }
+}

@@ -1,0 +1,84 @@
+// Builds the contexts of the passes, and of the operator's acts and readings, from the settings and the open parts, for the service and for
+// commands alike. Wiring only; it starts nothing.
+
+import type { ChainFacts } from '../chain/port.ts'
+import { createContractReader } from '../chain/read/contract.ts'
+import { createNodeHistory } from '../chain/read/history.ts'
+import { createSender } from '../chain/send/sender.ts'
+import type { Signer } from '../chain/send/signer.ts'
+import type { Config } from '../config/load.ts'
+import { advisoryLock } from '../db/core/locks.ts'
+import type { Pool } from '../db/core/sql.ts'
+import { type FeeRules, usualFeeRules } from '../domain/fees.ts'
+import { firstSaleTerms } from '../domain/tiers.ts'
+import type { Log } from '../lib/log.ts'
+import type { OperatorDeps } from '../operator/act.ts'
+import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from '../passes/context.ts'
+import type { OpenedChain } from './parts.ts'
+
+/** Seconds between two comparisons of ledger and contract. */
+const RECONCILE_EVERY_SEC = 300
+
+/** Builds the keyless part, from the settings and the open parts. */
+export function ledgerContext(
+  config: Config,
+  log: Log,
+  { pool, chain }: { pool: Pool; chain: OpenedChain },
+): LedgerContext {
+  const { part, rpc, reader } = chain
+  return {
+    pool,
+    chain: reader,
+    contract: createContractReader(rpc, part.factory),
+    history: createNodeHistory(rpc, part.factory),
+    pollPolicy: REQUEST_POLL_POLICY,
+    rules: {
+      startBlock: part.startBlock,
+      finality: config.chain.finality,
+      ...firstSaleTerms(config.payments),
+      distMode: config.credit.mode,
+      ...feeRules(config, chain.chainId),
+      validForSec: config.chain.validForSec,
+      rewindsToShorterChain: part.demoToken !== null,
+      reconcileEverySec: RECONCILE_EVERY_SEC,
+      fundsWarnTransactions: config.schedule.fundsWarnTransactions,
+    },
+    log,
+  }
+}
+
+/** Builds the context of the passes: the keyless part, the keys, and the start and bounds of a run. */
+export function passContext(
+  config: Config,
+  log: Log,
+  opened: {
+    pool: Pool
+    /** Past any pooler, for locks. */
+    directUrl: string
+    chain: OpenedChain
+    preflight: () => Promise<ChainFacts>
+  },
+): PassContext {
+  const { part, rpc, chainId } = opened.chain
+  const sender = (signer: Signer | null) => signer && createSender({ rpc, signer, chainId, factory: part.factory })
+  return {
+    ...ledgerContext(config, log, opened),
+    minter: sender(part.minter),
+    distributor: sender(part.distributor),
+    lock: advisoryLock(opened.directUrl),
+    preflight: opened.preflight,
+  }
+}
+
+/** Builds the context of the operator's acts and readings. It has the senders' addresses only. */
+export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Pool): OperatorDeps {
+  const { pool, chain, contract, rules, log } = ctx
+  const senders = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
+  return { pool, readPool, chain, contract, senders, rules, log }
+}
+
+/** The operator's caps on the gas price; the chain's defaults where they are not set. */
+function feeRules({ chain: { feeCapWei, tipMaxWei } }: Config, chainId: number): FeeRules {
+  const usual = usualFeeRules(chainId)
+  return { feeCapWei: feeCapWei ?? usual.feeCapWei, tipMaxWei: tipMaxWei ?? usual.tipMaxWei }
+}

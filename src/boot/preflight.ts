@@ -1,0 +1,379 @@
+// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start with a remedy. A part
+// that does not answer is waited for: a database for a minute, a chain for as long as it takes, while the ledger is served without it. It
+// never decides anything about money.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
+import { ChainFault } from '../chain/faults.ts'
+import type { ChainFacts, ChainReader, ContractReader } from '../chain/port.ts'
+import { readBoundsNeeded } from '../chain/read/bounds.ts'
+import { createContractReader } from '../chain/read/contract.ts'
+import { createChainReader } from '../chain/read/reader.ts'
+import { lookAtBeginning, tooLateInWords } from '../chain/read/start-block.ts'
+import type { Rpc } from '../chain/rpc/rpc.ts'
+import type { Config } from '../config/load.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
+import { isLedger, migrate } from '../db/core/migrate.ts'
+import { isPooled } from '../db/core/pooler.ts'
+import { connect, inTransaction, isDatabaseDown, type Pool } from '../db/core/sql.ts'
+import { claimIdentity, type Identity, notifyLedgerChanged, readSetting, writeAudit } from '../db/core/state.ts'
+import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
+import { hasTerms, insertFirstTerms, readCreditTerms } from '../db/sale/terms.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
+import { DEVELOPMENT_CHAINS } from '../domain/chains.ts'
+import type { CreditTerms } from '../domain/credit.ts'
+import { hotKeysOf, type PaymentWallet, refuseWallet } from '../domain/payment-wallets.ts'
+import { refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
+import { firstSaleTerms, tiersWithOtherTerms } from '../domain/tiers.ts'
+import type { Address } from '../domain/units.ts'
+import { inTimeOrNull } from '../lib/deadline.ts'
+import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
+import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
+import { seedTiers } from './seed.ts'
+
+/** The wait for the database at start: about the time a server takes to replay its log after a crash. */
+const DATABASE_WAIT_MS = 60_000
+const DATABASE_RETRY_MS = 1_000
+/** The wait for the factory's answer before a migration. */
+const FACTORY_LOOK_MS = 5_000
+/** The database answers and refuses the connection: invalid authorization, no such database, no privilege. */
+const LOCKED_OUT = /^(28|3D|42501)/
+
+/** A start that cannot succeed as things are, or, where `retryable`, not yet. The message says what to do. */
+export class StartError extends KnownError {
+  override readonly name = 'StartError'
+
+  constructor(message: string, { retryable = false }: { retryable?: boolean } = {}) {
+    super(retryable ? 'retryable' : 'fatal', message)
+  }
+}
+
+/**
+ * Checks the settings against database and factory before a migration changes anything.
+ * @throws StartError where the database holds the ledger of another factory or chain, or the factory is one of the first version. Facts
+ * that the chain cannot give now are checked again before the first run.
+ */
+export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: Rpc): Promise<void> {
+  const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger check' })
+  try {
+    const { factory, chainId } = chain
+    if (await isLedger(pool)) {
+      const stored = await readIdentity(pool)
+      if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), ...(chainId !== null && { chainId }) })
+    }
+    const refused = await inTimeOrNull(FACTORY_LOOK_MS, () => refuseCode(rpc, factory, chain.factoryCodeHash))
+    if (refused) throw new StartError(`FACTORY_ADDRESS: ${refused.problem}. ${refused.remedy}`)
+  } finally {
+    await pool.end({ timeout: 5 })
+  }
+}
+
+/**
+ * Brings a database to the current schema, once it is there and `before` has found no objection.
+ * @returns the names of the migrations applied now. Throws a StartError without an answer within `waitMs`, or on a refusal.
+ */
+export async function migrateWhenUp(
+  url: string,
+  onProgress: (step: string) => void,
+  { before = async () => {}, waitMs = DATABASE_WAIT_MS }: { before?: () => Promise<void>; waitMs?: number } = {},
+): Promise<string[]> {
+  const { host } = new URL(url)
+  const deadline = performance.now() + waitMs
+  for (let told = false; ; told = true) {
+    try {
+      await before()
+      return await migrate(url)
+    } catch (error) {
+      const code = codeOf(error)
+      const reason = messageOf(error) || String(code)
+      if (code !== null && LOCKED_OUT.test(code))
+        throw new StartError(
+          `The database at ${host} refuses: ${reason}. Set DATABASE_URL to one this service may use.`,
+        )
+      if (!isDatabaseDown(error)) throw error
+      if (performance.now() >= deadline) {
+        throw new StartError(
+          `The database at ${host} did not answer within ${Math.round(waitMs / 1000)} s: ${reason}. Start PostgreSQL there, or set DATABASE_URL to where it is.`,
+          { retryable: true },
+        )
+      }
+      if (!told) onProgress(`the database at ${host} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
+      await sleep(DATABASE_RETRY_MS)
+    }
+  }
+}
+
+/**
+ * Refuses a connection for locks and notifications through a pooler: a lock would stay with a server connection that others use, and no
+ * notification would ever arrive.
+ */
+export async function refusePooler(
+  { url, directUrl }: DatabasePart,
+  prepare: boolean,
+  onProgress: (step: string) => void,
+): Promise<void> {
+  const pooled = await isPooled(url)
+  if (url === directUrl ? pooled : await isPooled(directUrl)) {
+    const name = url === directUrl ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+    throw new StartError(
+      `${name} leads through a pooler, and locks and notifications with it, where they get lost. Set DATABASE_DIRECT_URL to PostgreSQL itself, past the pooler.`,
+    )
+  }
+  if (pooled && prepare) {
+    onProgress(
+      'DATABASE_URL leads through a pooler: set DATABASE_PREPARE=false, unless it knows prepared statements (PgBouncer from 1.21 on, with max_prepared_statements)',
+    )
+  }
+}
+
+/** Opens the chain of an existing or new ledger. Throws a StartError where the ledger has another chain or factory. */
+export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Promise<OpenedChain> {
+  const reader = readerOf(part, rpc, sendersOf(part))
+  const chainId = await settleChainId(pool, part, reader)
+  await refuseOtherLedger(pool, part, chainId)
+  return { part, rpc, reader, chainId }
+}
+
+/** Reads the chain for this factory and these accounts. The payments wallets come from the ledger, and are named for each range. */
+export function readerOf(
+  { factory }: ChainPart,
+  rpc: Rpc,
+  { minter, distributor }: ReturnType<typeof sendersOf>,
+): ChainReader {
+  const senders = [minter, distributor].filter((sender) => sender !== null)
+  return createChainReader(rpc, { factory, wallets: [], senders })
+}
+
+/**
+ * Checks the settings against the chain.
+ * @throws StartError that lists every problem with its remedy; `retryable` where the chain could not be asked.
+ */
+export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
+  const { factory, paymentAddress, startBlock, factoryCodeHash: trustedCodeHash } = part
+  const named = { factory, trustedCodeHash, paymentAddress, startBlock, ...sendersOf(part) }
+  const check = await checkDeployment({ rpc, chainId, ...named })
+  if (check.problems.length > 0) {
+    const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
+    const retryable = check.problems.every((problem) => problem.transient)
+    throw new StartError(`Node Ledger cannot start on this chain:\n${lines.join('\n')}`, { retryable })
+  }
+  return { guardUsable: check.guardUsable }
+}
+
+/** The chain id of the settings, else of the ledger, else of the provider. Throws a StartError where all are unknown. */
+export async function settleChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
+  if (chain.chainId !== null) return chain.chainId
+  const stored = await readIdentity(pool)
+  if (stored) return stored.chainId
+  return reader.chainId().catch((error: unknown) => {
+    if (!(error instanceof ChainFault)) throw error
+    throw new StartError(
+      `The chain could not be asked for its id: ${error.message}. Set CHAIN_ID, or see that RPC_URL is up.`,
+    )
+  })
+}
+
+/** Refuses settings that name another chain, factory or start block than the ledger's; this needs no provider. */
+async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
+  const stored = await readIdentity(pool)
+  if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), chainId })
+}
+
+/**
+ * A ledger belongs to one factory on one chain: another one would mix two histories. Where both are new, the payments wallet must be this
+ * factory's own.
+ */
+export async function claimLedger(pool: Pool, chain: OpenedChain): Promise<void> {
+  if (!(await readIdentity(pool))) await refuseUsedWallet(chain)
+  if (!(await readCursor(pool))) await refuseLateStart(chain)
+  const { part, chainId, reader } = chain
+  const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader) }
+  refuseDifference(await claimIdentity(pool, wanted), wanted)
+}
+
+/** Refuses to start following after the factory's first block: its earlier history could never be followed. */
+async function refuseLateStart({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
+  const found = await lookAtBeginning(rpc, factory, startBlock)
+  if (found.kind !== 'tooLate') return
+  const { says, todo } = tooLateInWords(startBlock, found.first)
+  throw new StartError(`Node Ledger cannot start on this chain:\n  START_BLOCK: ${says}. ${todo}`)
+}
+
+/**
+ * Prepares the chain before the first run, on every instance. Once that has succeeded it resolves to the same facts, at once. `tell`
+ * receives the settings that the ledger overrides.
+ */
+export function chainPreflight(
+  config: Config,
+  pool: Pool,
+  chain: OpenedChain,
+  tell: (line: string) => void,
+): () => Promise<ChainFacts> {
+  let preparing: Promise<ChainFacts> | null = null
+  const prepare = async () => {
+    const facts = await checkChain(chain)
+    await claimLedger(pool, chain)
+    await enterTerms(config, pool, chain, tell)
+    await enterWallet(pool, chain, tell)
+    return facts
+  }
+  return () => {
+    preparing ??= prepare().catch((error: unknown) => {
+      preparing = null
+      throw error
+    })
+    return preparing
+  }
+}
+
+/**
+ * Puts the demo tiers of a demo chain on sale. Enters the environment's terms into a ledger without terms, as long as the factory was never
+ * used. Existing entries never change here.
+ */
+async function enterTerms(
+  { credit: { named }, payments }: Config,
+  pool: Pool,
+  { part, rpc, reader }: OpenedChain,
+  tell: (line: string) => void,
+): Promise<void> {
+  const head = await reader.head()
+  if (part.demoToken)
+    await seedTiers(pool, part.demoToken, { block: head.number, time: head.time }, firstSaleTerms(payments))
+  const holdsKey = part.minter !== null || part.distributor !== null
+  if (named && holdsKey && !(await hasTerms(pool))) {
+    const contract = createContractReader(rpc, part.factory)
+    const { lastNodeId, round } = await contract.counters(head.number)
+    if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
+  }
+  for (const line of termsToTell(await readCreditTerms(pool), named)) tell(line)
+  const others = tiersWithOtherTerms(await readTierVersions(pool), payments)
+  if (others.length > 0)
+    tell(
+      `PRICE_GRACE_SEC and HOLDING_RETRY_SEC name other terms than these tiers have, and are ignored for them: ${others.join(', ')}. "node-ledger tiers price" enters others`,
+    )
+}
+
+/**
+ * Enters the environment's payments wallet into a ledger without one. Existing entries never change here.
+ * @throws StartError where buyers must not be shown that address.
+ */
+export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: (line: string) => void): Promise<void> {
+  const { paymentAddress, factory } = part
+  if (paymentAddress !== null && (await readPaymentWallets(pool)).length === 0) {
+    const objection = await lookAtWallet(part, rpc, paymentAddress)
+    if (objection)
+      throw new StartError(
+        `Node Ledger cannot start on this chain:\n  PAYMENT_ADDRESS: ${objection.problem}. ${objection.remedy}`,
+      )
+    await inTransaction(pool, async (sql) => {
+      await lockWallets(sql)
+      const cursor = await readCursor(sql, { lock: true })
+      const watchedFrom = cursor ? cursor.number + 1 : 0
+      if (!(await insertFirstWallet(sql, paymentAddress, watchedFrom, 'start'))) return
+      const detail = { before: null, after: { wallet: paymentAddress, watchedFrom }, factory }
+      await writeAudit(sql, { actor: 'start', action: 'walletChanged', subject: paymentAddress, detail })
+      await notifyLedgerChanged(sql)
+    })
+  }
+  for (const line of walletsToTell(await readPaymentWallets(pool), paymentAddress)) tell(line)
+  const sold = await readWalletInForce(pool)
+  const objection = sold && (await lookAtWallet(part, rpc, sold))
+  if (objection)
+    tell(`the payments wallet of the ledger should be replaced with "node-ledger wallets set": ${objection.problem}`)
+}
+
+/** The objections to a payments wallet, by the configuration and the chain. */
+export async function lookAtWallet(
+  part: ChainPart,
+  rpc: Rpc,
+  wallet: Address,
+): Promise<ReturnType<typeof refuseWallet>> {
+  const facts = await createContractReader(rpc, part.factory).walletFacts(wallet)
+  return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, sendersOf(part)) })
+}
+
+/** The notices about payments wallets at start: that there is none, or that the environment names another one. */
+function walletsToTell(entered: readonly PaymentWallet[], named: Address | null): string[] {
+  if (entered.length === 0)
+    return ['this ledger has no payments wallet: nothing can be bought until "node-ledger wallets set" enters one']
+  if (named === null || named === entered.at(-1)?.wallet) return []
+  return [
+    `PAYMENT_ADDRESS names ${named}, which is not the payments wallet that the ledger goes by, and is ignored: "node-ledger wallets list" shows the ledger's`,
+  ]
+}
+
+async function refuseRange(
+  contract: ContractReader,
+  named: TermsContent,
+  at: { payoutBps: readonly number[]; atBlock: number },
+): Promise<string | null> {
+  const needed = named.payouts ? await readBoundsNeeded(contract, named, at) : null
+  if (needed === null) return null
+  return `the contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
+}
+
+async function enterFirst(pool: Pool, contract: ContractReader, named: TermsContent, atBlock: number): Promise<void> {
+  const payoutBps = (await readTierVersions(pool)).map((tier) => tier.payoutBps)
+  const limits = { leastIntervalSec: await contract.leastIntervalSec(), payoutBps, zeroAllowed: false }
+  const objection = refuseTerms(named, limits) ?? (await refuseRange(contract, named, { payoutBps, atBlock }))
+  if (objection)
+    throw new StartError(`The terms that DIST_ENABLED and CREDIT_… name cannot be this ledger's: ${objection}`)
+  await inTransaction(pool, async (sql) => {
+    if (!(await insertFirstTerms(sql, named, 'start'))) return
+    await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [named] } })
+    await notifyLedgerChanged(sql)
+  })
+}
+
+/** The notices about the terms at start: that there are none, or that the environment's differ from the ledger's. */
+function termsToTell(entered: readonly CreditTerms[], named: TermsContent | null): string[] {
+  const last = entered.at(-1)
+  if (!last)
+    return [
+      'this ledger has no credit terms: nothing is judged, minted or paid until "node-ledger terms set" enters them',
+    ]
+  if (!named || sameTerms(last, named)) return []
+  return [
+    'DIST_ENABLED and CREDIT_… name other terms than the ledger has, and are ignored: "node-ledger terms list" shows the ledger\'s',
+  ]
+}
+
+const readIdentity = async (pool: Pool) => (await readSetting(pool, 'identity')) as Identity | null
+
+const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
+
+async function genesisHash(chain: ChainPart, reader: ChainReader): Promise<string> {
+  // The embedded chain makes a new first block at every start; only its factory's address identifies it.
+  if (chain.demoToken) return 'embedded'
+  const genesis = await reader.block(0)
+  // Every provider has it: one that denies it is unwell, and the value stored now is permanent.
+  if (!genesis) throw new StartError('The provider says that there is no block 0.', { retryable: true })
+  return genesis.hash
+}
+
+function refuseDifference(stored: Identity, wanted: Identity): void {
+  const differing = (['chainId', 'genesisHash', 'factory', 'startBlock'] as const).filter(
+    (key) => stored[key] !== wanted[key],
+  )
+  if (differing.length === 0) return
+  const lines = differing.map((key) => `  ${key}: the database has ${stored[key]}, the settings lead to ${wanted[key]}`)
+  throw new StartError(
+    `This database holds the ledger of another factory or chain:\n${lines.join('\n')}\nPoint DATABASE_URL at an empty database, or RPC_URL and FACTORY_ADDRESS back at the old ones.`,
+  )
+}
+
+/**
+ * Refuses a payments wallet that another factory may have sold by, at the first start of a factory without history. A payment's ref is used
+ * once at each factory, so both would mint for it. `FORMER_FACTORIES=none` is the operator's word that there was no other.
+ */
+async function refuseUsedWallet({ part, rpc, chainId }: OpenedChain): Promise<void> {
+  const { paymentAddress, factory, formerFactories, demoToken } = part
+  if (paymentAddress === null || demoToken || DEVELOPMENT_CHAINS.includes(chainId)) return
+  if (formerFactories?.length === 0 || !(await isNewFactory(rpc, factory))) return
+  if (!(await isUsed(rpc, paymentAddress))) return
+  const remedy = 'make a wallet for this sale alone, and set PAYMENT_ADDRESS to it (docs/MOVING.md)'
+  throw new StartError(
+    formerFactories
+      ? `PAYMENT_ADDRESS: ${paymentAddress} was used before, and the sale has had the factory ${formerFactories.join(', ')}: both factories would mint for a payment. Please ${remedy}.`
+      : `PAYMENT_ADDRESS: ${paymentAddress} was used before. If another factory has sold by it, ${remedy}. If none has, set FORMER_FACTORIES=none.`,
+  )
+}

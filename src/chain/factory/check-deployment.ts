@@ -1,0 +1,313 @@
+// Checks the settings against the chain at start-up: the chain, the factory, its minter and distributor, and its block hashes. It must
+// never send anything, and never call an unreachable chain a wrong one.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from 'viem'
+import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
+import { type Address, address, type Hash } from '../../domain/units.ts'
+import { ChainFault, orNull } from '../faults.ts'
+import { readView, type ViewName, viewCall } from '../read/calls.ts'
+import { isRevert } from '../rpc/provider.ts'
+import { type Rpc, resultOf } from '../rpc/rpc.ts'
+import { bytes, count, header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
+import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
+
+/** Tries at the fork guard's check, and the pause between them: the head may move, or the chain may have only just begun. */
+const GUARD_TRIES = 3
+const GUARD_PAUSE_MS = 2_500
+
+/** A setting that does not fit the chain. */
+export interface DeploymentProblem {
+  setting:
+    | 'CHAIN_ID'
+    | 'RPC_URL'
+    | 'FACTORY_ADDRESS'
+    | 'MINTER_PRIVATE_KEY'
+    | 'DISTRIBUTOR_PRIVATE_KEY'
+    | 'PAYMENT_ADDRESS'
+  problem: string
+  remedy: string
+  /** True when the chain could not be asked: it may answer later, and then there may be no problem. */
+  transient: boolean
+}
+
+export interface DeploymentCheck {
+  problems: DeploymentProblem[]
+  /** True if the contract knows recent blocks by the hashes of the RPC: only then can mints carry a fork guard. */
+  guardUsable: boolean
+  /** True if it also knows blocks beyond the last 256, by EIP-2935's contract; null on a chain too young to tell. */
+  historyUsable: boolean | null
+  /** keccak256 of the code at the address; null where there is none, or the chain could not be asked. */
+  codeHash: Hash | null
+  /** True if the code at the address is, to the byte, the factory this service was built with. */
+  knownCode: boolean
+  /** Null when it could not be read. */
+  maxPerWallet: number | null
+  leastIntervalSec: number | null
+}
+
+export interface CheckDeploymentOptions {
+  rpc: Rpc
+  chainId: number
+  factory: Address
+  /** Addresses of the signer accounts; null where none is configured. */
+  minter: Address | null
+  distributor: Address | null
+  paymentAddress: Address | null
+  /** The hash of code that is trusted besides this version's; null: none is. Left out: any code is accepted. */
+  trustedCodeHash?: Hash | null
+  /** The factory does not exist before this block, which detects a provider that lags. Left out: it is there at every block. */
+  startBlock?: number
+  /** Between tries at the fork guard's check, for chains whose blocks come faster than usual. */
+  guardPauseMs?: number
+}
+
+/** Checks the settings against the chain at start-up. Never throws: an unreachable chain is a problem, too. */
+export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
+  const check: DeploymentCheck = {
+    ...{ problems: [], guardUsable: false, historyUsable: null, codeHash: null, knownCode: false },
+    ...{ maxPerWallet: null, leastIntervalSec: null },
+  }
+  try {
+    await fillCheck(options, check)
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error
+    check.problems.push({
+      setting: 'RPC_URL',
+      problem: `the chain could not be asked: ${error.message}`,
+      remedy: 'Set RPC_URL to a node that answers, and see that it is up.',
+      transient: true,
+    })
+  }
+  return check
+}
+
+async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck): Promise<void> {
+  const { rpc, factory } = options
+  const report = (setting: DeploymentProblem['setting'], problem: string, remedy: string) =>
+    check.problems.push({ setting, problem, remedy, transient: false })
+
+  const chainId = await chainIdOf(rpc, options.chainId)
+  if (chainId !== options.chainId) {
+    report(
+      'CHAIN_ID',
+      `the RPC is on chain ${chainId}, the setting says ${options.chainId}`,
+      `Set CHAIN_ID=${chainId}, or RPC_URL to a node of chain ${options.chainId}.`,
+    )
+    // Any further question would go to the wrong chain.
+    return
+  }
+  checkPaymentAddress(options, report)
+  const code = bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code')
+  if (code === '0x') {
+    const { startBlock = 0 } = options
+    const head = count(await rpc.request('eth_blockNumber', []), 'block number')
+    if (head < startBlock)
+      throw new ChainFault(`the provider lags: it is at block ${head}, the factory is from ${startBlock}`, {
+        retryable: true,
+      })
+    report(
+      'FACTORY_ADDRESS',
+      `there is no contract at ${factory} on chain ${chainId}`,
+      'Set FACTORY_ADDRESS to the factory, or deploy one with "node-ledger deploy", which prints it.',
+    )
+    return
+  }
+  check.codeHash = keccak256(code)
+  check.knownCode = isKnownCode(code)
+  if (!(await checkRoles(options, check, report))) return
+  const problem = unknownCode(options, check)
+  if (problem) report('FACTORY_ADDRESS', problem.problem, problem.remedy)
+  if (!(await runsCancun(rpc))) report('CHAIN_ID', ...BEFORE_CANCUN)
+  check.guardUsable = await isGuardUsable(rpc, factory, options.guardPauseMs ?? GUARD_PAUSE_MS)
+  check.historyUsable = check.guardUsable ? await isHistoryUsable(rpc, factory) : false
+}
+
+/** The chain id, of a provider that is on the wanted chain where there is one; the others are then asked last. */
+async function chainIdOf(rpc: Rpc, wanted: number): Promise<number> {
+  const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+  if (chainId === wanted) return chainId
+  const ids = await Promise.all(
+    rpc.providers.map((provider) => orNull(provider.request('eth_chainId', []).then((id) => count(id, 'chain id')))),
+  )
+  if (!ids.includes(wanted)) return chainId
+  for (const [index, provider] of rpc.providers.entries()) {
+    const id = ids[index] ?? null
+    if (id !== null && id !== wanted) provider.distrust()
+  }
+  return wanted
+}
+
+type Report = (setting: DeploymentProblem['setting'], problem: string, remedy: string) => void
+
+function checkPaymentAddress({ paymentAddress, factory }: CheckDeploymentOptions, report: Report): void {
+  if (paymentAddress === null || (paymentAddress !== factory && BigInt(paymentAddress) !== 0n)) return
+  report(
+    'PAYMENT_ADDRESS',
+    `${paymentAddress} is ${paymentAddress === factory ? 'the factory itself' : 'the zero address'}`,
+    'Set PAYMENT_ADDRESS to a wallet of your own that takes plain transfers.',
+  )
+}
+
+/** Views of the first version's factory, and the one that only this version has. */
+const FORMER_VIEWS = ['maxPerWallet', 'minter', 'distributor'] as const satisfies readonly ViewName[]
+const NEW_VIEW = 'leastInterval' satisfies ViewName
+
+/** The problem of a factory of the first version, and its remedy. */
+const FIRST_VERSION = {
+  problem: (factory: Address) =>
+    `the contract at ${factory} is a node factory of the first version, which this version does not know how to call`,
+  remedy: 'Run it with the version it was deployed with, or deploy a new factory with "node-ledger deploy".',
+} as const
+
+type RoleAnswers = Record<(typeof FORMER_VIEWS)[number] | typeof NEW_VIEW, unknown>
+
+/** The contract's answers as a factory; `former` for one of the first version, null for another contract. */
+async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | 'former' | null> {
+  const names = [...FORMER_VIEWS, NEW_VIEW] as const
+  const replies = await rpc.batch(names.map((name) => viewCall(factory, 'latest', name, [])))
+  const answers = replies.map((reply) => {
+    if (reply.ok) return reply.result === '0x' ? null : reply.result
+    // Only the contract itself can say that it is none: a limit or an internal error is the provider's.
+    return isRevert(reply.error) ? null : resultOf('eth_call', reply)
+  })
+  if (FORMER_VIEWS.some((_, index) => answers[index] === null)) return null
+  if (answers.at(-1) === null) return 'former'
+  return Object.fromEntries(names.map((name, index) => [name, answers[index]])) as RoleAnswers
+}
+
+/** True if there is a factory of the first version. False where there is another contract, or none. */
+async function isFirstVersion(rpc: Rpc, factory: Address): Promise<boolean> {
+  return (await askRoles(rpc, factory)) === 'former'
+}
+
+/** False when the contract does not answer as a factory does. */
+async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
+  const { rpc, factory } = options
+  const answers = await askRoles(rpc, factory)
+  if (answers === null) {
+    report(
+      'FACTORY_ADDRESS',
+      `the contract at ${factory} is not a node factory`,
+      'Set FACTORY_ADDRESS to the address that "node-ledger deploy" printed.',
+    )
+    return false
+  }
+  if (answers === 'former') {
+    report('FACTORY_ADDRESS', FIRST_VERSION.problem(factory), FIRST_VERSION.remedy)
+    return false
+  }
+  check.maxPerWallet = safeNumber(readView('maxPerWallet', answers.maxPerWallet), 'cap per wallet')
+  check.leastIntervalSec = safeNumber(readView('leastInterval', answers.leastInterval), 'least interval')
+  const roles = [
+    ['MINTER_PRIVATE_KEY', 'minter', 'setMinter', options.minter, readView('minter', answers.minter)],
+    [
+      'DISTRIBUTOR_PRIVATE_KEY',
+      'distributor',
+      'setDistributor',
+      options.distributor,
+      readView('distributor', answers.distributor),
+    ],
+  ] as const
+  for (const [setting, role, setter, ours, onChain] of roles) {
+    if (ours === null || ours === address(onChain)) continue
+    report(
+      setting,
+      `the key's address ${ours} is not the factory's ${role}, ${address(onChain)}`,
+      `Set ${setting} (or its key file or signer) to the ${role}'s key, or have the factory's owner call ${setter} with ${ours}.`,
+    )
+  }
+  return true
+}
+
+/** The objection to code that is neither this version's nor trusted by its hash; null where it is one of these, or any is accepted. */
+function unknownCode(
+  { factory, trustedCodeHash }: Pick<CheckDeploymentOptions, 'factory' | 'trustedCodeHash'>,
+  { knownCode, codeHash }: Pick<DeploymentCheck, 'knownCode' | 'codeHash'>,
+): { problem: string; remedy: string } | null {
+  if (knownCode || trustedCodeHash === undefined || codeHash === trustedCodeHash) return null
+  return {
+    problem: `the code at ${factory} is not this version's factory: its hash is ${codeHash}`,
+    remedy: `Set FACTORY_ADDRESS to the address that "node-ledger deploy" printed. If you know this code and trust it, set FACTORY_CODE_HASH=${codeHash}.`,
+  }
+}
+
+/**
+ * The objection to the code at the address before anything is changed: a factory of the first version, or code that is neither this
+ * version's nor trusted. Null where there is none, or no code (yet).
+ */
+export async function refuseCode(
+  rpc: Rpc,
+  factory: Address,
+  trustedCodeHash: Hash | null,
+): Promise<{ problem: string; remedy: string } | null> {
+  const code = bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code')
+  if (code === '0x' || isKnownCode(code)) return null
+  if (await isFirstVersion(rpc, factory))
+    return { problem: FIRST_VERSION.problem(factory), remedy: FIRST_VERSION.remedy }
+  return unknownCode({ factory, trustedCodeHash }, { knownCode: false, codeHash: keccak256(code) })
+}
+
+const BEFORE_CANCUN = [
+  'the chain does not run the contract’s code: it lacks instructions of the Cancun hardfork',
+  'Use a chain with Cancun (docs/CONTRACT.md has a table of chains).',
+] as const
+/** PUSH0, MCOPY, TLOAD and TSTORE; answers a word of zeros. */
+const CANCUN_PROBE = '0x5f5f5f5e5f5f5d5f5c5f5260205ff3'
+
+/** True if the chain knows the instructions that the contract is compiled to. Only its own answer counts as a no. */
+async function runsCancun(rpc: Rpc): Promise<boolean> {
+  const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ data: CANCUN_PROBE }, 'latest'] }])
+  if (!reply || reply.ok) return true
+  return !/opcode|instruction|not activated|notactivated/i.test(reply.error.message)
+}
+
+function isKnownCode(code: Hex): boolean {
+  const runtime = hexToBytes(code)
+  for (const { start, length } of factoryImmutables) runtime.fill(0, start, start + length)
+  return keccak256(bytesToHex(runtime)) === factoryRuntimeHash
+}
+
+/** Compares the contract's hash of the block before the head with the head's parent hash. */
+async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promise<boolean> {
+  for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
+    if (attempt > 0) await sleep(pauseMs)
+    const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
+    if (head.number === 0) continue
+    const { method, params } = viewCall(factory, head.number, 'hashOf', [BigInt(head.number - 1)])
+    if (readView('hashOf', await rpc.request(method, params)) === head.parentHash) return true
+  }
+  return false
+}
+
+/** A distance that BLOCKHASH has forgotten, and any history still covers. */
+const BEYOND_BLOCKHASH = 300
+
+/** True if the contract knows a block that BLOCKHASH has forgotten. Null on a chain too young to have one. */
+async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | null> {
+  const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
+  const old = head.number - BEYOND_BLOCKHASH
+  if (old < 1) return null
+  const { hash: wanted } = header(await rpc.request('eth_getBlockByNumber', [toQuantity(old), false]))
+  const { method, params } = viewCall(factory, head.number, 'hashOf', [BigInt(old)])
+  return readView('hashOf', await rpc.request(method, params)) === wanted
+}
+
+/** True if a factory has neither minted nor paid anything yet. */
+export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean> {
+  const [lastId, round] = await rpc.requestAll([
+    viewCall(factory, 'latest', 'lastId', []),
+    viewCall(factory, 'latest', 'round', []),
+  ])
+  return readView('lastId', lastId) === 0n && readView('round', round) === 0n
+}
+
+/** True if a wallet holds ether, or has sent a transaction. A contract begins with one nonce of its own. */
+export async function isUsed(rpc: Rpc, wallet: Address): Promise<boolean> {
+  const [balance, nonce, code] = await rpc.requestAll([
+    { method: 'eth_getBalance', params: [wallet, 'latest'] },
+    { method: 'eth_getTransactionCount', params: [wallet, 'latest'] },
+    { method: 'eth_getCode', params: [wallet, 'latest'] },
+  ])
+  const nonces = count(nonce, 'nonce') - (bytes(code, 'code') === '0x' ? 0 : 1)
+  return quantity(balance, 'balance') > 0n || nonces > 0
+}

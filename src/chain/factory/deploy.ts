@@ -1,0 +1,218 @@
+// Deploys the contracts. It must never be part of a running pass: it holds a key only for the duration of a command, and sends only what
+// its name says.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from 'viem'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { encodeDeployData, encodeFunctionData, getContractAddress, keccak256 } from 'viem/utils'
+import { type Address, address, type Hash, hash } from '../../domain/units.ts'
+import { silentLog } from '../../lib/log.ts'
+import { ChainFault } from '../faults.ts'
+import { createRpc, type Rpc, splitRpcUrls } from '../rpc/rpc.ts'
+import { bytes, count, quantity, receipt, toQuantity, type WireReceipt } from '../rpc/wire.ts'
+import { broadcast, currentFees, TX_GAS_MAX } from '../send/sender.ts'
+import { demoTokenAbi, factoryAbi } from './abi.ts'
+import { demoTokenBytecode, factoryBytecode } from './bytecode.ts'
+
+/** The wait for a transaction of ours. Some chains take minutes when they are busy. */
+const MINED_WAIT_MS = 300_000
+const POLL_FIRST_MS = 100
+const POLL_MAX_MS = 2_000
+/** Room over the estimate, in percent. */
+const GAS_MARGIN = 20n
+
+/** Reports the present step in a few words. */
+export type OnProgress = (step: string) => void
+
+export interface DeployedContract {
+  address: Address
+  blockNumber: number
+  txHash: Hash
+  /** keccak256 of the code that is there now. */
+  codeHash: Hash
+}
+
+interface SendingOptions {
+  /** One URL or several, as `RPC_URL`. */
+  rpcUrl: string
+  privateKey: Hex
+  onProgress?: OnProgress
+}
+
+/** The arguments of the factory's constructor. */
+export interface FactorySetup {
+  readonly owner: Address
+  readonly minter: Address
+  /** The minter's first budget: nodes it may mint and cohorts it may open, until the owner refills it. */
+  readonly nodes: number
+  readonly cohorts: number
+  readonly distributor: Address
+  /** The bounds of the distributor's credit to a node for one turn. */
+  readonly floorGwei: bigint
+  readonly ceilingGwei: bigint
+  /** Nodes that one wallet may hold, 1 to 256; for ever. */
+  readonly maxPerWallet: number
+  /** The shortest time between turns that any cohort may have; for ever. */
+  readonly leastIntervalSec: number
+}
+
+export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
+  /** Deploys through the deterministic deployer: the same salt and setup have the same address on every chain. */
+  salt?: Hash | null
+}
+
+/** The keyless deployer that most chains have at this address: takes a salt and creation code, and deploys by CREATE2. */
+export const DETERMINISTIC_DEPLOYER = address('0x4e59b44847b379578588920cA78FbF26c0B4956C')
+
+/** The address at which the deterministic deployer puts a factory. */
+export function deterministicAddress(setup: FactorySetup, salt: Hash): Address {
+  const bytecode = factoryDeployData(setup)
+  return address(getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt, bytecode }))
+}
+
+/** The constructor's arguments alone, in the form explorers ask for; without `0x`. */
+export function factoryConstructorArguments(setup: FactorySetup): string {
+  return factoryDeployData(setup).slice(factoryBytecode.length)
+}
+
+/** The bytes that deploy a factory. */
+export function factoryDeployData({ nodes, cohorts, maxPerWallet, leastIntervalSec, ...setup }: FactorySetup): Hex {
+  const { owner, minter, distributor, floorGwei, ceilingGwei } = setup
+  const args = {
+    ...{ owner, minter, distributor, floorGwei, ceilingGwei },
+    nodes: BigInt(nodes),
+    cohorts: BigInt(cohorts),
+    maxPerWallet: BigInt(maxPerWallet),
+    leastInterval: BigInt(leastIntervalSec),
+  }
+  return encodeDeployData({ abi: factoryAbi, bytecode: factoryBytecode, args: [args] })
+}
+
+/**
+ * Deploys the factory and waits until it is there. Throws a ChainFault when the deployment cannot be sent, reverts, or
+ * is not mined in five minutes (its message then names the transaction: look for it before deploying again).
+ */
+export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
+  const { salt } = options
+  const data = factoryDeployData(options)
+  return await withHand(options, (hand) =>
+    salt
+      ? deployThrough(hand, { data, salt, expected: deterministicAddress(options, salt) })
+      : deploy(hand, data, 'the node factory'),
+  )
+}
+
+/** Deploys the demo token; the deployer gets its whole supply (1,000,000 tokens of 18 decimals). */
+export async function deployDemoToken(options: SendingOptions): Promise<DeployedContract> {
+  const data = encodeDeployData({ abi: demoTokenAbi, bytecode: demoTokenBytecode })
+  return await withHand(options, (hand) => deploy(hand, data, 'the demo token'))
+}
+
+/** Sends `amount` (smallest units) of a token to each address, and waits until the last transfer is mined. */
+export async function transferToken(
+  options: SendingOptions & { token: Address; to: readonly Address[]; amount: bigint },
+): Promise<void> {
+  await withHand(options, async (hand) => {
+    const sent: Hash[] = []
+    for (const to of options.to) {
+      const data = encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args: [to, options.amount] })
+      sent.push(await send(hand, { to: options.token, data }))
+    }
+    for (const txHash of sent) await mined(hand.rpc, txHash)
+    options.onProgress?.(`sent tokens to ${sent.length} accounts`)
+  })
+}
+
+interface Hand {
+  rpc: Rpc
+  account: PrivateKeyAccount
+  chainId: number
+  nonce: number
+  onProgress: OnProgress
+}
+
+async function withHand<T>(options: SendingOptions, act: (hand: Hand) => Promise<T>): Promise<T> {
+  const rpc = createRpc({ urls: splitRpcUrls(options.rpcUrl), log: silentLog })
+  try {
+    const account = privateKeyToAccount(options.privateKey)
+    const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+    const nonce = count(await rpc.request('eth_getTransactionCount', [account.address, 'latest']), 'nonce')
+    return await act({ rpc, account, chainId, nonce, onProgress: options.onProgress ?? (() => {}) })
+  } finally {
+    await rpc.close()
+  }
+}
+
+async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedContract> {
+  const expected = address(getContractAddress({ from: hand.account.address, nonce: BigInt(hand.nonce) }))
+  hand.onProgress(`deploying ${what} to ${expected}`)
+  const txHash = await send(hand, { data })
+  hand.onProgress(`sent ${txHash}, waiting for its block`)
+  const found = await mined(hand.rpc, txHash)
+  if (found.contractAddress !== expected)
+    throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
+  return await standing(hand, { what, expected, txHash, blockNumber: found.blockNumber })
+}
+
+/** Deploys by CREATE2. */
+async function deployThrough(
+  hand: Hand,
+  { data, salt, expected }: { data: Hex; salt: Hash; expected: Address },
+): Promise<DeployedContract> {
+  const what = 'the node factory'
+  hand.onProgress(`deploying ${what} to ${expected}, through ${DETERMINISTIC_DEPLOYER}`)
+  const txHash = await send(hand, { to: DETERMINISTIC_DEPLOYER, data: `${salt}${data.slice(2)}` as Hex })
+  hand.onProgress(`sent ${txHash}, waiting for its block`)
+  const { blockNumber } = await mined(hand.rpc, txHash)
+  return await standing(hand, { what, expected, txHash, blockNumber })
+}
+
+/** The contract at its expected address. Throws where there is none. */
+async function standing(
+  { rpc, onProgress }: Hand,
+  { what, expected, txHash, blockNumber }: { what: string; expected: Address; txHash: Hash; blockNumber: number },
+): Promise<DeployedContract> {
+  const code = bytes(await rpc.request('eth_getCode', [expected, toQuantity(blockNumber)]), 'code')
+  if (code === '0x') throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
+  onProgress(`${what} is at ${expected}, block ${blockNumber}`)
+  return { address: expected, blockNumber, txHash, codeHash: keccak256(code) }
+}
+
+/** Signs and sends one transaction with the next nonce of this sender. */
+async function send(hand: Hand, tx: { to?: Address; data: Hex }): Promise<Hash> {
+  const { rpc, account, chainId } = hand
+  const gas = quantity(await rpc.request('eth_estimateGas', [{ from: account.address, ...tx }]), 'gas estimate')
+  const roomy = (gas * (100n + GAS_MARGIN)) / 100n
+  const { maxFeeWei, maxPriorityFeeWei } = await currentFees(rpc)
+  const raw = await account.signTransaction({
+    ...tx,
+    type: 'eip1559',
+    chainId,
+    nonce: hand.nonce,
+    gas: roomy < TX_GAS_MAX ? roomy : TX_GAS_MAX,
+    maxFeePerGas: maxFeeWei,
+    maxPriorityFeePerGas: maxPriorityFeeWei,
+  })
+  const outcome = await broadcast(rpc, raw)
+  const txHash = hash(keccak256(raw))
+  // After `unknown` a provider may have it: the receipt will tell.
+  if (outcome.kind !== 'accepted' && outcome.kind !== 'unknown') {
+    throw new ChainFault(`${txHash} was not taken: ${outcome.kind}`, { retryable: false })
+  }
+  hand.nonce++
+  return txHash
+}
+
+async function mined(rpc: Rpc, txHash: Hash): Promise<WireReceipt> {
+  const until = performance.now() + MINED_WAIT_MS
+  for (let pause = POLL_FIRST_MS; performance.now() < until; pause = Math.min(pause * 2, POLL_MAX_MS)) {
+    const answer = await rpc.request('eth_getTransactionReceipt', [txHash], { accept: (given) => given !== null })
+    if (answer != null) {
+      const found = receipt(answer)
+      if (!found.succeeded) throw new ChainFault(`${txHash} reverted`, { retryable: false })
+      return found
+    }
+    await sleep(pause)
+  }
+  throw new ChainFault(`${txHash} was not mined in ${MINED_WAIT_MS / 1000} seconds`, { retryable: true })
+}

@@ -1,0 +1,58 @@
+// Encodes calls of the contract's owner as transactions for its wallet to sign, with a readable description. It must never sign or send:
+// the owner's key is not here, and nothing that sends may import this file.
+import { encodeFunctionData, parseAbi } from 'viem/utils'
+import type { Address, Hash } from '../../domain/units.ts'
+
+const OWNER_ABI = parseAbi([
+  'function setMinter(address newMinter, uint256 nodes, uint256 cohorts)',
+  'function refillMinter(address minter, uint256 nodes, uint256 nodesMost, uint256 cohorts, uint256 cohortsMost)',
+  'function setDistributor(address newDistributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function setBounds(address distributor, uint256 floorGwei, uint256 ceilingGwei)',
+  'function setSwapsAllowance(uint256 allowance)',
+  'function setInterval(uint256 cohort, uint256 interval)',
+  'function addNotOwed(uint256 window, uint256 from, uint256 until)',
+  'function endNotOwed(uint256 window, uint256 until)',
+  'function expel(bytes32[] refs)',
+  'function pause()',
+  'function unpause()',
+])
+
+/** A call of the contract's owner by its name, its arguments by theirs. */
+export type OwnerCall =
+  | { name: 'setMinter'; newMinter: Address; nodes: bigint; cohorts: bigint }
+  | {
+      name: 'refillMinter'
+      minter: Address
+      nodes: bigint
+      nodesMost: bigint
+      cohorts: bigint
+      cohortsMost: bigint
+    }
+  | { name: 'setDistributor'; newDistributor: Address; floorGwei: bigint; ceilingGwei: bigint }
+  | { name: 'setBounds'; distributor: Address; floorGwei: bigint; ceilingGwei: bigint }
+  | { name: 'setSwapsAllowance'; allowance: bigint }
+  | { name: 'setInterval'; cohort: bigint; interval: bigint }
+  | { name: 'addNotOwed'; window: bigint; from: bigint; until: bigint }
+  | { name: 'endNotOwed'; window: bigint; until: bigint }
+  | { name: 'expel'; refs: readonly Hash[] }
+  | { name: 'pause' | 'unpause' }
+
+/** A transaction for the owner's wallet, usually a multisig. */
+export interface OwnerTransaction {
+  /** The factory. */
+  to: Address
+  valueWei: bigint
+  data: `0x${string}`
+  /** The call in readable form: the name, and each argument with its own. */
+  call: string
+}
+
+/** Encodes the owner's call to a factory. Arguments are in the contract's order. */
+export function ownerTransaction(factory: Address, call: OwnerCall): OwnerTransaction {
+  const { name, ...named } = call
+  const { inputs } = OWNER_ABI.find((item) => item.name === name) ?? { inputs: [] }
+  const values = inputs.map((input) => (named as Record<string, unknown>)[input.name])
+  const data = encodeFunctionData({ abi: OWNER_ABI, functionName: name, args: values } as never)
+  const shown = inputs.map((input, index) => `${input.name}: ${String(values[index])}`)
+  return { to: factory, valueWei: 0n, data, call: `${name}(${shown.join(', ')})` }
+}

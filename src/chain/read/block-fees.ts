@@ -1,0 +1,24 @@
+// Reads the fees of a block.
+import { median } from '../../domain/fees.ts'
+import type { BlockFees } from '../../domain/observed.ts'
+import { fields, type WireHeader } from '../rpc/wire.ts'
+
+/** In a block, `gasPrice` is the price paid, whatever was offered. A malformed one is left out: it decides nothing by itself. */
+export function feesOf(
+  { number, baseFeeWei }: WireHeader,
+  entries: readonly unknown[],
+  isOurs: (address: unknown) => boolean,
+): BlockFees {
+  const tips: bigint[] = []
+  for (const entry of baseFeeWei === null ? [] : entries) {
+    const { from, gasPrice } = fields<'from' | 'gasPrice'>(entry, 'transaction')
+    if (isOurs(from) || typeof gasPrice !== 'string' || !PRICE.test(gasPrice)) continue
+    // Some rollups add transactions of their own, which pay nothing.
+    const price = BigInt(gasPrice)
+    if (baseFeeWei !== null && price >= baseFeeWei) tips.push(price - baseFeeWei)
+  }
+  return { number, baseFeeWei, tipWei: median(tips) }
+}
+
+/** Hexadecimal of at most 128 bits. */
+const PRICE = /^0x[0-9a-f]{1,32}$/

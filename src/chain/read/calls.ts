@@ -1,0 +1,51 @@
+// The factory's view functions as JSON-RPC calls: encodes the call, decodes the answer. It must never take an answer that does not decode
+// for a value, least of all the empty one of an address without code.
+import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
+import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import type { Address } from '../../domain/units.ts'
+import { factoryAbi } from '../factory/abi.ts'
+import { ChainFault } from '../faults.ts'
+import type { RpcCall } from '../rpc/provider.ts'
+import { bytes, toQuantity } from '../rpc/wire.ts'
+
+type Reads = 'view' | 'pure'
+export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
+export type ViewArgs<Name extends ViewName> = ContractFunctionArgs<typeof factoryAbi, Reads, Name>
+export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeof factoryAbi, Reads, Name>
+
+/** The same ABI without its types, where a name that is a type parameter would not fit them. */
+const abi: Abi = factoryAbi
+
+/** eth_call of one view function at a block. */
+export function viewCall<Name extends ViewName>(
+  factory: Address,
+  at: number | 'latest',
+  name: Name,
+  args: ViewArgs<Name>,
+): RpcCall {
+  const data = encodeFunctionData({ abi, functionName: name as string, args: args as readonly unknown[] })
+  return { method: 'eth_call', params: [{ to: factory, data }, typeof at === 'number' ? toQuantity(at) : at] }
+}
+
+/** The function's answer. Throws a retryable ChainFault when the bytes do not decode. */
+export function readView<Name extends ViewName>(name: Name, answer: unknown): ViewResult<Name> {
+  const data = bytes(answer, `answer of ${name}`)
+  if (data === '0x') throw new ChainFault(`the factory has no code there (${name})`, { retryable: true })
+  try {
+    return decodeFunctionResult({ abi, functionName: name as string, data }) as ViewResult<Name>
+  } catch {
+    throw new ChainFault(`the factory's answer to ${name} does not decode`, { retryable: true })
+  }
+}
+
+/** Name of the contract's error in revert data; the selector for an unknown one, null for no data. */
+export function revertName(data: `0x${string}` | null): string | null {
+  if (data === null) return null
+  try {
+    const { errorName, args } = decodeErrorResult({ abi, data })
+    // Error(string) has a message of its own.
+    return errorName === 'Error' ? String(args?.[0]) : errorName
+  } catch {
+    return data.slice(0, 10)
+  }
+}

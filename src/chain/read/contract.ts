@@ -1,0 +1,163 @@
+// The factory's state for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never answer from memory,
+// and never turn an unreadable answer into a number.
+import { type Address, address, wei } from '../../domain/units.ts'
+import { ChainFault } from '../faults.ts'
+import type { ChainNode, ContractReader } from '../port.ts'
+import { chunks, mapBounded } from '../rpc/parallel.ts'
+import type { Rpc, RpcCall } from '../rpc/rpc.ts'
+import { bytes, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
+import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
+import { canTrace } from './trace.ts'
+
+/** Nodes in one call: some 10,000 gas each, and providers cap a call at 50 million gas or less. */
+const NODES_PER_CALL = 500
+/** Cohorts in one request. */
+const COHORTS_PER_REQUEST = 100
+const IN_FLIGHT = 4
+const GWEI = 10n ** 9n
+
+/** Builds the reader of one factory. */
+export function createContractReader(rpc: Rpc, factory: Address): ContractReader {
+  async function view<Name extends ViewName>(
+    at: number | 'latest',
+    name: Name,
+    args: ViewArgs<Name>,
+  ): Promise<ViewResult<Name>> {
+    const { method, params } = viewCall(factory, at, name, args)
+    return readView(name, await rpc.request(method, params))
+  }
+
+  return {
+    factory,
+
+    async counters(atBlock) {
+      const at = toQuantity(atBlock)
+      const calls: RpcCall[] = [
+        viewCall(factory, atBlock, 'lastId', []),
+        viewCall(factory, atBlock, 'round', []),
+        viewCall(factory, atBlock, 'outstanding', []),
+        viewCall(factory, atBlock, 'isSolvent', []),
+        viewCall(factory, atBlock, 'paused', []),
+        { method: 'eth_getBalance', params: [factory, at] },
+      ]
+      const [lastId, round, outstanding, isSolvent, paused, balance] = await rpc.requestAll(calls)
+      return {
+        blockNumber: atBlock,
+        lastNodeId: readView('lastId', lastId),
+        round: safeNumber(readView('round', round), 'round'),
+        outstandingWei: wei(readView('outstanding', outstanding)),
+        contractBalanceWei: wei(quantity(balance, 'balance')),
+        isSolvent: readView('isSolvent', isSolvent),
+        paused: readView('paused', paused),
+      }
+    },
+
+    async nodes(firstId, count, atBlock) {
+      if (firstId < 1n) throw new RangeError('nodes are numbered from 1')
+      const starts = chunks(Array.from({ length: count }), NODES_PER_CALL).map(
+        (piece, index) => ({ first: firstId + BigInt(index * NODES_PER_CALL), length: piece.length }) as const,
+      )
+      const pieces = await mapBounded(starts, IN_FLIGHT, async ({ first, length }) => {
+        const nodes = await view(atBlock, 'nodesInfo', [first, BigInt(length)])
+        return nodes.map((node, index) => toNode(node, first + BigInt(index)))
+      })
+      return pieces.flat()
+    },
+
+    async cohorts(cohorts, atBlock) {
+      const pieces = await mapBounded(chunks(cohorts, COHORTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+        const answers = await rpc.requestAll(piece.map((id) => viewCall(factory, atBlock, 'cohort', [BigInt(id)])))
+        return answers.map((answer, index) => {
+          const [perNode, size, nextDue, interval, tier] = readView('cohort', answer)
+          return {
+            cohort: piece[index] as number,
+            tierNo: safeNumber(tier, 'tier'),
+            perNodeWei: wei(perNode),
+            size: safeNumber(size, 'cohort size'),
+            nextDue: safeNumber(nextDue, 'next due'),
+            intervalSec: safeNumber(interval, 'interval'),
+          }
+        })
+      })
+      return pieces.flat()
+    },
+
+    async nodeOfRef(ref) {
+      const id = await view('latest', 'nodeOfRef', [ref])
+      return id === 0n ? null : id
+    },
+
+    async maxPerWallet() {
+      return safeNumber(await view('latest', 'maxPerWallet', []), 'cap per wallet')
+    },
+
+    async budget(atBlock) {
+      const [budget, lastCohort] = await rpc.requestAll([
+        viewCall(factory, atBlock, 'budget', []),
+        viewCall(factory, atBlock, 'lastCohort', []),
+      ])
+      const [nodes, cohorts] = readView('budget', budget)
+      return {
+        nodes: safeNumber(nodes, 'nodes left'),
+        cohorts: safeNumber(cohorts, 'cohorts left'),
+        lastCohort: safeNumber(readView('lastCohort', lastCohort), 'last cohort'),
+      }
+    },
+
+    async bounds(atBlock) {
+      const [floorGwei, ceilingGwei] = await view(atBlock, 'bounds', [])
+      return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
+    },
+
+    async walletFacts(wallet) {
+      const [minter, distributor, code] = await rpc.requestAll([
+        viewCall(factory, 'latest', 'minter', []),
+        viewCall(factory, 'latest', 'distributor', []),
+        { method: 'eth_getCode', params: [wallet, 'latest'] },
+      ])
+      const hasCode = bytes(code, 'code').length > 2
+      return {
+        minter: address(readView('minter', minter)),
+        distributor: address(readView('distributor', distributor)),
+        hasCode,
+        isTraceable: hasCode && (await canTrace(rpc, wallet)),
+      }
+    },
+
+    async distributor(atBlock) {
+      const named = address(await view(atBlock, 'distributor', []))
+      return BigInt(named) === 0n ? null : named
+    },
+
+    async leastIntervalSec() {
+      return safeNumber(await view('latest', 'leastInterval', []), 'least interval')
+    },
+
+    async balance(of, atBlock) {
+      const at = atBlock === undefined ? 'latest' : toQuantity(atBlock)
+      return wei(quantity(await rpc.request('eth_getBalance', [of, at]), 'balance'))
+    },
+
+    async isDeployed(atBlock) {
+      const code = await rpc.request('eth_getCode', [factory, toQuantity(atBlock)])
+      return bytes(code, 'code').length > 2
+    },
+
+    async swapsAllowance() {
+      return wei(await view('latest', 'swapsAllowance', []))
+    },
+  }
+}
+
+/** Nodes are numbered without gaps, so the window's nth node has the nth id; anything else is another contract's answer. */
+function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): ChainNode {
+  if (node.id !== expectedId) throw new ChainFault(`asked for node ${expectedId}, got ${node.id}`, { retryable: true })
+  return {
+    nodeId: node.id,
+    owner: address(node.owner),
+    balanceWei: wei(node.balance),
+    creditedWei: wei(node.credited),
+    withdrawnWei: wei(node.withdrawn),
+    cohort: safeNumber(node.cohort, 'cohort'),
+  }
+}

@@ -1,0 +1,177 @@
+// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log: one that does not
+// decode is a retryable fault, since a provider that garbles once may be right the next time.
+import { decodeEventLog, decodeFunctionData } from 'viem/utils'
+import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
+import { type Address, address, type Hash, hash, type Wei, wei } from '../../domain/units.ts'
+import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/abi.ts'
+import { ChainFault } from '../faults.ts'
+import { safeNumber, type WireLog } from '../rpc/wire.ts'
+
+/** Ids read from one reverted withdrawAll. No wallet holds more than 256 nodes, so a longer list is no honest mistake. */
+const FAILED_IDS_MAX = 1_024
+
+/** The events that make up the ledger. The factory's others (approvals, declined gifts) change nothing in it. */
+export const ledgerTopics: readonly Hash[] = [
+  factoryTopics.NodeMinted,
+  factoryTopics.MintSkipped,
+  factoryTopics.RefTaken,
+  factoryTopics.NodeExpelled,
+  factoryTopics.Transfer,
+  factoryTopics.CohortOpened,
+  factoryTopics.IntervalSet,
+  factoryTopics.Credited,
+  factoryTopics.TurnsSkipped,
+  factoryTopics.SurplusSpent,
+  factoryTopics.Withdrawn,
+  ...OWNER_ACTS.map((name) => factoryTopics[name]),
+]
+
+/**
+ * Each event alone, by its topic. viem hashes the signatures it is given until one fits: with the whole ABI that took longer than all other
+ * work on a log.
+ */
+const abiOf = new Map<string | undefined, typeof factoryDecodeAbi>(
+  factoryDecodeAbi
+    .filter((item) => item.type === 'event')
+    .map((item) => [factoryTopics[item.name], [item] as unknown as typeof factoryDecodeAbi]),
+)
+
+type Decoded = ReturnType<typeof decode>
+
+function decode(log: WireLog) {
+  try {
+    return decodeEventLog({
+      abi: abiOf.get(log.topics[0]) ?? [],
+      data: log.data,
+      topics: log.topics as [signature: Hash, ...args: Hash[]],
+      strict: true,
+    })
+  } catch {
+    throw new ChainFault(`a log of the factory in block ${log.blockNumber} does not decode`, { retryable: true })
+  }
+}
+
+/** The ledger's event for a log with one of `ledgerTopics`. */
+export function toEvent(log: WireLog, at: Position): FactoryEvent {
+  return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log)) }
+}
+
+type Words<Event = FactoryEvent> = Event extends unknown ? Omit<Event, keyof Position | 'logIndex'> : never
+
+function wordsOf(event: Decoded): Words {
+  switch (event.eventName) {
+    case 'NodeMinted': {
+      const { nodeId, owner, ref, cohort } = event.args
+      return { kind: 'nodeMinted', nodeId, owner: address(owner), ref: hash(ref), cohort: safeNumber(cohort, 'cohort') }
+    }
+    case 'MintSkipped':
+      return { kind: 'mintSkipped', ref: hash(event.args.ref), reason: safeNumber(event.args.reason, 'skip reason') }
+    case 'RefTaken': {
+      const { ref, nodeId, to } = event.args
+      return { kind: 'refTaken', ref: hash(ref), nodeId, to: address(to) }
+    }
+    case 'NodeExpelled': {
+      const { nodeId, ref, cohort } = event.args
+      return { kind: 'nodeExpelled', nodeId, ref: hash(ref), cohort: safeNumber(cohort, 'cohort') }
+    }
+    case 'Transfer': {
+      const { from, to, id } = event.args
+      return { kind: 'transfer', nodeId: id, from: address(from), to: address(to) }
+    }
+    case 'CohortOpened': {
+      const { cohort, tier, firstDue, interval } = event.args
+      return {
+        kind: 'cohortOpened',
+        cohort: safeNumber(cohort, 'cohort'),
+        tierNo: safeNumber(tier, 'tier'),
+        firstDue: safeNumber(firstDue, 'first due'),
+        intervalSec: safeNumber(interval, 'interval'),
+      }
+    }
+    case 'IntervalSet': {
+      const { cohort, interval } = event.args
+      return {
+        kind: 'intervalSet',
+        cohort: safeNumber(cohort, 'cohort'),
+        intervalSec: safeNumber(interval, 'interval'),
+      }
+    }
+    case 'Credited': {
+      const { round, cohort, due, turns, amountPerNode, nodeCount } = event.args
+      return {
+        kind: 'credited',
+        round: safeNumber(round, 'round'),
+        cohort: safeNumber(cohort, 'cohort'),
+        due: safeNumber(due, 'due'),
+        turns: safeNumber(turns, 'turns'),
+        amountPerNodeWei: wei(amountPerNode),
+        nodeCount: safeNumber(nodeCount, 'node count'),
+      }
+    }
+    case 'TurnsSkipped': {
+      const { round, cohort, due, turns } = event.args
+      return {
+        kind: 'turnsSkipped',
+        round: safeNumber(round, 'round'),
+        cohort: safeNumber(cohort, 'cohort'),
+        due: safeNumber(due, 'due'),
+        turns: safeNumber(turns, 'turns'),
+      }
+    }
+    case 'SurplusSpent': {
+      const { round, amount, allowance } = event.args
+      return {
+        kind: 'surplusSpent',
+        round: safeNumber(round, 'round'),
+        amountWei: wei(amount),
+        allowanceWei: wei(allowance),
+      }
+    }
+    case 'Withdrawn': {
+      const { nodeId, owner, to, amount, withdrawnTotal } = event.args
+      return {
+        kind: 'withdrawn',
+        nodeId,
+        owner: address(owner),
+        to: address(to),
+        amountWei: wei(amount),
+        withdrawnTotalWei: wei(withdrawnTotal),
+      }
+    }
+    case 'Approval':
+    case 'ApprovalForAll':
+    case 'GiftsDeclined':
+    case undefined:
+      throw new ChainFault(`the factory logged ${event.eventName}, which was not asked for`, { retryable: true })
+    default:
+      return { kind: 'ownerAct', name: event.eventName, detail: detailOf(event.args) }
+  }
+}
+
+function detailOf(args: object | readonly unknown[] | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(args ?? {}).map(([name, value]) => [name, String(value).toLowerCase()]))
+}
+
+/** True for the calldata of a withdraw or withdrawAll. */
+export function isWithdrawCall(input: string): boolean {
+  const selector = input.slice(0, 10).toLowerCase()
+  return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll
+}
+
+/** The arguments of a withdraw call; null where its calldata is not well formed (then it names no node). */
+export function readWithdrawCall(
+  input: `0x${string}`,
+): { nodeIds: bigint[]; to: Address; amountWei: Wei | null } | null {
+  try {
+    const call = decodeFunctionData({ abi: factoryDecodeAbi, data: input })
+    if (call.functionName === 'withdraw') {
+      const [id, to, amount] = call.args
+      return { nodeIds: [id], to: address(to), amountWei: wei(amount) }
+    }
+    if (call.functionName !== 'withdrawAll') return null
+    const [ids, to] = call.args
+    return { nodeIds: [...new Set(ids)].slice(0, FAILED_IDS_MAX), to: address(to), amountWei: null }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,80 @@
+// One node's own events over a range of blocks, and a cohort's credits in one block, for the reconciler. It must never leave a part out.
+// Where a provider refuses a range it is asked for the halves, and a refused single block is a fault.
+import type { FactoryEvent } from '../../domain/observed.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { factoryTopics } from '../factory/abi.ts'
+import { ChainFault, RpcFault } from '../faults.ts'
+import type { NodeHistory } from '../port.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import { header, list, log, toQuantity, type WireHeader, type WireLog } from '../rpc/wire.ts'
+import { toEvent } from './events.ts'
+
+/** Requests for one question at most; a provider that takes a hundred blocks at a time is asked about 20,000. */
+const REQUESTS_MAX = 200
+
+/** Builds the history of one factory's nodes. */
+export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
+  return {
+    async eventsOf(nodeId, from, to) {
+      const id = `0x${nodeId.toString(16).padStart(64, '0')}` as Hash
+      // The id is the first indexed argument of three of the events, and the third of Transfer.
+      const filters = [
+        [[factoryTopics.NodeMinted, factoryTopics.NodeExpelled, factoryTopics.Withdrawn], id],
+        [factoryTopics.Transfer, null, null, id],
+      ]
+      const logs: WireLog[] = []
+      for (const topics of filters) logs.push(...(await logsOf(rpc, { address: factory, topics }, from, to)))
+      logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+      return await withTimes(rpc, logs)
+    },
+
+    async creditsIn(cohort, block) {
+      const topics = [factoryTopics.Credited, null, `0x${cohort.toString(16).padStart(64, '0')}`]
+      const logs = await logsOf(rpc, { address: factory, topics }, block, block)
+      logs.sort((a, b) => a.logIndex - b.logIndex)
+      return await withTimes(rpc, logs)
+    },
+  }
+}
+
+/** Logs of a range, in pieces that the provider accepts: the whole first, then halves of what it refused. */
+async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<WireLog[]> {
+  const found: WireLog[] = []
+  let size = to - from + 1
+  for (let asked = 0, first = from; first <= to; asked++) {
+    if (asked === REQUESTS_MAX)
+      throw new ChainFault(`blocks ${from} to ${to} take too many requests`, { retryable: true })
+    const last = Math.min(first + size - 1, to)
+    try {
+      const range = { ...filter, fromBlock: toQuantity(first), toBlock: toQuantity(last) }
+      found.push(...list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log))
+      first = last + 1
+    } catch (error) {
+      const refused = error instanceof RpcFault && error.trouble !== 'unreachable' && error.trouble !== 'garbled'
+      if (!refused || first === last) throw error
+      size = Math.ceil((last - first + 1) / 2)
+    }
+  }
+  return found
+}
+
+/** Adds the missing part of a log: its block's time, from the very block it names. */
+async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {
+  const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
+  const answers = await rpc.requestAll(
+    hashes.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] })),
+    { accept: (block) => block !== null },
+  )
+  const headers = new Map<Hash, WireHeader>()
+  for (const [index, answer] of answers.entries()) {
+    if (answer == null) throw new ChainFault(`the provider has no block ${hashes[index]}`, { retryable: true })
+    const head = header(answer)
+    headers.set(head.hash, head)
+  }
+  return logs.map((entry) => {
+    const { blockNumber, blockHash, txHash, txIndex } = entry
+    const head = headers.get(blockHash)
+    if (!head || head.number !== blockNumber) throw new ChainFault('a log names another block', { retryable: true })
+    return toEvent(entry, { blockNumber, blockHash, blockTime: head.time, txHash, txIndex })
+  })
+}

@@ -1,0 +1,97 @@
+// Batches reads of single nodes: one request in a short interval, whatever the number of callers. It must never hold a caller beyond its
+// budget (the caller's own clock sees to that) or queue without bound.
+import { type Address, address, type Wei, wei } from '../../domain/units.ts'
+import { ChainFault } from '../faults.ts'
+import { isRevert } from '../rpc/provider.ts'
+import { type Rpc, type RpcReply, resultOf } from '../rpc/rpc.ts'
+import { readView, viewCall } from './calls.ts'
+
+/** The outcome of a question: an answer (perhaps null, for "there is none"), or null for "could not ask". */
+export type Outcome<T> = { answer: T } | null
+
+export interface NodeReading {
+  owner: Address
+  balanceWei: Wei
+  creditedWei: Wei
+  withdrawnWei: Wei
+  blockNumber: number
+}
+
+interface Waiting {
+  nodeId: bigint
+  atBlock: number
+  settle: (outcome: Outcome<NodeReading | null>) => void
+}
+
+export interface NodeQueueOptions {
+  rpc: Rpc
+  factory: Address
+  clock: () => number
+  coalesceMs: number
+  nodesPerRequest: number
+  waitingMax: number
+  /** Runs one request under the shared budget and breaker. */
+  attempt: <T>(read: (timeoutMs: number) => Promise<T>) => Promise<Outcome<T>>
+}
+
+/** Builds the queue. Its answer's `answer` is null where the contract knows no such node at that block. */
+export function createNodeQueue(
+  options: NodeQueueOptions,
+): (nodeId: bigint, atBlock: number) => Promise<Outcome<NodeReading | null>> {
+  let waiting: Waiting[] = []
+  let timer: NodeJS.Timeout | null = null
+  let lastFlush = Number.NEGATIVE_INFINITY
+
+  function flush(): void {
+    timer = null
+    lastFlush = options.clock()
+    const batch = waiting.slice(0, options.nodesPerRequest)
+    waiting = waiting.slice(options.nodesPerRequest)
+    if (waiting.length > 0) schedule()
+    void ask(options, batch)
+  }
+
+  function schedule(): void {
+    // The first in a while goes out at once, together with further questions of this turn of the loop.
+    const delay = Math.max(0, lastFlush + options.coalesceMs - options.clock())
+    timer ??= setTimeout(flush, delay)
+    timer.unref()
+  }
+
+  return (nodeId, atBlock) =>
+    new Promise((settle) => {
+      if (waiting.length >= options.waitingMax) return settle(null)
+      waiting.push({ nodeId, atBlock, settle })
+      schedule()
+    })
+}
+
+async function ask(options: NodeQueueOptions, batch: readonly Waiting[]): Promise<void> {
+  const outcome = await options.attempt(async (timeoutMs) => {
+    const calls = batch.map(({ nodeId, atBlock }) => viewCall(options.factory, atBlock, 'nodeInfo', [nodeId]))
+    const replies = await options.rpc.batch(calls, { timeoutMs, attempts: 1 })
+    const outcomes = replies.map((reply, index) => read(reply, (batch[index] as Waiting).atBlock))
+    // A single unreadable node is left to its caller; if none is readable, the provider is at fault.
+    if (outcomes.every((one) => one === null)) throw new ChainFault('no node could be read', { retryable: true })
+    return outcomes
+  })
+  for (const [index, { settle }] of batch.entries()) settle(outcome?.answer[index] ?? null)
+}
+
+function read(reply: RpcReply, atBlock: number): Outcome<NodeReading | null> {
+  if (!reply.ok && isRevert(reply.error)) return { answer: null }
+  try {
+    const [owner, balance, credited, withdrawn] = readView('nodeInfo', resultOf('nodeInfo', reply))
+    return {
+      answer: {
+        owner: address(owner),
+        balanceWei: wei(balance),
+        creditedWei: wei(credited),
+        withdrawnWei: wei(withdrawn),
+        blockNumber: atBlock,
+      },
+    }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,384 @@
+// Observes a range of blocks: picks out the relevant parts, and verifies them. Logs and receipts are checked against the hashes of the very
+// blocks they came with. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in
+// one answer.
+import { FEE_BLOCKS } from '../../domain/fees.ts'
+import type { Authorization, BlockFees, ObservedRange, Position, Watching } from '../../domain/observed.ts'
+import { isWatched } from '../../domain/payment-wallets.ts'
+import { type Address, type Hash, wei } from '../../domain/units.ts'
+import { messageOf } from '../../lib/errors.ts'
+import { ChainFault, RpcFault } from '../faults.ts'
+import type { Watched } from '../port.ts'
+import { chunks, mapBounded } from '../rpc/parallel.ts'
+import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
+import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
+import { fields, header, list, log, positionOf, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
+import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
+import { feesOf } from './block-fees.ts'
+import { type BloomCheck, createBloomCheck, isEmptyBloom } from './bloom.ts'
+import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
+
+/** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
+const IN_FLIGHT = 8
+/** Full blocks asked for in one request; a busy block is about half a megabyte. */
+const BLOCKS_PER_REQUEST = 4
+/** Receipts, or logs of single blocks, asked for in one request. */
+const RECEIPTS_PER_REQUEST = 50
+
+/** A block with its relevant transactions; the others are forgotten as soon as they are read. */
+interface SeenBlock {
+  header: WireHeader
+  /** Its fees; null where too many blocks follow in the range for them to matter. */
+  fees: BlockFees | null
+  relevant: WireTransaction[]
+  /** Transactions that carry authorizations, by any signer. */
+  carriers: Carrier[]
+  /** Its logs from the range; null where they have to be read by its hash. */
+  logs: WireLog[] | null
+  /** The hashes its logs are checked against; null where the range gave none and there is nothing to check. */
+  txHashes: Hash[] | null
+}
+
+/** A provider refused the logs of a range this long; a shorter one may do. */
+export class RangeRefused extends ChainFault {
+  constructor(cause: unknown) {
+    super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
+  }
+}
+
+const again = (message: string): never => {
+  throw new ChainFault(message, { retryable: true })
+}
+
+export interface Observer {
+  observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
+}
+
+/** Builds the observer of one deployment. */
+export function createObserver(rpc: RpcReads, built: Watched): Observer {
+  const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
+  return {
+    async observe(from, to, parent, watching = built) {
+      const senders = [...new Set([...built.senders, ...watching.senders])]
+      const watched = { factory: built.factory, wallets: watching.wallets, senders }
+      const concerns = concernOf(watched)
+      // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
+      const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched, from, to))
+      const isOurs = memberOf(watched.senders)
+      const see = (answer: unknown, number: number) =>
+        seeBlock(answer, number, { concerns, bloomCheck, ranged, isOurs: number > to - FEE_BLOCKS ? isOurs : null })
+      const blocks = await fetchBlocks(rpc, from, to, see)
+      checkParents(blocks, parent)
+      checkPlaces(blocks, ranged)
+      const logs = await completeLogs(rpc, watched, bloomCheck, blocks)
+      const receipts = await fetchReceipts(rpc, watched, blocks)
+      checkReceiptLogs(watched, receipts, logs)
+      const carriers = blocks.flatMap((block) => block.carriers)
+      const authorizations = await readAuthorizations(rpc, senders, carriers)
+      return assemble(watched, blocks, { logs, receipts, authorizations })
+    },
+  }
+}
+
+/** Logs of the range by number; a JSON-RPC error of any text means that the range is too long for this provider. */
+async function rangeLogs(rpc: RpcReads, watched: Watched, from: number, to: number): Promise<WireLog[]> {
+  const filter = {
+    address: watched.factory,
+    topics: [ledgerTopics],
+    fromBlock: toQuantity(from),
+    toBlock: toQuantity(to),
+  }
+  try {
+    return list(await rpc.request('eth_getLogs', [filter]), 'list of logs').map(log)
+  } catch (error) {
+    if (error instanceof RpcFault && ['error', 'limit', 'tooLarge', 'refused'].includes(error.trouble)) {
+      throw new RangeRefused(error)
+    }
+    throw error
+  }
+}
+
+function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
+  const found = new Map<Hash, WireLog[]>()
+  for (const entry of logs) {
+    const place = found.get(entry.blockHash)
+    if (place) place.push(entry)
+    else found.set(entry.blockHash, [entry])
+  }
+  return found
+}
+
+async function fetchBlocks(
+  rpc: RpcReads,
+  from: number,
+  to: number,
+  see: (answer: unknown, number: number) => SeenBlock,
+): Promise<SeenBlock[]> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  const pieces = await mapBounded(chunks(numbers, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+    const calls = piece.map(
+      (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
+    )
+    const answers = await rpc.requestAll(calls, { accept: (block) => block !== null })
+    return answers.map((answer, index) => see(answer, piece[index] as number))
+  })
+  return pieces.flat()
+}
+
+type Concern = (from: unknown, to: unknown) => boolean
+
+/** The filters for the parts of a block. */
+interface Sight {
+  concerns: Concern
+  bloomCheck: BloomCheck
+  /** Logs that were read for the whole range, by block; null where each block's are read on their own. */
+  ranged: ReadonlyMap<Hash, WireLog[]> | null
+  /** The accounts whose tips do not count as others' tips; null: its fees are not read. */
+  isOurs: ((address: unknown) => boolean) | null
+}
+
+function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, ranged, isOurs }: Sight): SeenBlock {
+  if (answer == null) return again(`the provider has no block ${number}`)
+  const head = header(answer)
+  if (head.number !== number) again(`asked for block ${number}, got ${head.number}`)
+  const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
+  const relevant: WireTransaction[] = []
+  const carriers: Carrier[] = []
+  for (const [index, entry] of entries.entries()) {
+    const raw = fields<'from' | 'to'>(entry, 'transaction')
+    const carried = authorizationsOf(entry)
+    if (carried.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: carried })
+    if (!concerns(raw.from, raw.to)) continue
+    const tx = transaction(entry)
+    if (tx.index !== index || tx.blockHash !== head.hash) again(`block ${number} lists a transaction of another block`)
+    relevant.push(tx)
+  }
+  const given = ranged && (ranged.get(head.hash) ?? [])
+  const logs = isDoubtful(bloomCheck, head, entries.length, given) ? null : (given ?? [])
+  const fees = isOurs && feesOf(head, entries, isOurs)
+  return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
+}
+
+function hashOf(entry: unknown): Hash {
+  return String(fields<'hash'>(entry, 'transaction').hash).toLowerCase() as Hash
+}
+
+const addressesOf = (wallets: Watching['wallets']) => wallets.map(({ wallet }) => wallet)
+
+/** Cheap test on a raw transaction: most of a block's are not parsed any further. */
+function concernOf({ factory, wallets, senders }: Watched): Concern {
+  const payments = addressesOf(wallets)
+  const isFrom = memberOf([...senders, ...payments])
+  const isTo = memberOf([factory, ...payments])
+  return (from, to) => isFrom(from) || isTo(to)
+}
+
+/** True if a value is one of some addresses, in any case. Looks at the last two digits first, which nearly always rules it out. */
+function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
+  const members = new Set<string>(addresses)
+  // Bit 5 alone separates a letter from its capital.
+  const tail = (value: string) => ((value.charCodeAt(40) | 32) << 8) | (value.charCodeAt(41) | 32)
+  const tails = new Set(addresses.map(tail))
+  return (value) => typeof value === 'string' && tails.has(tail(value)) && members.has(value.toLowerCase())
+}
+
+function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
+  let expected = parent
+  for (const { header: head } of blocks) {
+    if (expected !== null && head.parentHash !== expected) again(`block ${head.number} does not follow on its parent`)
+    expected = head.hash
+  }
+}
+
+function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, WireLog[]> | null): void {
+  const hashes = new Set(blocks.map((block) => block.header.hash))
+  for (const [hash, logs] of ranged ?? []) {
+    if (!hashes.has(hash)) again(`a log of block ${logs[0]?.blockNumber} is from another fork`)
+  }
+}
+
+/**
+ * The logs of every block, verified against it. Asks again by block hash wherever a bloom and the logs disagree: a lagging node answers
+ * `[]` for blocks it does not have.
+ */
+async function completeLogs(
+  rpc: RpcReads,
+  watched: Watched,
+  bloomCheck: BloomCheck,
+  blocks: readonly SeenBlock[],
+): Promise<Map<Hash, WireLog[]>> {
+  const found = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, block.logs ?? []]))
+  const doubtful = blocks.filter((block) => block.logs === null)
+  for (const piece of chunks(doubtful, RECEIPTS_PER_REQUEST)) {
+    const answers = await rpc.requestAll(
+      piece.map(({ header: head }): RpcCall => {
+        const filter = { address: watched.factory, topics: [ledgerTopics], blockHash: head.hash }
+        return { method: 'eth_getLogs', params: [filter] }
+      }),
+    )
+    for (const [index, answer] of answers.entries()) {
+      const block = piece[index] as SeenBlock
+      found.set(block.header.hash, list(answer, 'list of logs').map(log))
+    }
+  }
+  for (const block of blocks) checkLogs(watched, bloomCheck, block, found.get(block.header.hash) ?? [])
+  return found
+}
+
+/** True if a block has to be asked for its logs. `logs` are those that the range gave for it; null: no range was asked. */
+function isDoubtful(
+  bloomCheck: BloomCheck,
+  head: WireHeader,
+  transactions: number,
+  logs: readonly WireLog[] | null,
+): boolean {
+  // An empty bloom means no logs at all, or a chain that does not fill blooms: without other evidence, this separates the two.
+  if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
+  if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
+  return !allowedByBloom(bloomCheck, head, logs)
+}
+
+function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly WireLog[]): boolean {
+  return logs.every((entry) => bloomCheck.mayHold(head.logsBloom, entry.topics[0] ?? '0x'))
+}
+
+function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, logs: WireLog[]): void {
+  const { header: head, txHashes } = block
+  // A chain that does not fill blooms leaves them empty; there, the answer by block hash has to do.
+  if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
+    again(`the bloom of block ${head.number} denies a log the provider gave for it`)
+  }
+  logs.sort((a, b) => a.logIndex - b.logIndex)
+  for (const [index, entry] of logs.entries()) {
+    const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
+    const here = entry.blockHash === head.hash && entry.blockNumber === head.number
+    const before = logs[index - 1]
+    const inOrder = !before || (before.logIndex < entry.logIndex && before.txIndex <= entry.txIndex)
+    if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || !inOrder) {
+      again(`the logs of block ${head.number} do not fit the block`)
+    }
+  }
+}
+
+/** Receipts of the transactions whose outcome or logs matter. */
+async function fetchReceipts(
+  rpc: RpcReads,
+  watched: Watched,
+  blocks: readonly SeenBlock[],
+): Promise<Map<Hash, WireReceipt>> {
+  const wanted: { tx: WireTransaction; head: WireHeader }[] = []
+  for (const { header: head, relevant } of blocks) {
+    for (const tx of relevant) if (needsReceipt(watched, tx)) wanted.push({ tx, head })
+  }
+  const receipts = new Map<Hash, WireReceipt>()
+  await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+    const calls = piece.map(({ tx }): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [tx.hash] }))
+    const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
+    for (const [index, answer] of answers.entries()) {
+      const { tx, head } = piece[index] as (typeof piece)[number]
+      if (answer == null) again(`the provider has no receipt for ${tx.hash}, which block ${head.number} lists`)
+      const found = receipt(answer)
+      if (found.txHash !== tx.hash || found.blockHash !== head.hash) {
+        again(`the receipt of ${tx.hash} is from another block than ${head.number}`)
+      }
+      if (found.from !== tx.from || found.to !== tx.to) {
+        again(`the receipt of ${tx.hash} names another sender or recipient than block ${head.number}`)
+      }
+      receipts.set(tx.hash, found)
+    }
+  })
+  return receipts
+}
+
+function needsReceipt(watched: Watched, tx: WireTransaction): boolean {
+  const { wallets, senders } = watched
+  if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
+  // An owner's call to the factory: a bloom does not count logs, so that only the receipt shows if one was withheld.
+  return senders.includes(tx.from) || tx.to === watched.factory
+}
+
+/** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */
+function checkReceiptLogs(
+  watched: Watched,
+  receipts: ReadonlyMap<Hash, WireReceipt>,
+  logs: ReadonlyMap<Hash, WireLog[]>,
+): void {
+  for (const found of receipts.values()) {
+    // A failed transaction left no logs.
+    if (!found.succeeded && found.logs.length > 0)
+      again(`the receipt of ${found.txHash} is of one that failed, with logs`)
+    const named = found.logs.filter(
+      (entry) => entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash),
+    )
+    const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
+    if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {
+      again(`the logs of ${found.txHash} differ from those of its receipt`)
+    }
+  }
+}
+
+function wordsOf(entry: WireLog | undefined): string | undefined {
+  return entry && [...entry.topics, entry.data.toLowerCase()].join(' ')
+}
+
+function assemble(
+  watched: Watched,
+  blocks: readonly SeenBlock[],
+  read: {
+    logs: ReadonlyMap<Hash, WireLog[]>
+    receipts: ReadonlyMap<Hash, WireReceipt>
+    authorizations: Authorization[]
+  },
+): ObservedRange {
+  const range: ObservedRange = {
+    watching: { wallets: watched.wallets, senders: watched.senders },
+    blocks: [],
+    fees: [],
+    transfers: [],
+    outflows: [],
+    sent: [],
+    authorizations: read.authorizations,
+    failedWithdrawals: [],
+    events: [],
+  }
+  for (const { header: head, fees, relevant } of blocks) {
+    range.blocks.push(toBlock(head))
+    if (fees) range.fees.push(fees)
+    for (const tx of relevant) {
+      const receipt = read.receipts.get(tx.hash) ?? NOTHING_MOVED
+      addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt })
+    }
+    for (const entry of read.logs.get(head.hash) ?? []) {
+      range.events.push(toEvent(entry, positionOf(head, entry.txHash, entry.txIndex)))
+    }
+  }
+  return range
+}
+
+/** In place of the receipt of a transfer of nothing, which is only counted: a flood of them costs no request. */
+const NOTHING_MOVED = { succeeded: false, feeWei: wei(0n), gasUsed: 0n }
+
+/** A transaction may have several roles: from one payments wallet to another it is a transfer and an outflow. */
+function addTransaction(
+  range: ObservedRange,
+  watched: Watched,
+  at: Position,
+  { tx, receipt }: { tx: WireTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'> },
+): void {
+  const { succeeded, feeWei, gasUsed } = receipt
+  const { from, to, valueWei, nonce } = tx
+  for (const watchedWallet of watched.wallets) {
+    const { wallet } = watchedWallet
+    if (!isWatched(watchedWallet, at.blockNumber)) continue
+    if (to === wallet) range.transfers.push({ ...at, wallet, from, valueWei, succeeded })
+    if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
+  }
+  // Even for an unknown key: another instance, or an earlier start, may have sent it.
+  if (watched.senders.includes(from) || to === watched.factory) {
+    const movedWei = succeeded ? valueWei : wei(0n)
+    range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei })
+  }
+  if (to === watched.factory && !succeeded && isWithdrawCall(tx.input)) {
+    const call = readWithdrawCall(tx.input)
+    if (call) range.failedWithdrawals.push({ ...at, caller: from, ...call })
+  }
+}

@@ -1,0 +1,266 @@
+// The follower's reads of the chain: heads, blocks, observed ranges, transactions, and a wallet's holding at a block. It must never cache a
+// head or a block (a stale one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure
+// is a ChainFault.
+import { encodeFunctionData } from 'viem/utils'
+import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
+import { type Address, type Hash, wei } from '../../domain/units.ts'
+import { ChainFault, orNull, RpcFault } from '../faults.ts'
+import type { BlockRef, ChainReader, TransactionView, Watched } from '../port.ts'
+import { isLimit, isRevert } from '../rpc/provider.ts'
+import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
+import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
+import { createObserver, RangeRefused } from './observe.ts'
+import { readInnerTransfers } from './trace.ts'
+
+/** Blocks per range, at first and at most: a range is one database transaction, which must stay short. */
+const SPAN_START = 32
+const SPAN_MAX = 512
+/** A range that took longer than this makes the next ones shorter. */
+const SPAN_TARGET_MS = 8_000
+/** Steps of a search by time: twice the bits of any block number there will be. */
+const SEARCH_STEPS_MAX = 128
+/** The only question to a token (ERC-20). */
+const BALANCE_OF = [
+  {
+    type: 'function',
+    name: 'balanceOf',
+    stateMutability: 'view',
+    inputs: [{ name: 'account', type: 'address' }],
+    outputs: [{ name: '', type: 'uint256' }],
+  },
+] as const
+
+/** Providers that must name the same holding, where there are so many: a single one must not decide about a purchase. */
+const HOLDING_VOICES = 2
+
+/** Builds the reader of one deployment. Addresses in `watched` are lower case. */
+export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
+  return {
+    ...readerThrough(rpc, watched),
+    holding: (token, owner, at) => agreedHolding(rpc, token, owner, at),
+    providers: rpc.providers.map((provider) => ({
+      ...readerThrough(provider, watched),
+      host: provider.host,
+      distrust: provider.distrust,
+    })),
+  }
+}
+
+/** A range of blocks to observe. */
+interface Asked {
+  from: number
+  to: number
+  parent: Hash | null
+  watching: Watching | undefined
+}
+
+function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
+  const observer = createObserver(rpc, watched)
+  let span = SPAN_START
+
+  async function blockAt(tag: number | 'latest'): Promise<Block | null> {
+    const position = typeof tag === 'number' ? toQuantity(tag) : tag
+    const answer = await rpc.request('eth_getBlockByNumber', [position, false], { accept: (block) => block !== null })
+    if (answer == null) return null
+    const block = toBlock(header(answer))
+    if (typeof tag === 'number' && block.number !== tag) {
+      throw new ChainFault(`asked for block ${tag}, got ${block.number}`, { retryable: true })
+    }
+    return block
+  }
+
+  async function blockOrFault(number: number): Promise<Block> {
+    const block = await blockAt(number)
+    if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+    return block
+  }
+
+  /** A range, from another provider where the answers of the first contradict each other, or the chain. */
+  async function observeBelievable({ from, to, parent, watching }: Asked): Promise<ObservedRange> {
+    // Each round drops one provider, so this ends after as many rounds as there are.
+    for (;;) {
+      try {
+        return await observer.observe(from, to, parent, watching)
+      } catch (error) {
+        if (!isContradiction(error) || !rpc.passOverFirst()) throw error
+      }
+    }
+  }
+
+  /** One range of `size`; a success lengthens the next, unless it took too long. */
+  async function observeSpan(asked: Asked): Promise<ObservedRange> {
+    const began = performance.now()
+    const size = asked.to - asked.from + 1
+    const range = await observeBelievable(asked)
+    const slow = performance.now() - began > SPAN_TARGET_MS
+    if (slow) span = Math.max(1, Math.floor(size / 2))
+    else if (size === span) span = Math.min(SPAN_MAX, span * 2)
+    return range
+  }
+
+  return {
+    async chainId() {
+      return count(await rpc.request('eth_chainId', []), 'chain id')
+    },
+
+    async head() {
+      await rpc.passOverLaggards()
+      const head = await blockAt('latest')
+      if (!head) throw new ChainFault('the provider has no latest block', { retryable: true })
+      return head
+    },
+
+    async finalized() {
+      const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
+      // Chains without finality answer null or some error; an overloaded provider says nothing about the chain.
+      if (!reply.ok && !isLimit(reply.error)) return null
+      const answer = resultOf('eth_getBlockByNumber', reply)
+      return answer == null ? null : toBlock(header(answer))
+    },
+
+    block: (number) => blockAt(number),
+
+    async observe(from, to, parent, watching) {
+      if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || to < from) {
+        throw new RangeError(`not a range of blocks: ${from} to ${to}`)
+      }
+      // Each failure halves the span, so this ends after log2(SPAN_MAX) rounds at the latest.
+      for (;;) {
+        const size = Math.min(to - from + 1, span)
+        try {
+          return await observeSpan({ from, to: from + size - 1, parent, watching })
+        } catch (error) {
+          if (isTooMuch(error) || isUnreachable(error)) span = Math.max(1, Math.floor(size / 2))
+          // A provider that did not answer is given a pause; the next range asked of it is shorter.
+          if (size === 1 || !isTooMuch(error)) throw error
+        }
+      }
+    },
+
+    async firstBlockAt(time, notAfter) {
+      const last = await blockOrFault(notAfter)
+      if (last.time < time) return null
+      const found = await searchByTime(blockOrFault, time, last)
+      if (found.number === 0) return { block: found, parent: null }
+      const parent = await blockOrFault(found.number - 1)
+      // The search crossed a reorganisation, or two providers answered it from two forks.
+      if (parent.hash !== found.parentHash || parent.time >= time) {
+        throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
+      }
+      return { block: found, parent }
+    },
+
+    transaction: (txHash) => readTransaction(rpc, txHash),
+
+    innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
+
+    balanceAt: (owner, at) => readBalance(rpc, owner, at),
+
+    holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
+
+    providers: [],
+  }
+}
+
+/** True for faults that a shorter range avoids. */
+function isTooMuch(error: unknown): boolean {
+  if (error instanceof RangeRefused) return true
+  return (
+    error instanceof RpcFault &&
+    (error.trouble === 'limit' || error.trouble === 'tooLarge' || error.trouble === 'batch')
+  )
+}
+
+/** True where answers contradict each other, or the chain: another provider may know better. */
+function isContradiction(error: unknown): boolean {
+  const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
+  return error instanceof ChainFault && error.retryable && !isAnswerless
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof RpcFault && error.trouble === 'unreachable'
+}
+
+/**
+ * The first block not before `time`, at or before `last`. Strides backwards first, doubling, since most targets are recent; then bisects
+ * the rest.
+ */
+async function searchByTime(blockAt: (number: number) => Promise<Block>, time: number, last: Block): Promise<Block> {
+  let late = last
+  let early = -1
+  let stride = 1
+  for (let step = 0; step < SEARCH_STEPS_MAX && late.number - early > 1; step++) {
+    const striding = early < 0 && late.number - stride > 0
+    const number = striding ? late.number - stride : early + Math.floor((late.number - early) / 2)
+    const block = await blockAt(number)
+    if (block.time >= time) late = block
+    else early = number
+    stride *= 2
+  }
+  return late
+}
+
+async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<TransactionView | null> {
+  const answer = await rpc.request('eth_getTransactionByHash', [txHash], { accept: (tx) => tx !== null })
+  if (answer == null) return null
+  const tx = transaction(answer)
+  if (tx.hash !== txHash) throw new ChainFault(`asked for ${txHash}, got another transaction`, { retryable: true })
+  const { from, to, valueWei, blockNumber, blockHash } = tx
+  const view = { txHash, txIndex: tx.index, from, to, valueWei, blockNumber, blockHash, succeeded: null }
+  if (blockHash === null) return view
+  const found = await rpc.request('eth_getTransactionReceipt', [txHash], { accept: (given) => given !== null })
+  if (found == null) return view
+  const { succeeded, blockHash: receiptBlock } = receipt(found)
+  return { ...view, succeeded: receiptBlock === blockHash ? succeeded : null }
+}
+
+/** Null where that block is there and its state is not. Throws a ChainFault where that is unclear. */
+async function readBalance(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
+  const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
+  if (byHash.ok) return quantity(byHash.result, 'balance')
+  const [byNumber, block] = await rpc.batch([
+    { method: 'eth_getBalance', params: [owner, toQuantity(at.number)] },
+    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
+  ])
+  if (!byNumber || !block?.ok || block.result == null || header(block.result).hash !== at.hash) {
+    throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
+  }
+  if (byNumber.ok) return quantity(byNumber.result, 'balance')
+  if (isLimit(byNumber.error)) throw new ChainFault('the provider is too busy for a balance', { retryable: true })
+  return null
+}
+
+/**
+ * A holding that enough providers name, and more of them than name any other; null where they do not agree. A provider without an answer
+ * has no vote, so with two providers both must answer.
+ */
+async function agreedHolding(rpc: Rpc, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
+  const readings = await Promise.all(rpc.providers.map((provider) => orNull(readHolding(provider, token, owner, at))))
+  const voices = new Map<bigint, number>()
+  for (const amountWei of readings) if (amountWei !== null) voices.set(amountWei, (voices.get(amountWei) ?? 0) + 1)
+  const [first, second] = [...voices].sort(([, a], [, b]) => b - a)
+  if (!first || first[1] < Math.min(HOLDING_VOICES, rpc.providers.length)) return null
+  return first[1] === second?.[1] ? null : first[0]
+}
+
+/** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not available. */
+async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
+  const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
+  const call = { to: token, data }
+  const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
+  if (byHash.ok) return readAmount(byHash.result)
+  if (isRevert(byHash.error)) return null
+  // Not every provider takes a block by hash here (EIP-1898); by number is as good while that block has this hash.
+  const [byNumber, block] = await rpc.batch([
+    { method: 'eth_call', params: [call, toQuantity(at.number)] },
+    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
+  ])
+  if (!byNumber?.ok || !block?.ok || block.result == null) return null
+  return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
+}
+
+/** A token answers one word. Less comes from an address without code, more is no balance: neither is zero. */
+function readAmount(result: unknown): bigint | null {
+  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(result)) return null
+  return wei(quantity(result, 'balance'))
+}

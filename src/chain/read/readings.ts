@@ -1,0 +1,140 @@
+// Reads of the chain for the public API: a value, or null for "could not check". It must never throw, never make an answer wait beyond its
+// budget, never give a remembered value past its time, and never say 0 for unread.
+import { type Address, wei } from '../../domain/units.ts'
+import { Cache } from '../../lib/cache.ts'
+import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
+import type { Readings } from '../port.ts'
+import { createBreaker } from '../rpc/breaker.ts'
+import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
+import { count, quantity, toQuantity } from '../rpc/wire.ts'
+import { readView, viewCall } from './calls.ts'
+import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
+
+/** The time that one read may add to the answer it is part of. */
+const BUDGET_MS = 300
+/** Node reads requested within this time share one request. */
+const COALESCE_MS = 50
+/** Node reads in one request, and waiting for one; further ones are "could not check". */
+const NODES_PER_REQUEST = 100
+const NODES_WAITING_MAX = 1_000
+/** The maximum age of an answer: the same as the routes' caches allow. */
+const NODE_MS = 5_000
+const COVER_MS = 10_000
+const STATE_MS = 5_000
+/** Remembered answers of each kind. */
+const REMEMBERED_MAX = 10_000
+/** The breaker: three failures in a row stop further tries for five seconds. */
+const FAILURES_MAX = 3
+const REST_MS = 5_000
+
+type Cover = NonNullable<Awaited<ReturnType<Readings['cover']>>>
+
+export interface ReadingsOptions {
+  rpc: Rpc
+  factory: Address
+  /** Null when none is configured: its balance is then null. */
+  distributor: Address | null
+  /** Monotonic, milliseconds. */
+  clock?: () => number
+  /** Milliseconds since 1970: only for the time of a read. */
+  wallClock?: () => number
+}
+
+/** Builds the readings. Give them an Rpc of their own, so that the passes' bulk reads do not delay them. */
+export function createReadings(options: ReadingsOptions): Readings {
+  const { rpc, factory, distributor } = options
+  const { clock = () => performance.now(), wallClock = Date.now } = options
+  const breaker = createBreaker({ failuresMax: FAILURES_MAX, restMs: REST_MS, clock })
+
+  /** One try within the rest of the budget; null when it fails, is late, or is not worth making now. */
+  async function attempt<T>(read: (timeoutMs: number) => Promise<T>, budgetMs = BUDGET_MS): Promise<Outcome<T>> {
+    if (!breaker.allows()) return null
+    try {
+      const answer = await inTime('the chain', budgetMs, read(budgetMs))
+      breaker.succeeded()
+      return { answer }
+    } catch {
+      breaker.failed()
+      return null
+    }
+  }
+
+  const memory = <T>(ageMaxMs: number) => {
+    const cache = new Cache<Outcome<T>>({ clock, weightMax: REMEMBERED_MAX, keeps: (outcome) => outcome !== null })
+    return async (key: string, ask: () => Promise<Outcome<T>>): Promise<T | null> =>
+      (await cache.get(key, ageMaxMs, ask))?.answer ?? null
+  }
+  const nodes = memory<NodeReading | null>(NODE_MS)
+  const cover = memory<Cover>(COVER_MS)
+  const balance = memory<bigint>(STATE_MS)
+  const paused = memory<boolean>(STATE_MS)
+  // The caller of a wallet's nodes wants the latest arrivals: nothing is remembered here.
+  const nodesOf = memory<bigint[]>(0)
+  const readNode = createNodeQueue({
+    rpc,
+    factory,
+    clock,
+    coalesceMs: COALESCE_MS,
+    nodesPerRequest: NODES_PER_REQUEST,
+    waitingMax: NODES_WAITING_MAX,
+    // The coalescing time is no longer available for the request.
+    attempt: (read) => attempt(read, BUDGET_MS - COALESCE_MS),
+  })
+
+  return {
+    node: (nodeId, atBlock) =>
+      nodes(`${nodeId}@${atBlock}`, () => inTimeOrNull(BUDGET_MS, () => readNode(nodeId, atBlock))),
+
+    cover: () =>
+      cover('', () => {
+        const checkedAt = wallClock()
+        return attempt(async (timeoutMs) => ({ ...(await readCover(rpc, factory, once(timeoutMs))), checkedAt }))
+      }),
+
+    async distributorBalanceWei() {
+      if (distributor === null) return null
+      const ask = () =>
+        attempt(async (timeoutMs) =>
+          quantity(await rpc.request('eth_getBalance', [distributor, 'latest'], once(timeoutMs)), 'balance'),
+        )
+      const found = await balance('', ask)
+      return found === null ? null : wei(found)
+    },
+
+    paused() {
+      const { method, params } = viewCall(factory, 'latest', 'paused', [])
+      const ask = () =>
+        attempt(async (timeoutMs) => readView('paused', await rpc.request(method, params, once(timeoutMs))))
+      return paused('', ask)
+    },
+
+    nodesOf(owner) {
+      const { method, params } = viewCall(factory, 'latest', 'nodesOf', [owner])
+      const ask = () =>
+        attempt(async (timeoutMs) => [...readView('nodesOf', await rpc.request(method, params, once(timeoutMs)))])
+      return nodesOf(owner, ask)
+    },
+  }
+}
+
+/** One attempt only: a second does not fit into the budget, and the next caller goes to the next provider. */
+const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
+
+/** Balance, debt and solvency, all at the one block that was the head. */
+async function readCover(rpc: Rpc, factory: Address, read: ReadOptions): Promise<Omit<Cover, 'checkedAt'>> {
+  const blockNumber = count(await rpc.request('eth_blockNumber', [], read), 'block number')
+  const [balance, outstanding, isSolvent] = await rpc.requestAll(
+    [
+      { method: 'eth_getBalance', params: [factory, toQuantity(blockNumber)] },
+      viewCall(factory, blockNumber, 'outstanding', []),
+      viewCall(factory, blockNumber, 'isSolvent', []),
+    ],
+    read,
+  )
+  return {
+    contractBalanceWei: wei(quantity(balance, 'balance')),
+    outstandingWei: wei(readView('outstanding', outstanding)),
+    isSolvent: readView('isSolvent', isSolvent),
+    blockNumber,
+  }
+}

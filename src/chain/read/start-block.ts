@@ -1,0 +1,57 @@
+// Checks that a ledger's start block is not after the factory's first one. Earlier history is missing for good, and the passes stop on it.
+import type { Address } from '../../domain/units.ts'
+import { orNull } from '../faults.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import { bytes, count, toQuantity } from '../rpc/wire.ts'
+
+/** `tooLate`: the factory is older, from block `first` on where that could be found. `unknown`: no provider has an answer. */
+export type Beginning =
+  | { kind: 'fine'; why: 'genesis' | 'notDeployed' | 'noEvents' }
+  | { kind: 'tooLate'; first: number | null }
+  | { kind: 'unknown' }
+
+/** Reads the factory's code in the block before; where no provider has that state, its events. */
+export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: number): Promise<Beginning> {
+  if (startBlock === 0) return { kind: 'fine', why: 'genesis' }
+  const head = count(await rpc.request('eth_blockNumber', []), 'block number')
+  const before = Math.min(startBlock - 1, head)
+  const deployed = async (block: number) => {
+    const reply = await orNull(rpc.call('eth_getCode', [factory, toQuantity(block)]))
+    return reply?.ok ? bytes(reply.result, 'code') !== '0x' : null
+  }
+  const there = await deployed(before)
+  if (there === true) return { kind: 'tooLate', first: await firstBlock(deployed, before) }
+  if (there === false) return { kind: 'fine', why: 'notDeployed' }
+  const filter = { address: factory, fromBlock: '0x0', toBlock: toQuantity(before) }
+  const logs = await orNull(rpc.call('eth_getLogs', [filter]))
+  if (!logs?.ok || !Array.isArray(logs.result)) return { kind: 'unknown' }
+  const [first] = logs.result as { blockNumber?: unknown }[]
+  if (first === undefined) return { kind: 'fine', why: 'noEvents' }
+  return { kind: 'tooLate', first: count(first.blockNumber, 'block number') }
+}
+
+/** The block of the deployment, by bisection; null where a state in between is not available. */
+async function firstBlock(deployed: (block: number) => Promise<boolean | null>, there: number): Promise<number | null> {
+  let [low, high] = [-1, there]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    const found = await deployed(middle)
+    if (found === null) return null
+    if (found) high = middle
+    else low = middle
+  }
+  return high
+}
+
+/** The problem of a start block that is too late, and its remedy. */
+export function tooLateInWords(startBlock: number, first: number | null): { says: string; todo: string } {
+  const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
+  return {
+    says: `the factory is older than START_BLOCK=${startBlock}: what it did before is not in the ledger, and the passes stop on it`,
+    todo: `Set START_BLOCK to ${block}. ${KEEPS_ITS_START}`,
+  }
+}
+
+/** The remedy for every change of START_BLOCK. */
+export const KEEPS_ITS_START =
+  'A ledger keeps the block it began with, so point DATABASE_URL at an empty database, too.'

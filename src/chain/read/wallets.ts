@@ -1,0 +1,64 @@
+// Addresses with their checksum, and the signers of messages. Local arithmetic, except for contract wallets, whose answer is the chain's;
+// those are asked only where SMART_WALLET_LOGIN allows it.
+import { privateKeyToAccount } from 'viem/accounts'
+import { encodeDeployData, getAddress, hashMessage, recoverMessageAddress } from 'viem/utils'
+import { type Address, address } from '../../domain/units.ts'
+import { ChainFault } from '../faults.ts'
+import { isRevert } from '../rpc/provider.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+
+/** Gas a wallet's own check may burn in the provider: enough for multi-signature wallets, and no loop for an attacker. */
+const CHECK_GAS = '0x4c4b40'
+/** A signature with a wallet's deployment in it (ERC-6492) is a few kilobytes. */
+const SIGNATURE_BYTES_MAX = 8 * 1024
+/** The suffix of such a signature. */
+const ERC6492_SUFFIX = '6492'.repeat(16)
+
+/** An address in its EIP-55 spelling. */
+export function checksum(of: Address): string {
+  return getAddress(of)
+}
+
+/** The signer of `message` as an EIP-191 personal message; null when the signature recovers to no address. */
+export async function recoverSigner(message: string, signature: `0x${string}`): Promise<Address | null> {
+  try {
+    return address(await recoverMessageAddress({ message, signature }))
+  } catch {
+    return null
+  }
+}
+
+/** The address of a private key. */
+export function addressOfKey(privateKey: `0x${string}`): Address {
+  return address(privateKeyToAccount(privateKey).address)
+}
+
+/**
+ * Builds the check of contract wallets: `wallet` accepts the signature (ERC-1271), or will once it is deployed (ERC-6492). One eth_call of
+ * the validator from ERC-6492; false for a refusal, null when the chain could not be asked.
+ */
+export function createWalletVerifier(
+  rpc: Rpc,
+): (wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null> {
+  return async (wallet, message, signature) => {
+    if (signature.length % 2 !== 0 || signature.length > 2 + SIGNATURE_BYTES_MAX * 2) return false
+    // biome-ignore lint/style/noRestrictedImports: viem/utils has no such thing, and few services ever come here.
+    const { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode } = await import('viem')
+    const data = encodeDeployData({
+      abi: erc6492SignatureValidatorAbi,
+      bytecode: erc6492SignatureValidatorByteCode,
+      args: [wallet, hashMessage(message), signature],
+    })
+    try {
+      // The validator also recovers plain keys, more leniently than sign-in does: they are judged there, never here.
+      const isContract = (await rpc.request('eth_getCode', [wallet, 'latest'])) !== '0x'
+      if (!isContract && !signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return false
+      const reply = await rpc.call('eth_call', [{ data, gas: CHECK_GAS }, 'latest'])
+      if (reply.ok) return typeof reply.result === 'string' && /^0x0*1$/.test(reply.result)
+      return isRevert(reply.error) ? false : null
+    } catch (error) {
+      if (error instanceof ChainFault) return null
+      throw error
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// Measures the time and outcome of each request to a provider. Changes nothing about it.
+import { RpcFault } from '../faults.ts'
+import type { Provider } from './provider.ts'
+
+/** One request to a provider. `method` is `batch` for several calls; `outcome` is ok, error (a JSON-RPC error), or the fault's kind. */
+export type ObserveRpc = (seen: { host: string; method: string; outcome: string; seconds: number }) => void
+
+/** Wraps a provider; without an observer it is the provider itself. */
+export function metered(provider: Provider, observe: ObserveRpc | undefined): Provider {
+  if (!observe) return provider
+  const { host } = provider
+  const timed = async <T>(method: string, request: () => Promise<T>, outcomeOf: (reply: T) => string): Promise<T> => {
+    const started = performance.now()
+    let outcome = 'unreachable'
+    try {
+      const reply = await request()
+      outcome = outcomeOf(reply)
+      return reply
+    } catch (error) {
+      if (error instanceof RpcFault) outcome = error.trouble
+      throw error
+    } finally {
+      observe({ host, method, outcome, seconds: (performance.now() - started) / 1000 })
+    }
+  }
+  return {
+    host,
+    call: (call, ms) =>
+      timed(
+        call.method,
+        () => provider.call(call, ms),
+        (reply) => (reply.ok ? 'ok' : 'error'),
+      ),
+    batch: (calls, ms) =>
+      timed(
+        'batch',
+        () => provider.batch(calls, ms),
+        () => 'ok',
+      ),
+    close: () => provider.close(),
+  }
+}

@@ -1,0 +1,52 @@
+// Probes one provider: its chain, its head, its final block, the depth of its states. Asks that provider alone, once; throws a ChainFault
+// where it does not answer.
+
+import type { Address } from '../../domain/units.ts'
+import { silentLog } from '../../lib/log.ts'
+import { createRpc, type Rpc } from './rpc.ts'
+import { count, header, toQuantity } from './wire.ts'
+
+/** A person waits for the answer. */
+const TIMEOUT_MS = 5_000
+/** Where nodes usually stop keeping states; 128 is geth's default. */
+const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
+
+export interface Head {
+  number: number
+  /** Unix seconds. */
+  time: number
+}
+
+export interface ProviderProbe {
+  chainId: number
+  head: Head
+  /** The highest block it calls final; null where it does not know the notion. */
+  finalized: number | null
+  /** The number of blocks back for which it has states; null when it has them since `startBlock`. */
+  statesBack: number | null
+  answeredMs: number
+}
+
+/** Asks one provider. `factory` and `startBlock` are used to test its past. */
+export async function probeProvider(url: string, factory: Address, startBlock: number): Promise<ProviderProbe> {
+  const rpc = createRpc({ urls: [url], log: silentLog, timeoutMs: TIMEOUT_MS })
+  try {
+    const began = performance.now()
+    const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
+    const answeredMs = Math.round(performance.now() - began)
+    const { number, time } = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
+    const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
+    const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
+    const statesBack = await statesBackOf(rpc, factory, startBlock, number)
+    return { chainId, head: { number, time }, finalized, statesBack, answeredMs }
+  } finally {
+    await rpc.close()
+  }
+}
+
+async function statesBackOf(rpc: Rpc, factory: Address, startBlock: number, head: number): Promise<number | null> {
+  const has = async (block: number) => (await rpc.call('eth_getBalance', [factory, toQuantity(block)])).ok
+  if (await has(Math.min(startBlock, head))) return null
+  for (const depth of DEPTHS) if (head - depth > startBlock && (await has(head - depth))) return depth
+  return 0
+}

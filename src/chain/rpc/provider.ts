@@ -1,0 +1,316 @@
+// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and checks that it
+// answers the question. It must never retry (a send may have been heard) and never show more of its URL than the host (the path, the query
+// and the user are where keys are).
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { type Dispatcher, Pool } from 'undici'
+import { isTimeout } from '../../lib/deadline.ts'
+import { codeOf } from '../../lib/errors.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
+import { type RpcError, RpcFault } from '../faults.ts'
+
+/** Concurrent requests to one provider, and connections. Bulk reads keep 8 in flight; the rest is room for the others. */
+const IN_FLIGHT_MAX = 16
+/** Requests waiting for a place. Waiting does not help beyond this. */
+const WAITING_MAX = 1_000
+/** Errors carry text of the provider's, cut to this length. */
+const ERROR_TEXT_MAX = 300
+
+export interface RpcCall {
+  method: string
+  params: readonly unknown[]
+}
+
+export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcError }
+
+export interface ProviderOptions {
+  url: string
+  replyBytesMax: number
+  /** Transports requests to the URL's origin; a pool of connections unless given (the simulation has no sockets). */
+  dispatcher?: Dispatcher
+}
+
+export interface Provider {
+  readonly host: string
+  /** One call. A JSON-RPC error is an answer; everything else that is not a result throws RpcFault. */
+  call(call: RpcCall, timeoutMs: number): Promise<RpcReply>
+  /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` where the provider refuses. */
+  batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
+  close(): Promise<void>
+}
+
+const inflate = promisify(gunzip)
+
+/** Codes and texts of rate limits (docs.metamask.io "-32005", Alchemy 429, QuickNode -32007). */
+export function isLimit(error: RpcError): boolean {
+  if (error.code === 429 || error.code === -32005 || error.code === -32007) return true
+  return /rate.?limit|too many requests|compute units|throughput|capacity exceeded|quota/i.test(error.message)
+}
+
+/** True where the call ran and the contract refused it: code 3 as in geth and anvil, revert data, or the words. */
+export function isRevert(error: RpcError): boolean {
+  return error.code === 3 || revertData(error) !== null || /\bexecution reverted\b|\brevert\b/i.test(error.message)
+}
+
+/** The revert data, wherever the provider put it; null for none. */
+export function revertData(error: RpcError): `0x${string}` | null {
+  const nested = typeof error.data === 'object' && error.data !== null ? (error.data as { data?: unknown }).data : null
+  for (const candidate of [error.data, nested]) {
+    if (typeof candidate === 'string' && /^0x(?:[0-9a-fA-F]{2})+$/.test(candidate)) return candidate as `0x${string}`
+  }
+  return null
+}
+
+/** Builds a provider. Throws TypeError on a URL that is not http or https (without repeating it). */
+export function createProvider(options: ProviderOptions): Provider {
+  const url = parseUrl(options.url)
+  const pool =
+    options.dispatcher ??
+    new Pool(url.origin, { connections: IN_FLIGHT_MAX, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+  const places = new Semaphore(IN_FLIGHT_MAX, WAITING_MAX)
+  const link: Link = {
+    host: url.host,
+    origin: url.origin,
+    path: url.pathname + url.search,
+    headers: headersFor(url),
+    secrets: secretsOf(url),
+    replyBytesMax: options.replyBytesMax,
+    pool,
+    places,
+  }
+  let nextId = 1
+  const envelope = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: nextId++, method, params })
+  return {
+    host: url.host,
+    async call(call, timeoutMs) {
+      const request = envelope(call)
+      const body = await post(link, JSON.stringify(request), timeoutMs)
+      return readReply(link, body, request.id)
+    },
+    async batch(calls, timeoutMs) {
+      const requests = calls.map(envelope)
+      const body = await post(link, JSON.stringify(requests), timeoutMs)
+      return readBatch(
+        link,
+        body,
+        requests.map((request) => request.id),
+      )
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+interface Link {
+  host: string
+  origin: string
+  path: string
+  headers: Record<string, string>
+  secrets: string[]
+  replyBytesMax: number
+  pool: Dispatcher
+  places: Semaphore
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new TypeError('an RPC URL must begin with http:// or https://')
+  }
+  return url
+}
+
+function headersFor(url: URL): Record<string, string> {
+  const headers: Record<string, string> & { authorization?: string } = {
+    'content-type': 'application/json',
+    'accept-encoding': 'gzip',
+  }
+  if (url.username !== '' || url.password !== '') {
+    const user = `${decoded(url.username)}:${decoded(url.password)}`
+    headers.authorization = `Basic ${Buffer.from(user).toString('base64')}`
+  }
+  return headers
+}
+
+/** A decoded part of a URL; as it is where a percent sign stands for itself. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** Parts of the URL that must not show up in an error text, encoded or not. Very short ones are no keys. */
+function secretsOf(url: URL): string[] {
+  const parts = [
+    url.password,
+    url.username,
+    url.search.slice(1),
+    ...url.searchParams.values(),
+    ...url.pathname.split('/'),
+  ]
+  return [...new Set([...parts, ...parts.map(decoded)])].filter((part) => part.length >= 8)
+}
+
+/** A provider's text, shortened, without any part of the URL that could be a key. */
+function scrub(link: Link, text: string): string {
+  let clean = text
+  for (const secret of link.secrets) clean = clean.replaceAll(secret, '…')
+  return clean.slice(0, ERROR_TEXT_MAX)
+}
+
+async function post(link: Link, payload: string, timeoutMs: number): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  let leave: (() => void) | null = null
+  try {
+    leave = await link.places.enter(signal)
+    return await readAnswer(link, await exchange(link, payload, signal))
+  } catch (error) {
+    if (error instanceof RpcFault) throw error
+    throw new RpcFault('unreachable', `${link.host}: ${scrub(link, reasonOf(error))}`)
+  } finally {
+    leave?.()
+  }
+}
+
+/** The complete answer. */
+interface Answer {
+  statusCode: number
+  gzipped: boolean
+  body: Buffer
+}
+
+/**
+ * Posts, and gathers the answer as it comes. A stream, as undici's `request` gives, would cost half as much again as the rest of the
+ * exchange.
+ */
+function exchange(link: Link, payload: string, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { pool, origin, path, headers, replyBytesMax } = link
+    const parts: Buffer[] = []
+    let size = 0
+    let statusCode = 0
+    let gzipped = false
+    let controller: Dispatcher.DispatchController | null = null
+    const settle = (settling: () => void) => {
+      signal.removeEventListener('abort', late)
+      settling()
+    }
+    // The download ends by then.
+    const giveUp = (reason: Error) => {
+      settle(() => reject(reason))
+      controller?.abort(reason)
+    }
+    const late = () => giveUp(signal.reason)
+    signal.addEventListener('abort', late, { once: true })
+    pool.dispatch(
+      { method: 'POST', origin, path, headers, body: payload },
+      {
+        onRequestStart(started) {
+          controller = started
+          if (signal.aborted) started.abort(signal.reason)
+        },
+        onResponseStart(_, status, given) {
+          statusCode = status
+          gzipped = given['content-encoding'] === 'gzip'
+        },
+        onResponseData(_, part) {
+          size += part.length
+          if (size > replyBytesMax) giveUp(refusalOf(link, statusCode) ?? tooLarge(link))
+          else parts.push(part)
+        },
+        onResponseEnd: () => settle(() => resolve({ statusCode, gzipped, body: Buffer.concat(parts, size) })),
+        onResponseError: (_, error) => settle(() => reject(error)),
+      },
+    )
+  })
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'request failed'
+  if (isTimeout(error)) return 'no answer in time'
+  return codeOf(error) ?? error.message
+}
+
+/** The fault by the status alone, whatever the body says. */
+function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
+  if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
+  if (statusCode === 413) return new RpcFault('batch', `${host}: HTTP 413, request too large`)
+  return statusCode >= 500 ? new RpcFault('unreachable', `${host}: HTTP ${statusCode}`) : null
+}
+
+function tooLarge({ host, replyBytesMax }: Link): RpcFault {
+  return new RpcFault('tooLarge', `${host}: answer larger than ${replyBytesMax} bytes`)
+}
+
+async function readAnswer(link: Link, { statusCode, gzipped, body }: Answer): Promise<unknown> {
+  const refusal = refusalOf(link, statusCode)
+  if (refusal) throw refusal
+  const raw = gzipped ? await unpack(link, body) : body
+  let answer: unknown
+  try {
+    answer = JSON.parse(raw.toString('utf8'))
+  } catch {
+    // Load balancers answer HTML, with status 200 as well; that is no answer to our question.
+    const kind = statusCode >= 300 ? 'refused' : 'garbled'
+    throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON`)
+  }
+  if (statusCode >= 300 && !isErrorEnvelope(answer)) throw new RpcFault('refused', `${link.host}: HTTP ${statusCode}`)
+  return answer
+}
+
+async function unpack(link: Link, packed: Buffer): Promise<Buffer> {
+  try {
+    return await inflate(packed, { maxOutputLength: link.replyBytesMax })
+  } catch (error) {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(link)
+    throw new RpcFault('garbled', `${link.host}: answer with broken compression`)
+  }
+}
+
+function isErrorEnvelope(body: unknown): body is { error: unknown } {
+  return typeof body === 'object' && body !== null && 'error' in body && body.error != null
+}
+
+function readError(link: Link, value: unknown): RpcError {
+  const error: { code?: unknown; message?: unknown; data?: unknown } = Object(value)
+  const code = error.code
+  const message = error.message
+  return {
+    code: typeof code === 'number' && Number.isSafeInteger(code) ? code : 0,
+    message: scrub(link, typeof message === 'string' ? message : typeof value === 'string' ? value : ''),
+    data: error.data ?? null,
+  }
+}
+
+function readReply(link: Link, body: unknown, id: number): RpcReply {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new RpcFault('garbled', `${link.host}: answer is not a JSON-RPC reply`)
+  }
+  const reply = body as { id?: unknown; result?: unknown; error?: unknown }
+  // A parse error or a refusal before dispatch may carry a null id; a result never may.
+  if (reply.error != null && (reply.id === id || reply.id == null)) {
+    return { ok: false, error: readError(link, reply.error) }
+  }
+  if (reply.id !== id) throw new RpcFault('garbled', `${link.host}: answer to another request`)
+  if (!('result' in reply)) throw new RpcFault('garbled', `${link.host}: answer without a result`)
+  return { ok: true, result: reply.result }
+}
+
+function readBatch(link: Link, body: unknown, ids: readonly number[]): RpcReply[] {
+  if (isErrorEnvelope(body)) {
+    const error = readError(link, body.error)
+    const kind = isLimit(error) && !/batch/i.test(error.message) ? 'limit' : 'batch'
+    throw new RpcFault(kind, `${link.host}: batch refused: ${error.message}`, error)
+  }
+  if (!Array.isArray(body) || body.length !== ids.length) {
+    throw new RpcFault('garbled', `${link.host}: answer does not match the batch`)
+  }
+  const byId = new Map<unknown, unknown>()
+  for (const item of body) byId.set((item as { id?: unknown } | null)?.id, item)
+  return ids.map((id) => {
+    const item = byId.get(id)
+    if (item === undefined) throw new RpcFault('garbled', `${link.host}: batch lacks an answer`)
+    return readReply(link, item, id)
+  })
+}

@@ -1,0 +1,189 @@
+// Reads through several providers: asks one after the other until an answer is acceptable, in the largest requests they accept. It must
+// never take an error for "not there".
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RpcFault } from '../faults.ts'
+import { chunks } from './parallel.ts'
+import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
+
+/** Calls in one request; geth's own limit is 1,000, hosted providers go down to 100 or less (then ours shrinks). */
+const BATCH_MAX = 100
+/** The time for which batches stay small after a refusal: a balancer's bad moment must not cost batching for good. */
+const SMALL_BATCHES_MS = 60_000
+/** Attempts at a read over all providers. One repetition covers a connection that was closed during the request. */
+const READ_ATTEMPTS_MIN = 2
+const READ_ATTEMPTS_MAX = 4
+
+export interface ReadOptions {
+  /** For each attempt. */
+  timeoutMs?: number
+  /** Fewer attempts than usual; 1 means the first provider only. */
+  attempts?: number
+  /** Accepts a result. One that another provider may know better (a block that is null) is asked of the next one. */
+  accept?: (result: unknown) => boolean
+}
+
+/** Reads, through all providers or through one. */
+export interface Reads {
+  /** One read. A JSON-RPC error is an answer; throws RpcFault (retryable) when no provider answered. */
+  call(method: string, params: readonly unknown[], options?: ReadOptions): Promise<RpcReply>
+  /** One read whose JSON-RPC error is a fault, too. */
+  request(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>
+  /** Several reads, answered in order by the same provider unless one has to be asked again. */
+  batch(calls: readonly RpcCall[], options?: ReadOptions): Promise<RpcReply[]>
+  /** A batch whose JSON-RPC errors are faults, too. */
+  requestAll(calls: readonly RpcCall[], options?: ReadOptions): Promise<unknown[]>
+}
+
+export interface ReadsOptions {
+  /** The providers, best first. */
+  order: () => readonly Provider[]
+  /** The defaults of a read's options. */
+  usual?: () => ReadOptions
+  /** Notes that a provider failed. Answers the fault for which another one is asked; throws one that no other provider avoids. */
+  passOver: (provider: Provider, error: unknown) => RpcFault
+  /** Of the last attempt, and of those before it, milliseconds. */
+  timeoutMs: number
+  shortTimeoutMs: number
+  /** Between two attempts at the same provider. */
+  retryPauseMs: number
+  batches: BatchSize
+}
+
+/** The present maximum of calls in a request; shared by all reads through the same providers. */
+export interface BatchSize {
+  current(): number
+  /** Reduces the size for a while after a batch was refused. */
+  shrinkTo(size: number): void
+}
+
+/** Builds a batch size; see `BatchSize`. */
+export function batchSize(): BatchSize {
+  let batchMax = BATCH_MAX
+  let smallUntil = 0
+  return {
+    current() {
+      if (performance.now() > smallUntil) batchMax = BATCH_MAX
+      return batchMax
+    },
+    shrinkTo(size) {
+      batchMax = Math.max(1, Math.min(batchMax, size))
+      smallUntil = performance.now() + SMALL_BATCHES_MS
+    },
+  }
+}
+
+/** Builds reads; see `Reads`. */
+export function createReads(options: ReadsOptions): Reads {
+  const { batches } = options
+
+  async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
+    return await ask(options, (provider, ms) => provider.call({ method, params }, ms), read, worthOf(read))
+  }
+
+  /** One request's calls, halved for as long as the provider refuses the size. */
+  async function piece(calls: readonly RpcCall[], read: ReadOptions): Promise<RpcReply[]> {
+    const [only] = calls
+    if (calls.length === 1 && only) return [await call(only.method, only.params, read)]
+    try {
+      const worth = worthOf(read)
+      return await ask(
+        options,
+        (provider, ms) => provider.batch(calls, ms),
+        read,
+        (replies) => replies.every(worth),
+      )
+    } catch (error) {
+      if (!(error instanceof RpcFault) || (error.trouble !== 'batch' && error.trouble !== 'tooLarge')) throw error
+      const half = Math.ceil(calls.length / 2)
+      if (error.trouble === 'batch') batches.shrinkTo(half)
+      return [...(await piece(calls.slice(0, half), read)), ...(await piece(calls.slice(half), read))]
+    }
+  }
+
+  async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
+    const replies: RpcReply[] = []
+    for (const part of chunks(calls, batches.current())) {
+      for (const [index, reply] of (await piece(part, read)).entries()) {
+        const { method, params } = part[index] as RpcCall
+        replies.push(isWorthAsking(reply) && read.attempts !== 1 ? await call(method, params, read) : reply)
+      }
+    }
+    return replies
+  }
+
+  return {
+    call,
+    batch,
+    async request(method, params, read) {
+      return resultOf(method, await call(method, params, read))
+    },
+    async requestAll(calls, read) {
+      const replies = await batch(calls, read)
+      return replies.map((reply, index) => resultOf(calls[index]?.method ?? '', reply))
+    },
+  }
+}
+
+/** The attempts at one read: provider and timeout of each. */
+function attemptsOf(options: ReadsOptions, given: ReadOptions): { provider: Provider; timeoutMs: number }[] {
+  const order = options.order()
+  const read = { ...options.usual?.(), ...given }
+  const attempts = Math.min(read.attempts ?? Math.max(READ_ATTEMPTS_MIN, order.length), READ_ATTEMPTS_MAX)
+  const timeoutMs = read.timeoutMs ?? options.timeoutMs
+  return Array.from({ length: attempts }, (_, attempt) => ({
+    provider: order[attempt % order.length] as Provider,
+    timeoutMs: attempt === attempts - 1 ? timeoutMs : Math.min(timeoutMs, options.shortTimeoutMs),
+  }))
+}
+
+/** Asks provider after provider until an answer is acceptable; else the first answer, else the first fault. */
+async function ask<T>(
+  options: ReadsOptions,
+  question: (provider: Provider, timeoutMs: number) => Promise<T>,
+  read: ReadOptions,
+  worth: (answer: T) => boolean,
+): Promise<T> {
+  const answers: T[] = []
+  const faults: RpcFault[] = []
+  const asked = new Set<Provider>()
+  for (const { provider, timeoutMs } of attemptsOf(options, read)) {
+    if (asked.has(provider)) {
+      // An answer that was no fault is not asked for twice.
+      if (answers.length > 0) break
+      await sleep(options.retryPauseMs)
+    }
+    asked.add(provider)
+    try {
+      const answer = await question(provider, timeoutMs)
+      if (worth(answer)) return answer
+      answers.push(answer)
+    } catch (error) {
+      faults.push(options.passOver(provider, error))
+    }
+  }
+  if (answers.length > 0) return answers[0] as T
+  throw faults[0] ?? new RpcFault('unreachable', 'no provider answered')
+}
+
+const worthOf = (read: ReadOptions) => (reply: RpcReply) =>
+  reply.ok ? (read.accept?.(reply.result) ?? true) : isFinal(reply)
+
+/** The result, or the JSON-RPC error as a fault. */
+export function resultOf(method: string, reply: RpcReply): unknown {
+  if (reply.ok) return reply.result
+  const kind = isLimit(reply.error) ? 'limit' : 'error'
+  throw new RpcFault(kind, `${method}: ${reply.error.message} (${reply.error.code})`, reply.error)
+}
+
+/** An error that every provider would give: the contract refused, or the question was wrong. */
+function isFinal(reply: RpcReply): boolean {
+  return !reply.ok && (isRevert(reply.error) || reply.error.code === -32602)
+}
+
+/**
+ * An error caused by the batch rather than the call. Within a batch, providers answer single calls with "response too large" or an internal
+ * error that the call alone would not have met.
+ */
+function isWorthAsking(reply: RpcReply): boolean {
+  return !reply.ok && !isFinal(reply) && !isLimit(reply.error)
+}

@@ -1,0 +1,208 @@
+// JSON-RPC over one or several providers: reads go to the first healthy one and on to the next when it fails, sends go to every one exactly
+// once. It must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host.
+import type { Dispatcher } from 'undici'
+import type { Log } from '../../lib/log.ts'
+import { RpcFault } from '../faults.ts'
+import { metered, type ObserveRpc } from './metered.ts'
+import { createProvider, type Provider, type RpcReply } from './provider.ts'
+import { batchSize, createReads, type ReadOptions, type Reads, resultOf } from './reads.ts'
+import { count, header } from './wire.ts'
+
+/** Long enough for a full block from a slow node, short enough that a pass outlives several. */
+const TIMEOUT_MS = 15_000
+/**
+ * The timeout of every attempt at a read except its last, and of a send, whose bytes the next run broadcasts again. Most answers come at
+ * once; a slow one is not waited for while another provider, or another connection, may answer.
+ */
+const SHORT_TIMEOUT_MS = 4_000
+/** A full block with its transactions stays below 10 MiB; logs and small batches too. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024
+const RETRY_PAUSE_MS = 100
+/** The time for which a provider that failed is asked last. */
+const REST_MS = 10_000
+/** A provider whose newest block is older than another's by more than this, in seconds of block time, is asked last. */
+const LAG_SEC_MAX = 30
+/** The time for which it is asked last, unless it catches up before. */
+const LAG_REST_MS = 60_000
+/** The time for which a provider with contradictory answers is asked last: longer than the interval between runs. */
+const DOUBT_REST_MS = 300_000
+/** The timeout of the comparison; a provider without an answer by then is not compared. */
+const COMPARE_MS = 1_000
+
+export type { RpcCall, RpcReply } from './provider.ts'
+export { type ReadOptions, resultOf } from './reads.ts'
+
+/** One provider's answer to a send. */
+export type SendReply = { host: string } & (RpcReply | { ok: null; fault: RpcFault })
+
+/** Reads, through all providers or through one. */
+export interface RpcReads extends Reads {
+  /** Moves providers to the end of the order whose newest block is much older than another's on the same chain. Never throws. */
+  passOverLaggards(): Promise<void>
+  /** Moves the first provider to the end of the order for a while. False where no other one is healthy. */
+  passOverFirst(): boolean
+}
+
+/** Reads through one provider alone: for facts that must not rest on the first provider to answer. */
+export interface OneProvider extends RpcReads {
+  /** Safe to log. */
+  readonly host: string
+  /** Moves it to the end of the order for a while: its answers are unreliable. */
+  distrust(): void
+}
+
+export interface Rpc extends RpcReads {
+  /** Hosts of the providers, in order; safe to log. */
+  readonly hosts: readonly string[]
+  /** The same providers one by one, in order. */
+  readonly providers: readonly OneProvider[]
+  /** Sends the same call to every provider, once each, and reports on each. Never throws. */
+  sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
+  close(): Promise<void>
+}
+
+export interface RpcOptions {
+  /** In order of preference. */
+  urls: readonly string[]
+  log: Log
+  /** For every attempt; unless given, the last one at a read gets more time than the others. */
+  timeoutMs?: number
+  replyBytesMax?: number
+  /** Between two attempts at a read of the same provider, milliseconds. */
+  retryPauseMs?: number
+  /** Transports requests to a URL; a pool of connections each unless given. */
+  dispatcherFor?: (url: string) => Dispatcher
+  /** Called with each request to a provider. */
+  observe?: ObserveRpc
+}
+
+/** Splits the value of `RPC_URL`: one URL or several, separated by commas. */
+export function splitRpcUrls(text: string): string[] {
+  return text
+    .split(',')
+    .map((url) => url.trim())
+    .filter((url) => url !== '')
+}
+
+/** Builds the client. Throws TypeError when a URL is not http(s) or none is given. */
+export function createRpc(options: RpcOptions): Rpc {
+  if (options.urls.length === 0) throw new TypeError('no RPC URL')
+  const replyBytesMax = options.replyBytesMax ?? REPLY_BYTES_MAX
+  const providers = options.urls.map((url) => {
+    const dispatcher = options.dispatcherFor?.(url)
+    return metered(createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) }), options.observe)
+  })
+  const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
+  const shortTimeoutMs = options.timeoutMs ?? SHORT_TIMEOUT_MS
+  const restUntil = new Map<Provider, number>()
+  const doubtUntil = new Map<Provider, number>()
+  const reading = {
+    timeoutMs: usualTimeoutMs,
+    shortTimeoutMs,
+    retryPauseMs: options.retryPauseMs ?? RETRY_PAUSE_MS,
+    batches: batchSize(),
+  }
+
+  const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
+  const isRested = (provider: Provider) => !isDoubted(provider) && (restUntil.get(provider) ?? 0) <= performance.now()
+
+  /** Healthy providers first, then those that failed lately, and last those with unreliable answers. */
+  function inOrder(): Provider[] {
+    const rank = (provider: Provider) => (isDoubted(provider) ? 2 : isRested(provider) ? 0 : 1)
+    return [...providers].sort((a, b) => rank(a) - rank(b))
+  }
+
+  /** The fault for which another provider is asked; throws one that no other provider avoids. */
+  function passOver(provider: Provider, error: unknown): RpcFault {
+    if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
+    restUntil.set(provider, performance.now() + REST_MS)
+    options.log.debug({ host: provider.host, kind: error.trouble }, error.message)
+    return error
+  }
+
+  function doubt(provider: Provider): void {
+    if (!isDoubted(provider))
+      options.log.warn({ host: provider.host }, 'a provider gives contradictory answers: it is asked last')
+    doubtUntil.set(provider, performance.now() + DOUBT_REST_MS)
+  }
+
+  const through = (order: () => Provider[], usual?: () => ReadOptions) =>
+    createReads({ ...reading, order, passOver, ...(usual && { usual }) })
+
+  const alone = (provider: Provider): OneProvider => ({
+    ...through(
+      () => [provider],
+      // A provider that failed lately gets the short timeout while there are others.
+      () => (providers.length === 1 || isRested(provider) ? {} : { attempts: 1, timeoutMs: shortTimeoutMs }),
+    ),
+    host: provider.host,
+    async passOverLaggards() {},
+    passOverFirst: () => false,
+    distrust: () => doubt(provider),
+  })
+
+  async function passOverLaggards(): Promise<void> {
+    if (providers.length === 1) return
+    const heads = await Promise.all(providers.map(headOf))
+    for (const [index, head] of heads.entries()) {
+      const lags = heads.some(
+        (other) => head && other?.chainId === head.chainId && other.time - head.time > LAG_SEC_MAX,
+      )
+      const provider = providers[index] as Provider
+      if (!lags) continue
+      if (isRested(provider))
+        options.log.warn(
+          { host: provider.host, block: head?.number },
+          'a provider lags behind the others: it is asked last',
+        )
+      restUntil.set(provider, performance.now() + LAG_REST_MS)
+    }
+  }
+
+  function passOverFirst(): boolean {
+    const [first, second] = providers.filter(isRested)
+    if (!first || !second) return false
+    doubt(first)
+    return true
+  }
+
+  return {
+    ...through(inOrder),
+    passOverLaggards,
+    passOverFirst,
+    hosts: providers.map((provider) => provider.host),
+    providers: providers.map(alone),
+    async sendToAll(method, params) {
+      return await Promise.all(
+        providers.map(async (provider): Promise<SendReply> => {
+          try {
+            return { host: provider.host, ...(await provider.call({ method, params }, shortTimeoutMs)) }
+          } catch (error) {
+            const fault =
+              error instanceof RpcFault ? error : new RpcFault('unreachable', `${provider.host}: send failed`)
+            return { host: provider.host, ok: null, fault }
+          }
+        }),
+      )
+    },
+    async close() {
+      await Promise.all(providers.map((provider) => provider.close()))
+    },
+  }
+}
+
+/** A provider's head, and its chain; null where it does not answer. */
+async function headOf(provider: Provider): Promise<{ chainId: number; number: number; time: number } | null> {
+  try {
+    const ask = async (method: string, params: readonly unknown[]) =>
+      resultOf(method, await provider.call({ method, params }, COMPARE_MS))
+    const [chainId, latest] = await Promise.all([
+      ask('eth_chainId', []),
+      ask('eth_getBlockByNumber', ['latest', false]),
+    ])
+    const { number, time } = header(latest)
+    return { chainId: count(chainId, 'chain id'), number, time }
+  } catch {
+    return null
+  }
+}

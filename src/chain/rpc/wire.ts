@@ -1,0 +1,225 @@
+// Validates a provider's answers before they are used: hex quantities, hashes, headers, transactions, receipts and logs. It must never
+// repair a malformed answer or fill in a missing one: it is a retryable ChainFault.
+import type { Block, Position } from '../../domain/observed.ts'
+import { type Address, type Hash, type Wei, wei, ZERO_HASH } from '../../domain/units.ts'
+import { ChainFault } from '../faults.ts'
+
+/** An object of which only these fields are read, with values still unknown. */
+type Fields<Key extends string> = { readonly [key in Key]?: unknown }
+
+/** A block header with the further fields that the follower checks. */
+export interface WireHeader extends Block {
+  /** 256 bytes; all zero on chains that do not fill blooms. */
+  logsBloom: string
+  /** Null on chains without EIP-1559. */
+  baseFeeWei: bigint | null
+}
+
+export interface WireTransaction {
+  hash: Hash
+  index: number
+  blockHash: Hash | null
+  blockNumber: number | null
+  from: Address
+  /** Null for a contract creation. */
+  to: Address | null
+  valueWei: Wei
+  nonce: number
+  input: `0x${string}`
+}
+
+export interface WireLog {
+  blockHash: Hash
+  blockNumber: number
+  txHash: Hash
+  txIndex: number
+  logIndex: number
+  address: Address
+  topics: Hash[]
+  data: `0x${string}`
+}
+
+export interface WireReceipt {
+  txHash: Hash
+  blockHash: Hash
+  from: Address
+  to: Address | null
+  succeeded: boolean
+  gasUsed: bigint
+  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. */
+  feeWei: Wei
+  contractAddress: Address | null
+  blockNumber: number
+  logs: WireLog[]
+}
+
+function malformed(what: string): never {
+  throw new ChainFault(`provider answered a malformed ${what}`, { retryable: true })
+}
+
+export function fields<Key extends string>(value: unknown, what: string): Fields<Key> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) malformed(what)
+  return value as Fields<Key>
+}
+
+export function list(value: unknown, what: string): unknown[] {
+  return Array.isArray(value) ? value : malformed(what)
+}
+
+/** A hex quantity up to 2^256 - 1. */
+export function quantity(value: unknown, what: string): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) malformed(what)
+  return BigInt(value)
+}
+
+/** A hex quantity that is a safe integer. */
+export function count(value: unknown, what: string): number {
+  const number = Number(quantity(value, what))
+  return Number.isSafeInteger(number) ? number : malformed(what)
+}
+
+/** A bigint read off the chain that must fit a JavaScript number exactly. */
+export function safeNumber(value: bigint, what: string): number {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : malformed(what)
+}
+
+function hash32(value: unknown, what: string): Hash {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) malformed(what)
+  return value.toLowerCase() as Hash
+}
+
+export function address20(value: unknown, what: string): Address {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) malformed(what)
+  return value.toLowerCase() as Address
+}
+
+export function bytes(value: unknown, what: string): `0x${string}` {
+  if (typeof value !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) malformed(what)
+  return value as `0x${string}`
+}
+
+/** A block number in the form of the JSON-RPC interface. */
+export function toQuantity(number: number | bigint): `0x${string}` {
+  return `0x${number.toString(16)}`
+}
+
+/** A header. Pending blocks, whose hash or number is null, are malformed here. */
+export function header(value: unknown): WireHeader {
+  const block = fields<keyof Block | 'timestamp' | 'mixHash' | 'logsBloom' | 'baseFeePerGas'>(value, 'block')
+  const logsBloom = bytes(block.logsBloom, 'logs bloom')
+  if (logsBloom.length !== 2 + 512) malformed('logs bloom')
+  return {
+    number: count(block.number, 'block number'),
+    hash: hash32(block.hash, 'block hash'),
+    parentHash: hash32(block.parentHash, 'parent hash'),
+    time: count(block.timestamp, 'block timestamp'),
+    // Some rollups leave mixHash out; to the draw, zero means "no randomness here".
+    prevrandao: block.mixHash == null ? ZERO_HASH : hash32(block.mixHash, 'mixHash'),
+    logsBloom,
+    baseFeeWei: block.baseFeePerGas == null ? null : quantity(block.baseFeePerGas, 'base fee'),
+  }
+}
+
+/** The position of a transaction of a block. */
+export function positionOf({ number, hash, time }: WireHeader, txHash: Hash, txIndex: number): Position {
+  return { blockNumber: number, blockHash: hash, blockTime: time, txHash, txIndex }
+}
+
+/** Keeps only the stored fields of a header. */
+export function toBlock({ number, hash, parentHash, time, prevrandao }: WireHeader): Block {
+  return { number, hash, parentHash, time, prevrandao }
+}
+
+export function transaction(value: unknown): WireTransaction {
+  const tx = fields<
+    'hash' | 'transactionIndex' | 'blockHash' | 'blockNumber' | 'from' | 'to' | 'value' | 'nonce' | 'input'
+  >(value, 'transaction')
+  return {
+    hash: hash32(tx.hash, 'transaction hash'),
+    index: tx.transactionIndex == null ? -1 : count(tx.transactionIndex, 'transaction index'),
+    blockHash: tx.blockHash == null ? null : hash32(tx.blockHash, 'block hash'),
+    blockNumber: tx.blockNumber == null ? null : count(tx.blockNumber, 'block number'),
+    from: address20(tx.from, 'sender'),
+    to: tx.to == null ? null : address20(tx.to, 'recipient'),
+    valueWei: wei(quantity(tx.value, 'value')),
+    nonce: count(tx.nonce, 'nonce'),
+    input: bytes(tx.input, 'input'),
+  }
+}
+
+export function log(value: unknown): WireLog {
+  const entry = fields<keyof WireLog | 'removed' | 'transactionHash' | 'transactionIndex'>(value, 'log')
+  if (entry.removed === true) {
+    throw new ChainFault('provider answered a log that a reorganisation removed', { retryable: true })
+  }
+  return {
+    blockHash: hash32(entry.blockHash, 'log block hash'),
+    blockNumber: count(entry.blockNumber, 'log block number'),
+    txHash: hash32(entry.transactionHash, 'log transaction hash'),
+    txIndex: count(entry.transactionIndex, 'log transaction index'),
+    logIndex: count(entry.logIndex, 'log index'),
+    address: address20(entry.address, 'log address'),
+    topics: list(entry.topics, 'log topics').map((topic) => hash32(topic, 'log topic')),
+    data: bytes(entry.data, 'log data'),
+  }
+}
+
+const BLOB_TYPE = '0x3'
+
+/** Fees that rollups (OP stack) and blob transactions charge beside gas used times its price. */
+function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
+  let fee = operatorFee(receipt, gasUsed)
+  if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')
+  // Rollups use the field of that name for something else.
+  if (receipt.type === BLOB_TYPE && receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
+    fee += quantity(receipt.blobGasUsed, 'blob gas') * quantity(receipt.blobGasPrice, 'blob gas price')
+  }
+  return fee
+}
+
+type OperatorFeeField = 'operatorFeeScalar' | 'operatorFeeConstant' | 'daFootprintGasScalar'
+type FeeField = OperatorFeeField | 'type' | 'l1Fee' | 'blobGasUsed' | 'blobGasPrice'
+
+/**
+ * The operator's charge for a transaction on an OP stack chain: a constant, and by gas. The scalar counts millionths of a wei before the
+ * Jovian upgrade, hundreds of wei from it on, whose receipts name a footprint scalar (OP stack specification, execution engine, "Operator
+ * Fee", of Isthmus and of Jovian).
+ */
+function operatorFee(receipt: Fields<OperatorFeeField>, gasUsed: bigint): bigint {
+  if (receipt.operatorFeeScalar == null || receipt.operatorFeeConstant == null) return 0n
+  const byScalar = gasUsed * quantity(receipt.operatorFeeScalar, 'operator fee scalar')
+  const byGas = receipt.daFootprintGasScalar == null ? byScalar / 1_000_000n : byScalar * 100n
+  return byGas + quantity(receipt.operatorFeeConstant, 'operator fee constant')
+}
+
+export function receipt(value: unknown): WireReceipt {
+  const entry = fields<
+    | 'transactionHash'
+    | 'blockHash'
+    | 'blockNumber'
+    | 'from'
+    | 'to'
+    | 'status'
+    | 'gasUsed'
+    | 'effectiveGasPrice'
+    | 'contractAddress'
+    | 'logs'
+    | FeeField
+  >(value, 'receipt')
+  const status = quantity(entry.status, 'receipt status')
+  if (status > 1n) malformed('receipt status')
+  const gasUsed = quantity(entry.gasUsed, 'gas used')
+  return {
+    txHash: hash32(entry.transactionHash, 'receipt transaction hash'),
+    blockHash: hash32(entry.blockHash, 'receipt block hash'),
+    blockNumber: count(entry.blockNumber, 'receipt block number'),
+    from: address20(entry.from, 'receipt sender'),
+    to: entry.to == null ? null : address20(entry.to, 'receipt recipient'),
+    succeeded: status === 1n,
+    gasUsed,
+    feeWei: wei(gasUsed * quantity(entry.effectiveGasPrice, 'effective gas price') + feeBesideGas(entry, gasUsed)),
+    contractAddress: entry.contractAddress == null ? null : address20(entry.contractAddress, 'contract address'),
+    logs: list(entry.logs, 'receipt logs').map(log),
+  }
+}

@@ -1,0 +1,121 @@
+// Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code where it is unambiguous, then the text, whole or by its
+// beginning, of the clients listed. It must never guess: any unlisted text is `unknown`, since the transaction may have been accepted all
+// the same.
+
+import type { RpcError } from '../faults.ts'
+import type { EstimateOutcome, SendOutcome } from '../port.ts'
+import { isLimit } from '../rpc/provider.ts'
+
+type SendKind = SendOutcome['kind']
+
+/**
+ * Codes that name the refusal by themselves (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: "nonce too low" of one
+ * client (Besu -32001) is "resource not found" or a rate limit of another.
+ */
+const CODES: ReadonlyMap<number, SendKind> = new Map([
+  [-38010, 'nonceTooLow'],
+  [-38012, 'feeTooLow'],
+  [-38014, 'insufficientFunds'],
+])
+
+/**
+ * Texts in lower case, matched from the beginning of the message, behind a possible "NAME: " of Erigon's. Sources:
+ * geth core/txpool/errors.go, core/error.go; reth crates/rpc/rpc-eth-types/src/error/mod.rs,
+ * crates/transaction-pool/src/error.rs; Erigon txnprovider/txpool/txpoolcfg/txpoolcfg.go; Nethermind
+ * Nethermind.TxPool/AcceptTxResult.cs, TxPoolErrorMessages.cs, TxErrorMessages.cs; Besu jsonrpc/internal/response/
+ * RpcErrorType.java, GethCompatibleTransactionErrors.java; anvil crates/anvil/src/eth/error.rs.
+ */
+const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
+  [
+    'accepted',
+    [
+      'already known', // geth, reth, Erigon, Nethermind, Besu
+      'alreadyknown', // Nethermind before its texts became geth's
+      'known transaction', // Besu; geth before 1.9 ("known transaction: <hash>")
+      'already imported', // reth's pool
+      'transaction already imported', // anvil
+      'existing txn with same hash', // Erigon
+      'existing tx with same hash', // Erigon 2
+      'transaction with the same hash was already imported', // OpenEthereum and what descends from it
+    ],
+  ],
+  [
+    'nonceTooLow',
+    [
+      'nonce too low', // geth, reth, Erigon, Besu, anvil, Nethermind; often with both nonces after it
+      'oldnonce', // Nethermind before
+      'transaction nonce is too low', // OpenEthereum
+    ],
+  ],
+  [
+    'underpriced',
+    [
+      'replacement transaction underpriced', // geth, reth, Erigon, Besu, anvil, Nethermind
+      'could not replace existing tx', // Erigon
+      'insufficient gas price to replace existing transaction', // reth's pool
+      'replacementnotallowed', // Nethermind before
+      'ownnoncealreadyused', // Nethermind before
+    ],
+  ],
+  [
+    'feeTooLow',
+    [
+      'transaction underpriced', // geth, reth, Nethermind: below the pool's minimum
+      'underpriced', // Erigon
+      'fee too low', // Erigon
+      'feetoolow', // Nethermind before; also FeeTooLowToCompete
+      'max fee per gas less than block base fee', // geth, reth, anvil
+      'gas price below configured minimum gas price', // Besu
+      'gas price below current base fee', // Besu
+    ],
+  ],
+  [
+    'insufficientFunds',
+    [
+      'insufficient funds', // geth "... for gas * price + value", "... for transfer"; reth, Erigon, anvil, Nethermind
+      'insufficientfunds', // Nethermind before
+      'upfront cost exceeds account balance', // Besu
+    ],
+  ],
+  [
+    'overGasCap',
+    [
+      'transaction gas limit too high', // geth, EIP-7825
+      'exceeds block gas limit', // geth, reth, Besu
+      'gas limit is too high', // Erigon
+      'gas limit reached', // Nethermind
+      'gaslimitexceeded', // Nethermind before
+      'txgaslimitcapexceeded', // Nethermind, EIP-7825
+      'transaction gas limit exceeds block gas limit', // Besu
+      'transaction gas limit is greater than the', // anvil, EIP-7825
+      'intrinsic gas too high', // anvil: more than a block may have, in one wording or another
+    ],
+  ],
+]
+
+/** Names the refusal; `unknown` for an unlisted one. */
+export function classifySendError(error: RpcError): SendKind {
+  // An overloaded provider did not look at the transaction, or did and could not say so.
+  if (isLimit(error) && !/gas limit/i.test(error.message)) return 'unknown'
+  return CODES.get(error.code) ?? kindOfText(error.message)
+}
+
+function kindOfText(message: string): SendKind {
+  const text = message.trim().toLowerCase()
+  const unnamed = text.replace(/^[a-z_]+: (?=\S)/, '')
+  for (const [kind, beginnings] of TEXTS) {
+    if (beginnings.some((beginning) => text.startsWith(beginning) || unnamed.startsWith(beginning))) return kind
+  }
+  return 'unknown'
+}
+
+/** Texts that say a call needs more gas than any transaction or block may have. */
+const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds']
+
+/** The class of a failed estimate that is no revert; null where it says nothing about the call. */
+export function classifyEstimateError(error: RpcError): EstimateOutcome['kind'] | null {
+  const kind = classifySendError(error)
+  if (kind === 'insufficientFunds' || kind === 'overGasCap') return kind
+  const text = error.message.trim().toLowerCase()
+  return OVER_GAS_CAP.some((beginning) => text.startsWith(beginning)) ? 'overGasCap' : null
+}

@@ -1,0 +1,220 @@
+// One sender on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the bytes can be stored
+// in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as failed
+// that may have been heard.
+import { encodeFunctionData, keccak256 } from 'viem/utils'
+import type { FeeLimits } from '../../domain/fees.ts'
+import { leastMintGas } from '../../domain/send.ts'
+import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/units.ts'
+import { factoryAbi } from '../factory/abi.ts'
+import { ChainFault, orNull } from '../faults.ts'
+import type { EstimateOutcome, FactoryCall, Fees, Sender, SendOutcome } from '../port.ts'
+import { revertName } from '../read/calls.ts'
+import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
+import { type Rpc, type RpcReads, resultOf, type SendReply } from '../rpc/rpc.ts'
+import { count, header, quantity } from '../rpc/wire.ts'
+import { classifyEstimateError, classifySendError } from './send-errors.ts'
+import type { Signer } from './signer.ts'
+
+/** EIP-7825: no transaction may ask for more, whatever the block's limit. */
+export const TX_GAS_MAX = 2n ** 24n
+/** The fork guard's gas beyond the estimate, which is made without it: at most a call to the chain's own history of hashes. */
+const GUARD_GAS = 7_000n
+/** The estimate holds for one block; by the time the call is mined a cohort may be colder or a wallet new to it. */
+const MARGIN_PERCENT = 10n
+/** Tip where the provider names none: mainnet has accepted it at most times. */
+const TIP_FALLBACK_WEI = 1_000_000_000n
+
+export interface SenderOptions {
+  rpc: Rpc
+  signer: Signer
+  chainId: number
+  factory: Address
+}
+
+/** Builds the sender of one account. */
+export function createSender({ rpc, signer, chainId, factory }: SenderOptions): Sender {
+  const self = signer.address
+  const nonceBy = async (reads: RpcReads) =>
+    count(await reads.request('eth_getTransactionCount', [self, 'latest']), 'nonce')
+  return {
+    address: self,
+
+    nonce: () => nonceBy(rpc),
+
+    nonces: () => Promise.all(rpc.providers.map((provider) => orNull(nonceBy(provider)))),
+
+    noncesAt: (blockHash) => Promise.all(rpc.providers.map((provider) => orNull(nonceAt(provider, self, blockHash)))),
+
+    async balance() {
+      return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
+    },
+
+    fees: (capWei) => currentFees(rpc, capWei),
+
+    async estimate(call) {
+      const { data, valueWei } = encodeCall(call, { guarded: false })
+      const [reply, latest] = await rpc.batch([
+        { method: 'eth_estimateGas', params: [{ from: self, to: factory, data, value: `0x${valueWei.toString(16)}` }] },
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      ])
+      if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
+      if (reply.ok) {
+        const gasMax = gasMaxIn(resultOf('eth_getBlockByNumber', latest))
+        return withMargin(
+          quantity(reply.result, 'gas estimate'),
+          gasMax,
+          leastMintGas(call.kind === 'mint' ? call.orders.length : 0),
+        )
+      }
+      const { error } = reply
+      if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
+      const kind = isLimit(error) ? null : classifyEstimateError(error)
+      if (kind === 'insufficientFunds' || kind === 'overGasCap') return { kind }
+      return resultOf('eth_estimateGas', reply) as never
+    },
+
+    async sign(call, { nonce, gasLimit, fees }) {
+      if (gasLimit > TX_GAS_MAX) throw new RangeError(`gas limit ${gasLimit} is over the cap of ${TX_GAS_MAX}`)
+      const { data, valueWei } = encodeCall(call, { guarded: true })
+      const raw = await signer.sign({ chainId, nonce, to: factory, data, valueWei, gasLimit, ...fees })
+      return { txHash: hash(keccak256(raw)), raw, nonce, fees }
+    },
+
+    broadcast: (raw) => broadcast(rpc, raw),
+  }
+}
+
+/** An account's next nonce as of one block; null where the provider has no answer, as of a block that is not canonical. */
+export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
+  const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
+  return reply.ok ? count(reply.result, 'nonce') : null
+}
+
+/** Fees for the next blocks: twice the base fee outlasts five full blocks in a row. Limits as `Sender.fees` takes them. */
+export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
+  const [latest, tip] = await rpc.batch([
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+  ])
+  if (!latest || !tip) throw new ChainFault('the provider gave no fees', { retryable: true })
+  const saidWei = header(resultOf('eth_getBlockByNumber', latest)).baseFeeWei
+  if (saidWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
+  const baseFeeWei = atMost(saidWei, limits?.baseFeeMaxWei)
+  const suggestedWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
+  const maxPriorityFeeWei = atMost(suggestedWei, limits?.tipMaxWei)
+  const roomyWei = baseFeeWei * 2n + maxPriorityFeeWei
+  const cap = limits?.capWei
+  const enoughUnderCap = cap !== undefined && cap < roomyWei && nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= cap
+  return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
+}
+
+function atMost(value: bigint, limit: bigint | null | undefined): bigint {
+  return limit != null && value > limit ? limit : value
+}
+
+/** A full block raises the next one's base fee by an eighth (EIP-1559), and never by less than 1. */
+function nextBaseFeeMax(baseFeeWei: bigint): bigint {
+  return baseFeeWei + baseFeeWei / 8n + 1n
+}
+
+function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome {
+  const needed = gas + GUARD_GAS
+  if (needed > gasMax) return { kind: 'overGasCap' }
+  const roomy = (needed * (100n + MARGIN_PERCENT)) / 100n
+  const asked = roomy > least ? roomy : least
+  return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
+}
+
+/** The gas limit of a transaction in a block like this one: the cap, or the block's own limit where that is less. */
+function gasMaxIn(block: unknown): bigint {
+  const limit = quantity((block as { gasLimit?: unknown } | null)?.gasLimit, 'gas limit')
+  return limit < TX_GAS_MAX ? limit : TX_GAS_MAX
+}
+
+/** Calldata and value. Unguarded is for estimates: a guard on the head cannot be checked by eth_call. */
+export function encodeCall(
+  call: FactoryCall,
+  { guarded }: { guarded: boolean },
+): {
+  data: `0x${string}`
+  valueWei: bigint
+} {
+  switch (call.kind) {
+    case 'openCohorts': {
+      const openings = call.openings.map(({ tierNo, firstDue, intervalSec }) => ({
+        tier: BigInt(tierNo),
+        firstDue: BigInt(firstDue),
+        interval: BigInt(intervalSec),
+      }))
+      const data = encodeFunctionData({
+        abi: factoryAbi,
+        functionName: 'openCohorts',
+        args: [BigInt(call.first), openings, BigInt(call.validUntil)],
+      })
+      return { data, valueWei: 0n }
+    }
+    case 'mint': {
+      const orders = call.orders.map(({ to, cohort, ref }) => ({ to, cohort: BigInt(cohort), ref }))
+      const data = encodeFunctionData({
+        abi: factoryAbi,
+        functionName: 'mint',
+        args: [orders, ...guardOf(call, guarded), BigInt(call.validUntil)],
+      })
+      return { data, valueWei: 0n }
+    }
+    case 'credit': {
+      const credits = call.credits.map(({ cohort, firstDue, skipped, paid, amountPerNodeWei }) => ({
+        cohort: BigInt(cohort),
+        firstDue: BigInt(firstDue),
+        skipped: BigInt(skipped),
+        paid: BigInt(paid),
+        amountPerNode: amountPerNodeWei,
+      }))
+      const data = encodeFunctionData({
+        abi: factoryAbi,
+        functionName: 'credit',
+        args: [BigInt(call.round), ...guardOf(call, guarded), BigInt(call.validUntil), credits],
+      })
+      return { data, valueWei: call.valueWei }
+    }
+  }
+}
+
+function guardOf(call: { guard: { number: number; hash: Hash } | null }, guarded: boolean): [bigint, Hash] {
+  return guarded && call.guard ? [BigInt(call.guard.number), call.guard.hash] : [0n, ZERO_HASH]
+}
+
+/**
+ * Broadcasts signed bytes to every provider once. Accepted by one is accepted. Otherwise a certain answer about the nonce comes first. Then
+ * a provider that may have accepted it outranks refusals after which the nonce would be given up.
+ */
+export async function broadcast(rpc: Rpc, raw: `0x${string}`): Promise<SendOutcome> {
+  const txHash = keccak256(raw)
+  const outcomes = (await rpc.sendToAll('eth_sendRawTransaction', [raw])).map((reply) => outcomeOf(reply, txHash))
+  for (const kind of PRECEDENCE) {
+    const outcome = outcomes.find((candidate) => candidate.kind === kind)
+    if (outcome) return outcome
+  }
+  return { kind: 'unknown', detail: 'no provider' }
+}
+
+const PRECEDENCE: readonly SendOutcome['kind'][] = [
+  'accepted',
+  'nonceTooLow',
+  'underpriced',
+  'feeTooLow',
+  'unknown',
+  'insufficientFunds',
+  'overGasCap',
+]
+
+function outcomeOf(reply: SendReply, txHash: string): SendOutcome {
+  if (reply.ok === null) return { kind: 'unknown', detail: reply.fault.message }
+  if (reply.ok) {
+    const same = typeof reply.result === 'string' && reply.result.toLowerCase() === txHash
+    return same ? { kind: 'accepted' } : { kind: 'unknown', detail: `${reply.host}: answered another hash` }
+  }
+  const kind = classifySendError(reply.error)
+  if (kind !== 'unknown') return { kind }
+  return { kind, detail: `${reply.host}: ${reply.error.message} (${reply.error.code})` }
+}

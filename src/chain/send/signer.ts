@@ -1,0 +1,149 @@
+// Signs transactions: with a key in this process, or through a remote signer that holds it (Web3Signer, Clef, a node with the account
+// unlocked). A remote signer's answer is accepted only if it is the requested transaction, signed by the expected account. It must never
+// send anything, never retry, never log a key or a URL.
+import type { TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { keccak256, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils'
+import { type Address, address } from '../../domain/units.ts'
+import { ChainFault, SignerFault } from '../faults.ts'
+import { createProvider } from '../rpc/provider.ts'
+
+/** A signer in the same network answers in milliseconds, one that asks a hardware module within seconds. */
+const TIMEOUT_MS = 10_000
+/** A transaction of ours is at most 100 kB of calldata, twice that in hex. */
+const REPLY_BYTES_MAX = 1024 * 1024
+/** Half the order of the curve: chains take no signature whose s is above it (EIP-2). */
+const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+
+/** A complete transaction before it is signed. */
+export interface UnsignedTransaction {
+  chainId: number
+  nonce: number
+  to: Address
+  data: `0x${string}`
+  valueWei: bigint
+  gasLimit: bigint
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+}
+
+/** The signer of one account. `sign` answers the serialized transaction; throws a SignerFault where there is none to be had now. */
+export interface Signer {
+  readonly address: Address
+  sign(tx: UnsignedTransaction): Promise<`0x${string}`>
+}
+
+/** Signs with a key in this process. Throws a TypeError when it is not a private key (its text is not repeated). */
+export function localSigner(privateKey: `0x${string}`): Signer {
+  const account = accountOf(privateKey)
+  return { address: address(account.address), sign: (tx) => account.signTransaction(asViem(tx)) }
+}
+
+function accountOf(privateKey: `0x${string}`) {
+  try {
+    return privateKeyToAccount(privateKey)
+  } catch {
+    // viem's error may quote the key.
+    throw new TypeError('not a private key: 0x and 64 hex digits are wanted')
+  }
+}
+
+export interface RemoteSignerOptions {
+  /** May carry a user and password. */
+  url: string
+  /** The account it signs for. */
+  address: Address
+  timeoutMs?: number
+}
+
+/** Signs by `eth_signTransaction` of a JSON-RPC signer. Throws a TypeError on a URL that is not http(s). */
+export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: RemoteSignerOptions): Signer {
+  const provider = createProvider({ url, replyBytesMax: REPLY_BYTES_MAX })
+  const { host } = provider
+  return {
+    address: from,
+    async sign(tx) {
+      const asked = { method: 'eth_signTransaction', params: [asJsonRpc(from, tx)] }
+      const reply = await provider.call(asked, timeoutMs).catch((error: unknown) => {
+        if (!(error instanceof ChainFault)) throw error
+        throw new SignerFault(`the signer of ${from} does not answer: ${error.message}`, error)
+      })
+      if (!reply.ok) {
+        const { code, message } = reply.error
+        throw new SignerFault(`the signer of ${from} at ${host} refuses: ${message} (${code})`)
+      }
+      const raw = rawOf(reply.result)
+      const wrong = raw === null ? 'no serialized transaction' : await whatIsWrong(raw, from, tx)
+      if (raw === null || wrong !== null)
+        throw new SignerFault(`the signer of ${from} at ${host} answered ${wrong}: not taken`)
+      return raw
+    },
+  }
+}
+
+/** Web3Signer reads `data`; geth takes it, too. Web3Signer knows its chain by itself and ignores unknown fields. */
+function asJsonRpc(from: Address, tx: UnsignedTransaction) {
+  return {
+    type: '0x2',
+    chainId: hex(tx.chainId),
+    from,
+    to: tx.to,
+    nonce: hex(tx.nonce),
+    gas: hex(tx.gasLimit),
+    maxFeePerGas: hex(tx.maxFeeWei),
+    maxPriorityFeePerGas: hex(tx.maxPriorityFeeWei),
+    value: hex(tx.valueWei),
+    data: tx.data,
+  }
+}
+
+const hex = (value: number | bigint) => `0x${value.toString(16)}`
+
+/** Web3Signer and anvil answer the bytes, geth and Clef an object that has them as `raw`. */
+function rawOf(result: unknown): `0x${string}` | null {
+  const bytes = typeof result === 'object' && result !== null ? (result as { raw?: unknown }).raw : result
+  return typeof bytes === 'string' && /^0x(?:[0-9a-fA-F]{2})+$/.test(bytes)
+    ? (bytes.toLowerCase() as `0x${string}`)
+    : null
+}
+
+/** The objection to an answer; null when it is the requested transaction, byte for byte, with a signature of `from`. */
+async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTransaction): Promise<string | null> {
+  const expected = asViem(asked)
+  try {
+    const { r, s, yParity, ...signed } = parseTransaction(raw as TransactionSerialized<'eip1559'>)
+    if (r === undefined || s === undefined || yParity === undefined) return 'a transaction without a signature'
+    // The requested transaction with that signature must give the same bytes: so every field is compared, and its encoding.
+    if (serializeTransaction(expected, { r, s, yParity: yParity as 0 | 1 }) !== raw) return difference(signed, expected)
+    if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains refuse'
+    const signer = await recoverAddress({
+      hash: keccak256(serializeTransaction(expected)),
+      signature: { r, s, yParity },
+    })
+    return address(signer) === from ? null : `a transaction signed by ${address(signer)}`
+  } catch {
+    return 'something that is no signed transaction'
+  }
+}
+
+function difference(signed: object, expected: object): string {
+  const [got, wanted] = [signed as Record<string, unknown>, expected as Record<string, unknown>]
+  const fields = Object.keys(wanted).filter((name) => comparable(got[name]) !== comparable(wanted[name]))
+  return `another transaction than it was asked to sign (${fields.join(', ') || 'in its encoding'})`
+}
+
+const comparable = (value: unknown) => (value === undefined ? '0' : String(value).toLowerCase())
+
+function asViem(tx: UnsignedTransaction): TransactionSerializableEIP1559 & { type: 'eip1559' } {
+  return {
+    type: 'eip1559',
+    chainId: tx.chainId,
+    nonce: tx.nonce,
+    to: tx.to,
+    data: tx.data,
+    value: tx.valueWei,
+    gas: tx.gasLimit,
+    maxFeePerGas: tx.maxFeeWei,
+    maxPriorityFeePerGas: tx.maxPriorityFeeWei,
+  }
+}

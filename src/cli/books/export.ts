@@ -1,0 +1,68 @@
+// The command `node-ledger export`: a table of the books as CSV, to stdout or to a file that is whole or not there. With --json the
+// same rows as JSON lines.
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream/promises'
+import { type ExportFile, exportLedger, exportOwner } from '../../operator/exports.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import { withOperator } from '../ledger.ts'
+import { accepted, fieldsOf } from '../operator.ts'
+
+/** Runs the command. */
+export async function exportRows(call: Call): Promise<ExitCode> {
+  const { io, out, args, values, signal } = call
+  const { out: path, ...given } = values
+  if (path !== undefined && out.json) throw new UsageError('--json: with --out the file is CSV; leave one of them out')
+  return await withOperator(io, async (deps) => {
+    const input = fieldsOf({ args, values: given })
+    const make = args.kind === 'owner' ? exportOwner : exportLedger
+    const file = accepted(await make(deps, input), call)
+    if (path !== undefined) {
+      await toFile(file, path, signal)
+      out.say(`Written to ${path}; its last line holds the number of rows and the totals.`)
+    } else if (out.json) await asJsonLines(file, call)
+    else for await (const part of file.stream) if (!io.stdout.write(part)) await drained(call)
+    return EXIT.done
+  })
+}
+
+/** Under another name until it is whole: a file that Ctrl-C or a fault cut short must not be booked. */
+async function toFile({ stream }: ExportFile, path: string, signal: AbortSignal): Promise<void> {
+  const partial = `${path}.partial`
+  try {
+    await pipeline(stream, createWriteStream(partial, { mode: 0o600 }), { signal })
+    await rename(partial, path)
+  } catch (error) {
+    await rm(partial, { force: true })
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === 'open' || syscall === 'write' || syscall === 'rename')
+      throw new RefusedError(`${path} cannot be written (${code}).`)
+    throw error
+  }
+}
+
+async function asJsonLines({ stream }: ExportFile, { out, signal }: Call): Promise<void> {
+  let names: readonly string[] | null = null
+  for await (const line of createInterface({ input: stream, signal })) {
+    const cells = cellsOf(line)
+    if (names === null) names = cells
+    else if (cells[0] === '#total') await out.result({ total: totalsOf(cells) }, '')
+    else await out.result(Object.fromEntries(names.map((name, column) => [name, cells[column] || null])), '')
+  }
+}
+
+/** The cells of a line of our own CSV, in which no cell holds a line break. */
+function cellsOf(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+  )
+}
+
+function totalsOf(cells: readonly string[]): Record<string, string> {
+  const pairs = cells.slice(1).filter((cell) => cell.includes('='))
+  return Object.fromEntries(pairs.map((cell) => cell.split(/=(.*)/s)))
+}
+
+const drained = ({ io }: Call) => new Promise((resolve) => io.stdout.once('drain', resolve))

@@ -1,0 +1,97 @@
+// The commands `node-ledger rounds …`: what was credited, and what the next round would credit.
+import type { components } from '../../../api/admin.ts'
+import { previewRound } from '../../operator/preview.ts'
+import { listRounds } from '../../operator/transactions.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { inEther } from '../ether.ts'
+import { withOperator } from '../ledger.ts'
+import { accepted, fieldsOf, showPage } from '../operator.ts'
+import { fields, table } from '../output.ts'
+
+/** `rounds list`. */
+export async function list(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const page = accepted(await listRounds(deps, fieldsOf(call)), call)
+    await showPage(call, page, (rows) =>
+      table(
+        ['round', 'block time', 'nodes', 'cohorts', 'ether', 'mode', 'fee', 'transaction'],
+        (rows as components['schemas']['Round'][]).map(
+          ({ id, createdAt, nodeCount, turns, totalWei, mode, feeWei, txHash }) => [
+            ...[id, createdAt, nodeCount, turns.length, inEther(totalWei), mode, inEther(feeWei), txHash],
+          ],
+        ),
+      ),
+    )
+    return EXIT.done
+  })
+}
+
+/** The fields of a preview that are shown to people. */
+interface Preview {
+  blockNumber: number
+  blockTime: string
+  round: {
+    totalWei: bigint
+    nodeCount: number
+    turns: {
+      cohort: number
+      tierId: string | null
+      due: string
+      count: number
+      nodeCount: number
+      amountWei: bigint | null
+      inRound: boolean
+    }[]
+  }
+  funds: { distributor: string | null; balanceWei: bigint | null; sufficient: boolean | null }
+  stops: string[]
+  nextDay: { minWei: bigint; maxWei: bigint }
+}
+
+/** `rounds preview`. */
+export async function preview(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const planned = accepted(await previewRound(deps), call) as Preview
+    await call.out.result(planned, () => describe(planned))
+    return EXIT.done
+  })
+}
+
+/** Obstacles to a round, and what to do about each. */
+const IN_ITS_WAY: Readonly<Record<string, string>> = {
+  halted: 'the passes are halted: "node-ledger doctor" says why',
+  disabled: 'the ledger has no credit terms: "node-ledger terms set"',
+  noDistributor: 'no key of a distributor is set',
+  chainUnreachable: 'no chain provider answers',
+  behind: 'the ledger is behind the chain; a pass follows first',
+  paused: 'you have paused rounds: "node-ledger resume"',
+  contractPaused: 'the contract is paused: its owner calls unpause()',
+  pending: 'a transaction of the distributor is on its way',
+  notSigned: 'the distributor’s signer did not sign when it was last asked: "node-ledger doctor"',
+  outOfBounds: 'the contract’s owner does not let the distributor pay that much, or that little: setBounds()',
+  delayed: 'turns that are not owed wait for the window of the contract’s owner: "node-ledger terms list"',
+  nothingDue: 'nothing is due',
+  underfunded: 'there is too little ether: fund the distributor',
+}
+
+function describe({ blockNumber, blockTime, round, funds, stops, nextDay }: Preview): string {
+  return [
+    fields([
+      ['as of', `block ${blockNumber}, ${blockTime}`],
+      ['due now', `${round.nodeCount} nodes, ${inEther(round.totalWei)} ether`],
+      ['the distributor has', funds.balanceWei === null ? 'not known' : `${inEther(funds.balanceWei)} ether`],
+      ['within a day', `${inEther(nextDay.minWei)} to ${inEther(nextDay.maxWei)} ether`],
+      ['in its way', stops.length === 0 ? 'nothing' : stops.map((stop) => IN_ITS_WAY[stop] ?? stop).join('; ')],
+    ]),
+    ...(round.turns.length === 0
+      ? []
+      : [
+          table(
+            ['cohort', 'tier', 'due', 'turns', 'nodes', 'ether for each', 'in this round'],
+            round.turns.map(({ cohort, tierId, due, count, nodeCount, amountWei, inRound }) => [
+              ...[cohort, tierId, due, count, nodeCount, inEther(amountWei), inRound ? 'yes' : 'no'],
+            ]),
+          ),
+        ]),
+  ].join('\n\n')
+}

@@ -1,0 +1,97 @@
+// The command `node-ledger statement`: a period's books, from every account's balance at its beginning to the one at its end.
+
+import { STATES_KEPT_MIN } from '../../embed/anvil.ts'
+import { readStatement, type Statement, statementCsv } from '../../operator/statement.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { inEther } from '../ether.ts'
+import { withOperator } from '../ledger.ts'
+import { accepted, fieldsOf } from '../operator.ts'
+import { fields, table } from '../output.ts'
+
+/** Runs the command: 0 when everything adds up to the wei, 1 when something is left over, 3 when a balance could not be read. */
+export async function statement(call: Call): Promise<ExitCode> {
+  const { io, out, flags } = call
+  return await withOperator(io, async (deps, { config }) => {
+    const made = accepted(await readStatement(deps, fieldsOf(call)), call)
+    await out.result(made, () => (flags.has('csv') ? statementCsv(made).trimEnd() : describe(made)))
+    if (made.balanced === true) return EXIT.done
+    out.say(
+      made.balanced === null
+        ? whyUnknown(made, config.embedded.chain)
+        : 'It does not add up: see what is unexplained, and "When it does not add up" in docs/BOOKS.md.',
+    )
+    return made.balanced === null ? EXIT.unavailable : EXIT.not
+  })
+}
+
+/** Says which balances at which block are missing, why they may be, and what to do. */
+function whyUnknown({ period, accounts, contract }: Statement, embeddedChain: boolean): string {
+  const { opening, closing } = period
+  const missing = (edge: 'openingWei' | 'closingWei', debt: bigint | null) => {
+    const names = accounts.filter((account) => account[edge] === null).map(({ name }) => name)
+    return [...names, ...(debt === null ? ['what the contract owes'] : [])].join(', ')
+  }
+  const lines = [
+    [opening.blockNumber, missing('openingWei', 0n)],
+    [closing.blockNumber, missing('closingWei', contract.chainClosingWei)],
+  ].flatMap(([block, names]) => (names ? [`  after block ${block}: ${names}`] : []))
+  return [
+    'It is not known whether it adds up, because the chain could not be asked for these balances:',
+    ...lines,
+    embeddedChain
+      ? embeddedAdvice(closing.blockNumber)
+      : 'The provider no longer has the states of such old blocks, or was away. Put an archive node into RPC_URL, or ask for a later period.',
+  ].join('\n')
+}
+
+/** Advice on the periods that the embedded chain can still answer. */
+function embeddedAdvice(lastBlock: number): string {
+  const from = Math.max(1, lastBlock - Math.floor(STATES_KEPT_MIN / 2))
+  return `The embedded chain has no archive: for the disk that they take, it keeps the states of its last blocks only, ${STATES_KEPT_MIN} at least, and none from before its last start. Ask at once for a period that begins within them, as --from ${from}, or name a chain with an archive node in RPC_URL.`
+}
+
+function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, contract, balanced }: Statement): string {
+  const { opening, closing, complete } = period as { opening: Edge; closing: Edge; complete: boolean }
+  return [
+    fields([
+      ['from', `${opening.blockTime}, after block ${opening.blockNumber}`],
+      ['to', `${closing.blockTime}, block ${closing.blockNumber}${complete ? '' : ' (the period goes on)'}`],
+    ]),
+    table(
+      ['sold', 'nodes', 'ether'],
+      [
+        ...sales.map(({ tierId, count, valueWei }) => [tierId ?? 'no tier', count, inEther(valueWei)]),
+        ['together', '', inEther(totalSalesWei)],
+      ],
+    ),
+    fields([
+      ['minted', `${happened.nodes} nodes`],
+      ['credited', `${inEther(happened.creditedWei)} ether in ${happened.rounds} rounds`],
+      ['withdrawn', `${inEther(happened.withdrawnWei)} ether in ${happened.withdrawals} withdrawals`],
+      ['paid back', `${inEther(happened.refundedWei)} ether in ${happened.refunds} refunds`],
+      ['gas', `${inEther(gasWei)} ether`],
+      [
+        'owed to owners',
+        `${inEther(contract.outstandingOpeningWei)} -> ${inEther(contract.outstandingClosingWei)} ether`,
+      ],
+    ]),
+    table(
+      ['account', 'opening', 'closing', 'unexplained', 'address'],
+      accounts.map((account) => [
+        account.name,
+        inEther(account.openingWei),
+        inEther(account.closingWei),
+        inEther(account.unexplainedWei),
+        account.address,
+      ]),
+    ),
+    balanced ? 'It adds up to the wei.' : '',
+  ]
+    .join('\n\n')
+    .trimEnd()
+}
+
+interface Edge {
+  blockNumber: number
+  blockTime: string
+}

@@ -1,0 +1,58 @@
+// The command `node-ledger verify`: compares the whole ledger with the contract at the ledger's block, and prints the
+// differences. Reads both sides, changes nothing.
+import type { Drift } from '../../domain/drift.ts'
+import { isOperatorRefusal } from '../../operator/act.ts'
+import { verifyLedger } from '../../operator/verify.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { UnavailableError } from '../errors.ts'
+import { inEther } from '../ether.ts'
+import { withOperator } from '../ledger.ts'
+import { fields } from '../output.ts'
+
+/** Differences listed; all are counted. */
+const SHOWN_MAX = 50
+
+/** Runs the command: 0 equal and covered, 1 drift or too little cover, 3 could not compare. */
+export async function verify({ io, out, signal }: Call): Promise<ExitCode> {
+  return await withOperator(io, async (deps) => {
+    const result = await verifyLedger(deps, { signal, say: (progress) => out.say(`  ${progress}`) })
+    if (isOperatorRefusal(result)) throw new UnavailableError(result.message)
+    const { drifts, cover, blockNumber, nodes, cohorts } = result
+    await out.result({ ...result, equal: drifts.length === 0 }, () =>
+      [
+        fields([
+          ['block', blockNumber],
+          ['nodes compared', nodes],
+          ['cohorts compared', cohorts],
+          ['owed to owners', `${inEther(cover.outstandingWei)} ether`],
+          [
+            'the contract has',
+            `${inEther(cover.contractBalanceWei)} ether${cover.coverBps === null ? '' : `, ${cover.coverBps / 100} %`}`,
+          ],
+        ]),
+        ...drifts.slice(0, SHOWN_MAX).map(describe),
+        ...(drifts.length > SHOWN_MAX ? [`… and ${drifts.length - SHOWN_MAX} more`] : []),
+        drifts.length === 0
+          ? 'Ledger and contract are equal.'
+          : `Ledger and contract differ in ${drifts.length} places.`,
+        ...(cover.isSolvent ? [] : ['The contract holds less than it owes.']),
+      ].join('\n'),
+    )
+    return drifts.length === 0 && cover.isSolvent ? EXIT.done : EXIT.not
+  })
+}
+
+function describe(drift: Drift): string {
+  switch (drift.kind) {
+    case 'counter':
+      return `  ${drift.name}: ${drift.ledger} in the ledger, ${drift.chain} on chain`
+    case 'node':
+      return `  node ${drift.nodeId}, ${drift.field}: ${drift.ledger} in the ledger, ${drift.chain} on chain`
+    case 'cohort':
+      return `  cohort ${drift.cohort}, ${drift.field}: ${drift.ledger} in the ledger, ${drift.chain} on chain`
+    case 'notInLedger':
+      return `  node ${drift.nodeId} is on chain only`
+    case 'notOnChain':
+      return `  node ${drift.nodeId} is in the ledger only`
+  }
+}

@@ -1,0 +1,47 @@
+// The commands `node-ledger nodes …`: nodes without a payment, and the operator's grants for them.
+import { grantNode, listUnpaid, revokeGrant } from '../../operator/grants.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError } from '../errors.ts'
+import { actorHere, withOperator } from '../ledger.ts'
+import { accepted, fieldsOf, showPage } from '../operator.ts'
+import { agrees, table } from '../output.ts'
+
+/** `nodes unpaid`. */
+export async function unpaid(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const input = { ...fieldsOf(call), ...(call.flags.has('open') ? { open: true } : {}) }
+    const page = accepted(await listUnpaid(deps, input), call)
+    await showPage(call, page, (rows) => {
+      const columns = Object.keys(rows[0] as object)
+      return table(
+        columns,
+        rows.map((row) => columns.map((name) => (row as Record<string, unknown>)[name])),
+      )
+    })
+    return EXIT.done
+  })
+}
+
+/** `nodes grant`. */
+export async function grant(call: Call): Promise<ExitCode> {
+  const { io, out, flags, args, signal } = call
+  return await withOperator(io, async (deps) => {
+    const question = `Node ${args['node-id']} came without a payment. Grant it, so that it is credited like any other?`
+    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    const done = accepted(await grantNode(deps, actorHere(), fieldsOf(call)), call)
+    await out.result(done, 'Granted: its cohort is credited again from the next pass on.')
+    return EXIT.done
+  })
+}
+
+/** `nodes revoke`. */
+export async function revoke(call: Call): Promise<ExitCode> {
+  const { io, out, flags, args, signal } = call
+  return await withOperator(io, async (deps) => {
+    const question = `Take back the grant of node ${args['node-id']}, so that its cohort is no longer credited?`
+    if (!(await agrees(io, question, flags, signal))) throw new RefusedError('Nothing was changed.')
+    const done = accepted(await revokeGrant(deps, actorHere(), fieldsOf(call)), call)
+    await out.result(done, 'Taken back: its cohort waits from the next pass on.')
+    return EXIT.done
+  })
+}

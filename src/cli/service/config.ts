@@ -1,0 +1,14 @@
+// The command `node-ledger config`: the settings as they are in effect, secrets masked.
+import { describeConfig } from '../../config/load.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { readSettings } from '../ledger.ts'
+import { fields } from '../output.ts'
+
+/** Runs the command. */
+export async function config({ io, out }: Call): Promise<ExitCode> {
+  const settings = readSettings(io)
+  const described = describeConfig(settings)
+  await out.result(described, () => fields(Object.entries(described)))
+  for (const { setting, message } of settings.hints) out.say(`${setting} ${message}.`)
+  return EXIT.done
+}

@@ -1,0 +1,168 @@
+// The command `node-ledger deploy`: puts the factory on a chain of the operator's own and prints the settings that go with
+// it. Owns its arguments and its output: what is for copying goes to stdout, everything else to stderr. The key comes from
+// the environment or a file, never from an argument, which other users of the machine could see; it is never printed.
+import { readFileSync } from 'node:fs'
+import { formatEther } from 'viem/utils'
+import { type DeployedContract, deployFactory, type FactorySetup } from '../../chain/factory/deploy.ts'
+import { ChainFault } from '../../chain/faults.ts'
+import { addressOfKey } from '../../chain/read/wallets.ts'
+import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
+import { type Address, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
+import { agrees } from '../output.ts'
+import { type DeployPlan, planDeployment } from './deploy-plan.ts'
+import { type VerificationKit, writeVerificationKit } from './verification-kit.ts'
+
+/** A wide ceiling: the range that is drawn from is a setting of the service. */
+const CEILING_GWEI = '1000000000'
+/** Figures of the deployment by their options: what holds where one is left out, and the most. */
+const FIGURES = {
+  'max-per-wallet': { usual: '20', min: 1n, max: 256n },
+  nodes: { usual: '1000', min: 0n, max: 2n ** 32n - 1n },
+  cohorts: { usual: '1000', min: 0n, max: 2n ** 16n - 1n },
+  'floor-gwei': { usual: '0', min: 0n, max: 2n ** 48n - 1n },
+  'ceiling-gwei': { usual: CEILING_GWEI, min: 0n, max: 2n ** 48n - 1n },
+  'least-interval': { usual: '3600', min: 1n, max: 2n ** 32n - 1n },
+} as const
+
+interface Request extends FactorySetup {
+  /** For a deterministic address; null: the deployer's next. */
+  readonly salt: Hash | null
+  /** Path of the verification kit; null: in this directory, named for chain and address. */
+  readonly kit: string | null
+  readonly rpcUrl: string
+  readonly privateKey: `0x${string}`
+}
+
+/** Runs the command: deploys, unless the plan refuses or the operator does not agree. */
+export async function deploy(call: Call): Promise<ExitCode> {
+  const { io, out, flags, signal } = call
+  const request = readRequest(call)
+  const deployer = addressOfKey(request.privateKey)
+  try {
+    const plan = await planDeployment(request.rpcUrl, deployer, request)
+    out.say(preview(plan, deployer, request))
+    if (plan.refusals.length > 0) throw new RefusedError(`\nNot deployed.\n${plan.refusals.join('\n')}`)
+    if (!(await agrees(io, 'Deploy?', flags, signal))) throw new RefusedError('Not deployed.')
+    const deployed = await deployFactory({ ...request, onProgress: (step) => out.say(`  ${step}`) })
+    const { chainId } = plan
+    const kit = writeVerificationKit(
+      request.kit ?? `factory-${chainId}-${deployed.address}`,
+      chainId,
+      deployed,
+      request,
+    )
+    await out.result({ ...asJson(plan, deployed), verification: kit }, asSettings(plan, deployed, request.rpcUrl))
+    if (!out.json) out.say(`${AFTER}\n${shownKit(kit)}`)
+    return EXIT.done
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error
+    throw new UnavailableError(`Not deployed, or not known to be: ${error.message}.`)
+  }
+}
+
+const AFTER = `
+Copy these into the environment of the service, and add DATABASE_URL, PAYMENT_ADDRESS, MINTER_PRIVATE_KEY,
+DISTRIBUTOR_PRIVATE_KEY and SESSION_SECRET. .env.example documents every setting.`
+
+function shownKit({ directory, compilerVersion, codeHash, runtimeHash, commands }: VerificationKit): string {
+  return `
+For anyone to verify the source, in ${directory}: the compiler's input and the constructor's arguments.
+  compiler    solc ${compilerVersion}
+  code hash   ${codeHash}
+  without immutables, as every factory of this version has it: ${runtimeHash}
+
+${commands.etherscan}
+
+${commands.sourcify}`
+}
+
+function readRequest({ values, io: { env } }: Call): Request {
+  const mistakes: string[] = []
+  const { RPC_URL } = env
+  const rpcUrl = values['rpc-url'] ?? RPC_URL ?? ''
+  if (rpcUrl === '' || !rpcUrl.split(',').every((url) => parseUrl(url.trim(), ['http:', 'https:']))) {
+    mistakes.push("--rpc-url: name the chain's JSON-RPC, as http://… or https://…")
+  }
+  const role = (name: 'owner' | 'minter' | 'distributor'): Address => {
+    const text = values[name]
+    const found = text === undefined ? null : parseAddress(text)
+    if (text === undefined) mistakes.push(`--${name}: is missing`)
+    else if (found === null) mistakes.push(`--${name}: ${text.slice(0, 60)} is no address, or its checksum is wrong`)
+    else if (found === ZERO_ADDRESS) mistakes.push(`--${name}: the zero address belongs to nobody`)
+    return found ?? ZERO_ADDRESS
+  }
+  const roles = { owner: role('owner'), minter: role('minter'), distributor: role('distributor') }
+  if (roles.minter === roles.distributor && roles.minter !== ZERO_ADDRESS) {
+    mistakes.push('--distributor: is the minter, too. Both send on their own, so use two accounts')
+  }
+  const figure = (name: keyof typeof FIGURES): bigint => {
+    const { usual, min, max } = FIGURES[name]
+    const text = values[name] ?? usual
+    const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
+    if (found < min || found > max) mistakes.push(`--${name}: a whole number from ${min} to ${max} is wanted`)
+    return found
+  }
+  const setup = {
+    ...roles,
+    nodes: Number(figure('nodes')),
+    cohorts: Number(figure('cohorts')),
+    floorGwei: figure('floor-gwei'),
+    ceilingGwei: figure('ceiling-gwei'),
+    maxPerWallet: Number(figure('max-per-wallet')),
+    leastIntervalSec: Number(figure('least-interval')),
+  }
+  if (setup.floorGwei > setup.ceilingGwei) mistakes.push('--ceiling-gwei: is less than the floor')
+  const salt = values.salt ?? null
+  if (salt !== null && !/^0x[0-9a-fA-F]{64}$/.test(salt)) mistakes.push('--salt: 0x and 64 hex digits are wanted')
+  const privateKey = readDeployerKey(env, mistakes)
+  if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
+  return { rpcUrl, ...setup, salt: salt as Hash | null, kit: values.kit ?? null, privateKey }
+}
+
+function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${string}` {
+  const { DEPLOYER_PRIVATE_KEY: given, DEPLOYER_PRIVATE_KEY_FILE: path } = env
+  let text = given
+  if (given && path) mistakes.push('DEPLOYER_PRIVATE_KEY and DEPLOYER_PRIVATE_KEY_FILE are both set: keep one of them')
+  else if (path) {
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      mistakes.push(`DEPLOYER_PRIVATE_KEY_FILE: ${path} cannot be read (${code})`)
+      return '0x'
+    }
+  }
+  const key = text ? parsePrivateKey(text.trim()) : null
+  if (!text) mistakes.push('DEPLOYER_PRIVATE_KEY: set it to the key of the account that pays for the deployment')
+  else if (key === null) mistakes.push('DEPLOYER_PRIVATE_KEY: is no private key; 0x and 64 hex digits are wanted')
+  return key ?? '0x'
+}
+
+function preview(
+  { chainId, balanceWei, costMaxWei, expected }: DeployPlan,
+  deployer: Address,
+  setup: FactorySetup,
+): string {
+  return [
+    'Deploying the node factory',
+    `  chain            ${chainId}`,
+    `  deployer         ${deployer}, has ${formatEther(balanceWei)} ether`,
+    `  costs at most    ${formatEther(costMaxWei)} ether`,
+    ...(expected ? [`  address          ${expected}, on any chain with this salt and setup`] : []),
+    `  owner            ${setup.owner}`,
+    `  minter           ${setup.minter}, may mint ${setup.nodes} nodes and open ${setup.cohorts} cohorts until the owner refills that`,
+    `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,
+    `  nodes per wallet ${setup.maxPerWallet} at most, for ever`,
+    `  least interval   ${setup.leastIntervalSec} s between turns, for ever`,
+  ].join('\n')
+}
+
+function asSettings({ chainId }: DeployPlan, { address, blockNumber }: DeployedContract, rpcUrl: string): string {
+  return `CHAIN_ID=${chainId}\nFACTORY_ADDRESS=${address}\nSTART_BLOCK=${blockNumber}\nRPC_URL=${rpcUrl}`
+}
+
+function asJson({ chainId }: DeployPlan, { address, blockNumber, txHash }: DeployedContract): object {
+  return { chainId, factoryAddress: address, startBlock: blockNumber, txHash }
+}

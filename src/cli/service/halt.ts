@@ -1,0 +1,13 @@
+// A halt of the passes in words, for the operator.
+import type { HaltReason, HaltState } from '../../db/blocks/halts.ts'
+
+const WORDS: Readonly<Record<HaltReason, string>> = {
+  otherChain: 'RPC_URL leads to another chain than the one of this ledger',
+  tooDeep: 'the chain has none of the blocks whose headers the ledger keeps',
+  pastFinalized: 'the chain took back blocks that it had called final',
+}
+
+/** The event, its time, and the evidence. */
+export function haltInWords({ reason, since, detail }: HaltState): string {
+  return `halted since ${since}: ${WORDS[reason]} (${reason}, ${JSON.stringify(detail)})`
+}

@@ -1,0 +1,96 @@
+// The command `node-ledger keys new`: makes a private key and writes it to a file that no other user can read. The key is never printed, and
+// an existing file never overwritten.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { addressOfKey, checksum } from '../../chain/read/wallets.ts'
+import { encryptKeystore } from '../../chain/send/keystore.ts'
+import { parsePrivateKey } from '../../config/values.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import type { Io } from '../io.ts'
+
+/** A keystore is stolen as a file and guessed at leisure. */
+const PASSWORD_CHARS_MIN = 12
+
+/** Runs the command. */
+export async function newKey({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
+  const path = values.out ?? ''
+  const plain = flags.has('plain')
+  if (plain && values['password-file'] !== undefined) throw new UsageError('--plain: a bare key has no password')
+  const password = plain ? null : await readPassword(io, values['password-file'], signal)
+  const key = randomKey()
+  const address = checksum(addressOfKey(key))
+  await writeNew(path, password === null ? `${key}\n` : `${JSON.stringify(await encryptKeystore(key, password))}\n`)
+  await out.result({ address, file: path, encrypted: !plain }, address)
+  out.say(`Written to ${path}${plain ? ', unencrypted' : ''}. It cannot be made again: keep a copy in a safe place.`)
+  return EXIT.done
+}
+
+function randomKey(): `0x${string}` {
+  for (;;) {
+    // All but about one in 2^128 numbers of this size are keys.
+    const key = parsePrivateKey(randomBytes(32).toString('hex'))
+    if (key !== null) return key
+  }
+}
+
+/** Makes the file, readable by its owner alone. */
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    const file = await open(path, 'wx', 0o600)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw new RefusedError(`${path} exists already, and is left as it is: name another file.`)
+    throw new RefusedError(`${path} cannot be written (${code}).`)
+  }
+}
+
+async function readPassword(io: Io, path: string | undefined, signal: AbortSignal): Promise<string> {
+  const password = path === undefined ? await askTwice(io, signal) : readPasswordFile(path)
+  if (password.length < PASSWORD_CHARS_MIN)
+    throw new RefusedError(`The password has ${password.length} characters, ${PASSWORD_CHARS_MIN} are the least.`)
+  return password
+}
+
+/** Without the line break that editors leave at the end. */
+function readPasswordFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new UsageError(`--password-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** Asks without showing what is typed. */
+async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
+  if (!io.stdin.isTTY)
+    throw new UsageError('There is no terminal to ask for a password: add --password-file, or --plain.')
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true, signal })
+  dialogue.once('SIGINT', () => dialogue.close())
+  // Through one reader, which keeps what was typed ahead.
+  const lines = dialogue[Symbol.asyncIterator]()
+  const ask = async (question: string) => {
+    io.stderr.write(question)
+    const { value, done } = await lines.next()
+    io.stderr.write('\n')
+    if (done) throw new RefusedError('No password, no key.')
+    return value
+  }
+  try {
+    const first = await ask('Password: ')
+    if (first !== (await ask('Once more: '))) throw new RefusedError('The two are not the same.')
+    return first
+  } finally {
+    dialogue.close()
+  }
+}

@@ -1,0 +1,52 @@
+// The commands `pause` and `resume`: the operator's switch that stops crediting, and the act that lets halted passes go on. Two
+// different things: the operator pauses, the passes halt by themselves, when the chain is not the one they had followed.
+import { type HaltReason, type HaltState, readHalt } from '../../db/blocks/halts.ts'
+import { clearHaltByHand, pause as pauseCrediting, resume as resumeCrediting } from '../../operator/pause.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError } from '../errors.ts'
+import { actorHere, withOperator } from '../ledger.ts'
+import { accepted, fieldsOf } from '../operator.ts'
+import { agrees } from '../output.ts'
+import { haltInWords } from './halt.ts'
+
+/** The next step once a halt is cleared, by its reason. */
+const NEXT: Record<HaltReason, string> = {
+  otherChain: 'The passes go on if RPC_URL leads to the chain of this ledger again; if not, they halt again.',
+  tooDeep:
+    'Unless the provider was wrong, the passes halt again: such a ledger cannot be taken back. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+  pastFinalized: 'The passes then follow the chain as it is, and take back what is on it no more.',
+}
+
+/** Runs `pause`. */
+export async function pause(call: Call): Promise<ExitCode> {
+  return await withOperator(call.io, async (deps) => {
+    const done = accepted(await pauseCrediting(deps, actorHere(), fieldsOf(call)), call)
+    await call.out.result(done, done.changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.')
+    return EXIT.done
+  })
+}
+
+/** Runs `resume`, with --halt for a halt. */
+export async function resume(call: Call): Promise<ExitCode> {
+  const { io, out, flags } = call
+  return await withOperator(io, async (deps) => {
+    const halt = await readHalt(deps.pool)
+    if (flags.has('halt')) {
+      if (!halt) throw new RefusedError('The passes are not halted.')
+      out.say(`${describe(halt)}\n${NEXT[halt.reason]}`)
+      if (!(await agrees(io, 'Clear it?', flags, call.signal))) throw new RefusedError('The halt stands.')
+      const done = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
+      await out.result(done, 'Cleared: the next passes look at the chain again.')
+      return EXIT.done
+    }
+    const done = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
+    await out.result({ ...done, halted: halt }, done.changed ? 'Crediting goes on.' : 'Crediting was not paused.')
+    if (!halt) return EXIT.done
+    out.say(
+      `${describe(halt)}\nThat is no pause of yours: "node-ledger resume --halt" clears it, once you have looked at why.`,
+    )
+    return EXIT.not
+  })
+}
+
+const describe = (halt: HaltState) => `The passes are ${haltInWords(halt)}.`

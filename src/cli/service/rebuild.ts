@@ -1,0 +1,96 @@
+// The command `node-ledger rebuild`: wires the settings' chain and current ledger to a rebuild in another database, shows how
+// it goes, and says what differs. It holds no key that could sign: nothing can be sent from here.
+
+import { attachChain, attachDatabase, type ChainPart, sendersOf } from '../../boot/parts.ts'
+import { ledgerContext } from '../../boot/pass-context.ts'
+import { checkChain, claimLedger, enterWallet, readerOf, settleChainId } from '../../boot/preflight.ts'
+import { seedTiers } from '../../boot/seed.ts'
+import { readView, viewCall } from '../../chain/read/calls.ts'
+import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
+import { POSTGRES_URL } from '../../config/values.ts'
+import { readCursor } from '../../db/blocks/blocks.ts'
+import { isMigrated, migrate } from '../../db/core/migrate.ts'
+import { connect, type Pool } from '../../db/core/sql.ts'
+import { firstSaleTerms } from '../../domain/tiers.ts'
+import { type Address, address } from '../../domain/units.ts'
+import { silentLog } from '../../lib/log.ts'
+import type { Comparison } from '../../rebuild/compare.ts'
+import { rebuild } from '../../rebuild/rebuild.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import { noService, readSettings } from '../ledger.ts'
+
+/** A rebuild reads and writes one thing at a time; a comparison holds a cursor on each side. */
+const POOL_MAX = 4
+
+/** Runs the command: 0 when nothing that must be equal differs, 1 else. */
+export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode> {
+  const { REBUILD_DATABASE_URL } = io.env
+  const into = values.into ?? REBUILD_DATABASE_URL
+  if (!into) throw new UsageError('Name an empty database: set REBUILD_DATABASE_URL, or add --into <url>.')
+  if (!POSTGRES_URL.test(into))
+    throw new UsageError('That is no PostgreSQL URL: name the database as postgres://user:password@host:5432/database.')
+  const say = (line: string) => out.say(`  ${line}`)
+  const config = readSettings(io)
+  await using stack = new AsyncDisposableStack()
+  const [database, chain] = [await attachDatabase(config), await attachChain(config)]
+  if (!database) throw noService(config, 'DATABASE_URL')
+  if (!chain) throw noService(config, 'RPC_URL')
+  if (into === database.url || into === database.directUrl)
+    throw new RefusedError('The database to rebuild into is the current one: give an empty one.')
+  const applied = await migrate(into)
+  if (applied.length > 0) say(`the schema is in place: ${applied.join(', ')}`)
+  const open = (url: string): Pool => {
+    const pool = connect(url, { max: POOL_MAX, prepare: false, applicationName: 'node-ledger rebuild' })
+    stack.defer(() => pool.end({ timeout: 5 }))
+    return pool
+  }
+  const [pool, current] = [open(into), open(database.directUrl)]
+  const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })
+  stack.defer(() => rpc.close())
+  const senders = await sendersOnRecord(chain, rpc)
+  const reader = readerOf(chain, rpc, senders)
+  const opened = { part: chain, rpc, reader, chainId: await settleChainId(pool, chain, reader) }
+  const facts = await checkChain(opened)
+  await claimLedger(pool, opened)
+  const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
+  if (!source) {
+    await enterWallet(pool, opened, say)
+    say('there is no current ledger: tiers, credit terms and decisions by hand have to be entered again')
+    if (chain.demoToken)
+      await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, firstSaleTerms(config.payments))
+  }
+  const ctx = {
+    ...ledgerContext(config, silentLog, { pool, chain: opened }),
+    preflight: async () => facts,
+    // The judge must know our accounts.
+    minter: { address: senders.minter },
+    distributor: { address: senders.distributor },
+  }
+  const { block, waiting, comparison } = await rebuild(ctx, source, say)
+  say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless they were decided before`)
+  await out.result({ block, waiting, comparison }, () => (comparison === null ? 'Rebuilt.' : report(comparison)))
+  return comparison === null || comparison.differences.length === 0 ? EXIT.done : EXIT.not
+}
+
+function report({ rows, decidedAnew, differences }: Comparison): string {
+  const lines = [`${rows} rows compared`]
+  if (decidedAnew > 0)
+    lines.push(`${decidedAnew} payments without a node wait for another reason than before: to be looked at`)
+  for (const { table, missing, extra, differing, examples } of differences) {
+    lines.push(`${table}: ${missing} rows are gone, ${extra} are new, ${differing} differ`)
+    lines.push(...examples.map((example) => `    ${example}`))
+  }
+  lines.push(differences.length === 0 ? 'The ledgers are equal.' : 'The ledgers differ.')
+  return lines.join('\n')
+}
+
+/** Senders of this factory: the keys' addresses, or those the factory names where a key is not configured. */
+async function sendersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
+  const known = sendersOf(chain)
+  const ask = async (role: 'minter' | 'distributor') => {
+    const { method, params } = viewCall(chain.factory, 'latest', role, [])
+    return address(readView(role, await rpc.request(method, params)))
+  }
+  return { minter: known.minter ?? (await ask('minter')), distributor: known.distributor ?? (await ask('distributor')) }
+}

@@ -1,0 +1,45 @@
+// The command `node-ledger recheck`: has every payment up to a block that has no node held for the operator, as after a restore that
+// the service could not notice by itself.
+import { readCursor } from '../../db/blocks/blocks.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { countUnminted, raiseRecheck, readRecheck } from '../../db/payments/recheck.ts'
+import { recordAct } from '../../operator/act.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError, UsageError } from '../errors.ts'
+import { inEther } from '../ether.ts'
+import { actorHere, withOperator } from '../ledger.ts'
+import { agrees } from '../output.ts'
+
+/** Runs the command. */
+export async function recheck({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
+  const block = readBlockNumber(values['up-to'] ?? '')
+  return await withOperator(io, async ({ pool, chain }) => {
+    const head = await chain.head()
+    // Future payments would be held, too, for good: a digit too many must not close the shop.
+    if (block > head.number)
+      throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
+    const before = await readRecheck(pool)
+    if (before !== null && before >= block)
+      throw new RefusedError(`It stands at block ${before} already, and never goes down.`)
+    const [waiting, cursor] = [await countUnminted(pool, block), await readCursor(pool)]
+    out.say(
+      `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no word of yours: they will be held "recheck", and those that the ledger has yet to follow (it stands at ${cursor?.number ?? 'no block'}) likewise.`,
+    )
+    if (!(await agrees(io, 'Have them held?', flags, signal))) throw new RefusedError('Nothing was changed.')
+    const actor = actorHere()
+    const raised = await inTransaction(pool, async (sql) => {
+      const done = await raiseRecheck(sql, block, actor.name)
+      if (done) await recordAct(sql, actor, { action: 'recheckRaised', before, after: block })
+      return done
+    })
+    if (!raised) throw new RefusedError('Somebody else raised it meanwhile: look again.')
+    await out.result({ recheckUpTo: block, before, payments: waiting.payments }, 'The next payments pass holds them.')
+    return EXIT.done
+  })
+}
+
+function readBlockNumber(text: string): number {
+  const block = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(block)) throw new UsageError('--up-to: a block number is wanted')
+  return block
+}

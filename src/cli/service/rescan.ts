@@ -1,0 +1,43 @@
+// The command `node-ledger rescan`: reads blocks again and compares them with the ledger. Looks first; goes back, so that the next pass
+// follows again, only on request.
+import { toJson } from '../../lib/json.ts'
+import { type Rescanned, rescan } from '../../operator/rescan.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { RefusedError } from '../errors.ts'
+import { actorHere, withOperator } from '../ledger.ts'
+import { accepted, fieldsOf } from '../operator.ts'
+import { agrees } from '../output.ts'
+
+/** Runs the command: 0 when nothing differs, or what differed will be followed again. */
+export async function rescanBlocks(call: Call): Promise<ExitCode> {
+  const { io, out, flags, signal } = call
+  return await withOperator(io, async (deps) => {
+    let input: Record<string, unknown> = fieldsOf(call)
+    const scan = async (dryRun: boolean) => accepted(await rescan(deps, actorHere(), { ...input, dryRun }), call)
+    let found: Rescanned = await scan(true)
+    // One look ends after a while and says how far it came.
+    while (!differs(found) && found.toBlock < found.followedTo) {
+      signal.throwIfAborted()
+      out.say(`  blocks up to ${found.toBlock} agree`)
+      input = { ...input, fromBlock: found.toBlock + 1 }
+      found = await scan(true)
+    }
+    if (!differs(found)) {
+      await out.result(found, `Every block up to ${found.toBlock} agrees with the ledger.`)
+      return EXIT.done
+    }
+    for (const { side, entries } of [
+      { side: 'on chain, and not in the ledger', entries: found.missing },
+      { side: 'in the ledger, and not on chain', entries: found.surplus },
+    ]) {
+      for (const entry of entries) out.say(`  ${side}: ${toJson(entry)}`)
+    }
+    if (!(await agrees(io, 'Go back to before the first of these, and follow again?', flags, signal)))
+      throw new RefusedError('Nothing was changed.')
+    const done = await scan(false)
+    await out.result(done, `The ledger went back to block ${done.wentBackTo}; the next pass follows from there.`)
+    return EXIT.done
+  })
+}
+
+const differs = ({ missing, surplus }: Rescanned) => missing.length + surplus.length > 0

@@ -1,0 +1,111 @@
+// The command `node-ledger start`: runs the service until it is asked to stop. Says on stderr how it goes; stdout is for the log.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type App, startApp } from '../../boot/app.ts'
+import { type Config, type GeneratedSecrets, loadConfig } from '../../config/load.ts'
+import { EmbedError } from '../../embed/errors.ts'
+import { type DataDirLock, lockDataDir } from '../../embed/lock.ts'
+import { onParentGone } from '../../embed/parent.ts'
+import { loadOrCreateSecrets } from '../../embed/secrets.ts'
+import { within } from '../../lib/deadline.ts'
+import { armFailpoint } from '../../lib/failpoint.ts'
+import { createLog } from '../../lib/log.ts'
+import { type Call, EXIT, type ExitCode } from '../command.ts'
+
+/** A stop that takes longer than this ends hard: a supervisor would kill the process anyway. */
+const STOP_MS = 30_000
+/** A service whose launcher was killed notices at once and stops within this time, as a rule. */
+const LOCK_WAIT_MS = 5_000
+const LOCK_POLL_MS = 200
+
+/** Runs the command. 0 when it was asked to stop, 1 when it could not start or go on. */
+export async function start({ io, out }: Call): Promise<ExitCode> {
+  out.say('Node Ledger')
+  const { config, lock } = await prepare(io.env)
+  const log = createLog(config.log.level)
+  for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
+  try {
+    const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
+    armFailpoint(NODE_LEDGER_FAILPOINT, config)
+    const app = await startApp(config, log, (step) => out.say(`  ${step}`))
+    out.say(banner(app, config))
+    if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
+    const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID))
+    out.say(`Stopping: ${reason}.`)
+    await within(STOP_MS, app.stop(), () => {})
+    return code
+  } finally {
+    lock?.release()
+  }
+}
+
+/** The configuration; outside production with generated secrets, and the data directory locked where it is used. */
+async function prepare(env: NodeJS.ProcessEnv): Promise<{ config: Config; lock: DataDirLock | null }> {
+  const readFile = (path: string) => readFileSync(path, 'utf8')
+  const first = loadConfig(env, { readFile })
+  if (first.production) return { config: first, lock: null }
+  const lock = first.embedded.database || first.embedded.chain ? await lockPatiently(first.dataDir) : null
+  try {
+    const generated: GeneratedSecrets = loadOrCreateSecrets(first.dataDir, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
+    return { config: loadConfig(env, { readFile, generated }), lock }
+  } catch (error) {
+    lock?.release()
+    throw error
+  }
+}
+
+/** The data directory's lock; a service that is just stopping is waited for. */
+async function lockPatiently(dataDir: string): Promise<DataDirLock> {
+  const deadline = Date.now() + LOCK_WAIT_MS
+  for (;;) {
+    try {
+      return await lockDataDir(dataDir)
+    } catch (error) {
+      if (!(error instanceof EmbedError) || Date.now() > deadline) throw error
+      await sleep(LOCK_POLL_MS)
+    }
+  }
+}
+
+/** Waits for a reason to stop: a signal, a parent that went, an embedded part that ended. */
+function untilStopped(app: App, launcher: number): Promise<{ reason: string; code: ExitCode }> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => resolve({ reason: `received ${signal}`, code: EXIT.done }))
+    }
+    onParentGone(launcher > 0 ? launcher : null, () =>
+      resolve({ reason: 'the process that started it is gone', code: EXIT.done }),
+    )
+    app.onPartExit((part) => resolve({ reason: `${part} ended by itself; start again to recover`, code: EXIT.not }))
+  })
+}
+
+function banner({ url, metricsUrl, chain, chainId }: App, { embedded, schedule, secrets, dataDir }: Config): string {
+  const lines = [
+    '',
+    `Node Ledger answers at ${url}`,
+    `  tiers       ${url}/api/tiers`,
+    `  metrics     ${metricsUrl ?? 'not served'}`,
+    `  chain       ${chain.publicRpcUrl ?? 'not public'} (chain id ${chainId})`,
+    `  factory     ${chain.factory}`,
+    `  payments    ${chain.paymentAddress ?? 'PAYMENT_ADDRESS is not set: nothing can be bought'}`,
+  ]
+  if (chain.demoToken) {
+    lines.push(
+      `  demo token  ${chain.demoToken}`,
+      '',
+      'Try: npm run demo            a buyer and an owner, step by step',
+      '     npx node-ledger doctor  is all well?',
+      '  or pay a tier from one of the accounts 5 to 19 of the well-known test mnemonic.',
+      '  (Accounts 1 and 2 are the service’s own: a payment from them takes its nonces.)',
+    )
+  }
+  if (embedded.database || embedded.chain) lines.push(`State is kept in ${dataDir}; remove it to start over.`)
+  if (!schedule.timer) {
+    const key = secrets.cronKey === null ? ' (set CRON_KEY first)' : ''
+    lines.push(
+      `The timer is off: have a scheduler call /api/cron/payments and /api/cron/credit every ${schedule.tickSec} s${key}.`,
+    )
+  }
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,92 @@
+// The followed chain: recent headers and the cursor. The cursor moves only together with the contents of its blocks, in one transaction
+// that holds the cursor's row lock.
+import type { Block } from '../../domain/observed.ts'
+import type { Hash } from '../../domain/units.ts'
+import { column, type Sql } from '../core/sql.ts'
+
+/** The block up to which the ledger has followed. `time` is unix seconds. */
+export interface Cursor {
+  number: number
+  hash: Hash
+  time: number
+}
+
+/** Reads the cursor; null before the first block was stored. With `lock`, it cannot move elsewhere until this transaction ends. */
+export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: false }): Promise<Cursor | null> {
+  const [row] = await sql<Cursor[]>`
+    SELECT block_number AS number, block_hash AS hash, block_time AS time FROM cursors WHERE name = 'follow'
+    ${options.lock ? sql`FOR UPDATE` : sql``}`
+  return row ?? null
+}
+
+/**
+ * Sets a cursor where there is none. A missing row cannot be locked: of several transactions that store the first blocks at once, all but
+ * one wait here. @returns false to those: another one has begun.
+ */
+export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
+  const begun = await sql`
+    INSERT INTO cursors (name, block_number, block_hash, block_time)
+    VALUES ('follow', ${cursor.number}, ${cursor.hash}, ${cursor.time}) ON CONFLICT (name) DO NOTHING`
+  return begun.count > 0
+}
+
+/** Removes the cursor: no block is followed, as before the first one. */
+export async function removeCursor(sql: Sql): Promise<void> {
+  await sql`DELETE FROM cursors WHERE name = 'follow'`
+}
+
+/** Sets the cursor. */
+export async function writeCursor(sql: Sql, cursor: Cursor): Promise<void> {
+  await sql`
+    INSERT INTO cursors (name, block_number, block_hash, block_time)
+    VALUES ('follow', ${cursor.number}, ${cursor.hash}, ${cursor.time})
+    ON CONFLICT (name) DO UPDATE SET block_number = excluded.block_number, block_hash = excluded.block_hash,
+      block_time = excluded.block_time`
+}
+
+/** Stores headers. A header replaces another one of the same height. */
+export async function insertBlocks(sql: Sql, blocks: readonly Block[]): Promise<void> {
+  await sql`
+    INSERT INTO blocks AS b (number, hash, parent_hash, time, prevrandao)
+    SELECT * FROM unnest(${column(blocks, 'number')}::bigint[], ${column(blocks, 'hash')}::text[],
+      ${column(blocks, 'parentHash')}::text[], ${column(blocks, 'time')}::bigint[], ${column(blocks, 'prevrandao')}::text[])
+    ON CONFLICT (number) DO UPDATE SET hash = excluded.hash, parent_hash = excluded.parent_hash, time = excluded.time,
+      prevrandao = excluded.prevrandao WHERE b.hash <> excluded.hash`
+}
+
+/** A stored header, or null. */
+export async function readBlock(sql: Sql, number: number): Promise<Block | null> {
+  const [row] = await sql<Block[]>`
+    SELECT number, hash, parent_hash AS "parentHash", time, prevrandao FROM blocks WHERE number = ${number}`
+  return row ?? null
+}
+
+/** Lowest stored height, or null when none is stored. */
+export async function oldestBlockNumber(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ number: number | null }[]>`SELECT min(number) AS number FROM blocks`
+  return row?.number ?? null
+}
+
+/**
+ * The first stored block not before `time`, with its parent. Null when the stored headers cannot prove that it is the first, since its
+ * parent is not stored.
+ */
+export async function firstStoredBlockAt(sql: Sql, time: number): Promise<{ block: Block; parent: Block } | null> {
+  const [block] = await sql<Block[]>`
+    SELECT number, hash, parent_hash AS "parentHash", time, prevrandao FROM blocks
+    WHERE time >= ${time} ORDER BY time, number LIMIT 1`
+  if (!block) return null
+  const parent = await readBlock(sql, block.number - 1)
+  return parent && parent.time < time ? { block, parent } : null
+}
+
+/** Deletes headers below a height. */
+export async function pruneBlocks(sql: Sql, below: number): Promise<void> {
+  await sql`DELETE FROM blocks WHERE number < ${below}`
+}
+
+/** Deletes headers above a height: they are no longer canonical. */
+export async function deleteBlocksAbove(sql: Sql, height: number): Promise<number> {
+  const result = await sql`DELETE FROM blocks WHERE number > ${height}`
+  return result.count
+}

@@ -1,0 +1,79 @@
+// The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sight may be a provider's lie, and
+// the next run without a finding withdraws it. A halt that stays is sealed, and then only an operator clears it.
+
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { clearSetting, readSetting, writeAudit } from '../core/state.ts'
+
+/** Another chain than the ledger's; one that forked below the oldest stored header; or one that forked below a final block. */
+export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized'
+
+export interface HaltState {
+  reason: HaltReason
+  /** ISO 8601, by the database's clock. */
+  since: string
+  detail: object
+  /** Runs that saw it, this one included. */
+  looks: number
+  /** True once only an operator can clear it. */
+  sealed: boolean
+}
+
+/** The threshold for sealing: so many runs over so long a time, and more than a single provider's report, are no passing lie. */
+const SEAL_LOOKS = 5
+const SEAL_SEC = 60
+
+/** The halt in force; null while there is none. */
+export async function readHalt(sql: Sql): Promise<HaltState | null> {
+  return (await readSetting(sql, 'halted')) as HaltState | null
+}
+
+/**
+ * Notes that a run saw a reason to halt. Only a `confirmed` sight, by more than one of several providers, may seal it.
+ * @returns the present halt.
+ */
+export async function noteHalt(
+  sql: Sql,
+  { reason, detail, confirmed }: { reason: HaltReason; detail: object; confirmed: boolean },
+): Promise<HaltState> {
+  const [row] = await sql<{ value: HaltState }[]>`
+    INSERT INTO settings (name, value, updated_by)
+    SELECT 'halted', jsonb_build_object('reason', ${reason}::text, 'since', iso(clock_timestamp()),
+      'detail', ${jsonRows([detail])}::text::jsonb -> 0, 'looks', 1, 'sealed', false), 'pass'
+    ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = settings.value || jsonb_build_object(
+      'reason', excluded.value -> 'reason', 'detail', excluded.value -> 'detail', 'looks', (settings.value ->> 'looks')::int + 1,
+      'sealed', (settings.value ->> 'sealed')::boolean OR (${confirmed} AND (settings.value ->> 'looks')::int + 1 >= ${SEAL_LOOKS}
+        AND clock_timestamp() - (settings.value ->> 'since')::timestamptz >= make_interval(secs => ${SEAL_SEC})))
+    RETURNING value`
+  if (!row) throw new Error('the halt was not returned')
+  if (row.value.looks === 1) await writeAudit(sql, { actor: 'pass', action: 'halted', detail: { reason, ...detail } })
+  return row.value
+}
+
+/** Withdraws a halt that is not sealed: all is well again. @returns true if there was one. */
+export async function withdrawHalt(sql: Sql): Promise<boolean> {
+  const removed = await sql`DELETE FROM settings WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
+  if (removed.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltWithdrawn', detail: {} })
+  return removed.count > 0
+}
+
+/**
+ * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain: the noted final block is forgotten,
+ * so that the passes may follow. @returns the former halt, or null.
+ */
+export async function clearHalt(
+  sql: Sql,
+  actor: string,
+  { requestId = null, note = null }: { requestId?: string | null; note?: string | null } = {},
+): Promise<HaltState | null> {
+  const halt = await readHalt(sql)
+  if (!halt) return null
+  await clearSetting(sql, 'halted')
+  if (halt.reason === 'pastFinalized') await clearSetting(sql, 'finalized')
+  await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
+  return halt
+}
+
+/** The highest block that was final when it was followed; null before the first one. */
+export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string } | null> {
+  return (await readSetting(sql, 'finalized')) as { number: number; hash: string } | null
+}

@@ -1,0 +1,97 @@
+// The ledger's contents of a range of blocks, as plain keys, for comparison with the same blocks read again.
+import type { ObservedRange, Transfer } from '../../domain/observed.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** An event of a block, with everything that was read of it, named alike by ledger and chain. */
+export interface Happening {
+  blockNumber: number
+  key: string
+}
+
+/** The ledger's contents of the blocks `from` to `to`. Failed withdrawals are left out: the node's owner decides which are kept. */
+export async function readHappenings(sql: Sql, from: number, to: number): Promise<Happening[]> {
+  return await sql<Happening[]>`
+    SELECT number AS "blockNumber", 'block ' || hash AS key FROM blocks WHERE number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'payment', tx_hash, wallet, from_address, value_wei, CASE WHEN NOT succeeded THEN 'failed' END)
+      FROM payments WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
+    UNION ALL
+    SELECT d.block_number, concat_ws(' ', 'payment', '0x' || encode(d.tx_hash, 'hex'), w.wallet, '0x' || encode(d.from_address, 'hex'), d.value_wei)
+      FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id WHERE d.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT z.block_number, concat_ws(' ', 'zeroTransfers', w.wallet, z.transfers)
+      FROM zero_transfers z JOIN payment_wallets w ON w.id = z.wallet_id WHERE z.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'outflow', tx_hash, wallet, to_address, value_wei, fee_wei) FROM wallet_outflows
+      WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL
+    UNION ALL
+    SELECT n.block_number, concat_ws(' ', 'node', n.node_id, n.ref, coalesce(n.cohort, e.cohort))
+      FROM nodes n LEFT JOIN expulsions e USING (node_id) WHERE n.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'expulsion', node_id, cohort) FROM expulsions WHERE block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'ownerAct', log_index, name) FROM owner_acts WHERE block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'transfer', log_index, node_id, from_address, to_address) FROM node_transfers
+      WHERE block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT r.block_number, concat_ws(' ', 'turn', r.round, t.cohort, t.due, t.turns, t.amount_wei, t.node_count)
+      FROM rounds r JOIN turns t USING (round) WHERE r.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT r.block_number, concat_ws(' ', 'skip', r.round, s.cohort, s.due, s.turns)
+      FROM rounds r JOIN skips s USING (round) WHERE r.block_number BETWEEN ${from} AND ${to}
+    UNION ALL
+    SELECT block_number, concat_ws(' ', 'withdrawal', log_index, node_id, to_address, amount_wei) FROM withdrawals
+      WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
+}
+
+/** The same of blocks that were read again. */
+export function happeningsOf({ blocks, transfers, outflows, events }: ObservedRange): Happening[] {
+  const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
+    blockNumber,
+    key: words.filter((word) => word !== null).join(' '),
+  })
+  return [
+    ...blocks.map((block) => named(block.number, 'block', block.hash)),
+    ...transfers
+      .filter(({ valueWei }) => valueWei > 0n)
+      .map((t) =>
+        named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed'),
+      ),
+    ...zeroTransfersOf(transfers).map(([{ blockNumber, wallet }, count]) =>
+      named(blockNumber, 'zeroTransfers', wallet, count),
+    ),
+    ...outflows.map((o) =>
+      named(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n, o.feeWei),
+    ),
+    ...events.flatMap((event) => {
+      switch (event.kind) {
+        case 'nodeMinted':
+          return [named(event.blockNumber, 'node', event.nodeId, event.ref, event.cohort)]
+        case 'transfer':
+          return [named(event.blockNumber, 'transfer', event.logIndex, event.nodeId, event.from, event.to)]
+        case 'credited': {
+          const { round, cohort, due, turns, amountPerNodeWei, nodeCount } = event
+          return [named(event.blockNumber, 'turn', round, cohort, due, turns, amountPerNodeWei, nodeCount)]
+        }
+        case 'turnsSkipped':
+          return [named(event.blockNumber, 'skip', event.round, event.cohort, event.due, event.turns)]
+        case 'nodeExpelled':
+          return [named(event.blockNumber, 'expulsion', event.nodeId, event.cohort)]
+        case 'ownerAct':
+          return [named(event.blockNumber, 'ownerAct', event.logIndex, event.name)]
+        case 'withdrawn':
+          return [named(event.blockNumber, 'withdrawal', event.logIndex, event.nodeId, event.to, event.amountWei)]
+        default:
+          return []
+      }
+    }),
+  ]
+}
+
+/** Transfers of nothing, counted by block and wallet: the first of each such group, and their number. */
+function zeroTransfersOf(transfers: readonly Transfer[]): [Transfer, number][] {
+  const zero = transfers.filter(({ valueWei }) => valueWei === 0n)
+  const groups = Map.groupBy(zero, ({ blockNumber, wallet }) => `${blockNumber} ${wallet}`)
+  return [...groups.values()].flatMap((group): [Transfer, number][] => (group[0] ? [[group[0], group.length]] : []))
+}

@@ -1,0 +1,103 @@
+// Listens for changes of the ledger: LISTEN on a connection of its own, past any pooler. Owns that connection and knows if it is reliable.
+// While it is lost no memoised value can be trusted, and it says so.
+import postgres from 'postgres'
+import type { Log } from '../../lib/log.ts'
+
+/** The pause before a lost connection is opened again; meanwhile reads go to the database, which can bear them. */
+const RETRY_MS = 1_000
+/** The keep-alive interval: a connection that died silently (a dropped network) is noticed within twice this. */
+const PING_MS = 2_000
+
+export interface LedgerChanges {
+  /** True while every change is sure to be heard. */
+  live(): boolean
+  /** Calls back on every change, and when listening stops or starts again. */
+  subscribe(listener: () => void): void
+  close(): Promise<void>
+}
+
+/** Starts to listen on a direct connection; answers at once. `live` turns true once it listens. */
+export function listenForChanges(directUrl: string, log: Log): LedgerChanges {
+  const listeners: (() => void)[] = []
+  const tell = () => {
+    for (const listener of listeners) listener()
+  }
+  let ear: Ear | null = null
+  let retry: NodeJS.Timeout | undefined
+  const open = () => {
+    ear = openEar(directUrl, {
+      heard: tell,
+      lost: (error) => {
+        ear = null
+        log.warn({ err: error }, 'not hearing of ledger changes: nothing is memoised until they are heard again')
+        tell()
+        retry = setTimeout(open, RETRY_MS)
+        retry.unref()
+      },
+    })
+  }
+  open()
+  return {
+    live: () => ear?.live() ?? false,
+    subscribe: (listener) => {
+      listeners.push(listener)
+    },
+    close: async () => {
+      clearTimeout(retry)
+      await ear?.close()
+    },
+  }
+}
+
+interface Ear {
+  live(): boolean
+  close(): Promise<void>
+}
+
+/** One connection's life: calls `heard` on every change and once it listens, and `lost` once, when it ended by itself. */
+function openEar(url: string, on: { heard: () => void; lost: (error: unknown) => void }): Ear {
+  let live = false
+  let ended = false
+  const end = async () => {
+    ended = true
+    live = false
+    clearInterval(ping)
+    await sql.end({ timeout: 0 })
+  }
+  const lose = (error: unknown) => {
+    if (ended) return
+    // Not awaited: a lost connection needs no orderly end.
+    end().catch(() => {})
+    on.lost(error)
+  }
+  const options = {
+    max: 1,
+    prepare: false,
+    idle_timeout: 0,
+    max_lifetime: null,
+    connect_timeout: 5,
+    fetch_types: false,
+    onnotice: () => {},
+    onclose: () => lose(new Error('the listening connection was closed')),
+    // postgres.js passes this through, though its types do not name it.
+    onnotify: () => on.heard(),
+    connection: { application_name: 'node-ledger listen' },
+  }
+  const sql = postgres(url, options as unknown as postgres.Options<Record<string, never>>)
+  let unanswered = false
+  const ping = setInterval(() => {
+    if (unanswered) return lose(new Error('the listening connection does not answer'))
+    unanswered = true
+    sql`SELECT 1`.then(() => {
+      unanswered = false
+    }, lose)
+  }, PING_MS)
+  ping.unref()
+  sql`LISTEN ledger`.then(() => {
+    if (ended) return
+    live = true
+    // Earlier changes were missed.
+    on.heard()
+  }, lose)
+  return { live: () => live, close: end }
+}

@@ -1,0 +1,62 @@
+// Compares a replica with the primary, by their positions in the write-ahead log. It checks on request, at most once a second, and owns no
+// timer and no connection.
+import { shared } from '../../lib/cache.ts'
+import type { Pool } from './sql.ts'
+
+/** A replica further behind is not used: balances and prices would be older than their caches allow. */
+const REPLICA_LAG_MS_MAX = 10_000
+const LOOK_EVERY_MS = 1_000
+/** Positions remembered until the replica has reached them; one a second while it lags. */
+const MARKS_MAX = 64
+
+/** Queries one database; throws when it does not answer. */
+type Ask = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
+
+export interface ReplicaWatch {
+  /** True when the replica may be read: it keeps up, or the primary does not answer. */
+  usable(): Promise<boolean>
+}
+
+/** Watches one replica. `steady` is a monotonic clock, milliseconds. `onChange` receives each change of the answer. */
+export function watchReplica(options: {
+  primary: Ask
+  replica: Ask
+  steady: () => number
+  onChange: (usable: boolean, why: string) => void
+}): ReplicaWatch {
+  const { primary, replica, steady, onChange } = options
+  /** The primary's positions, with their times, that the replica has not been seen to reach. */
+  let marks: { position: bigint; at: number }[] = []
+  /** The replica has everything that the primary had then. */
+  let reachedAt = Number.NEGATIVE_INFINITY
+  let last = true
+
+  const look = async (): Promise<boolean> => {
+    const at = steady()
+    const [ahead, behind] = await Promise.allSettled([primary(positionOf), replica(positionOf)])
+    if (behind.status === 'rejected') return say(false, 'it does not answer')
+    // The primary is away: an answer that may be old is better than none.
+    if (ahead.status === 'rejected') return say(true, 'the primary does not answer')
+    marks.push({ position: ahead.value, at })
+    const reached = marks.findLast(({ position }) => position <= behind.value)
+    if (reached) reachedAt = reached.at
+    marks = marks.filter(({ position }) => position > behind.value).slice(-MARKS_MAX)
+    const usable = at - reachedAt <= REPLICA_LAG_MS_MAX
+    return say(usable, usable ? 'it keeps up' : `it is more than ${REPLICA_LAG_MS_MAX / 1000} s behind`)
+  }
+  const say = (usable: boolean, why: string) => {
+    if (usable !== last) onChange(usable, why)
+    last = usable
+    return usable
+  }
+  return { usable: shared(look, { ageMaxMs: LOOK_EVERY_MS, clock: steady }) }
+}
+
+/** A server's position in the write-ahead log, in bytes. A promoted replica writes its own log. */
+async function positionOf(sql: Pool): Promise<bigint> {
+  const [row] = await sql<{ position: bigint }[]>`
+    SELECT pg_wal_lsn_diff(
+      CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0') ELSE pg_current_wal_lsn() END, '0/0') AS position`
+  if (!row) throw new Error('the database did not say how far it is')
+  return row.position
+}

@@ -1,0 +1,28 @@
+// One consistent view of the whole ledger for the duration of a read, at a cursor that does not move meanwhile.
+import type { Hash } from '../../domain/units.ts'
+import { inTransaction, type Pool, type Sql } from './sql.ts'
+
+/** Runs reads that all see the ledger as it was at the first of them. Writes fail in it. */
+export function inSnapshot<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (sql) => {
+    await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+    // It holds no locks, and may well spend longer elsewhere: on the chain, or on another ledger.
+    await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
+    return body(sql)
+  })
+}
+
+/** The block of a ledger's state. `time` is unix seconds. */
+export interface Place {
+  number: number
+  hash: Hash
+  time: number
+}
+
+/** The last followed block before a time, from the stored headers; null where they do not reach back so far. */
+export async function lastStoredBlockBefore(sql: Sql, time: number): Promise<Place | null> {
+  // Headers are stored without gaps up to the cursor, so the latest one before the time is the last block before it.
+  const [row] = await sql<Place[]>`
+    SELECT number, hash, time FROM blocks WHERE time < ${time} ORDER BY time DESC, number DESC LIMIT 1`
+  return row ?? null
+}

@@ -1,0 +1,155 @@
+// Cohorts as the ledger followed them, with each one's state after every recent block, for reorganisations.
+import type { FactoryEvent } from '../../domain/observed.ts'
+import { VALID_FOR_SEC_MAX } from '../../domain/refunds.ts'
+import type { LedgerCohort } from '../../domain/replay.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+
+function columns(sql: Sql) {
+  return sql`cohort, tier_no AS "tierNo", interval_sec AS "intervalSec", next_due AS "nextDue", size,
+    per_node_wei AS "perNodeWei", turn_count AS "turnCount", extract(epoch FROM last_turn_at)::bigint AS "lastTurnAt",
+    block_number AS "openedBlock", block_hash AS "openedHash"`
+}
+
+/** All opened cohorts, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
+export async function readCohorts(sql: Sql): Promise<LedgerCohort[]> {
+  return await sql<LedgerCohort[]>`SELECT ${columns(sql)} FROM cohorts WHERE cohort > 0 ORDER BY cohort`
+}
+
+/** Writes cohorts at the end of a range of blocks, and their states after each block in which they changed. */
+export async function writeCohorts(
+  sql: Sql,
+  cohorts: readonly LedgerCohort[],
+  states: readonly { blockNumber: number; state: LedgerCohort }[],
+): Promise<void> {
+  if (cohorts.length === 0) return
+  await sql`
+    INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at,
+      block_number, block_hash)
+    SELECT cohort, "tierNo", "intervalSec", "nextDue", size, "perNodeWei", "turnCount", to_timestamp("lastTurnAt"),
+      "openedBlock", "openedHash"
+    FROM jsonb_to_recordset(${jsonRows(cohorts)}::text::jsonb) AS r(cohort int, "tierNo" int, "intervalSec" bigint,
+      "nextDue" bigint, size int, "perNodeWei" numeric, "turnCount" int, "lastTurnAt" bigint, "openedBlock" bigint,
+      "openedHash" text)
+    ON CONFLICT (cohort) DO UPDATE SET interval_sec = excluded.interval_sec, next_due = excluded.next_due,
+      size = excluded.size, per_node_wei = excluded.per_node_wei, turn_count = excluded.turn_count,
+      last_turn_at = excluded.last_turn_at`
+  const rows = states.map(({ blockNumber, state }) => ({ blockNumber, ...state }))
+  await sql`
+    INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at)
+    SELECT cohort, "blockNumber", "intervalSec", "nextDue", size, "perNodeWei", "turnCount", to_timestamp("lastTurnAt")
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r(cohort int, "blockNumber" bigint, "intervalSec" bigint,
+      "nextDue" bigint, size int, "perNodeWei" numeric, "turnCount" int, "lastTurnAt" bigint)`
+}
+
+/** Stores the opening values of cohorts, and the first block in which the contract's owner set an interval. The cohorts must be written. */
+export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): Promise<void> {
+  const opened = events.filter((event) => event.kind === 'cohortOpened')
+  const set = events.filter((event) => event.kind === 'intervalSet')
+  if (opened.length > 0)
+    await sql`
+      UPDATE cohorts c SET opened_interval_sec = r."intervalSec", first_due = r."firstDue", opened_at = r."blockTime"
+      FROM jsonb_to_recordset(${jsonRows(opened)}::text::jsonb) AS r(cohort int, "intervalSec" bigint, "firstDue" bigint, "blockTime" bigint)
+      WHERE c.cohort = r.cohort`
+  if (set.length > 0)
+    await sql`
+      UPDATE cohorts c SET owner_set_block = r.block FROM (SELECT cohort, min("blockNumber") AS block
+        FROM jsonb_to_recordset(${jsonRows(set)}::text::jsonb) AS e(cohort int, "blockNumber" bigint) GROUP BY cohort) r
+      WHERE c.cohort = r.cohort AND c.owner_set_block IS NULL`
+}
+
+/**
+ * True if a cohort `c` is odd: it was opened with an interval that neither the ledger's terms had then nor the contract's owner has set
+ * since, or with a phase that is no multiple of the slot. A transaction signed under earlier terms may have opened one within an hour of
+ * their end. Cohorts from before the first terms are not odd: a rebuilt ledger does not know the terms they were opened by. Nor are those
+ * without a stored opening: an earlier version stored them. Never null.
+ */
+export function isOdd(sql: Sql) {
+  return sql`(coalesce(c.opened_at >= (SELECT floor(extract(epoch FROM min(entered_at))) FROM credit_terms), false) AND NOT EXISTS (SELECT FROM credit_terms t
+    WHERE t.from_time <= c.opened_at AND c.first_due % t.slot_sec = 0
+      AND (c.owner_set_block IS NOT NULL OR t.interval_sec = c.opened_interval_sec)
+      AND NOT EXISTS (SELECT FROM credit_terms next
+        WHERE next.from_time > t.from_time AND next.from_time <= c.opened_at - ${VALID_FOR_SEC_MAX}::int)))`
+}
+
+/** A cohort opened by another party, such as a thief of the minter's key. */
+export interface OddCohort {
+  cohort: number
+  intervalSec: number
+  /** Unix seconds. */
+  firstDue: number
+}
+
+/** The odd ones of all cohorts, or of these: they take no mints, and no round credits them. */
+export async function readOddCohorts(sql: Sql, numbers: readonly number[] | null = null): Promise<OddCohort[]> {
+  return await sql<OddCohort[]>`
+    SELECT cohort, interval_sec AS "intervalSec", first_due AS "firstDue" FROM cohorts c
+    WHERE ${isOdd(sql)} ${numbers ? sql`AND cohort = ANY(${[...numbers]})` : sql``} ORDER BY cohort`
+}
+
+/** Cohorts that nodes join and rounds credit: all except the odd ones. */
+export async function readSoundCohorts(sql: Sql): Promise<LedgerCohort[]> {
+  return await sql<
+    LedgerCohort[]
+  >`SELECT ${columns(sql)} FROM cohorts c WHERE cohort > 0 AND NOT ${isOdd(sql)} ORDER BY cohort`
+}
+
+/** Takes every cohort back to its state after block `height`; later cohorts are removed. Their nodes must be gone already. */
+export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
+  const changed = await sql<{ cohort: number }[]>`
+    DELETE FROM cohort_states WHERE block_number > ${height} RETURNING cohort`
+  const cohorts = [...new Set(changed.map((row) => row.cohort))]
+  await sql`DELETE FROM cohorts WHERE block_number > ${height}`
+  await sql`UPDATE cohorts SET owner_set_block = NULL WHERE owner_set_block > ${height}`
+  await sql`
+    UPDATE cohorts c SET interval_sec = s.interval_sec, next_due = s.next_due, size = s.size,
+      per_node_wei = s.per_node_wei, turn_count = s.turn_count, last_turn_at = s.last_turn_at
+    FROM (
+      SELECT DISTINCT ON (cohort) * FROM cohort_states WHERE cohort = ANY(${cohorts}) ORDER BY cohort, block_number DESC
+    ) s WHERE s.cohort = c.cohort`
+}
+
+/** Forgets states from before a height, except for each cohort's last one. */
+export async function pruneCohortStates(sql: Sql, below: number): Promise<void> {
+  await sql`
+    DELETE FROM cohort_states s WHERE block_number < ${below}
+      AND EXISTS (SELECT FROM cohort_states n WHERE n.cohort = s.cohort AND n.block_number > s.block_number
+        AND n.block_number <= ${below})`
+}
+
+/** Nodes without payment and grant, by cohort: such a cohort is not credited. */
+export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): Promise<Map<number, number>> {
+  const rows = await sql<{ cohort: number; nodes: number }[]>`
+    SELECT n.cohort, count(*) AS nodes FROM nodes n
+    WHERE n.cohort = ANY(${[...cohorts]}) AND n.payment_id IS NULL
+      AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)
+    GROUP BY n.cohort`
+  return new Map(rows.map((row) => [row.cohort, row.nodes]))
+}
+
+/**
+ * Counts a node into its cohort's states from a block on (`by` is 1: its mint was not followed), or out of them (-1: its expulsion was
+ * not). So taking blocks back keeps the count.
+ */
+export async function countIntoStates(
+  sql: Sql,
+  { cohort, fromBlock, by }: { cohort: number; fromBlock: number; by: 1 | -1 },
+): Promise<void> {
+  await sql`
+    INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at)
+    SELECT cohort, ${fromBlock}, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at
+    FROM cohort_states WHERE cohort = ${cohort} AND block_number <= ${fromBlock} ORDER BY block_number DESC LIMIT 1
+    ON CONFLICT (cohort, block_number) DO NOTHING`
+  await sql`
+    UPDATE cohort_states SET size = greatest(0, size + ${by}) WHERE cohort = ${cohort} AND block_number >= ${fromBlock}`
+}
+
+/** Sets a cohort's size to the contract's, where the reconciler found nodes that were not followed. */
+export async function resizeCohort(sql: Sql, cohort: number, size: number): Promise<void> {
+  await sql`UPDATE cohorts SET size = ${size} WHERE cohort = ${cohort} AND size <> ${size}`
+}
+
+/** Sets a cohort, and its state at a block, to the contract's values there. */
+export async function repairCohort(sql: Sql, state: LedgerCohort, blockNumber: number): Promise<void> {
+  await sql`DELETE FROM cohort_states WHERE cohort = ${state.cohort} AND block_number = ${blockNumber}`
+  await writeCohorts(sql, [state], [{ blockNumber, state }])
+}

@@ -1,0 +1,62 @@
+// Nodes without a payment: those that the operator has granted, and those without a grant, whose cohorts are not credited.
+import type { Address, Hash } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out granted and expelled ones. */
+export async function listUnpaidNodes(
+  sql: Sql,
+  { open, before, limit }: { open: boolean; before: number | null; limit: number },
+): Promise<{ id: number }[]> {
+  return await sql<{ id: number }[]>`
+    SELECT n.node_id AS id, n.node_id::text AS "nodeId", n.owner, coalesce(n.cohort, 0) AS cohort, c.tier_no AS "tierNo", n.ref,
+      n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
+      (SELECT row_to_json(x) FROM (SELECT g.reason, g.granted_by AS "grantedBy", iso(g.granted_at) AS "grantedAt") x
+        WHERE g.ref IS NOT NULL) AS "grant"
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.ref = n.ref
+    WHERE n.payment_id IS NULL ${before === null ? sql`` : sql`AND n.node_id < ${before}`}
+      ${open ? sql`AND g.ref IS NULL AND n.cohort IS NOT NULL` : sql``}
+    ORDER BY n.node_id DESC LIMIT ${limit}`
+}
+
+/** A node's ref, and its payment if any; null when the ledger has no such node. Locked until the transaction ends. */
+export async function lockNode(sql: Sql, nodeId: number): Promise<{ ref: Hash; paid: boolean } | null> {
+  const [row] = await sql<{ ref: Hash; paid: boolean }[]>`
+    SELECT ref, payment_id IS NOT NULL AS paid FROM nodes WHERE node_id = ${nodeId} FOR UPDATE`
+  return row ?? null
+}
+
+/** Grants the node of a ref. @returns false when it was granted already. */
+export async function insertGrant(sql: Sql, ref: Hash, reason: string, by: string): Promise<boolean> {
+  const added = await sql`
+    INSERT INTO grants (ref, reason, granted_by) VALUES (${ref}, ${reason}, ${by}) ON CONFLICT DO NOTHING`
+  return added.count > 0
+}
+
+/** Takes a grant back. @returns its note, or null when there was none. */
+export async function deleteGrant(sql: Sql, ref: Hash): Promise<{ reason: string; grantedBy: string } | null> {
+  const [row] = await sql<{ reason: string; grantedBy: string }[]>`
+    DELETE FROM grants WHERE ref = ${ref} RETURNING reason, granted_by AS "grantedBy"`
+  return row ?? null
+}
+
+/** The ledger's objections to an expulsion of the node of a ref, and to its usefulness. */
+export interface NodeOfRef {
+  ref: Hash
+  nodeId: number
+  owner: Address
+  /** Null once it was expelled. */
+  cohort: number | null
+  paid: boolean
+  granted: boolean
+  /** True if its cohort was credited since its mint: then it can never be expelled. */
+  credited: boolean
+}
+
+/** The nodes of these refs, in the order of their ids; a ref without a node is left out. */
+export async function readNodesOfRefs(sql: Sql, refs: readonly Hash[]): Promise<NodeOfRef[]> {
+  return await sql<NodeOfRef[]>`
+    SELECT n.ref, n.node_id AS "nodeId", n.owner, n.cohort, n.payment_id IS NOT NULL AS paid, g.ref IS NOT NULL AS granted,
+      coalesce(c.per_node_wei > n.per_node_at_mint_wei, false) AS credited
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.ref = n.ref
+    WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
+}

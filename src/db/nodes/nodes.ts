@@ -1,0 +1,236 @@
+// Nodes, their owners, and the owners' withdrawals: all of it from the chain's events.
+import type { FailedWithdrawal } from '../../domain/observed.ts'
+import {
+  lastOwners,
+  type NewExpulsion,
+  type NewNode,
+  type NewTransfer,
+  type NewWithdrawal,
+} from '../../domain/replay.ts'
+import type { Address, Hash, Wei } from '../../domain/units.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+
+/** Stores minted nodes. `adoptNodes` assigns them to payments. */
+export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<void> {
+  if (nodes.length === 0) return
+  await sql`
+    INSERT INTO nodes (node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number,
+      block_hash)
+    SELECT r."nodeId", r.owner, r.cohort, r.ref, r."perNodeAtMintWei", r."turnsAtMint", r."txHash",
+      to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
+    FROM jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("nodeId" bigint, owner text, cohort int, ref text,
+      "perNodeAtMintWei" numeric, "turnsAtMint" int, "txHash" text, "blockTime" bigint, "blockNumber" bigint,
+      "blockHash" text)`
+}
+
+/**
+ * Stores transfers of nodes and gives each node its last owner. Transfers of a node that the ledger lacks are left out. The reconciler,
+ * which finds the node, stores them, and following must not stop at them.
+ */
+export async function insertTransfers(sql: Sql, transfers: readonly NewTransfer[]): Promise<void> {
+  if (transfers.length === 0) return
+  await sql`
+    INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
+    SELECT "blockNumber", "logIndex", "nodeId", "from", "to", "txHash", "blockHash"
+    FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb) AS r("blockNumber" bigint, "logIndex" int,
+      "nodeId" bigint, "from" text, "to" text, "txHash" text, "blockHash" text)
+    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")`
+  const owners = [...lastOwners(transfers)].map(([nodeId, owner]) => ({ nodeId, owner }))
+  if (owners.length === 0) return
+  await sql`
+    UPDATE nodes n SET owner = r.owner
+    FROM jsonb_to_recordset(${jsonRows(owners)}::text::jsonb) AS r("nodeId" bigint, owner text)
+    WHERE n.node_id = r."nodeId"`
+}
+
+/**
+ * Stores withdrawals that went through, and each node's total, which the event itself carries. Those of a node that the ledger lacks are
+ * left out, as its transfers are.
+ */
+export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
+  if (withdrawals.length === 0) return
+  const rows = jsonRows(withdrawals)
+  await sql`
+    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
+      confirmed_at, block_number, block_hash)
+    SELECT "nodeId", "amountWei", "withdrawnTotalWei", "to", "txHash", "logIndex", 'sent', to_timestamp("blockTime"),
+      to_timestamp("blockTime"), "blockNumber", "blockHash"
+    FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "amountWei" numeric,
+      "withdrawnTotalWei" numeric, "to" text, "txHash" text, "logIndex" int, "blockTime" bigint, "blockNumber" bigint,
+      "blockHash" text)
+    WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")
+    ORDER BY "blockNumber", "logIndex"`
+  await sql`
+    UPDATE nodes n SET withdrawn_wei = r.total
+    FROM (SELECT "nodeId", max("withdrawnTotalWei") AS total
+      FROM jsonb_to_recordset(${rows}::text::jsonb) AS r("nodeId" bigint, "withdrawnTotalWei" numeric) GROUP BY 1) r
+    WHERE n.node_id = r."nodeId"`
+}
+
+/** Refs of nodes without a payment in these cohorts. */
+export async function readUnpaidRefs(sql: Sql, cohorts: readonly number[]): Promise<Hash[]> {
+  if (cohorts.length === 0) return []
+  const rows = await sql<{ ref: Hash }[]>`
+    SELECT ref FROM nodes WHERE cohort = ANY(${[...cohorts]}) AND payment_id IS NULL ORDER BY node_id`
+  return rows.map(({ ref }) => ref)
+}
+
+/** Takes nodes out of their cohorts, and records these cohorts. Nodes that the ledger lacks are left out. */
+export async function insertExpulsions(sql: Sql, expulsions: readonly NewExpulsion[]): Promise<void> {
+  if (expulsions.length === 0) return
+  await sql`
+    WITH expelled AS (
+      INSERT INTO expulsions (node_id, cohort, tx_hash, block_number, block_hash)
+      SELECT r."nodeId", r.cohort, r."txHash", r."blockNumber", r."blockHash"
+      FROM jsonb_to_recordset(${jsonRows(expulsions)}::text::jsonb) AS r("nodeId" bigint, cohort int, "txHash" text,
+        "blockNumber" bigint, "blockHash" text)
+      WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r."nodeId")
+      RETURNING node_id)
+    UPDATE nodes n SET cohort = NULL FROM expelled WHERE expelled.node_id = n.node_id`
+}
+
+/** The largest id of a row. A call may name any word of 256 bits, which as a comparison would scan all nodes. */
+const NODE_ID_MAX = 2n ** 63n - 1n
+
+const isNodeId = (id: bigint) => id > 0n && id <= NODE_ID_MAX
+
+/**
+ * Stores withdraw calls that reverted, one row a node, where the caller owned it in the parent block; any other caller's leaves no trace.
+ * The amount of a withdrawAll is the node's balance then. Runs in chain order with everything else of the range stored.
+ */
+export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedWithdrawal[]): Promise<void> {
+  const rows = failed.flatMap((call) =>
+    [...new Set(call.nodeIds)].filter(isNodeId).map((nodeId) => ({ ...call, nodeIds: undefined, nodeId })),
+  )
+  if (rows.length === 0) return
+  await sql`
+    INSERT INTO withdrawals (node_id, amount_wei, to_address, tx_hash, status, created_at, confirmed_at, block_number, block_hash)
+    SELECT n.node_id, coalesce(r."amountWei", greatest(credited.wei - withdrawn.wei, 0)), r."to", r."txHash", 'failed',
+      to_timestamp(r."blockTime"), to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("nodeId" bigint, caller text, "amountWei" numeric,
+      "to" text, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)
+    JOIN nodes n ON n.node_id = r."nodeId"
+    JOIN LATERAL (SELECT to_address FROM node_transfers t WHERE t.node_id = n.node_id AND t.block_number < r."blockNumber"
+      ORDER BY t.block_number DESC, t.log_index DESC LIMIT 1) o ON o.to_address = r.caller
+    CROSS JOIN LATERAL (SELECT coalesce((SELECT s.per_node_wei FROM cohort_states s
+      WHERE s.cohort = n.cohort AND s.block_number < r."blockNumber" ORDER BY s.block_number DESC LIMIT 1),
+      n.per_node_at_mint_wei) - n.per_node_at_mint_wei AS wei) credited
+    CROSS JOIN LATERAL (SELECT coalesce((SELECT w.withdrawn_total_wei FROM withdrawals w
+      WHERE w.node_id = n.node_id AND w.status = 'sent' AND w.block_number < r."blockNumber"
+      ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`
+}
+
+/** Takes nodes, transfers and withdrawals back to a height. Their payments must be detached already. */
+export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: number; withdrawals: number }> {
+  const withdrawn = await sql<{ node_id: number }[]>`
+    DELETE FROM withdrawals WHERE block_number > ${height} RETURNING node_id`
+  await sql`
+    UPDATE nodes n SET withdrawn_wei = coalesce((
+      SELECT withdrawn_total_wei FROM withdrawals w WHERE w.node_id = n.node_id AND w.status = 'sent' ORDER BY id DESC LIMIT 1), 0)
+    WHERE node_id = ANY(${[...new Set(withdrawn.map((row) => row.node_id))]})`
+  const moved = await sql<{ node_id: number }[]>`
+    DELETE FROM node_transfers WHERE block_number > ${height} RETURNING node_id`
+  await sql`
+    WITH taken_back AS (DELETE FROM expulsions WHERE block_number > ${height} RETURNING *)
+    UPDATE nodes n SET cohort = t.cohort FROM taken_back t WHERE t.node_id = n.node_id`
+  const removed = await sql`DELETE FROM nodes WHERE block_number > ${height}`
+  await sql`
+    UPDATE nodes n SET owner = (
+      SELECT to_address FROM node_transfers t WHERE t.node_id = n.node_id ORDER BY block_number DESC, log_index DESC LIMIT 1)
+    WHERE node_id = ANY(${[...new Set(moved.map((row) => row.node_id))]})`
+  return { nodes: removed.count, withdrawals: withdrawn.count }
+}
+
+/** The number of a node's followed events, its mint left out. */
+export interface EventCounts {
+  transfers: number
+  withdrawals: number
+  expulsions: number
+}
+
+export async function countEvents(sql: Sql, nodeId: bigint): Promise<EventCounts> {
+  const [row] = await sql<EventCounts[]>`
+    SELECT (SELECT count(*) FROM node_transfers WHERE node_id = ${nodeId.toString()}) AS transfers,
+      (SELECT count(*) FROM expulsions WHERE node_id = ${nodeId.toString()}) AS expulsions,
+      (SELECT count(*) FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent') AS withdrawals`
+  return row ?? { transfers: 0, withdrawals: 0, expulsions: 0 }
+}
+
+/** Removes a node's transfers and withdrawals. The same transaction must store all of them again from the node's events. */
+export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
+  await sql`DELETE FROM node_transfers WHERE node_id = ${nodeId.toString()}`
+  await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
+}
+
+/** A node in the ledger, for comparing with the contract. An expelled one is in cohort 0 and was never credited. */
+export interface LedgerNode {
+  nodeId: number
+  owner: Address
+  creditedWei: Wei
+  withdrawnWei: Wei
+  cohort: number
+}
+
+/** Nodes firstId to firstId + count - 1. */
+export async function readNodes(sql: Sql, firstId: number, count: number): Promise<LedgerNode[]> {
+  return await sql<LedgerNode[]>`
+    SELECT n.node_id AS "nodeId", n.owner, coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0) AS "creditedWei",
+      n.withdrawn_wei AS "withdrawnWei", coalesce(n.cohort, 0) AS cohort
+    FROM nodes n LEFT JOIN cohorts c USING (cohort)
+    WHERE n.node_id >= ${firstId} AND n.node_id < ${firstId + count} ORDER BY n.node_id`
+}
+
+/** The ledger's counters, for comparing with the contract's. */
+export async function readLedgerCounters(sql: Sql): Promise<{ nodes: bigint; round: number; outstandingWei: Wei }> {
+  const [row] = await sql<{ nodes: number; round: number; outstandingWei: Wei }[]>`
+    SELECT nodes, (SELECT coalesce(max(round), 0) FROM rounds) AS round, distributed_wei - withdrawn_wei AS "outstandingWei"
+    FROM totals`
+  if (!row) throw new Error('the row of kept totals is missing')
+  return { ...row, nodes: BigInt(row.nodes) }
+}
+
+/** Ids from 1 to `lastId` that the ledger lacks, at most `limit`. Reads every id: only for when the counters differ. */
+export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): Promise<bigint[]> {
+  const rows = await sql<{ id: number }[]>`
+    SELECT wanted.id FROM generate_series(1::bigint, ${lastId.toString()}::bigint) AS wanted(id)
+    WHERE NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = wanted.id) ORDER BY wanted.id LIMIT ${limit}`
+  return rows.map((row) => BigInt(row.id))
+}
+
+/** The block of a node's mint. Where the ledger lacks the node, the block of the last node before it; null for none. */
+export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<number | null> {
+  const [row] = await sql<{ block: number }[]>`
+    SELECT block_number AS block FROM nodes WHERE node_id <= ${nodeId.toString()} ORDER BY node_id DESC LIMIT 1`
+  return row?.block ?? null
+}
+
+/** True if a cohort was credited in a block, as far as the ledger knows. */
+export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Promise<boolean> {
+  const rows =
+    await sql`SELECT FROM rounds JOIN turns USING (round) WHERE block_number = ${block} AND cohort = ${cohort} LIMIT 1`
+  return rows.count > 0
+}
+
+/**
+ * A cohort's credits before a mint, and their sum for each node: the share that the node has missed. They are those of the blocks before
+ * the mint's, and the named rounds of its own block.
+ */
+export async function sumCreditsBefore(
+  sql: Sql,
+  cohort: number,
+  { blockNumber, rounds }: { blockNumber: number; rounds: readonly number[] },
+): Promise<{ credits: number; perNodeWei: Wei }> {
+  const [row] = await sql<{ credits: number; perNodeWei: Wei }[]>`
+    SELECT count(*) AS credits, coalesce(sum(amount_wei), 0) AS "perNodeWei" FROM turns JOIN rounds USING (round)
+    WHERE cohort = ${cohort} AND (block_number < ${blockNumber} OR (block_number = ${blockNumber} AND round = ANY(${[...rounds]}::bigint[])))`
+  if (!row) throw new Error('a statement of sums answered no row')
+  return row
+}
+
+/** The recipient of each node's mint, for those the ledger has. */
+export async function readMintedTo(sql: Sql, nodeIds: readonly bigint[]): Promise<Map<bigint, Address>> {
+  const rows = await sql<{ nodeId: number; to: Address }[]>`
+    SELECT DISTINCT ON (node_id) node_id AS "nodeId", to_address AS "to" FROM node_transfers
+    WHERE node_id = ANY(${nodeIds.map(String)}::bigint[]) ORDER BY node_id, block_number, log_index`
+  return new Map(rows.map((row) => [BigInt(row.nodeId), row.to]))
+}

@@ -1,0 +1,30 @@
+// The acts of the contract's owner, from its events: keys, budgets, bounds, windows of turns not owed, pause, ownership, sweeps.
+import type { NotOwedWindow } from '../../domain/payouts.ts'
+import type { NewOwnerAct } from '../../domain/replay.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+
+/** Stores acts of the owner. */
+export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): Promise<void> {
+  if (acts.length === 0) return
+  await sql`
+    INSERT INTO owner_acts (block_number, log_index, name, detail, tx_hash, at, block_hash)
+    SELECT "blockNumber", "logIndex", name, detail, "txHash", to_timestamp("blockTime"), "blockHash"
+    FROM jsonb_to_recordset(${jsonRows(acts)}::text::jsonb) AS r("blockNumber" bigint, "logIndex" int, name text,
+      detail jsonb, "txHash" text, "blockTime" bigint, "blockHash" text)`
+}
+
+/** Takes acts back to a height. */
+export async function rewindOwnerActs(sql: Sql, height: number): Promise<void> {
+  await sql`DELETE FROM owner_acts WHERE block_number > ${height}`
+}
+
+/** The windows of turns not owed, by number, in their present form. */
+export async function readWindows(sql: Sql): Promise<NotOwedWindow[]> {
+  return await sql<NotOwedWindow[]>`
+    SELECT "window", "from", until FROM (
+      SELECT DISTINCT ON ((detail ->> 'window')::bigint) (detail ->> 'window')::bigint AS "window",
+        (detail ->> 'from')::bigint AS "from", (detail ->> 'until')::bigint AS until
+      FROM owner_acts WHERE name = 'NotOwedSet'
+      ORDER BY (detail ->> 'window')::bigint, block_number DESC, log_index DESC) w
+    ORDER BY "window"`
+}

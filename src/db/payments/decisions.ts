@@ -1,0 +1,168 @@
+// Payments on the operator's desk: lists, one payment with everything known about it, and the operator's verdicts. A verdict by hand is
+// kept with the payment and outlives a reorganisation. It is never changed, only followed by another.
+import type { Evidence } from '../../domain/payment.ts'
+import type { PaymentState } from '../../domain/transitions.ts'
+import type { Address, Hash, Wei } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+import { moveAndRead } from './moves.ts'
+
+/** The filter; null: any. */
+export interface PaymentFilter {
+  status: PaymentState | null
+  reason: string | null
+  /** Rows older than this one. */
+  before: number | null
+  limit: number
+}
+
+function columns(sql: Sql) {
+  return sql`p.id, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from", p.value_wei::text AS "valueWei",
+    p.state AS status, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion", p.block_number AS "blockNumber",
+    iso(p.block_time) AS "blockTime", p.node_id::text AS "nodeId", iso(p.updated_at) AS "updatedAt"`
+}
+
+/** Verdict columns, from `v`. */
+function verdictColumns(sql: Sql) {
+  return sql`v.verdict, v.reason, v.decided_by AS "decidedBy", iso(v.decided_at) AS "decidedAt", v.evidence`
+}
+
+/**
+ * A state or reason as text of the statement. PostgreSQL knows nothing about a parameter, and estimates a few held payments to be as many
+ * as the minted ones. A generic plan then walks all payments, newest first, until it has found enough.
+ */
+function word(sql: Sql, text: string) {
+  if (!/^[a-zA-Z]+$/.test(text)) throw new Error(`not a state or reason: ${text}`)
+  return sql.unsafe(`'${text}'`)
+}
+
+/** A page of payments, newest first, each with its standing verdict. Any filter is answered from an index. */
+export async function listPayments(
+  sql: Sql,
+  { status, reason, before, limit }: PaymentFilter,
+): Promise<{ id: number }[]> {
+  return await sql<{ id: number }[]>`
+    SELECT ${columns(sql)}, (SELECT row_to_json(x) FROM (SELECT ${verdictColumns(sql)} FROM standing_verdicts v
+        WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) x) AS verdict
+    FROM payments p
+    WHERE true ${status === null ? sql`` : sql`AND p.state = ${word(sql, status)}`}
+      ${reason === null ? sql`` : sql`AND p.reason = ${word(sql, reason)}`}
+      ${before === null ? sql`` : sql`AND p.id < ${before}`}
+    ORDER BY p.id DESC LIMIT ${limit}`
+}
+
+/** Selects payments: those of a transaction, or the one of a row. */
+export type PaymentKey = { txHash: Hash } | { id: number }
+
+function where(sql: Sql, key: PaymentKey) {
+  return 'id' in key ? sql`p.id = ${key.id}` : sql`p.tx_hash = ${key.txHash}`
+}
+
+/**
+ * Everything known of these payments: verdicts in order, the refund, the transaction that carries the mint with every attempt, and the
+ * node. For a held one also the outflows of the payments wallet of exactly that value that belong to no refund yet. As a rule such an
+ * outflow is a refund that a restored ledger has lost.
+ */
+export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
+  return await sql<object[]>`
+    SELECT ${columns(sql)}, p.ref, p.block_hash AS "blockHash", p.tx_index AS "txIndex", p.succeeded,
+      (SELECT row_to_json(x) FROM (SELECT t.price_wei::text AS "priceWei", t.label, t.max_per_wallet AS "maxPerWallet",
+        t.holding_wei::text AS "holdingWei", t.holding_token AS "holdingToken", t.payout_bps AS "payoutBps",
+        t.from_block AS "fromBlock" FROM tiers t WHERE t.tier_id = p.tier_id AND t.version = p.tier_version) x) AS tier,
+      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT ${verdictColumns(sql)}, v.withdrawn_by AS "withdrawnBy",
+        iso(v.withdrawn_at) AS "withdrawnAt" FROM payment_verdicts v WHERE v.payment_id = p.id ORDER BY v.id) x) AS verdicts,
+      (SELECT row_to_json(x) FROM (SELECT r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
+        r.value_wei::text AS "valueWei", r.block_number AS "blockNumber", r.final, r.recorded_by AS "recordedBy",
+        iso(r.recorded_at) AS "recordedAt" FROM refunds r WHERE r.payment_ref = p.ref) x) AS refund,
+      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT w.tx_hash AS "txHash", w.block_number AS "blockNumber",
+        iso(w.block_time) AS "blockTime" FROM wallet_outflows w
+        WHERE p.state = 'held' AND w.to_address = p.from_address AND w.value_wei = p.value_wei AND w.block_number >= p.block_number
+          AND NOT EXISTS (SELECT FROM refunds r WHERE r.tx_hash = w.tx_hash)
+        ORDER BY w.block_number LIMIT 5) x) AS "looksRefundedBy",
+      (SELECT row_to_json(x) FROM (SELECT o.id, o.kind, o.sender, o.nonce, o.state, o.tx_hash AS "txHash",
+        o.block_number AS "blockNumber", o.guard_block AS "guardBlock", o.gas_used AS "gasUsed", o.fee_wei::text AS "feeWei",
+        iso(o.created_at) AS "createdAt",
+        (SELECT json_agg(row_to_json(y)) FROM (SELECT a.attempt, a.tx_hash AS "txHash", a.max_fee_wei::text AS "maxFeeWei",
+          a.max_priority_fee_wei::text AS "maxPriorityFeeWei", a.sends, a.last_outcome AS "lastOutcome",
+          iso(a.signed_at) AS "signedAt", iso(a.last_sent_at) AS "lastSentAt"
+          FROM outbox_attempts a WHERE a.outbox_id = o.id ORDER BY a.attempt) y) AS attempts
+        FROM outbox o WHERE o.id = p.outbox_id) x) AS intent,
+      (SELECT row_to_json(x) FROM (SELECT n.node_id::text AS "nodeId", n.owner, n.cohort, n.mint_tx_hash AS "mintTxHash",
+        iso(n.minted_at) AS "mintedAt", n.block_number AS "blockNumber" FROM nodes n WHERE n.payment_id = p.id) x) AS mint
+    FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index`
+}
+
+/** A payment on the operator's desk. `from` is null where no sender is proven, block fields while it is in no block. */
+export interface DeskPayment {
+  id: number
+  ref: Hash
+  wallet: Address
+  txHash: Hash | null
+  innerIndex: number
+  from: Address | null
+  valueWei: Wei
+  /** False where the transfer failed on chain: it moved nothing. */
+  succeeded: boolean
+  state: PaymentState
+  reason: string | null
+  tierId: string | null
+  tierVersion: number | null
+  blockNumber: number | null
+  blockHash: Hash | null
+}
+
+/** The selected payments; with `lock`, no other decision about them can be made until the transaction ends. */
+export async function readDesk(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
+  return await sql<DeskPayment[]>`
+    SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
+      p.value_wei AS "valueWei", p.succeeded, p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",
+      p.block_number AS "blockNumber", p.block_hash AS "blockHash"
+    FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`
+}
+
+/** The blocks in which value without transaction arrived: one, unless the states in between could not be read. */
+export async function readResidueRange(
+  sql: Sql,
+  paymentId: number,
+): Promise<{ fromBlock: number; toBlock: number } | null> {
+  const [row] = await sql<{ fromBlock: number; toBlock: number }[]>`
+    SELECT (evidence ->> 'fromBlock')::bigint AS "fromBlock", (evidence ->> 'toBlock')::bigint AS "toBlock"
+    FROM payment_verdicts WHERE payment_id = ${paymentId} AND evidence ->> 'rule' = 'unattributed' ORDER BY id LIMIT 1`
+  return row ?? null
+}
+
+/**
+ * Held payments of less than `belowWei`. A payment that waits for room in its wallet is sold already; one about to be refunded is decided.
+ */
+const isDust = (sql: Sql, belowWei: bigint) =>
+  sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason NOT IN ('walletLimit', 'refunding')`
+
+/** The number of held payments that are dust, and their sum. */
+export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: number; sumWei: bigint }> {
+  const [row] = await sql<{ count: number; sumWei: bigint }[]>`
+    SELECT count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei" FROM payments
+    WHERE ${isDust(sql, belowWei)}`
+  return row ?? { count: 0, sumWei: 0n }
+}
+
+/**
+ * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. Leaves out a payment that is being decided
+ * or taken back just now: waiting for one lock while holding others risks a deadlock. @returns the dismissed ones.
+ */
+export async function dismissDust(
+  sql: Sql,
+  { belowWei, limit }: { belowWei: bigint; limit: number },
+  { evidence, by }: { evidence: Evidence; by: string },
+): Promise<{ count: number; sumWei: bigint }> {
+  const [row] = await moveAndRead(
+    sql,
+    'dismiss',
+    {
+      chosen: sql`SELECT id FROM payments WHERE ${isDust(sql, belowWei)} ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE SKIP LOCKED`,
+      where: sql`p.id = c.id`,
+      ofRow: sql`jsonb_build_object('heldFor', reason)`,
+      ...{ evidence, by },
+    },
+    sql<{ count: number; sumWei: bigint }[]>`count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei"`,
+  )
+  return row ?? { count: 0, sumWei: 0n }
+}

@@ -1,0 +1,41 @@
+// The deny list: wallets whose payments are held for the operator, as `senderDenied`. An exchange's wallet, for one, pays for many people
+// and owns no node for any of them.
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** A wallet on the deny list. */
+export interface DeniedSender {
+  address: Address
+  label: string
+  reason: string
+  addedBy: string
+  addedAt: Date
+}
+
+/** All entries, by address: few. */
+export async function readDeniedSenders(sql: Sql): Promise<DeniedSender[]> {
+  return await sql<DeniedSender[]>`
+    SELECT address, label, reason, added_by AS "addedBy", added_at AS "addedAt" FROM senders ORDER BY address`
+}
+
+/** True if a wallet is on the list. */
+export async function isDenied(sql: Sql, address: Address): Promise<boolean> {
+  const [row] = await sql<{ denied: boolean }[]>`
+    SELECT EXISTS (SELECT FROM senders WHERE address = ${address}) AS denied`
+  return row?.denied ?? false
+}
+
+/** Puts a wallet on the list, or changes its note. Judged payments stay as they are. */
+export async function denySender(sql: Sql, sender: Omit<DeniedSender, 'addedAt'>): Promise<void> {
+  const { address, label, reason, addedBy } = sender
+  await sql`
+    INSERT INTO senders (address, label, reason, added_by) VALUES (${address}, ${label}, ${reason}, ${addedBy})
+    ON CONFLICT (address) DO UPDATE SET label = excluded.label, reason = excluded.reason, added_by = excluded.added_by,
+      added_at = now()`
+}
+
+/** Takes a wallet off the list. Its held payments stay held until they are released. @returns false when it was not there. */
+export async function allowSender(sql: Sql, address: Address): Promise<boolean> {
+  const removed = await sql`DELETE FROM senders WHERE address = ${address}`
+  return removed.count > 0
+}

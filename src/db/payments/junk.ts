@@ -1,0 +1,35 @@
+// Transfers that are no sale: dust in small rows, for the books, and counts of those that moved nothing. A reorganisation takes them back
+// with the cursor (migrations/0002_junk.sql), which also maintains their totals.
+import type { Transfer } from '../../domain/observed.ts'
+import type { Hash } from '../../domain/units.ts'
+import { column, type Sql } from '../core/sql.ts'
+
+/** Stores dust: one statement, one row for each transfer. */
+export async function insertDust(sql: Sql, dust: readonly Transfer[]): Promise<void> {
+  if (dust.length === 0) return
+  await sql`
+    INSERT INTO dust (block_number, tx_index, wallet_id, tx_hash, from_address, value_wei)
+    SELECT block_number, tx_index, w.id, decode(substr(tx_hash, 3), 'hex'), decode(substr(from_address, 3), 'hex'), value_wei
+    FROM unnest(${column(dust, 'blockNumber')}::bigint[], ${column(dust, 'txIndex')}::int[], ${column(dust, 'wallet')}::text[],
+        ${column(dust, 'txHash')}::text[], ${column(dust, 'from')}::text[], ${column(dust, 'valueWei')}::numeric[])
+      AS t(block_number, tx_index, wallet, tx_hash, from_address, value_wei) JOIN payment_wallets w USING (wallet)
+    ORDER BY block_number, tx_index ON CONFLICT DO NOTHING`
+}
+
+/** Counts transfers of nothing, by block and wallet. */
+export async function countZeroTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<void> {
+  if (transfers.length === 0) return
+  await sql`
+    INSERT INTO zero_transfers (block_number, wallet_id, transfers)
+    SELECT block_number, w.id, count(*)
+    FROM unnest(${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'wallet')}::text[]) AS t(block_number, wallet)
+      JOIN payment_wallets w USING (wallet)
+    GROUP BY block_number, w.id`
+}
+
+/** True if a transaction is recorded as dust. */
+export async function isDust(sql: Sql, txHash: Hash): Promise<boolean> {
+  const [row] = await sql<{ dust: boolean }[]>`
+    SELECT EXISTS (SELECT FROM dust WHERE tx_hash = decode(substr(${txHash}, 3), 'hex')) AS dust`
+  return row?.dust ?? false
+}

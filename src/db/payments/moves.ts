@@ -1,0 +1,187 @@
+// Moves payments from state to state: the only SQL that changes `payments.state`. The states come from domain/transitions.ts. Each
+// statement compares them, so that a payment in another state stays where it is. Callers hold the locks.
+import type { Evidence } from '../../domain/payment.ts'
+import { MOVES, type Move, type MoveName, type ReasonAfter } from '../../domain/transitions.ts'
+import { type Columns, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
+
+type Moves = typeof MOVES
+
+/** Selects payments `p`, and names the columns that change with the state. */
+interface Selection {
+  where: Fragment
+  /** A query that `where`, `to` and `set` may join as `c`. */
+  chosen?: Fragment
+  set?: Fragment
+  /** A further column of `moved`, for `moveAndRead`. */
+  returning?: Fragment
+}
+/** The evidence for a verdict, and its author. `ofRow` adds the parts that differ from payment to payment. */
+interface Judged {
+  evidence: Evidence
+  ofRow?: Fragment
+  by: string
+}
+interface AnyChange extends Selection, Partial<Judged> {
+  to?: Fragment
+  reason?: string | Fragment
+}
+
+/** The inputs of a move: state and reason where the table leaves a choice, evidence where a verdict is stored. */
+export type Change<M extends MoveName> = Selection &
+  (Moves[M]['to'] extends readonly [unknown] ? unknown : { to: Fragment; reason: Fragment }) &
+  (Moves[M] extends { reasons: readonly [unknown, unknown, ...unknown[]] } ? { reason: ReasonAfter<M> } : unknown) &
+  (Moves[M] extends { verdict: string } ? Judged : unknown)
+
+/** Moves the selected payments, in one statement. @returns the number that were in a state that the move leads from. */
+export async function move<M extends MoveName>(sql: Sql, name: M, change: Change<M>): Promise<number> {
+  return await count(sql, name, change as AnyChange)
+}
+
+/** Moves as `move` does. @returns `columns` of the moved rows: id, ref, reason, value_wei and what `returning` names. */
+export async function moveAndRead<M extends MoveName, Row extends object>(
+  sql: Sql,
+  name: M,
+  change: Change<M>,
+  columns: Columns<Row>,
+): Promise<Row[]> {
+  return await run<Row>(sql, name, change as AnyChange, columns)
+}
+
+async function count(sql: Sql, name: MoveName, change: AnyChange): Promise<number> {
+  const [row] = await run<{ moved: number }>(sql, name, change, sql`count(*) AS moved`)
+  return row?.moved ?? 0
+}
+
+async function run<Row extends object>(sql: Sql, name: MoveName, change: AnyChange, answer: Fragment): Promise<Row[]> {
+  const rule: Move = MOVES[name]
+  const { where, chosen, set, returning, to } = change
+  return await sql<Row[]>`
+    WITH ${chosen ? sql`chosen AS (${chosen}),` : sql``} moved AS (
+      UPDATE payments p SET state = ${to ?? list(sql, rule.to)}, reason = ${reasonAfter(sql, rule, change)},
+        ${set ? sql`${set},` : sql``} updated_at = now()
+      ${chosen ? sql`FROM chosen c` : sql``}
+      WHERE (${where}) AND p.state IN (${list(sql, rule.from)}) ${to ? sql`AND ${to} IN (${list(sql, rule.to)})` : sql``}
+        ${rule.heldFor ? sql`AND (p.state <> 'held' OR p.reason IN (${list(sql, rule.heldFor)}))` : sql``}
+      RETURNING p.id, p.ref, p.reason, p.value_wei ${returning ? sql`, ${returning}` : sql``}
+    ) ${rule.verdict ? sql`, judged AS (${verdicts(sql, rule.verdict, change, sql`moved`)})` : sql``}
+    SELECT ${answer} FROM moved`
+}
+
+/** Held and ignored payments have a reason. Decided and orphaned ones keep the one they were held for; others have none. */
+function reasonAfter(sql: Sql, rule: Move, { reason }: AnyChange): Fragment {
+  if (typeof reason === 'string') return sql`${reason}`
+  if (reason) return reason
+  if (rule.reasons) return list(sql, rule.reasons)
+  return rule.to.some((state) => state === 'refunded' || state === 'dismissed' || state === 'orphaned')
+    ? sql`p.reason`
+    : sql`NULL`
+}
+
+/** Words of the table, as SQL. Not as parameters: the planner uses an index of some states only where it can read them. */
+function list(sql: Sql, words: readonly string[]): Fragment {
+  return sql.unsafe(words.map((word) => `'${word}'`).join(', '))
+}
+
+function verdicts(sql: Sql, verdict: string, { evidence, ofRow, by }: Partial<Judged>, rows: Fragment): Fragment {
+  return sql`
+    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+    SELECT id, ${verdict}, reason, ${JSON.stringify(evidence)}::text::jsonb ${ofRow ? sql`|| ${ofRow}` : sql``}, ${by ?? ''}
+    FROM ${rows}`
+}
+
+/** A verdict on one payment, by the judge or the operator. Without a tier, the payment's stays as it is. */
+export type Decision = { evidence: Evidence; by: string } & (
+  | { move: 'accept'; tier?: TierKey }
+  | { move: 'release'; tier: TierKey }
+  | { move: 'hold'; reason: ReasonAfter<'hold'>; tier: TierKey | null }
+  | { move: 'ignore'; reason: ReasonAfter<'ignore'>; tier: null }
+  | { move: 'prepareRefund' | 'refund' | 'refundMinted' | 'refundOrphaned' | 'dismiss' }
+)
+interface TierKey {
+  tierId: string
+  version: number
+}
+
+/** Writes a verdict on a payment, which must be locked. Throws where its state is none that this verdict may follow. */
+export async function writeVerdict(sql: Sql, paymentId: number, decision: Decision): Promise<void> {
+  const { move: name, evidence, by } = decision
+  const tier = 'tier' in decision ? decision.tier : undefined
+  const moved = await count(sql, name, {
+    where: sql`p.id = ${paymentId}`,
+    ...(tier !== undefined && {
+      set: sql`tier_id = ${tier?.tierId ?? null}, tier_version = ${tier?.version ?? null}`,
+    }),
+    ...('reason' in decision && { reason: decision.reason }),
+    ...{ evidence, by },
+  })
+  if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
+}
+
+/**
+ * Writes one verdict of the rules on many unjudged payments, each with evidence of its own, in one statement. Leaves out a payment that was
+ * judged or moved to another block since, and one that is locked just now: waiting for one lock while holding others risks a deadlock.
+ * @returns the number of verdicts.
+ */
+export async function writeVerdicts(
+  sql: Sql,
+  payments: readonly { id: number; blockHash: string; evidence: Evidence }[],
+  decision: { move: 'hold'; reason: ReasonAfter<'hold'> } | { move: 'ignore'; reason: ReasonAfter<'ignore'> },
+): Promise<number> {
+  const { move: name, reason } = decision
+  return await count(sql, name, {
+    chosen: sql`
+      SELECT p.id, r.evidence FROM jsonb_to_recordset(${jsonRows(payments)}::text::jsonb) AS r(id bigint, "blockHash" text, evidence jsonb)
+      JOIN payments p ON p.id = r.id AND p.block_hash = r."blockHash" AND p.state = 'seen' FOR UPDATE OF p SKIP LOCKED`,
+    where: sql`p.id = c.id`,
+    returning: sql`c.evidence AS of_row`,
+    ofRow: sql`of_row`,
+    evidence: {},
+    ...{ reason, by: 'pass' },
+  })
+}
+
+/** The moves that bring a payment into the ledger, and back after its block was reorganised out. */
+const COMES_BACK = { observe: 'reinstate', fileResidue: 'refileResidue' } as const satisfies Partial<
+  Record<MoveName, MoveName>
+>
+
+/**
+ * Stores payments of followed blocks, in one statement. A payment that a reorganisation had taken out comes back as the operator last
+ * decided it: decisions by hand outlive the block. A payment that is in a block already stays as it is.
+ * @param rows a query with `columns`; `evidence` is for the verdict on those that are new, where the move has one.
+ * @returns the number that came or came back.
+ */
+export async function enter(
+  sql: Sql,
+  name: keyof typeof COMES_BACK,
+  { columns, rows, evidence = {} }: { columns: Fragment; rows: Fragment; evidence?: Evidence },
+): Promise<number> {
+  const rule: Move = MOVES[name]
+  const back: Move = MOVES[COMES_BACK[name]]
+  const fresh = { state: list(sql, rule.to), reason: rule.reasons ? list(sql, rule.reasons) : sql`NULL` }
+  const [row] = await sql<{ entered: number }[]>`
+    WITH entered AS (
+      INSERT INTO payments AS p (${columns}, state, reason) SELECT r.*, ${fresh.state}, ${fresh.reason} FROM (${rows}) r
+      ON CONFLICT (ref) DO UPDATE SET
+        (state, reason, tier_id, tier_version) = (
+          SELECT coalesce(v.verdict, ${fresh.state}), CASE WHEN v.verdict IS NULL THEN ${fresh.reason} ELSE v.reason END,
+            -- A release names its tier; the payment has lost it where it came back failed in between. A residue keeps what it has.
+            CASE WHEN v.verdict IS NOT NULL THEN coalesce(v.evidence ->> 'tierId', p.tier_id)
+              WHEN excluded.tx_hash IS NULL THEN p.tier_id END,
+            CASE WHEN v.verdict IS NOT NULL THEN coalesce((v.evidence ->> 'tierVersion')::int, p.tier_version)
+              WHEN excluded.tx_hash IS NULL THEN p.tier_version END
+          FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
+            -- A transfer that fails where it came back moved nothing: the judge decides it again, whatever was decided before.
+            SELECT verdict, reason, evidence FROM standing_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
+            ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})),
+        -- A hash stands for one sender and one value: where they differ, a provider had misread them.
+        wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,
+        outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END,
+        succeeded = excluded.succeeded, block_number = excluded.block_number, block_hash = excluded.block_hash,
+        tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()
+      WHERE p.state IN (${list(sql, back.from)})
+      RETURNING p.id, p.reason, p.xmax = 0 AS fresh
+    ) ${rule.verdict ? sql`, judged AS (${verdicts(sql, rule.verdict, { evidence, by: 'pass' }, sql`entered WHERE fresh`)})` : sql``}
+    SELECT count(*) AS entered FROM entered`
+  return row?.entered ?? 0
+}

@@ -1,0 +1,79 @@
+// The recheck block of a ledger restored from a backup or rebuilt. Such a ledger must not mint by itself a payment that may have been
+// refunded in the lost part. Up to the block noted here, the operator decides about payments without a node.
+import type { PaymentState } from '../../domain/transitions.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { move } from './moves.ts'
+
+const NAME = 'recheckUpTo'
+
+/** The recheck block; null when the ledger was never restored. */
+export async function readRecheck(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ block: number }[]>`
+    SELECT (value ->> 'block')::bigint AS block FROM settings WHERE name = ${NAME}`
+  return row?.block ?? null
+}
+
+/** Raises that block; it never goes down by itself. @returns false when it was there, or higher, already. */
+export async function raiseRecheck(sql: Sql, block: number, by: string): Promise<boolean> {
+  const raised = await sql`
+    INSERT INTO settings (name, value, updated_by) VALUES (${NAME}, ${jsonRows([{ block }])}::text::jsonb -> 0, ${by})
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by
+      WHERE (settings.value ->> 'block')::bigint < ${block}`
+  return raised.count > 0
+}
+
+/** An operator's decision on a payment. */
+export interface Word {
+  verdict: PaymentState
+  reason: string | null
+}
+
+/** The operator's last standing decision on a payment; null where there is none. */
+export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | null> {
+  const [word] = await sql<Word[]>`
+    SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
+    ORDER BY id DESC LIMIT 1`
+  return word ?? null
+}
+
+/** True if the operator has decided about a payment: then the decision stands, restored or not. */
+export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
+  return (await readLastWord(sql, paymentId)) !== null
+}
+
+/** True if the operator's last decision accepted a payment: then only the contract's cap can delay it. */
+export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> {
+  return (await readLastWord(sql, paymentId))?.verdict === 'accepted'
+}
+
+/**
+ * Holds unminted payments that a pass had accepted at or below the block. Those being minted stay: their transaction is stored, may be on
+ * chain, and is settled by following. @returns the number.
+ */
+export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
+  return await move(sql, 'recheck', {
+    where: sql`p.block_number <= ${upToBlock}
+      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`,
+    evidence: { rule: 'recheck', recheckUpTo: upToBlock },
+    by: 'pass',
+  })
+}
+
+/** The number of these mints for payments that the ledger has seen and not judged yet, to the wallet that paid. */
+export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owner: Address }[]): Promise<number> {
+  if (minted.length === 0) return 0
+  const [row] = await sql<{ unjudged: number }[]>`
+    SELECT count(*) AS unjudged FROM jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r(ref text, owner text)
+    JOIN payments p ON p.ref = r.ref AND p.from_address = r.owner WHERE p.state = 'seen'`
+  return row?.unjudged ?? 0
+}
+
+/** Payments at or below a block that a raise of the recheck to it would leave to the operator, and their sum. */
+export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ payments: number; wei: bigint }> {
+  const [row] = await sql<{ payments: number; wei: bigint }[]>`
+    SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p
+    WHERE p.state IN ('seen', 'accepted') AND p.block_number <= ${upToBlock}
+      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
+  return row ?? { payments: 0, wei: 0n }
+}

@@ -1,0 +1,161 @@
+// Recorded refunds: the transaction that proves each. The operator's own wallet made it; nothing here sends. Until its block is final a
+// reorganisation may take it back, and the record with it.
+import type { Evidence } from '../../domain/payment.ts'
+import type { PaymentState } from '../../domain/transitions.ts'
+import type { Address, Hash, Wei } from '../../domain/units.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { move } from './moves.ts'
+import { readLastWord, type Word } from './recheck.ts'
+
+export interface Refund {
+  /** Of the refunded payment. */
+  paymentRef: Hash
+  txHash: Hash
+  from: Address
+  to: Address
+  valueWei: Wei
+  blockNumber: number
+  blockHash: Hash
+  final: boolean
+  recordedBy: string
+}
+
+/**
+ * Records a refund. One that is already recorded for this payment is recorded again: it may be in another block by now, with a new decision
+ * of the operator. @returns false when the transaction proves another payment's refund, or the payment has another one.
+ */
+export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
+  const { paymentRef, txHash, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
+  const added = await sql`
+    INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
+    VALUES (${paymentRef}, ${txHash}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
+    ON CONFLICT DO NOTHING`
+  if (added.count > 0) return true
+  const known = await sql`SELECT FROM refunds WHERE payment_ref = ${paymentRef} AND tx_hash = ${txHash}`
+  return known.count > 0
+}
+
+/** Notes as final the refunds in followed blocks up to a final height. */
+export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {
+  await sql`
+    UPDATE refunds r SET final = true FROM blocks b
+    WHERE NOT r.final AND r.block_number <= ${upTo} AND b.number = r.block_number AND b.hash = r.block_hash`
+}
+
+/** True if a reorganisation may still take back a refund's block. */
+export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
+  return (await sql`SELECT FROM refunds WHERE NOT final LIMIT 1`).count > 0
+}
+
+/**
+ * Refunds that are not final and not in the block that the ledger followed at that height, newest first: those taken back, and those whose
+ * headers are no longer kept. A refund in a followed block needs no question to a provider.
+ */
+export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
+  return await sql<Refund[]>`
+    SELECT r.payment_ref AS "paymentRef", r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
+      r.value_wei AS "valueWei", r.block_number AS "blockNumber", r.block_hash AS "blockHash", r.final, r.recorded_by AS "recordedBy"
+    FROM refunds r LEFT JOIN blocks b ON b.number = r.block_number
+    WHERE NOT r.final AND r.block_number <= ${upTo} AND b.hash IS DISTINCT FROM r.block_hash ORDER BY r.block_number DESC LIMIT ${limit}`
+}
+
+/** Notes the present block of a refund's transaction. */
+export async function moveRefund(
+  sql: Sql,
+  txHash: Hash,
+  at: { blockNumber: number; blockHash: Hash; final: boolean },
+): Promise<void> {
+  await sql`
+    UPDATE refunds SET block_number = ${at.blockNumber}, block_hash = ${at.blockHash}, final = ${at.final}
+    WHERE tx_hash = ${txHash}`
+}
+
+/**
+ * Takes back a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may
+ * yet come back, so no pass may decide, as it would where a payment waits for room in its wallet.
+ * @returns the payment, held again unless it has its node; null where it was not refunded (any more).
+ */
+export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
+  const removed = await sql`DELETE FROM refunds WHERE tx_hash = ${refund.txHash} AND block_hash = ${refund.blockHash}`
+  if (removed.count === 0) return null
+  const [payment] = await sql<{ id: number; state: PaymentState }[]>`
+    SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
+  if (!payment) return null
+  if (payment.state === 'minted') {
+    // It has its node; otherwise it returns to its state before the refund.
+    await withdrawVerdict(sql, { paymentId: payment.id, verdict: 'refunded', by: 'refundCheck' })
+    return payment.id
+  }
+  const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
+  const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
+  // Under a name of its own: the operator's last decision was the refund, which must not stand again should the block come back.
+  const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
+  return moved === 0 ? null : payment.id
+}
+
+/**
+ * The expiry of the last signed mint with this ref, for any signing key and any outcome: a reorganisation may take it out of its block
+ * again. Unix seconds; null where none can be carried out after `since`, a block time.
+ */
+export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promise<number | null> {
+  const [row] = await sql<{ until: number | null }[]>`
+    SELECT max(valid_until) AS until FROM outbox
+    WHERE kind = 'mint' AND valid_until >= ${since} AND call -> 'orders' @> ${jsonRows([{ ref }])}::text::jsonb`
+  return row?.until ?? null
+}
+
+/**
+ * Withdraws the verdict that a payment is about to be refunded. @returns its record of the former state, and the operator's last standing
+ * decision; null where there is none.
+ */
+export async function withdrawRefunding(
+  sql: Sql,
+  paymentId: number,
+  by: string,
+): Promise<{ before: Evidence | null; word: Word | null }> {
+  const before = await withdrawVerdict(sql, { paymentId, verdict: 'held', reason: 'refunding', by })
+  return { before, word: await readLastWord(sql, paymentId) }
+}
+
+/** Withdraws a payment's verdicts of one kind. @returns the evidence; null where none of the kind stands. */
+async function withdrawVerdict(
+  sql: Sql,
+  { paymentId, verdict, reason, by }: { paymentId: number; verdict: 'held' | 'refunded'; reason?: string; by: string },
+): Promise<Evidence | null> {
+  const [withdrawn] = await sql<{ evidence: Evidence }[]>`
+    UPDATE payment_verdicts SET withdrawn_at = now(), withdrawn_by = ${by}
+    WHERE payment_id = ${paymentId} AND verdict = ${verdict} AND withdrawn_at IS NULL
+      ${reason === undefined ? sql`` : sql`AND reason = ${reason}`} RETURNING evidence`
+  return withdrawn?.evidence ?? null
+}
+
+/** Moves a payment that is not refunded after all. It must be locked. */
+export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<void> {
+  // It has no tier before it is judged.
+  const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}
+  const change = { where: sql`p.id = ${paymentId}`, to: sql`${verdict}`, reason: sql`${reason}`, ...tier }
+  if ((await move(sql, 'cancelRefund', change)) !== 1)
+    throw new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`)
+}
+
+/** True if the mint that carries a payment is in no followed block. */
+export async function isIntentPending(sql: Sql, paymentId: number): Promise<boolean> {
+  const rows = await sql`
+    SELECT FROM payments p JOIN outbox o ON o.id = p.outbox_id WHERE p.id = ${paymentId} AND o.state = 'pending'`
+  return rows.length > 0
+}
+
+/** A payment whose ether went back to the payer, or is about to. `refundTxHash` is null while no refund is recorded. */
+export interface RefundedPayment {
+  ref: Hash
+  refundTxHash: Hash | null
+  valueWei: Wei
+}
+
+/** Refunds above a height, which a reorganisation takes out. Read before it does. */
+export async function readRefundedAbove(sql: Sql, height: number): Promise<RefundedPayment[]> {
+  return await sql<RefundedPayment[]>`
+    SELECT p.ref, r.tx_hash AS "refundTxHash", p.value_wei AS "valueWei"
+    FROM payments p LEFT JOIN refunds r ON r.payment_ref = p.ref
+    WHERE p.block_number > ${height} AND (r.tx_hash IS NOT NULL OR p.state = 'held' AND p.reason = 'refunding') ORDER BY p.id`
+}

@@ -1,0 +1,28 @@
+// The back-off of payments whose facts could not be read: when each is judged again. Block times, since rules go by these.
+import type { Fragment, Sql } from '../core/sql.ts'
+
+/** Makes a payment, and the later ones of its wallet, wait until a block time. */
+export async function retryPaymentAt(sql: Sql, paymentId: number, retryTime: number): Promise<void> {
+  await sql`
+    INSERT INTO payment_retries (payment_id, retry_time) VALUES (${paymentId}, ${retryTime})
+    ON CONFLICT (payment_id) DO UPDATE SET retry_time = excluded.retry_time`
+}
+
+/** Removes the notes of payments that wait for no facts any more. */
+export async function forgetRetries(sql: Sql): Promise<void> {
+  await sql`DELETE FROM payment_retries r USING payments p WHERE p.id = r.payment_id AND p.state <> 'seen'`
+}
+
+/** The time at which each undecided payment is, or was, to be judged again. */
+export async function readRetryTimes(sql: Sql): Promise<Map<number, number>> {
+  const rows = await sql<{ id: number; time: number }[]>`
+    SELECT payment_id AS id, retry_time AS time FROM payment_retries`
+  return new Map(rows.map(({ id, time }) => [id, time]))
+}
+
+/** True for a payment `p` that backs off at a block time, or waits behind an earlier one of its wallet that does. */
+export function waitsToBeRetried(sql: Sql, now: number): Fragment {
+  return sql`EXISTS (SELECT FROM payment_retries r JOIN payments first ON first.id = r.payment_id
+    WHERE r.retry_time > ${now} AND first.state = 'seen' AND first.from_address = p.from_address
+      AND (first.block_number, first.tx_index, first.inner_index) <= (p.block_number, p.tx_index, p.inner_index))`
+}

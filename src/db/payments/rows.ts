@@ -1,0 +1,345 @@
+// Payments: arrivals at the payments wallets, their states, and every verdict on them with its evidence.
+import type { Outflow, Transfer } from '../../domain/observed.ts'
+import type { HoldReason, IgnoreReason } from '../../domain/payment.ts'
+import type { PaymentState, ReasonAfter } from '../../domain/transitions.ts'
+import type { Address, Hash, Wei } from '../../domain/units.ts'
+import { column, jsonRows, type Sql } from '../core/sql.ts'
+import { isOdd } from '../nodes/cohorts.ts'
+import { enter, move, moveAndRead } from './moves.ts'
+import { waitsToBeRetried } from './retries.ts'
+
+/** A payment that is in a block. `blockTime` is unix seconds. */
+export interface Payment {
+  id: number
+  txHash: Hash
+  ref: Hash
+  /** The payments wallet it came to. */
+  wallet: Address
+  from: Address
+  valueWei: Wei
+  succeeded: boolean
+  state: PaymentState
+  reason: HoldReason | IgnoreReason | null
+  tierId: string | null
+  tierNo: number | null
+  blockNumber: number
+  blockHash: Hash
+  blockTime: number
+  txIndex: number
+  innerIndex: number
+}
+
+function columns(sql: Sql) {
+  return sql`p.id, p.tx_hash AS "txHash", p.ref, p.wallet, p.from_address AS "from", p.value_wei AS "valueWei", p.succeeded, p.state,
+    p.reason, p.tier_id AS "tierId", t.tier_no AS "tierNo", p.block_number AS "blockNumber",
+    p.block_hash AS "blockHash", extract(epoch FROM p.block_time)::bigint AS "blockTime",
+    p.tx_index AS "txIndex", p.inner_index AS "innerIndex"`
+}
+
+/** The order in which payments are judged: block, then place in it. Never by id, since a payment may come back elsewhere. */
+export function byPlace(a: Payment, b: Payment): number {
+  return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
+}
+
+/** Stores transfers found in blocks. @returns the number of new ones. */
+export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<number> {
+  if (transfers.length === 0) return 0
+  return await enter(sql, 'observe', {
+    columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
+    rows: sql`
+      SELECT tx_hash, tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, to_timestamp(block_time)
+      FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'wallet')}::text[], ${column(transfers, 'from')}::text[],
+          ${column(transfers, 'valueWei')}::numeric[], ${column(transfers, 'succeeded')}::boolean[],
+          ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
+          ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[])
+        AS t(tx_hash, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time)
+      ORDER BY block_number, tx_index`,
+  })
+}
+
+/** Stores outflows of the payments wallets: the other side of their balances. */
+export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Promise<void> {
+  if (outflows.length === 0) return
+  const rows = outflows.map((o) => ({ ...o, valueWei: o.succeeded ? o.valueWei : 0n }))
+  await sql`
+    INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
+    SELECT "txHash", "txHash", wallet, "to", "valueWei", "feeWei", "blockNumber", "blockHash", to_timestamp("blockTime")
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("txHash" text, wallet text, "to" text, "valueWei" numeric,
+      "feeWei" numeric, "blockNumber" bigint, "blockHash" text, "blockTime" bigint)`
+}
+
+/**
+ * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets
+ * that hold fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that arrived with the price of a
+ * tier come before all others.
+ */
+export async function readPayments(
+  sql: Sql,
+  filter: {
+    states: PaymentState[]
+    reason?: HoldReason
+    walletMax?: number
+    now?: number
+    pricedFirst?: boolean
+    upToBlock: number
+    limit: number
+  },
+): Promise<Payment[]> {
+  return await sql<Payment[]>`
+    SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
+    WHERE p.state = ANY(${filter.states}) AND p.block_number <= ${filter.upToBlock}
+      ${filter.reason ? sql`AND p.reason = ${filter.reason}` : sql``}
+      ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
+      ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
+      AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
+    ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}
+      p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`
+}
+
+/** Payments by id, locked until the transaction ends, in judging order. */
+export async function lockPayments(sql: Sql, ids: readonly number[]): Promise<Payment[]> {
+  return await sql<Payment[]>`
+    SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
+    WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p`
+}
+
+/** A payment by its transaction, in any state; null when the ledger has none. */
+export async function findPayment(
+  sql: Sql,
+  txHash: Hash,
+): Promise<{ id: number; state: PaymentState; blockNumber: number | null } | null> {
+  const [row] = await sql<{ id: number; state: PaymentState; blockNumber: number | null }[]>`
+    SELECT id, state, block_number AS "blockNumber" FROM payments WHERE tx_hash = ${txHash} AND inner_index = 0`
+  return row ?? null
+}
+
+/** Payments that still wait for this service: seen, accepted or minting. */
+export async function countOpenPayments(sql: Sql): Promise<number> {
+  const [row] = await sql<{ open: number }[]>`
+    SELECT count(*) AS open FROM payments WHERE state IN ('seen', 'accepted', 'minting')`
+  return row?.open ?? 0
+}
+
+/** The nodes that a wallet holds and has paid for, of one tier and of all, to be compared with the allowance and the cap. */
+export interface WalletUse {
+  walletNodes: number
+  walletInFlight: number
+  tierNodes: number
+  tierInFlight: number
+}
+
+/**
+ * Counts a wallet's nodes and payments in flight. Nodes count by the cohort's tier, whatever their origin. A payment about to be refunded
+ * is in flight where a mint was signed for it, since that may yet be carried out.
+ */
+export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
+  const [row] = await sql<WalletUse[]>`
+    SELECT
+      (SELECT count(*) FROM nodes WHERE owner = ${wallet}) AS "walletNodes",
+      (SELECT count(*) FROM payments WHERE from_address = ${wallet} AND ${inFlight(sql)}) AS "walletInFlight",
+      (SELECT count(*) FROM nodes n JOIN cohorts c USING (cohort) WHERE n.owner = ${wallet} AND c.tier_no = ${tierNo}) AS "tierNodes",
+      (SELECT count(*) FROM payments p JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
+        WHERE p.from_address = ${wallet} AND ${inFlight(sql)} AND t.tier_no = ${tierNo}) AS "tierInFlight"`
+  return row ?? { walletNodes: 0, walletInFlight: 0, tierNodes: 0, tierInFlight: 0 }
+}
+
+function inFlight(sql: Sql) {
+  return sql`(state IN ('accepted', 'minting') OR state = 'held' AND reason = 'refunding' AND outbox_id IS NOT NULL)`
+}
+
+/** Serialises judgements about one wallet across instances, until the transaction ends. */
+export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
+}
+
+/** Marks accepted payments as carried by an intent to mint. */
+export async function markMinting(sql: Sql, paymentIds: readonly number[], outboxId: number): Promise<void> {
+  await move(sql, 'startMinting', { where: sql`p.id = ANY(${[...paymentIds]})`, set: sql`outbox_id = ${outboxId}` })
+}
+
+/** A node on chain for a payment, minted to the wallet that paid. */
+interface NodeOfPayment {
+  paymentId: number
+  ref: Hash
+  nodeId: number
+  tierNo: number
+  valueWei: Wei
+  state: PaymentState
+  /** Compares its tier with the payment's: `unknown` where neither a verdict nor the price says. */
+  tier: 'own' | 'other' | 'unknown'
+}
+
+/** The outcome of assigning nodes to payments. */
+export interface Adopted {
+  /** Payments that were minted though they were held, refunded, dismissed or ignored. */
+  surprises: MintSurprise[]
+  /** Nodes of which it is unknown whether their tier was paid for; each is reported once. */
+  toConfirm: NodeOfPayment[]
+  /** Nodes of another tier than the paid one: they are not the payments'. */
+  others: NodeOfPayment[]
+}
+
+/** A payment that was minted and should not have been: `before` is its former state. */
+export interface MintSurprise {
+  ref: Hash
+  before: PaymentState
+  heldFor: HoldReason | IgnoreReason | null
+}
+
+/**
+ * Assigns the nodes of these refs to payments in followed blocks, where a node was minted to the wallet that paid and in the tier that was
+ * paid for. All others stay nodes without a payment.
+ */
+export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopted> {
+  const found = refs.length === 0 ? [] : await readNodesOfPayments(sql, refs)
+  const adopted = found.filter(({ tier }) => tier !== 'other')
+  const toConfirm = await neverTold(
+    sql,
+    found.filter(({ tier }) => tier === 'unknown'),
+  )
+  return {
+    surprises: await markMinted(sql, adopted),
+    toConfirm,
+    others: found.filter(({ tier }) => tier === 'other'),
+  }
+}
+
+/**
+ * The tier is that of the verdict, which was given before the mint was followed; without one, the tier with that price, now or before. A
+ * transfer whose value was judged to buy nothing buys no node, unless the ledger was lost since, and with it a release by hand.
+ */
+async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
+  return await sql<NodeOfPayment[]>`
+    SELECT p.id AS "paymentId", p.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.value_wei AS "valueWei", p.state,
+      CASE
+        WHEN NOT p.succeeded OR ${isOdd(sql)} THEN 'other'
+        WHEN p.tier_id IS NOT NULL THEN CASE WHEN paid.tier_no = c.tier_no THEN 'own' ELSE 'other' END
+        WHEN p.inner_index > 0 THEN 'unknown'
+        WHEN priced.own THEN 'own'
+        WHEN priced.in_force THEN 'other'
+        WHEN p.state = 'seen' OR p.block_number <= (SELECT (value ->> 'block')::bigint FROM settings WHERE name = 'recheckUpTo') THEN 'unknown'
+        ELSE 'other' END AS tier
+    FROM nodes n
+    JOIN payments p ON p.ref = n.ref AND p.state NOT IN ('orphaned', 'minted')
+      AND p.from_address = coalesce((SELECT t.to_address FROM node_transfers t WHERE t.node_id = n.node_id
+        ORDER BY t.block_number, t.log_index LIMIT 1), n.owner)
+    JOIN cohorts c ON c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
+    LEFT JOIN tiers paid ON paid.tier_id = p.tier_id AND paid.version = p.tier_version
+    -- A superseded price may still have been good.
+    CROSS JOIN LATERAL (SELECT bool_or(v.tier_no = c.tier_no) AS own, bool_or(NOT EXISTS (SELECT FROM tiers later
+        WHERE later.tier_id = v.tier_id AND later.version > v.version AND later.from_block <= p.block_number)) AS in_force
+      FROM tiers v WHERE v.price_wei = p.value_wei AND v.from_block <= p.block_number) priced
+    WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
+}
+
+/** The payments that are missing in the audit log. */
+async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<NodeOfPayment[]> {
+  if (nodes.length === 0) return []
+  const refs = nodes.map(({ ref }) => ref)
+  const told = await sql<{ subject: string }[]>`
+    SELECT DISTINCT subject FROM audit WHERE subject = ANY(${refs}) AND action = 'nodeToConfirm'`
+  return nodes.filter(({ ref }) => !told.some(({ subject }) => subject === ref))
+}
+
+/**
+ * Marks payments as minted. The tier is the verdict's. Where the payment had none yet (the mint came first, as in a rebuild), it is the
+ * version of the node's tier that was in force.
+ */
+async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
+  if (minted.length === 0) return []
+  const rows = sql`jsonb_to_recordset(${jsonRows(minted)}::text::jsonb) AS r("paymentId" bigint, "nodeId" bigint, "tierNo" int)`
+  await sql`UPDATE nodes n SET payment_id = r."paymentId" FROM ${rows} WHERE n.node_id = r."nodeId"`
+  const chosen = sql`
+    SELECT p.id, r."nodeId", p.state AS before, p.reason AS held_for, t.tier_id, t.version
+    FROM ${rows} JOIN payments p ON p.id = r."paymentId"
+    LEFT JOIN LATERAL (
+      SELECT tier_id, version FROM tiers WHERE tier_no = r."tierNo"
+      ORDER BY (from_block <= p.block_number) DESC, CASE WHEN from_block <= p.block_number THEN version ELSE -version END DESC
+      LIMIT 1) t ON true`
+  const set = sql`node_id = c."nodeId", tier_id = coalesce(p.tier_id, c.tier_id),
+    tier_version = CASE WHEN p.tier_id IS NULL THEN c.version ELSE p.tier_version END`
+  const moved = await moveAndRead(
+    sql,
+    'recordMint',
+    { chosen, where: sql`p.id = c.id`, set, returning: sql`c.before, c.held_for` },
+    sql<MintSurprise[]>`ref, before, held_for AS "heldFor"`,
+  )
+  return moved.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before))
+}
+
+/** Frees the payments of an intent that was mined without minting them: a later one mints them. */
+export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): Promise<void> {
+  if (outboxIds.length === 0) return
+  await move(sql, 'lapseMint', { where: sql`p.outbox_id = ANY(${[...outboxIds]})` })
+}
+
+/**
+ * Frees the payments that wait for an intent of another account than the present minter: its key was replaced, and its transactions are no
+ * longer sent. @returns their refs.
+ */
+export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
+  const chosen = sql`SELECT o.id FROM outbox o WHERE o.state = 'pending' AND o.sender <> ${minter}`
+  const change = { chosen, where: sql`p.outbox_id = c.id` }
+  const rows = await moveAndRead(sql, 'takeOverMint', change, sql<{ ref: Hash }[]>`ref`)
+  return rows.map((row) => row.ref)
+}
+
+/** Holds payments whose ref is another node's. @returns their refs, without those already held for it. */
+export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
+  if (refs.length === 0) return []
+  const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
+    AND EXISTS (SELECT FROM nodes n WHERE n.ref = p.ref AND n.payment_id IS NULL)`
+  const evidence = { rule: 'mintedElsewhere', by: 'contract' }
+  const rows = await moveAndRead(sql, 'loseRef', { where: taken, evidence, by: 'pass' }, sql<{ ref: Hash }[]>`ref`)
+  return rows.map(({ ref }) => ref)
+}
+
+/** Holds payments whose order the contract skipped: because the wallet was full, or for a reason that no later order would mend. */
+export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: ReasonAfter<'skipMint'>): Promise<void> {
+  if (refs.length === 0) return
+  const evidence = { rule: reason, by: 'contract' }
+  await move(sql, 'skipMint', { where: sql`p.ref = ANY(${[...refs]})`, reason, evidence, by: 'pass' })
+}
+
+/**
+ * Takes payments back to a height: those above it are orphaned. Those below whose node was minted above return to the state of their last
+ * verdict, on their way if it accepted them. A mint is no verdict: its sender may have lacked the right to mint. Runs before the nodes go
+ * and before the outbox is taken back. @returns the number of orphaned ones.
+ */
+export async function rewindPayments(sql: Sql, height: number): Promise<number> {
+  const chosen = sql`
+    SELECT was.id, last.reason,
+      CASE
+        WHEN last.verdict IS NULL THEN 'seen'
+        WHEN last.verdict = 'accepted' AND EXISTS (SELECT FROM outbox o
+          WHERE o.id = was.outbox_id AND (o.state = 'pending' OR o.block_number > ${height})) THEN 'minting'
+        ELSE last.verdict END AS state,
+      -- A mint names a tier for a payment that had none; with the mint that goes.
+      CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN last.evidence ->> 'tierId'
+        ELSE was.tier_id END AS tier_id,
+      CASE WHEN last.verdict IS NULL THEN NULL WHEN last.evidence ? 'tierId' THEN (last.evidence ->> 'tierVersion')::int
+        ELSE was.tier_version END AS tier_version
+    FROM nodes n JOIN payments was ON was.id = n.payment_id
+      LEFT JOIN LATERAL (SELECT verdict, reason, evidence FROM standing_verdicts
+        WHERE payment_id = was.id ORDER BY id DESC LIMIT 1) last ON true
+    WHERE n.block_number > ${height}`
+  await move(sql, 'undoMint', {
+    chosen,
+    where: sql`p.id = c.id`,
+    to: sql`c.state`,
+    reason: sql`c.reason`,
+    set: sql`node_id = NULL, tier_id = c.tier_id, tier_version = c.tier_version`,
+  })
+  const orphaned = await move(sql, 'orphan', {
+    where: sql`p.block_number > ${height}`,
+    set: sql`node_id = NULL, block_number = NULL, block_hash = NULL, tx_index = NULL`,
+  })
+  await sql`DELETE FROM wallet_outflows WHERE block_number > ${height}`
+  return orphaned
+}
+
+/** The refs that are payments. */
+export async function readPaymentRefs(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
+  const rows = await sql<{ ref: Hash }[]>`SELECT ref FROM payments WHERE ref = ANY(${[...refs]})`
+  return rows.map(({ ref }) => ref)
+}

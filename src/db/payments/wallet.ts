@@ -1,0 +1,144 @@
+// The books of the payments wallets: each one's balance by the ledger, which triggers maintain so that reading it costs the same in a large
+// ledger, and the residues that the balance check found.
+import type { Evidence } from '../../domain/payment.ts'
+import type { Address, Hash, Wei } from '../../domain/units.ts'
+import type { Fragment, Sql } from '../core/sql.ts'
+import { applyAttribution } from './attributions.ts'
+import { enter } from './moves.ts'
+
+/** A wallet's expected balance at a followed block, read together with that block. */
+export interface Books {
+  cursor: { number: number; hash: Hash }
+  wallet: Address
+  /** The first block that is read for it, and the last one; null while it is open. */
+  watchedFrom: number
+  closedBlock: number | null
+  inWei: Wei
+  outWei: Wei
+  /** The first block of the books; null before a first balance could be read, and when a reorganisation took that block out. */
+  base: { block: number; wei: bigint } | null
+  /** The last block at which the books agreed with the chain. */
+  auditedBlock: number | null
+}
+
+/**
+ * Reads the books of all wallets that are open at the followed block, or were not audited up to their closing, in the order of entry. None
+ * before the first block was stored.
+ */
+export async function readAllBooks(sql: Sql): Promise<Books[]> {
+  return readSome(
+    sql,
+    sql`w.watched_from <= c.block_number AND (w.closed_block IS NULL OR coalesce(b.audited_block < w.closed_block, true))`,
+  )
+}
+
+/** Reads the books of one wallet; null before the first block was stored. */
+export async function readBooks(sql: Sql, wallet: Address): Promise<Books | null> {
+  const [books] = await readSome(sql, sql`b.wallet = ${wallet}`)
+  return books ?? null
+}
+
+async function readSome(sql: Sql, where: Fragment): Promise<Books[]> {
+  const rows = await sql<
+    {
+      number: number
+      hash: Hash
+      wallet: Address
+      watchedFrom: number
+      closedBlock: number | null
+      inWei: Wei
+      outWei: Wei
+      baseBlock: number | null
+      baseWei: bigint | null
+      auditedBlock: number | null
+    }[]
+  >`
+    SELECT c.block_number AS number, c.block_hash AS hash, b.wallet, w.watched_from AS "watchedFrom",
+      w.closed_block AS "closedBlock", b.in_wei AS "inWei", b.out_wei AS "outWei", b.base_block AS "baseBlock", b.base_wei AS "baseWei", b.audited_block AS "auditedBlock"
+    FROM wallet_books b JOIN payment_wallets w USING (wallet), cursors c WHERE c.name = 'follow' AND ${where} ORDER BY w.id`
+  return rows.map(({ number, hash, baseBlock, baseWei, ...row }) => ({
+    ...row,
+    cursor: { number, hash },
+    base: baseBlock === null || baseWei === null ? null : { block: baseBlock, wei: baseWei },
+  }))
+}
+
+/** Begins a wallet's books at a block. `baseWei` is its balance there less the ledger's sum by then; it may be negative. */
+export async function writeBase(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
+  await sql`
+    UPDATE wallet_books SET base_block = ${block}, base_wei = ${baseWei.toString()}, audited_block = ${block}
+    WHERE wallet = ${wallet}`
+}
+
+/** Notes the last block at which a wallet's books agree with the chain. */
+export async function writeAudited(sql: Sql, wallet: Address, block: number): Promise<void> {
+  await sql`UPDATE wallet_books SET audited_block = ${block} WHERE wallet = ${wallet} AND audited_block <> ${block}`
+}
+
+/** Inflows less outflows, fees included, of a wallet in the blocks after `block` up to `upTo`: the cost grows with their rows. */
+export async function netFlow(
+  sql: Sql,
+  wallet: Address,
+  { block, upTo }: { block: number; upTo: number },
+): Promise<bigint> {
+  const blocks = sql`block_number > ${block} AND block_number <= ${upTo}`
+  const [row] = await sql<{ wei: bigint }[]>`SELECT ${flow(sql, wallet, blocks)} AS wei`
+  return row?.wei ?? 0n
+}
+
+/** The SQL of that sum. `blocks` is a condition on the column block_number. */
+export const flow = (sql: Sql, wallet: Address, blocks: Fragment) => sql`(
+  (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE ${blocks} AND succeeded AND wallet = ${wallet})
+  + (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
+    WHERE ${blocks} AND w.wallet = ${wallet})
+  - (SELECT coalesce(sum(value_wei + fee_wei), 0) FROM wallet_outflows WHERE ${blocks} AND wallet = ${wallet}))`
+
+/** A residue: value that moved in a block without a transaction of its own. */
+export interface Residue {
+  ref: Hash
+  wallet: Address
+  valueWei: bigint
+  blockNumber: number
+  blockHash: Hash
+  blockTime: number
+  evidence: Evidence
+}
+
+/**
+ * Files value that arrived, as a payment without sender, held for the operator. One that was released, reorganised out and filed again
+ * continues once it has its sender (attributions.ts), and not before. @returns false when it was filed already.
+ */
+export async function insertUnattributed(sql: Sql, residue: Residue): Promise<boolean> {
+  const { ref, wallet, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
+  const filed = await enter(sql, 'fileResidue', {
+    columns: sql`ref, wallet, value_wei, succeeded, block_number, block_hash, block_time`,
+    rows: sql`SELECT ${ref}, ${wallet}, ${valueWei.toString()}::numeric, true, ${blockNumber}::bigint, ${blockHash}, to_timestamp(${blockTime})`,
+    evidence,
+  })
+  if (filed > 0) await applyAttribution(sql, ref)
+  return filed > 0
+}
+
+/** Files value that left, as an outflow without transaction. @returns false when it was filed already. */
+export async function insertUnattributedOutflow(sql: Sql, residue: Residue): Promise<boolean> {
+  const { ref, wallet, valueWei, blockNumber, blockHash, blockTime } = residue
+  const added = await sql`
+    INSERT INTO wallet_outflows (ref, wallet, value_wei, fee_wei, block_number, block_hash, block_time)
+    VALUES (${ref}, ${wallet}, ${valueWei.toString()}, 0, ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
+    ON CONFLICT (ref) DO NOTHING`
+  return added.count > 0
+}
+
+/** Makes the books begin as those of a new ledger do. Their rows must be gone already. */
+export async function forgetBooks(sql: Sql): Promise<void> {
+  await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL`
+}
+
+/** Takes the books back to a height. The sums follow their rows; books that began above it begin again. */
+export async function rewindBooks(sql: Sql, height: number): Promise<void> {
+  await sql`
+    UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`
+  await sql`
+    UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL
+    WHERE base_block > ${height}`
+}

@@ -1,0 +1,70 @@
+// The doctor's readings of the ledger: the last runs, waiting work, recent failures. Only reads, a few rows each.
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+import { isOdd } from '../nodes/cohorts.ts'
+
+/** The last run of each pass, by the database's clock. */
+export async function readRuns(sql: Sql): Promise<{ name: string; secondsAgo: number; error: string | null }[]> {
+  return await sql<{ name: string; secondsAgo: number; error: string | null }[]>`
+    SELECT name, extract(epoch FROM clock_timestamp() - started_at)::float8 AS "secondsAgo", error FROM passes ORDER BY name`
+}
+
+/** The number of held payments by reason, most first. */
+export async function readHeldReasons(sql: Sql): Promise<{ reason: string; payments: number }[]> {
+  return await sql<{ reason: string; payments: number }[]>`
+    SELECT reason, count(*) AS payments FROM payments WHERE state = 'held' GROUP BY reason ORDER BY count(*) DESC, reason`
+}
+
+export interface RecentTrouble {
+  /** Our transactions of the last day. */
+  reverted: number
+  pending: number
+  /** Null where none is pending. */
+  oldestPendingSec: number | null
+  /** Cooldowns of senders in the last quarter of an hour. */
+  rests: number
+}
+
+/** Recent failures of our transactions. Pending ones of a key that is not among `senders` any more are left out; null: of all keys. */
+export async function readRecentTrouble(sql: Sql, senders: readonly Address[] | null): Promise<RecentTrouble> {
+  const ours = senders ? sql`AND sender = ANY(${[...senders]})` : sql``
+  const [row] = await sql<RecentTrouble[]>`
+    SELECT
+      (SELECT count(*) FROM outbox WHERE state = 'reverted' AND created_at > now() - interval '1 day') AS reverted,
+      (SELECT count(*) FROM outbox WHERE state = 'pending' ${ours}) AS pending,
+      (SELECT extract(epoch FROM clock_timestamp() - min(created_at))::float8 FROM outbox WHERE state = 'pending' ${ours}) AS "oldestPendingSec",
+      (SELECT count(*) FROM audit WHERE action = 'senderRests' AND at > now() - interval '15 minutes') AS rests`
+  if (!row) throw new Error('a statement of scalars answered no row')
+  return row
+}
+
+/** The maximum number of things of one kind that are named. */
+const NAMED_MAX = 20
+
+/** The traces of a stolen key, newest first: transactions of a week, and refs taken while their payments are undecided. */
+export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
+  const foreign = await sql<{ subject: string }[]>`
+    SELECT coalesce(subject, 'reported as restored') AS subject FROM audit
+    WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '7 days'
+    ORDER BY at DESC LIMIT ${NAMED_MAX}`
+  const refs = await sql<{ ref: string }[]>`
+    SELECT ref FROM payments WHERE state = 'held' AND reason = 'mintedElsewhere' ORDER BY block_number DESC LIMIT ${NAMED_MAX}`
+  return { foreign: foreign.map(({ subject }) => subject), refs: refs.map(({ ref }) => ref) }
+}
+
+/** A cohort that the ledger's terms do not explain. */
+export interface UnusualCohort {
+  cohort: number
+  intervalSec: number
+  /** The contract's owner does not explain it either: it takes no mints, and is not credited. */
+  odd: boolean
+}
+
+/** Cohorts that the ledger's terms do not explain: another party opened them, or the owner set their interval. */
+export async function readUnusualCohorts(sql: Sql): Promise<UnusualCohort[]> {
+  return await sql<UnusualCohort[]>`
+    SELECT cohort, interval_sec AS "intervalSec", ${isOdd(sql)} AS odd FROM cohorts c
+    WHERE cohort > 0 AND EXISTS (SELECT FROM credit_terms)
+      AND (${isOdd(sql)} OR NOT EXISTS (SELECT FROM credit_terms t WHERE t.interval_sec = c.interval_sec))
+    ORDER BY cohort LIMIT ${NAMED_MAX}`
+}

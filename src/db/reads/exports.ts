@@ -1,0 +1,257 @@
+// The exports: one statement each, with its columns as text in the order of the file. A database cursor reads it, so that a million rows
+// need no more memory here than a thousand. Rows come in the order of their own key, from an index.
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** Rows of one fetch: some 200 KB. */
+const FETCH = 1_000
+
+/** Blocks after `after` up to `upTo`; null: the whole ledger. */
+export interface Blocks {
+  after: number
+  upTo: number
+}
+
+/** A column that is summed, over all rows or over those that `only` selects. */
+export interface Total {
+  name: string
+  column: string
+  only?: { column: string; is: string }
+}
+
+export interface ExportForm {
+  columns: readonly string[]
+  totals: readonly Total[]
+  select(sql: Sql, blocks: Blocks | null): ReturnType<Sql>
+}
+
+const between = (sql: Sql, column: string, blocks: Blocks | null) =>
+  blocks ? sql`${sql(column)} > ${blocks.after} AND ${sql(column)} <= ${blocks.upTo}` : sql`true`
+
+/** Every payment that is in a block, in any state. `soldWei` is the value of the minted ones. */
+const payments: ExportForm = {
+  columns: [
+    'id',
+    'txHash',
+    'ref',
+    'from',
+    'valueWei',
+    'state',
+    'reason',
+    'tierId',
+    'tierVersion',
+    'nodeId',
+    'mintTxHash',
+    'refundTxHash',
+    'blockNumber',
+    'paidAt',
+    'updatedAt',
+  ],
+  totals: [
+    { name: 'valueWei', column: 'valueWei' },
+    { name: 'soldWei', column: 'valueWei', only: { column: 'state', is: 'minted' } },
+  ],
+  select: (sql, blocks) => sql`
+    SELECT p.id::text, p.tx_hash, p.ref, p.from_address, p.value_wei::text, p.state, p.reason, p.tier_id, p.tier_version::text,
+      p.node_id::text, n.mint_tx_hash, f.tx_hash, p.block_number::text, iso(p.block_time), iso(p.updated_at)
+    FROM payments p LEFT JOIN nodes n ON n.node_id = p.node_id LEFT JOIN refunds f ON f.payment_ref = p.ref
+    WHERE p.block_number IS NOT NULL AND ${between(sql, 'p.block_number', blocks)} ORDER BY p.id`,
+}
+
+/** Every node, with its present totals. An expelled one is in cohort 0. */
+const nodes: ExportForm = {
+  columns: [
+    'nodeId',
+    'owner',
+    'tierId',
+    'tierNo',
+    'cohort',
+    'priceWei',
+    'paymentTxHash',
+    'creditedWei',
+    'withdrawnWei',
+    'balanceWei',
+    'mintTxHash',
+    'blockNumber',
+    'mintedAt',
+    'nextCreditAt',
+  ],
+  totals: ['creditedWei', 'withdrawnWei', 'balanceWei'].map((name) => ({ name, column: name })),
+  select: (sql, blocks) => sql`
+    SELECT n.node_id::text, n.owner, p.tier_id, c.tier_no::text, coalesce(n.cohort, 0)::text, p.value_wei::text, p.tx_hash,
+      coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text, n.withdrawn_wei::text,
+      coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text, n.mint_tx_hash, n.block_number::text,
+      iso(n.minted_at), iso(to_timestamp(c.next_due))
+    FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN payments p ON p.id = n.payment_id
+    WHERE ${between(sql, 'n.block_number', blocks)} ORDER BY n.node_id`,
+}
+
+/** Every credit of every node: a turn of its cohort after its mint. The owner is the present one. */
+const credits: ExportForm = {
+  columns: [
+    'distributionId',
+    'cohort',
+    'nodeId',
+    'owner',
+    'tierId',
+    'dueAt',
+    'amountWei',
+    'txHash',
+    'blockNumber',
+    'createdAt',
+  ],
+  totals: [{ name: 'amountWei', column: 'amountWei' }],
+  select: (sql, blocks) => sql`
+    SELECT r.round::text, t.cohort::text, n.node_id::text, n.owner, t.tier_id, iso(to_timestamp(t.due)), t.amount_wei::text,
+      r.tx_hash, r.block_number::text, iso(r.created_at)
+    FROM rounds r JOIN turns t USING (round) JOIN nodes n ON n.cohort = t.cohort AND n.turns_at_mint < t.turn_no
+    WHERE ${between(sql, 'r.block_number', blocks)} ORDER BY r.round, t.cohort, n.node_id`,
+}
+
+/** Every withdrawal, failed ones included; the total is the value that moved. */
+const withdrawals: ExportForm = {
+  columns: [
+    'id',
+    'nodeId',
+    'status',
+    'amountWei',
+    'withdrawnTotalWei',
+    'toAddress',
+    'txHash',
+    'blockNumber',
+    'createdAt',
+  ],
+  totals: [{ name: 'amountWei', column: 'amountWei', only: { column: 'status', is: 'sent' } }],
+  select: (sql, blocks) => sql`
+    SELECT w.id::text, w.node_id::text, w.status, w.amount_wei::text, w.withdrawn_total_wei::text, w.to_address, w.tx_hash,
+      w.block_number::text, iso(w.created_at)
+    FROM withdrawals w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.id`,
+}
+
+/** Refunds by the operator that the chain proved. */
+const refunds: ExportForm = {
+  columns: [
+    'paymentRef',
+    'paymentTxHash',
+    'refundTxHash',
+    'from',
+    'to',
+    'valueWei',
+    'blockNumber',
+    'recordedAt',
+    'recordedBy',
+  ],
+  totals: [{ name: 'valueWei', column: 'valueWei' }],
+  select: (sql, blocks) => sql`
+    SELECT f.payment_ref, p.tx_hash, f.tx_hash, f.from_address, f.to_address, f.value_wei::text, f.block_number::text,
+      iso(f.recorded_at), f.recorded_by
+    FROM refunds f LEFT JOIN payments p ON p.ref = f.payment_ref
+    WHERE ${between(sql, 'f.block_number', blocks)} ORDER BY f.block_number, f.payment_ref`,
+}
+
+/** Transactions of the minter and the distributor: purpose and cost. */
+const transactions: ExportForm = {
+  columns: [
+    'id',
+    'sender',
+    'nonce',
+    'kind',
+    'state',
+    'txHash',
+    'to',
+    'valueWei',
+    'gasUsed',
+    'feeWei',
+    'attempts',
+    'blockNumber',
+    'createdAt',
+  ],
+  totals: [
+    { name: 'feeWei', column: 'feeWei' },
+    { name: 'valueWei', column: 'valueWei' },
+  ],
+  select: (sql, blocks) => sql`
+    SELECT o.id::text, o.sender, o.nonce::text, o.kind, o.state, o.tx_hash, o.to_address, o.value_wei::text, o.gas_used::text,
+      o.fee_wei::text, (SELECT count(*) FROM outbox_attempts a WHERE a.outbox_id = o.id)::text, o.block_number::text,
+      iso(o.created_at)
+    FROM outbox o WHERE ${between(sql, 'o.block_number', blocks)} ORDER BY o.id`,
+}
+
+/** Outflows of the payments wallet. */
+const outflows: ExportForm = {
+  columns: ['ref', 'txHash', 'to', 'valueWei', 'feeWei', 'blockNumber', 'blockTime'],
+  totals: [
+    { name: 'valueWei', column: 'valueWei' },
+    { name: 'feeWei', column: 'feeWei' },
+  ],
+  select: (sql, blocks) => sql`
+    SELECT w.ref, w.tx_hash, w.to_address, w.value_wei::text, w.fee_wei::text, w.block_number::text, iso(w.block_time)
+    FROM wallet_outflows w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.block_number, w.ref`,
+}
+
+export const EXPORT_FORMS = { payments, nodes, credits, withdrawals, refunds, transactions, outflows } as const
+export type ExportKind = keyof typeof EXPORT_FORMS
+export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
+
+/**
+ * Credits and withdrawals of a wallet. A credit belongs to the node's owner after the round's block, a withdrawal to its owner at that
+ * time. With the price of that hour, where it is known. Ether is multiplied, not divided: a quotient is rounded after 16 digits.
+ */
+export const ownerForm = (owner: Address): ExportForm => ({
+  columns: [
+    'kind',
+    'at',
+    'nodeId',
+    'amountWei',
+    'amountEther',
+    'usdPerEther',
+    'amountUsd',
+    'distributionId',
+    'toAddress',
+    'txHash',
+    'blockNumber',
+  ],
+  totals: [
+    { name: 'creditedWei', column: 'amountWei', only: { column: 'kind', is: 'credit' } },
+    { name: 'withdrawnWei', column: 'amountWei', only: { column: 'kind', is: 'withdrawal' } },
+  ],
+  select: (sql, blocks) => sql`
+    WITH held AS (
+      SELECT t.node_id, t.block_number AS from_block, t.log_index AS from_log, gone.block_number AS to_block, gone.log_index AS to_log
+      FROM node_transfers t LEFT JOIN LATERAL (
+        SELECT block_number, log_index FROM node_transfers g
+        WHERE g.node_id = t.node_id AND (g.block_number, g.log_index) > (t.block_number, t.log_index)
+        ORDER BY g.block_number, g.log_index LIMIT 1) gone ON true
+      WHERE t.to_address = ${owner}
+    ), moved AS (
+      SELECT 'credit' AS kind, r.created_at AS at, held.node_id, t.amount_wei, r.round, NULL AS to_address, r.tx_hash, r.block_number,
+        0 AS log_index
+      FROM held JOIN nodes n USING (node_id) JOIN turns t ON t.cohort = n.cohort AND t.turn_no > n.turns_at_mint
+      JOIN rounds r ON r.round = t.round
+      WHERE r.block_number >= held.from_block AND (held.to_block IS NULL OR r.block_number < held.to_block)
+      UNION ALL
+      SELECT 'withdrawal', w.created_at, w.node_id, w.amount_wei, NULL, w.to_address, w.tx_hash, w.block_number, w.log_index
+      FROM held JOIN withdrawals w USING (node_id)
+      WHERE w.status = 'sent' AND (w.block_number, w.log_index) > (held.from_block, held.from_log)
+        AND (held.to_block IS NULL OR (w.block_number, w.log_index) < (held.to_block, held.to_log))
+    )
+    SELECT m.kind, iso(m.at), m.node_id::text, m.amount_wei::text, trim_scale(m.amount_wei::numeric * 1e-18)::text, h.usd::text,
+      round(m.amount_wei::numeric * 1e-18 * h.usd::numeric, 2)::text, m.round::text, m.to_address, m.tx_hash, m.block_number::text
+    FROM moved m LEFT JOIN price_history h ON h.hour = date_trunc('hour', m.at, 'UTC')
+    WHERE ${between(sql, 'm.block_number', blocks)} ORDER BY m.block_number, m.kind, m.node_id, m.log_index`,
+})
+
+/** Fetches an export's rows in batches. `name` is the cursor's: one per form, since the driver remembers the shape of its rows. */
+export async function openRows(
+  sql: Sql,
+  name: string,
+  form: ExportForm,
+  blocks: Blocks | null,
+): Promise<() => Promise<readonly (string | null)[][]>> {
+  const cursor = sql(`export_${name}`)
+  // An export may take long; the limit is lifted only here.
+  await sql`SET LOCAL statement_timeout = 0`
+  await sql`DECLARE ${cursor} NO SCROLL CURSOR FOR ${form.select(sql, blocks)}`
+  return async () =>
+    (await sql`FETCH FORWARD ${sql.unsafe(String(FETCH))} FROM ${cursor}`.values()) as (string | null)[][]
+}

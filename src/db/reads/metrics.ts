@@ -1,0 +1,115 @@
+// The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so that a scrape costs the same whatever
+// the size of the ledger. Nothing here writes. Times are unix seconds by the database's clock.
+import type { Sql } from '../core/sql.ts'
+
+/** The maximum that is counted row by row: a flood of dust must not slow scrapes down. */
+const COUNT_MAX = 10_000
+
+export interface LedgerFigures {
+  now: number
+  followedBlock: number | null
+  followedTime: number | null
+  nodes: number
+  owners: number
+  rounds: number
+  distributedWei: bigint
+  withdrawnWei: bigint
+  salesWei: bigint
+  /** Payments that wait for the service, and held ones by reason; null where there are none. At most 10,000 are counted of each. */
+  open: Record<string, number> | null
+  held: Record<string, number> | null
+  oldestHeldTime: number | null
+  /** Transfers that are no sale, to all payments wallets: dust, and those of nothing. */
+  junk: { dust: number; zero: number }
+  dueNodes: number
+  scheduledNodes: number
+  /** By sender's address: signed transactions that are in no followed block. */
+  outbox: { sender: string; pending: number; attempts: number; since: number }[]
+  /** `outcome` of the reconciler's last comparison; null before the first. */
+  drift: number | null
+  halted: string | null
+  paused: boolean
+  /** The last finding of the funds watch, by role. */
+  funds: Record<string, { low: boolean; neededWei: string }> | null
+  /** The last finding of the budget watch; null before its first run. */
+  budget: {
+    nodes: number
+    cohorts: number
+    nodesPerWeek: number
+    cohortsPerTier: number
+    floorWei: string
+    ceilingWei: string
+    low: string[]
+    spent: string | null
+  } | null
+  /** Nodes in a cohort, without payment and grant. */
+  unpaidNodes: number
+  /** Foreign uses of our keys, followed within a day. */
+  foreignTransactions: number
+  /** Payments whose ref another wallet's node has taken, found within a day. */
+  refsTaken: number
+  /** Refunds that contradict the chain, found within a day. */
+  refundAlarms: number
+  /** When the oldest refund in progress was prepared; null where there is none. */
+  oldestRefundTime: number | null
+  /** Roles whose signer did not sign at the last request; null: none. */
+  notSigning: string[] | null
+  passes: { name: string; startedAt: number; succeededAt: number | null }[]
+  /** Connections of all instances by state, from PostgreSQL. */
+  connections: Record<string, number> | null
+  webhooksPending: number
+  webhooksOldestTime: number | null
+  webhooksFailed: number
+  webhooksDisabled: number
+}
+
+/** Reads all of it in one statement. */
+export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
+  const [row] = await sql<LedgerFigures[]>`
+    SELECT extract(epoch FROM clock_timestamp())::float8 AS now,
+      f.block_number AS "followedBlock", f.block_time AS "followedTime",
+      t.nodes, t.owners, t.rounds, t.distributed_wei AS "distributedWei", t.withdrawn_wei AS "withdrawnWei",
+      t.sales_wei AS "salesWei",
+      (SELECT jsonb_object_agg(state, n) FROM (SELECT state, count(*) n FROM (SELECT state FROM payments
+        WHERE state IN ('seen', 'accepted', 'minting') LIMIT ${COUNT_MAX}) p GROUP BY state) s) AS open,
+      (SELECT jsonb_object_agg(reason, n) FROM (SELECT reason, count(*) n FROM (SELECT reason FROM payments
+        WHERE state = 'held' LIMIT ${COUNT_MAX}) p GROUP BY reason) s) AS held,
+      (SELECT extract(epoch FROM block_time)::float8 FROM payments WHERE state = 'held' ORDER BY block_number LIMIT 1)
+        AS "oldestHeldTime",
+      (SELECT jsonb_build_object('dust', coalesce(sum(dust_transfers), 0), 'zero', coalesce(sum(zero_transfers), 0)) FROM wallet_books) AS junk,
+      c.due AS "dueNodes", c.scheduled AS "scheduledNodes",
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('sender', sender, 'pending', n, 'attempts', attempts, 'since', since)), '[]')
+        FROM (SELECT o.sender, count(DISTINCT o.id) n, max(a.attempt) attempts, extract(epoch FROM min(o.created_at))::float8 since
+          FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id WHERE o.state = 'pending' GROUP BY o.sender) s) AS outbox,
+      (SELECT jsonb_array_length(value) FROM settings WHERE name = 'drift') AS drift,
+      (SELECT value ->> 'reason' FROM settings WHERE name = 'halted') AS halted,
+      coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
+      (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
+      (SELECT value FROM settings WHERE name = 'budget') AS budget,
+      (SELECT count(*) FROM (SELECT FROM nodes n WHERE n.payment_id IS NULL AND n.cohort IS NOT NULL
+        AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref) LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('foreignTransaction', 'restored') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "foreignTransactions",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('refTaken', 'mintedElsewhere') AND at > now() - interval '1 day'
+        LIMIT ${COUNT_MAX}) a) AS "refsTaken",
+      (SELECT count(*) FROM (SELECT FROM audit WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
+        'refundOfMinted', 'refundOfOrphaned', 'refundGone') AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a) AS "refundAlarms",
+      (SELECT extract(epoch FROM min(v.decided_at))::float8 FROM (SELECT id FROM payments WHERE state = 'held' AND reason = 'refunding'
+        LIMIT ${COUNT_MAX}) p JOIN standing_verdicts v ON v.payment_id = p.id AND v.reason = 'refunding') AS "oldestRefundTime",
+      (SELECT jsonb_agg(substr(name, 8)) FROM settings WHERE name LIKE 'signer %') AS "notSigning",
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'startedAt', extract(epoch FROM started_at)::float8,
+        'succeededAt', extract(epoch FROM succeeded_at)::float8)), '[]') FROM passes) AS passes,
+      (SELECT jsonb_object_agg(state, n) FROM (SELECT coalesce(state, 'unknown') state, count(*) n FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name LIKE 'node-ledger%' GROUP BY 1) s) AS connections,
+      (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE state = 'pending' LIMIT ${COUNT_MAX}) d) AS "webhooksPending",
+      (SELECT min(extract(epoch FROM e.created_at))::float8 FROM webhook_events e WHERE e.seq =
+        (SELECT min(seq) FROM webhook_deliveries WHERE state = 'pending')) AS "webhooksOldestTime",
+      (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE state = 'failed' LIMIT ${COUNT_MAX}) d) AS "webhooksFailed",
+      (SELECT count(*) FROM webhook_endpoints WHERE active AND disabled_at IS NOT NULL) AS "webhooksDisabled"
+    FROM totals t
+    LEFT JOIN cursors f ON f.name = 'follow'
+    CROSS JOIN (SELECT coalesce(sum(size), 0)::bigint AS scheduled, coalesce(sum(size) FILTER (WHERE next_due <=
+      (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due FROM cohorts) c`
+  if (!row) throw new Error('the kept totals have no row')
+  return row
+}

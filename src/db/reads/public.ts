@@ -1,0 +1,274 @@
+// The public API's reads of the ledger: one statement per route, its JSON built by the database and passed on as text. Every statement is
+// answered from indexes at a cost that does not grow with the ledger. Nothing here writes.
+import type { Address, Hash } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** The maximum number of entries in a list (specification, section 8). */
+export const ENTRIES_MAX = 200
+
+/** GET /api/stats: kept totals, so zeroes on a fresh ledger. */
+export async function readStats(sql: Sql): Promise<string> {
+  return text(
+    await sql`
+      SELECT row_to_json(s)::text AS json FROM (
+        SELECT nodes AS "totalNodes", owners AS "totalOwners", rounds AS "totalDistributions",
+          distributed_wei::text AS "totalDistributedWei", withdrawn_wei::text AS "totalWithdrawnWei",
+          (distributed_wei - withdrawn_wei)::text AS "outstandingWei", sales_wei::text AS "totalSalesWei",
+          (SELECT iso(created_at) FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT 1) AS "lastDistributionAt"
+        FROM totals) s`,
+  )
+}
+
+/** GET /api/tiers: the latest version of every tier, those off sale too. */
+export async function readTiers(sql: Sql): Promise<string> {
+  return text(
+    await sql`
+      SELECT row_to_json(a)::text AS json FROM (SELECT array_to_json(ARRAY(SELECT row_to_json(t) FROM (
+        SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
+          holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
+          holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale",
+          (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
+            CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding) e) AS "enforcedBy"
+        FROM tiers WHERE live ORDER BY tier_no) t)) AS tiers) a`,
+  )
+}
+
+/** GET /api/nodes/:address: the wallet's nodes, oldest first; the contract's cap bounds how many there can be. */
+export async function readNodesOf(sql: Sql, owner: Address): Promise<string> {
+  return text(
+    await sql`
+      SELECT array_to_json(ARRAY(SELECT row_to_json(x) FROM (
+        SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.owner = ${owner} ORDER BY n.node_id) x))::text AS json`,
+  )
+}
+
+/** The ledger's part of a node's page, in pieces, since the chain's part goes between them. */
+export interface NodePage {
+  /** JSON object of the node's fields. */
+  node: string
+  matchedBy: 'nodeId' | 'id'
+  /** JSON arrays, newest first. */
+  credits: string
+  withdrawals: string
+  nodeId: string
+  owner: Address
+  balanceWei: string
+  creditedWei: string
+  withdrawnWei: string
+  /** The followed block as of this very read; null before the first. */
+  followedTo: number | null
+}
+
+/**
+ * GET /api/node/:id. Searches the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. @returns null
+ * where neither has it.
+ */
+export async function readNode(sql: Sql, id: bigint, limit: number): Promise<NodePage | null> {
+  // It exceeds int8, so no node has it; the query would be a database error.
+  if (id > INT8_MAX) return null
+  const [row] = await sql<NodePage[]>`
+    WITH found AS (
+      SELECT n.cohort AS in_cohort, n.turns_at_mint, n.node_id AS chain_id, ${nodeColumns(sql)} FROM ${nodeTables(sql)}
+      WHERE n.node_id = ${id.toString()} OR n.id = ${id.toString()}
+      ORDER BY n.node_id = ${id.toString()} DESC LIMIT 1
+    )
+    SELECT (SELECT row_to_json(x)::text FROM (SELECT ${shownNodeColumns(sql)}) x) AS node,
+      CASE WHEN chain_id = ${id.toString()} THEN 'nodeId' ELSE 'id' END AS "matchedBy",
+      array_to_json(ARRAY(SELECT row_to_json(x) FROM (
+        SELECT round AS id, round AS "distributionId", amount_wei::text AS "amountWei",
+          (SELECT iso(r.created_at) FROM rounds r WHERE r.round = t.round) AS "createdAt"
+        FROM (
+          SELECT round, turn_no, amount_wei FROM turns WHERE cohort = in_cohort AND turn_no > turns_at_mint
+          ORDER BY turn_no DESC LIMIT ${entriesMax(sql)}) t
+        ORDER BY turn_no DESC LIMIT ${limit}) x))::text AS credits,
+      array_to_json(ARRAY(SELECT row_to_json(x) FROM (
+        SELECT w.id, w.amount_wei::text AS "amountWei", '0' AS "cumulativeSignedWei", w.to_address AS "toAddress",
+          0 AS deadline, w.tx_hash AS "txHash", w.status, iso(w.created_at) AS "createdAt", iso(w.confirmed_at) AS "confirmedAt"
+        FROM withdrawals w WHERE w.node_id = chain_id ORDER BY w.id DESC LIMIT ${limit}) x))::text AS withdrawals,
+      "nodeId", owner, "balanceWei", "creditedWei", "withdrawnWei",
+      (SELECT block_number FROM cursors WHERE name = 'follow') AS "followedTo"
+    FROM found`
+  return row ?? null
+}
+
+/** GET /api/distributions: newest first by creation time, then id, each round that credited nodes with its turns. */
+export async function readDistributions(sql: Sql, limit: number): Promise<string> {
+  return text(
+    await sql`
+      SELECT array_to_json(ARRAY(SELECT row_to_json(d) FROM (
+        SELECT r.round AS id, r.mode, r.total_wei::text AS "totalWei", r.node_count AS "nodeCount",
+          iso(r.created_at) AS "createdAt", r.tx_hash AS "txHash", r.block_number AS "blockNumber",
+          array_to_json(ARRAY(SELECT row_to_json(t) FROM (
+            SELECT cohort, tier_id AS "tierId", iso(to_timestamp(due)) AS due, due AS "dueSec", seed_block AS "seedBlock", seed,
+              min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps", turns AS count,
+              amount_wei::text AS "amountWei", node_count AS "nodeCount"
+            FROM turns WHERE round = r.round ORDER BY cohort) t)) AS turns
+        FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) r
+        ORDER BY r.created_at DESC, r.round DESC LIMIT ${limit}) d))::text AS json`,
+  )
+}
+
+/** GET /api/distributions/:id/turns: the turns of a round one by one, by cohort and time. Null where no such round credited nodes. */
+export async function readTurns(
+  sql: Sql,
+  { round, limit, offset }: { round: bigint; limit: number; offset: number },
+): Promise<string | null> {
+  if (round > INT8_MAX) return null
+  const [row] = await sql<{ json: string }[]>`
+    WITH credited AS (SELECT * FROM turns WHERE round = ${round.toString()})
+    SELECT row_to_json(a)::text AS json FROM (
+      SELECT (SELECT sum(turns) FROM credited) AS total, array_to_json(ARRAY(SELECT row_to_json(t) FROM (
+        SELECT cohort, tier_id AS "tierId", iso(to_timestamp(due)) AS due, due AS "dueSec", seed_block AS "seedBlock", seed,
+          min_wei::text AS "minWei", max_wei::text AS "maxWei", payout_bps AS "payoutBps",
+          amount_wei::text AS "amountWei", node_count AS "nodeCount"
+        FROM (
+          SELECT cohort, tier_id, due, seed_block, seed, min_wei, max_wei, payout_bps, amount_wei, node_count
+          FROM credited WHERE turns = 1
+          UNION ALL
+          SELECT s.cohort, c.tier_id, s.due, s.seed_block, s.seed, s.min_wei, s.max_wei, s.payout_bps, s.amount_wei, c.node_count
+          FROM single_turns s JOIN credited c USING (round, cohort)
+          WHERE s.round = ${round.toString()}) single
+        ORDER BY cohort, single.due LIMIT ${limit} OFFSET ${offset}) t)) AS turns) a
+    WHERE EXISTS (SELECT FROM credited)`
+  return row?.json ?? null
+}
+
+/** GET /api/deploy-quote: price of a named tier, or of the first one on sale. Null: no such tier is on sale. */
+export async function readQuote(sql: Sql, tierId: string | null): Promise<{ tierId: string; priceWei: string } | null> {
+  const [row] = await sql<{ tierId: string; priceWei: string }[]>`
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei" FROM tiers
+    WHERE live AND on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY tier_no LIMIT 1`
+  return row ?? null
+}
+
+/** GET /api/me: the wallet's nodes and their totals. */
+export interface WalletPage {
+  /** JSON array of nodes. */
+  nodes: string
+  /** JSON object: nodeCount, creditedWei, withdrawnWei, balanceWei. */
+  totals: string
+  /** Chain ids of the nodes. */
+  nodeIds: string[]
+}
+
+export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> {
+  const [row] = await sql<WalletPage[]>`
+    WITH mine AS MATERIALIZED (
+      SELECT n.node_id AS chain_id, ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.owner = ${owner}
+    )
+    SELECT array_to_json(ARRAY(SELECT row_to_json(x) FROM (
+        SELECT ${shownNodeColumns(sql)} FROM mine ORDER BY chain_id) x))::text AS nodes,
+      (SELECT row_to_json(x)::text FROM (
+        SELECT count(*) AS "nodeCount", coalesce(sum("creditedWei"::numeric), 0)::text AS "creditedWei",
+          coalesce(sum("withdrawnWei"::numeric), 0)::text AS "withdrawnWei",
+          coalesce(sum("balanceWei"::numeric), 0)::text AS "balanceWei" FROM mine) x) AS totals,
+      array_to_json(ARRAY(SELECT chain_id::text FROM mine)) AS "nodeIds"`
+  if (!row) throw new Error('a statement of scalars answered no row')
+  return row
+}
+
+/** A wallet's nodes among these chain ids, as JSON objects by id; others are absent. */
+export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Address): Promise<Map<string, string>> {
+  const asked = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
+  // The list is in a statement of its own, which hides its length from PostgreSQL: otherwise a short list is planned again at each call.
+  const rows = await sql<{ nodeId: string; node: string }[]>`
+    SELECT "nodeId", row_to_json(x)::text AS node FROM (
+      SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
+  return new Map(rows.map((row) => [row.nodeId, row.node]))
+}
+
+/** A payment's present state, as POST /api/payments/claim answers it. */
+export interface ClaimedPayment {
+  /** JSON object of the answer. */
+  json: string
+  status: string
+  reason: string | null
+}
+
+/** The payment of a transaction; null when the ledger has none. */
+export async function readClaimed(sql: Sql, txHash: Hash): Promise<ClaimedPayment | null> {
+  const [row] = await sql<ClaimedPayment[]>`
+    SELECT row_to_json(x)::text AS json, x.status, x.reason FROM (
+      SELECT p.tx_hash AS "txHash", p.state AS status, p.reason, p.from_address AS "from", p.tier_id AS "tierId",
+        p.value_wei::text AS "valueWei", p.block_number AS "blockNumber", p.node_id::text AS "nodeId",
+        n.mint_tx_hash AS "mintTxHash", iso(p.updated_at) AS "updatedAt"
+      FROM payments p LEFT JOIN nodes n ON n.node_id = p.node_id
+      WHERE p.tx_hash = ${txHash} ORDER BY p.inner_index LIMIT 1) x`
+  return row ?? null
+}
+
+/** The ledger's part of GET /api/cron/health. */
+export interface LedgerHealth {
+  lastTickAt: string | null
+  /** By the database's clock, as the tick itself. */
+  secondsSinceLastTick: number | null
+  /** The operator's switch. */
+  paused: boolean
+  /** True if turns due at the followed head's time are owed, by the ledger's terms. */
+  payouts: boolean
+  /** The reason and start of a halt of the passes; null while there is none. */
+  halted: { reason: string; since: string } | null
+  /** Roles whose signer did not sign at the last request. */
+  notSigning: string[]
+  /** Nodes due at the followed head's time, and nodes with a next credit time. */
+  dueNodes: number
+  scheduledNodes: number
+}
+
+export async function readHealth(sql: Sql): Promise<LedgerHealth> {
+  const [row] = await sql<LedgerHealth[]>`
+    SELECT iso(tick.started_at) AS "lastTickAt",
+      CASE WHEN tick.started_at IS NOT NULL
+        THEN greatest(0, floor(extract(epoch FROM clock_timestamp() - tick.started_at)))::int END AS "secondsSinceLastTick",
+      coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false) AS paused,
+      (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
+      (SELECT coalesce(jsonb_agg(substr(name, 8) ORDER BY name), '[]') FROM settings WHERE name LIKE 'signer %') AS "notSigning",
+      coalesce((SELECT payouts FROM credit_terms
+        WHERE from_time <= coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0)
+        ORDER BY from_time DESC LIMIT 1), false) AS payouts,
+      c.due AS "dueNodes", c.scheduled AS "scheduledNodes"
+    FROM (
+      SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,
+        coalesce(sum(size), 0)::bigint AS scheduled
+      FROM cohorts) c
+    LEFT JOIN passes tick ON tick.name = 'credit'`
+  if (!row) throw new Error('a statement of sums answered no row')
+  return row
+}
+
+const INT8_MAX = 2n ** 63n - 1n
+
+/**
+ * The maximum number of entries, as text of the statement, beside the requested limit. PostgreSQL knows nothing about a limit that is a parameter,
+ * and assumes a tenth of all rows. A generic plan then looks so expensive in a large ledger that each request is planned again, which takes
+ * longer than the request itself.
+ */
+function entriesMax(sql: Sql) {
+  return sql.unsafe(String(ENTRIES_MAX))
+}
+
+function nodeTables(sql: Sql) {
+  return sql`nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id`
+}
+
+/** The fields of a node, in display order. An expelled one is in no cohort: it was never credited, nor will be. */
+function nodeColumns(sql: Sql) {
+  return sql`n.id, n.node_id::text AS "nodeId", n.owner, p.tier_id AS "tierId", p.value_wei::text AS "priceWei",
+    coalesce(c.per_node_wei - n.per_node_at_mint_wei, 0)::text AS "creditedWei", n.withdrawn_wei::text AS "withdrawnWei",
+    coalesce(c.per_node_wei - n.per_node_at_mint_wei - n.withdrawn_wei, 0)::text AS "balanceWei", p.tx_hash AS "paymentTxHash",
+    n.mint_tx_hash AS "mintTxHash", iso(n.minted_at) AS "mintedAt",
+    CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at) END AS "lastCreditedAt",
+    iso(to_timestamp(c.next_due)) AS "nextCreditAt", iso(n.minted_at) AS "createdAt"`
+}
+
+/** The same fields of a row that `nodeColumns` made. */
+function shownNodeColumns(sql: Sql) {
+  return sql`id, "nodeId", owner, "tierId", "priceWei", "creditedWei", "withdrawnWei", "balanceWei", "paymentTxHash",
+    "mintTxHash", "mintedAt", "lastCreditedAt", "nextCreditAt", "createdAt"`
+}
+
+function text(rows: readonly { json?: unknown }[]): string {
+  const json = rows[0]?.json
+  if (typeof json !== 'string') throw new Error('a read that always has one row had none')
+  return json
+}

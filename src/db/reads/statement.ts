@@ -1,0 +1,172 @@
+// Reads the figures of an account statement, each for the blocks after one up to another. Answered from indexes over blocks: the cost grows
+// with the period, not with the ledger. Nothing here writes.
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+import { flow } from '../payments/wallet.ts'
+import type { Blocks } from './exports.ts'
+
+/** Payments of one tier with the same state and reason. */
+export interface PaymentsLine {
+  tierId: string | null
+  state: string
+  reason: string | null
+  count: number
+  valueWei: bigint
+}
+
+/** Payments by tier, state and reason, at present. Those that never arrived (failed) have no value here. */
+export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promise<PaymentsLine[]> {
+  return await sql<PaymentsLine[]>`
+    SELECT tier_id AS "tierId", state, reason, count(*) AS count, coalesce(sum(value_wei) FILTER (WHERE succeeded), 0) AS "valueWei"
+    FROM payments WHERE block_number > ${after} AND block_number <= ${upTo}
+    GROUP BY tier_id, state, reason ORDER BY tier_id NULLS LAST, state, reason`
+}
+
+export interface CountedWei {
+  count: number
+  wei: bigint
+}
+
+/** Counts and sums of the period, beside the payments. */
+export interface Happened {
+  nodes: number
+  /** Nodes without a payment. */
+  nodesUnpaid: number
+  /** Rounds, the credits of single nodes in them, and their sum. */
+  rounds: number
+  credits: number
+  creditedWei: bigint
+  /** The part that came with the rounds' own transactions; the rest was the contract's surplus. */
+  treasuryWei: bigint
+  withdrawals: number
+  withdrawnWei: bigint
+  withdrawalsFailed: number
+  refunds: number
+  refundedWei: bigint
+  /** The part that left the payments wallet. */
+  refundedFromWalletWei: bigint
+}
+
+export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<Happened> {
+  const [row] = await sql<Happened[]>`
+    SELECT n.*, r.*, w.*, f.* FROM
+      (SELECT count(*) AS nodes, count(*) FILTER (WHERE payment_id IS NULL) AS "nodesUnpaid"
+        FROM nodes WHERE block_number > ${after} AND block_number <= ${upTo}) n,
+      (SELECT count(*) FILTER (WHERE node_count > 0) AS rounds, coalesce(sum(node_count), 0)::bigint AS credits, coalesce(sum(total_wei), 0) AS "creditedWei",
+          coalesce(sum(total_wei) FILTER (WHERE mode = 'treasury'), 0) AS "treasuryWei"
+        FROM rounds WHERE block_number > ${after} AND block_number <= ${upTo}) r,
+      (SELECT count(*) FILTER (WHERE status = 'sent') AS withdrawals,
+          coalesce(sum(amount_wei) FILTER (WHERE status = 'sent'), 0) AS "withdrawnWei",
+          count(*) FILTER (WHERE status = 'failed') AS "withdrawalsFailed"
+        FROM withdrawals WHERE block_number > ${after} AND block_number <= ${upTo}) w,
+      (SELECT count(*) AS refunds, coalesce(sum(f.value_wei), 0) AS "refundedWei",
+          coalesce(sum(f.value_wei) FILTER (WHERE o.tx_hash IS NOT NULL), 0) AS "refundedFromWalletWei"
+        FROM refunds f LEFT JOIN wallet_outflows o ON o.tx_hash = f.tx_hash
+        WHERE f.block_number > ${after} AND f.block_number <= ${upTo}) f`
+  if (!row) throw new Error('a statement of sums answered no row')
+  return row
+}
+
+/** The cost of a sender's transactions of one kind. */
+export interface GasLine {
+  sender: Address
+  kind: string
+  transactions: number
+  reverted: number
+  gasUsed: bigint
+  feeWei: bigint
+}
+
+/** Gas by sender and kind, from the receipts: gas used at the effective price, and a rollup's extra charges. */
+export async function readGas(sql: Sql, { after, upTo }: Blocks): Promise<GasLine[]> {
+  return await sql<GasLine[]>`
+    SELECT sender, CASE WHEN state = 'displaced' THEN 'foreign' ELSE kind END AS kind, count(*) AS transactions,
+      count(*) FILTER (WHERE state = 'reverted') AS reverted, coalesce(sum(gas_used), 0)::numeric AS "gasUsed",
+      coalesce(sum(fee_wei), 0) AS "feeWei"
+    FROM outbox WHERE block_number > ${after} AND block_number <= ${upTo}
+    GROUP BY 1, 2 ORDER BY 1, 2`
+}
+
+/** Ether that moved into an account (positive) or out of it, by cause. */
+export interface Movement {
+  what: string
+  count: number
+  wei: bigint
+}
+
+/** A payments wallet: every transfer seen, dust as one sum, residues that the balance check filed, its outflows and the fees it paid. */
+export async function readWalletMovements(sql: Sql, wallet: Address, { after, upTo }: Blocks): Promise<Movement[]> {
+  return await sql<Movement[]>`
+    SELECT CASE WHEN tx_hash IS NULL THEN 'arrivedUnattributed' WHEN state = 'ignored' THEN 'arrivedIgnored' ELSE 'payments' END AS what,
+      count(*) AS count, sum(value_wei) AS wei
+    FROM payments WHERE block_number > ${after} AND block_number <= ${upTo} AND succeeded AND wallet = ${wallet} GROUP BY 1
+    UNION ALL
+    SELECT 'dust', count(*), sum(value_wei) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
+    WHERE d.block_number > ${after} AND d.block_number <= ${upTo} AND w.wallet = ${wallet} HAVING count(*) > 0
+    UNION ALL
+    SELECT CASE WHEN o.tx_hash IS NULL THEN 'leftUnattributed' WHEN f.tx_hash IS NOT NULL THEN 'refunds' ELSE 'sent' END,
+      count(*), -sum(o.value_wei)
+    FROM wallet_outflows o LEFT JOIN refunds f ON f.tx_hash = o.tx_hash
+    WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.wallet = ${wallet} GROUP BY 1
+    UNION ALL
+    SELECT 'fees', count(*), -sum(fee_wei) FROM wallet_outflows
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND wallet = ${wallet} HAVING count(*) > 0`
+}
+
+/** A sender: inflows from the payments wallets, value and cost of its transactions, owners' withdrawals to it. */
+export async function readSenderMovements(sql: Sql, sender: Address, { after, upTo }: Blocks): Promise<Movement[]> {
+  return await sql<Movement[]>`
+    SELECT 'fromPaymentsWallet' AS what, count(*) AS count, sum(value_wei) AS wei FROM wallet_outflows
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND to_address = ${sender} HAVING count(*) > 0
+    UNION ALL
+    SELECT 'withdrawnTo', count(*), sum(amount_wei) FROM withdrawals
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND status = 'sent' AND to_address = ${sender} HAVING count(*) > 0
+    UNION ALL
+    SELECT CASE WHEN r.tx_hash IS NOT NULL THEN 'rounds' ELSE 'sent' END, count(*), -sum(o.value_wei)
+    FROM outbox o LEFT JOIN (SELECT DISTINCT tx_hash FROM rounds WHERE block_number > ${after} AND block_number <= ${upTo}) r
+      ON r.tx_hash = o.tx_hash
+    WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.sender = ${sender} AND o.value_wei > 0
+      AND o.to_address IS DISTINCT FROM ${sender} GROUP BY 1
+    UNION ALL
+    SELECT 'gas', count(*), -sum(fee_wei) FROM outbox
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND sender = ${sender} HAVING count(*) > 0
+    UNION ALL
+    SELECT 'fromSenders', count(*), sum(value_wei) FROM outbox
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND sender <> ${sender} AND to_address = ${sender} AND value_wei > 0
+    HAVING count(*) > 0`
+}
+
+/** The factory: rounds that came with their value, withdrawals, and other inflows from the payments wallets or a sender. */
+export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
+  return await sql<Movement[]>`
+    SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND mode = 'treasury' AND node_count > 0 HAVING count(*) > 0
+    UNION ALL
+    SELECT 'withdrawals', count(*), -sum(amount_wei) FROM withdrawals
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND status = 'sent' HAVING count(*) > 0
+    UNION ALL
+    SELECT 'fromPaymentsWallet', count(*), sum(value_wei) FROM wallet_outflows
+    WHERE block_number > ${after} AND block_number <= ${upTo} AND to_address = ${factory} AND value_wei > 0 HAVING count(*) > 0
+    UNION ALL
+    SELECT 'fromSenders', count(*), sum(o.value_wei) FROM outbox o
+    WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.to_address = ${factory} AND o.value_wei > 0
+      AND NOT EXISTS (SELECT FROM rounds r WHERE r.tx_hash = o.tx_hash AND r.block_number = o.block_number) HAVING count(*) > 0`
+}
+
+/** The contract's debt at a block by the ledger: all credits by then, less all withdrawals. */
+export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint> {
+  const [row] = await sql<{ wei: bigint }[]>`
+    SELECT t.distributed_wei - t.withdrawn_wei
+      - (SELECT coalesce(sum(total_wei), 0) FROM rounds WHERE block_number > ${block})
+      + (SELECT coalesce(sum(amount_wei), 0) FROM withdrawals WHERE block_number > ${block} AND status = 'sent') AS wei
+    FROM totals t`
+  return row?.wei ?? 0n
+}
+
+/** A payments wallet's balance at a block by its books; null while they have no beginning. */
+export async function readBookedWalletAt(sql: Sql, wallet: Address, block: number): Promise<bigint | null> {
+  const [row] = await sql<{ wei: bigint }[]>`
+    SELECT b.base_wei + b.in_wei - b.out_wei - ${flow(sql, wallet, sql`block_number > ${block}`)} AS wei
+    FROM wallet_books b WHERE b.wallet = ${wallet} AND b.base_block <= ${block}`
+  return row?.wei ?? null
+}

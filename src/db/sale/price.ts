@@ -1,0 +1,36 @@
+// The ether price that all callers on all instances share: one row, and the right to ask upstream at most once a minute. Never makes up a
+// price, and never shows an expired one.
+import type { Sql } from '../core/sql.ts'
+
+/** The outcome of asking: this caller is to fetch, or the minute's price from another caller. */
+export type PriceTurn = { fetch: true } | { fetch: false; usd: number | null }
+
+/** Takes this minute's turn to ask upstream, if it is free; otherwise answers the shared price. */
+export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
+  // An old price is no quote any more: it is cleared before the new one arrives.
+  const taken = await sql`
+    INSERT INTO price AS p (usd, attempted_at) VALUES (NULL, clock_timestamp())
+    ON CONFLICT (single) DO UPDATE SET attempted_at = excluded.attempted_at,
+      usd = CASE WHEN p.attempted_at > excluded.attempted_at - interval '2 minutes' THEN p.usd END
+    WHERE p.attempted_at <= excluded.attempted_at - interval '1 minute' OR p.attempted_at > excluded.attempted_at + interval '1 minute'
+    RETURNING 1`
+  if (taken.count > 0) return { fetch: true }
+  const [row] = await sql<{ usd: number | null }[]>`SELECT usd FROM price`
+  return { fetch: false, usd: row?.usd ?? null }
+}
+
+/** Stores the upstream's price, null for nothing usable. The first price of an hour becomes that hour's in the history. */
+export async function storePrice(sql: Sql, usd: number | null): Promise<void> {
+  await sql`
+    WITH kept AS (
+      INSERT INTO price_history (hour, usd, quoted_at)
+      SELECT date_trunc('hour', clock_timestamp(), 'UTC'), ${usd}::float8, clock_timestamp() WHERE ${usd}::float8 IS NOT NULL
+      ON CONFLICT (hour) DO NOTHING
+    ) UPDATE price SET usd = ${usd}::float8`
+}
+
+/** True if the present hour has its price in the history. */
+export async function isHourPriced(sql: Sql): Promise<boolean> {
+  const rows = await sql`SELECT FROM price_history WHERE hour = date_trunc('hour', clock_timestamp(), 'UTC')`
+  return rows.length > 0
+}

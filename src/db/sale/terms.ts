@@ -1,0 +1,67 @@
+// The credit terms, each entry with the time from which it is in force. Rows are added and never changed; only one that is not in force yet
+// is removed. Every instance goes by these rows; no setting of an instance overrides them.
+import type { CreditTerms } from '../../domain/credit.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** An entry with who made it. `enteredAt` is ISO 8601. */
+export interface TermsRow extends CreditTerms {
+  enteredAt: string
+  enteredBy: string
+}
+
+/** All entries, oldest first: few. */
+export async function readCreditTerms(sql: Sql): Promise<CreditTerms[]> {
+  return await sql<CreditTerms[]>`
+    SELECT from_time AS "fromTime", payouts, min_wei AS "minWei", max_wei AS "maxWei", interval_sec AS "intervalSec",
+      slot_sec AS "slotSec"
+    FROM credit_terms ORDER BY from_time`
+}
+
+/** All entries with who entered each, and when. */
+export async function readTermsHistory(sql: Sql): Promise<TermsRow[]> {
+  return await sql<TermsRow[]>`
+    SELECT from_time AS "fromTime", payouts, min_wei AS "minWei", max_wei AS "maxWei", interval_sec AS "intervalSec",
+      slot_sec AS "slotSec", iso(entered_at) AS "enteredAt", entered_by AS "enteredBy"
+    FROM credit_terms ORDER BY from_time`
+}
+
+/** True if there are terms: until then nothing is judged, minted or paid. */
+export async function hasTerms(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ has: boolean }[]>`SELECT EXISTS (SELECT FROM credit_terms) AS has`
+  return row?.has ?? false
+}
+
+/** Blocks the entry of terms until the transaction ends. Reads go on. */
+export async function lockTerms(sql: Sql): Promise<void> {
+  await sql`LOCK TABLE credit_terms IN SHARE ROW EXCLUSIVE MODE`
+}
+
+/** Waits for an entry of terms in progress, and blocks further ones until the transaction ends. */
+export async function lockTermsForReading(sql: Sql): Promise<void> {
+  await sql`LOCK TABLE credit_terms IN SHARE MODE`
+}
+
+/** Adds an entry. The database refuses a second one for the same time. */
+export async function insertTerms(sql: Sql, terms: CreditTerms, enteredBy: string): Promise<void> {
+  const { fromTime, payouts, minWei, maxWei, intervalSec, slotSec } = terms
+  await sql`
+    INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
+    VALUES (${fromTime}, ${payouts}, ${minWei.toString()}, ${maxWei.toString()}, ${intervalSec}, ${slotSec}, ${enteredBy})`
+}
+
+/** Enters the first terms, from time 0 on, unless there are some. Run in a transaction. @returns true if these were entered. */
+export async function insertFirstTerms(
+  sql: Sql,
+  terms: Omit<CreditTerms, 'fromTime'>,
+  enteredBy: string,
+): Promise<boolean> {
+  await lockTerms(sql)
+  if (await hasTerms(sql)) return false
+  await insertTerms(sql, { ...terms, fromTime: 0 }, enteredBy)
+  return true
+}
+
+/** Removes an entry. */
+export async function deleteTerms(sql: Sql, fromTime: number): Promise<void> {
+  await sql`DELETE FROM credit_terms WHERE from_time = ${fromTime}`
+}

@@ -1,0 +1,47 @@
+// The operator's tiers with their versions. Rows are added, never changed, so that the version in force at any block stays known.
+import type { TierVersion } from '../../domain/tiers.ts'
+import type { Sql } from '../core/sql.ts'
+
+/** The input of a tier's version. */
+export type TierInput = Omit<TierVersion, 'version'> & { holdingSymbol: string | null; holdingDecimals: number | null }
+
+/** Every version of every tier: few. */
+export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
+  return await sql<TierVersion[]>`
+    SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
+      max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
+      payout_bps AS "payoutBps", on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec",
+      from_block AS "fromBlock", from_time AS "fromTime"
+    FROM tiers ORDER BY tier_no, version`
+}
+
+/** A version of a tier with all of its inputs. Times are ISO 8601. */
+export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 'holdingDecimals'> {
+  /** The tier's latest version, on sale or not. */
+  live: boolean
+  enteredAt: string
+  enteredBy: string
+}
+
+/** Every version of every tier with its author and time, by tier number and version. */
+export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
+  return await sql<TierRow[]>`
+    SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
+      max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
+      holding_symbol AS "holdingSymbol", holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps",
+      on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec", live, from_block AS "fromBlock", from_time AS "fromTime", iso(entered_at) AS "enteredAt",
+      entered_by AS "enteredBy"
+    FROM tiers ORDER BY tier_no, version`
+}
+
+/** Enters a tier's next version (its first, where it is new). The database refuses a price that another tier on sale has. */
+export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
+  await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`
+  await sql`
+    INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
+      holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, from_block, from_time, entered_by)
+    VALUES (${tier.tierId}, (SELECT coalesce(max(version), 0) + 1 FROM tiers WHERE tier_id = ${tier.tierId}), ${tier.tierNo},
+      ${tier.label}, ${tier.priceWei.toString()}, ${tier.maxPerWallet}, ${tier.holdingWei.toString()}, ${tier.holdingToken},
+      ${tier.holdingSymbol}, ${tier.holdingDecimals}, ${tier.payoutBps}, ${tier.onSale}, ${tier.graceSec}, ${tier.holdingRetrySec},
+      ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
+}

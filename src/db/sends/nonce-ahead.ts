@@ -1,0 +1,36 @@
+// Records of senders whose nonce at the providers is ahead of followed blocks. Kept as settings, one a sender.
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+import { clearSetting, readSetting, writeSetting } from '../core/state.ts'
+
+export interface NonceAhead {
+  /** The nonce that the providers named, and the lowest that no followed block has used. */
+  said: number
+  known: number
+  sinceBlock: number
+  /** Set by the operator: the nonce is right, and the next run takes it over. */
+  takeOver: boolean
+}
+
+const PREFIX = 'nonceAhead '
+
+/** Reads the record of a sender; null where there is none. */
+export async function readNonceAhead(sql: Sql, sender: Address): Promise<NonceAhead | null> {
+  return (await readSetting(sql, PREFIX + sender)) as NonceAhead | null
+}
+
+/** All senders with a record. */
+export async function listNoncesAhead(sql: Sql): Promise<({ sender: Address } & NonceAhead)[]> {
+  const rows = await sql<{ name: string; value: NonceAhead }[]>`
+    SELECT name, value FROM settings WHERE name LIKE ${`${PREFIX}%`} ORDER BY name`
+  return rows.map(({ name, value }) => ({ sender: name.slice(PREFIX.length) as Address, ...value }))
+}
+
+export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhead, by: string): Promise<void> {
+  await writeSetting(sql, PREFIX + sender, note, by)
+}
+
+/** Removes the record of a sender. Costs next to nothing where there is none. */
+export async function clearNonceAhead(sql: Sql, sender: Address): Promise<void> {
+  await clearSetting(sql, PREFIX + sender)
+}

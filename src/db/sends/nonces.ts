@@ -1,0 +1,21 @@
+// Used sign-in nonces, so that none is used twice on any instance. Kept by their hash.
+import type { Sql } from '../core/sql.ts'
+
+/** Lapsed rows removed with each use: more than one, so that the table shrinks. */
+const PRUNED_PER_USE = 10
+
+/**
+ * Marks a nonce as used, for `keepSec` from now by the database's clock: the issuer's clock may differ.
+ * @returns false when it had been used before.
+ */
+export async function spendNonce(sql: Sql, nonceHash: string, keepSec: number): Promise<boolean> {
+  const spent = await sql`
+    WITH lapsed AS (
+      DELETE FROM used_nonces WHERE nonce_hash IN (
+        SELECT nonce_hash FROM used_nonces WHERE expires_at < now() ORDER BY expires_at LIMIT ${PRUNED_PER_USE}
+        FOR UPDATE SKIP LOCKED)
+    )
+    INSERT INTO used_nonces (nonce_hash, expires_at) VALUES (${nonceHash}, now() + make_interval(secs => ${keepSec}))
+    ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`
+  return spent.count > 0
+}

@@ -1,0 +1,239 @@
+// The outbox: every intent to send and every signed byte string, stored before it is sent. Only following blocks writes the outcome of an
+// intent.
+import type { SenderTransaction } from '../../domain/observed.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+
+/** The range of block hashes that a contract sees on every chain. Some see further: a guard beyond it may revert. */
+const BLOCK_HASHES_REACH = 256
+
+export type IntentKind = 'openCohorts' | 'mint' | 'credit'
+
+/** An intent that is not in a followed block yet, with its last attempt. */
+export interface PendingIntent {
+  id: number
+  kind: IntentKind
+  nonce: number
+  call: unknown
+  gasLimit: number
+  /** Null where the call carries no guard. */
+  guardBlock: number | null
+  /** The last block time at which it can be carried out. */
+  validUntil: number
+  attempts: number
+  txHash: Hash
+  raw: `0x${string}`
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+  signedAtBlock: number
+}
+
+export interface Attempt {
+  txHash: Hash
+  raw: `0x${string}`
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+  signedAtBlock: number
+}
+
+/** Stores an intent with its first signed attempt. The unique (sender, nonce) makes a second writer fail here, before sending. */
+export async function insertIntent(
+  sql: Sql,
+  intent: {
+    kind: IntentKind
+    sender: Address
+    nonce: number
+    call: object
+    gasLimit: bigint
+    guardBlock: number | null
+    validUntil: number
+  },
+  attempt: Attempt,
+): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, guard_block, valid_until)
+    VALUES (${intent.kind}, ${intent.sender}, ${intent.nonce}, ${jsonRows([intent.call])}::text::jsonb -> 0,
+      ${Number(intent.gasLimit)}, ${intent.guardBlock}, ${intent.validUntil})
+    RETURNING id`
+  if (!row) throw new Error('the outbox row was not returned')
+  await insertAttempt(sql, row.id, attempt)
+  return row.id
+}
+
+/** Stores another signed attempt of an intent. */
+export async function insertAttempt(sql: Sql, outboxId: number, attempt: Attempt): Promise<void> {
+  await sql`
+    INSERT INTO outbox_attempts (tx_hash, outbox_id, attempt, raw, max_fee_wei, max_priority_fee_wei, signed_at_block)
+    VALUES (${attempt.txHash}, ${outboxId},
+      (SELECT coalesce(max(attempt), 0) + 1 FROM outbox_attempts WHERE outbox_id = ${outboxId}), ${attempt.raw},
+      ${attempt.maxFeeWei.toString()}, ${attempt.maxPriorityFeeWei.toString()}, ${attempt.signedAtBlock})`
+}
+
+/** Notes a provider's answer to an attempt, for the operator to read. Decisions never rest on it. */
+export async function noteSend(sql: Sql, txHash: Hash, outcome: string): Promise<void> {
+  await sql`
+    UPDATE outbox_attempts SET sends = sends + 1, last_sent_at = now(), last_outcome = ${outcome.slice(0, 500)}
+    WHERE tx_hash = ${txHash}`
+}
+
+/** The transactions that were no attempt of ours. */
+export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<Hash[]> {
+  if (txHashes.length === 0) return []
+  const rows = await sql<{ txHash: Hash }[]>`
+    SELECT h AS "txHash" FROM unnest(${[...txHashes]}::text[]) AS h
+    WHERE NOT EXISTS (SELECT FROM outbox_attempts WHERE tx_hash = h)`
+  return rows.map((row) => row.txHash)
+}
+
+/** A sender's intents that are not in a followed block, lowest nonce first. */
+export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
+  return await sql<PendingIntent[]>`
+    SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", o.guard_block AS "guardBlock",
+      o.valid_until AS "validUntil", a.attempt AS attempts, a.tx_hash AS "txHash", a.raw, a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock"
+    FROM outbox o
+    JOIN LATERAL (SELECT * FROM outbox_attempts WHERE outbox_id = o.id ORDER BY attempt DESC LIMIT 1) a ON true
+    WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
+}
+
+/** True if sending an intent again is useless: it has expired, or a chain may no longer know the block of its guard. */
+export function isLapsed(
+  { guardBlock, validUntil }: Pick<PendingIntent, 'guardBlock' | 'validUntil'>,
+  at: { number: number; time: number },
+): boolean {
+  return at.time > validUntil || (guardBlock !== null && at.number >= guardBlock + BLOCK_HASHES_REACH)
+}
+
+/**
+ * True if a mint with this ref is stored and may yet be carried out: it is in no followed block, it has not expired, and its guard is not
+ * on another fork. The guard's age does not matter: some chains know all of their blocks.
+ */
+export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
+  const [row] = await sql<{ may: boolean }[]>`
+    SELECT EXISTS (SELECT FROM outbox o JOIN cursors c ON c.name = 'follow'
+      WHERE o.state = 'pending' AND o.kind = 'mint' AND o.call -> 'orders' @> ${jsonRows([{ ref }])}::text::jsonb
+        AND o.valid_until >= c.block_time
+        AND NOT EXISTS (SELECT FROM blocks b WHERE b.number = o.guard_block AND b.hash <> o.call #>> '{guard,hash}')) AS may`
+  return row?.may ?? false
+}
+
+/** The ledger's knowledge of a sender's nonces. */
+export interface KnownNonces {
+  /** The one after the last that the outbox assigned or saw taken, or the sender's base. */
+  next: number
+  /** The lowest that is in no followed block: that of the first pending intent, else `next`. */
+  followed: number
+}
+
+/** Reads the ledger's knowledge of a sender's nonces; null where there is none. */
+export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownNonces | null> {
+  const [row] = await sql<{ next: number | null; waiting: number | null }[]>`
+    SELECT greatest((SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender}),
+      (SELECT nonce FROM sender_bases WHERE sender = ${sender})) AS next,
+      (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending') AS waiting`
+  return row == null || row.next === null ? null : { next: row.next, followed: row.waiting ?? row.next }
+}
+
+/** Sets the nonce from which a sender's transactions are known, as of a followed block. */
+export async function writeBase(
+  sql: Sql,
+  sender: Address,
+  base: { nonce: number; blockNumber: number },
+): Promise<void> {
+  await sql`
+    INSERT INTO sender_bases (sender, nonce, block_number) VALUES (${sender}, ${base.nonce}, ${base.blockNumber})
+    ON CONFLICT (sender) DO UPDATE SET nonce = excluded.nonce, block_number = excluded.block_number`
+}
+
+/** Gives up a sender's intents below a nonce: the account has used their nonces, and no followed block holds the transactions that did. */
+export async function displaceBelow(
+  sql: Sql,
+  { sender, nonce, at }: { sender: Address; nonce: number; at: { number: number; hash: Hash } },
+): Promise<{ id: number; kind: IntentKind }[]> {
+  return sql<{ id: number; kind: IntentKind }[]>`
+    UPDATE outbox SET state = 'displaced', block_number = ${at.number}, block_hash = ${at.hash}
+    WHERE sender = ${sender} AND nonce < ${nonce} AND state = 'pending' RETURNING id, kind`
+}
+
+/**
+ * The nonce after the last one in a followed block, where a sender's intents begin above it: they cannot be mined until it is used. Happens
+ * where a reorganisation drops a foreign transaction and keeps its successors. Null otherwise, and where the outbox knows of none in a
+ * followed block.
+ */
+export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
+  const [row] = await sql<{ free: number }[]>`
+    SELECT free FROM (SELECT max(nonce) + 1 AS free FROM outbox WHERE sender = ${sender} AND state <> 'pending') settled
+    WHERE free < (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending')`
+  return row?.free ?? null
+}
+
+export interface Settled {
+  outboxId: number
+  kind: IntentKind
+  state: 'mined' | 'reverted' | 'displaced'
+  txHash: Hash
+}
+
+/**
+ * Settles intents of any account by transactions found in blocks. A hash that is none of our attempts took an intent's nonce from outside:
+ * the intent is displaced. Where no intent had the nonce and it belongs to one of our `senders`, it is recorded as taken.
+ * @returns the settled intents, and our senders' transactions that no intent knows.
+ */
+export async function settleIntents(
+  sql: Sql,
+  sent: readonly SenderTransaction[],
+  senders: readonly Address[],
+): Promise<{ settled: Settled[]; foreign: Hash[] }> {
+  if (sent.length === 0) return { settled: [], foreign: [] }
+  const settled = await sql<Settled[]>`
+    UPDATE outbox o SET
+      state = CASE WHEN a.tx_hash IS NULL THEN 'displaced' WHEN r.succeeded THEN 'mined' ELSE 'reverted' END,
+      block_number = r."blockNumber", block_hash = r."blockHash", tx_hash = r."txHash", gas_used = r."gasUsed",
+      fee_wei = r."feeWei", value_wei = r."valueWei", to_address = r."to"
+    FROM jsonb_to_recordset(${jsonRows(sent)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text, succeeded boolean,
+      "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric, "valueWei" numeric, "to" text)
+    LEFT JOIN outbox_attempts a ON a.tx_hash = r."txHash"
+    WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
+    RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
+  const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
+  const foreign = sent.filter((tx) => senders.includes(tx.sender) && !known.has(tx.txHash))
+  await sql`
+    INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei,
+      value_wei, to_address)
+    SELECT 'foreign', sender, nonce, '{}', "gasUsed", 'displaced', "blockNumber", "blockHash", "txHash", "gasUsed", "feeWei",
+      "valueWei", "to"
+    FROM jsonb_to_recordset(${jsonRows(foreign)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text,
+      "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric, "valueWei" numeric, "to" text)
+    ON CONFLICT (sender, nonce) DO NOTHING`
+  return { settled, foreign: foreign.map((tx) => tx.txHash) }
+}
+
+/**
+ * The number of a sender's last intents that reverted in a row, counted up to `look`, and the block time of the last one. A revert by age
+ * does not count: the intent had expired, or the block of its guard was too far behind or on another fork than the one it was mined on.
+ */
+export async function readReverts(
+  sql: Sql,
+  sender: Address,
+  look: number,
+): Promise<{ inARow: number; lastTime: number | null }> {
+  const rows = await sql<{ state: string; time: number | null }[]>`
+    SELECT o.state, at.time FROM outbox o
+    LEFT JOIN blocks at ON at.number = o.block_number
+    LEFT JOIN blocks guard ON guard.number = o.guard_block
+    WHERE o.sender = ${sender} AND (o.state = 'mined' OR o.state = 'reverted' AND o.valid_until >= coalesce(at.time, 0)
+      AND (o.guard_block IS NULL OR guard.hash = o.call -> 'guard' ->> 'hash' AND o.block_number - o.guard_block BETWEEN 1 AND ${BLOCK_HASHES_REACH}))
+    ORDER BY o.nonce DESC LIMIT ${look}`
+  const mined = rows.findIndex((row) => row.state === 'mined')
+  return { inARow: mined === -1 ? rows.length : mined, lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null }
+}
+
+/** Opens again the intents that were settled above a height: they are sent again, lowest nonce first. Foreign ones are forgotten. */
+export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
+  await sql`DELETE FROM sender_bases WHERE block_number > ${height}`
+  await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`
+  const reopened = await sql`
+    UPDATE outbox SET state = 'pending', block_number = NULL, block_hash = NULL, tx_hash = NULL, gas_used = NULL, fee_wei = NULL,
+      value_wei = NULL, to_address = NULL
+    WHERE block_number > ${height}`
+  return reopened.count
+}

@@ -1,0 +1,40 @@
+// The service's accounts whose signer did not sign at the last request: a row of `settings` for each, so that every instance shows it. No
+// row: the last answer was a signature, or there was no request yet.
+import { jsonRows, type Sql } from '../core/sql.ts'
+
+/** A signer that did not sign at the last request. */
+export interface SignerTrouble {
+  /** `minter` or `distributor`. */
+  role: string
+  address: string
+  /** The message of the first refusal. */
+  detail: string
+  /** When that was, ISO 8601. */
+  since: string
+}
+
+/** Notes that a signer did not sign. @returns false when that account's signer is recorded already. */
+export async function noteUnsigned(
+  sql: Sql,
+  { role, address, detail }: Omit<SignerTrouble, 'since'>,
+): Promise<boolean> {
+  const noted = await sql`
+    INSERT INTO settings (name, value, updated_by)
+    VALUES (${`signer ${role}`}, ${jsonRows([{ address, detail }])}::text::jsonb -> 0, 'pass')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now()
+      WHERE settings.value ->> 'address' <> excluded.value ->> 'address'
+    RETURNING 1`
+  return noted.count > 0
+}
+
+/** Notes that a signer signs. @returns false when no failure was recorded. */
+export async function noteSigned(sql: Sql, role: string): Promise<boolean> {
+  return (await sql`DELETE FROM settings WHERE name = ${`signer ${role}`}`).count > 0
+}
+
+/** The signers that did not sign at the last request. */
+export async function readSignerTroubles(sql: Sql): Promise<SignerTrouble[]> {
+  return await sql<SignerTrouble[]>`
+    SELECT substr(name, 8) AS role, value ->> 'address' AS address, value ->> 'detail' AS detail, iso(updated_at) AS since
+    FROM settings WHERE name LIKE 'signer %' ORDER BY name`
+}

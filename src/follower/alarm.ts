@@ -1,0 +1,22 @@
+// Raises alarms: in the log, and in the audit log, which webhooks, metrics and the doctor read.
+
+import type { Sql } from '../db/core/sql.ts'
+import { writeAudit } from '../db/core/state.ts'
+import type { Logging } from '../passes/context.ts'
+
+/** An event that needs a look, and the row it concerns. */
+interface Alarm {
+  action: string
+  subject?: string
+  detail?: object
+  level?: 'info' | 'warn' | 'error'
+  /** The line of the log, in words. */
+  says?: string
+}
+
+/** Raises an alarm. Runs in the transaction that found its reason. */
+export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
+  const { level = 'warn', says = 'needs a look', detail = {}, ...what } = alarm
+  log[level]({ ...what, ...detail }, says)
+  await writeAudit(sql, { actor: 'pass', ...what, detail })
+}

@@ -1,0 +1,177 @@
+// Follows the chain: from the cursor to the head, block range by block range. The only way anything that happened on
+// chain enters the ledger. It never skips a block, never rewinds for a provider that merely lags, and never guesses.
+import { ChainFault } from '../chain/faults.ts'
+import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { readWatching } from '../db/sale/payment-wallets.ts'
+import type { Block } from '../domain/observed.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  RunLimits,
+  ServiceAccounts,
+} from '../passes/context.ts'
+import { readAhead } from './ahead.ts'
+import {
+  allIsWell,
+  askOthers,
+  HaltFault,
+  mayBegin,
+  noteFinalized,
+  refuseOtherHistory,
+  refusePastFinalized,
+  refuseTooDeep,
+} from './halt.ts'
+import { rewindTo } from './rewind.ts'
+import { storeRange } from './store.ts'
+
+/** Times that a run which others overtook follows on to where they are; the next run does the rest. */
+const OVERTAKEN_MAX = 3
+
+type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
+
+export interface Followed {
+  /** First and last block stored by this run; null when none was. */
+  fromBlock: number | null
+  toBlock: number | null
+  head: Block
+  /** The ledger's block now; null only before the first block was stored. */
+  cursor: Cursor | null
+  detected: number
+  minted: number
+}
+
+/**
+ * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
+ * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where no provider has the
+ * chain that the ledger followed.
+ */
+export async function follow(ctx: FollowContext, run: RunLimits, upTo = Number.MAX_SAFE_INTEGER): Promise<Followed> {
+  try {
+    return await followOn(ctx, run, upTo)
+  } catch (error) {
+    if (!(error instanceof HaltFault)) throw error
+    return await askOthers(ctx, error, (chain) => followOn({ ...ctx, chain }, run, upTo))
+  }
+}
+
+async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promise<Followed> {
+  const halt = await mayBegin(ctx)
+  const head = await ctx.chain.head()
+  const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
+  result.cursor = await canonicalCursor(ctx, head)
+  await allIsWell(ctx, halt, head, result.cursor)
+  await storeUpTo(ctx, run, upTo, result)
+  // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
+  for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
+    const later = await ctx.chain.head()
+    // A provider that lags shows nothing new, however often it is asked.
+    if (later.number <= result.head.number) break
+    result.head = later
+    result.cursor = await canonicalCursor(ctx, later)
+    await storeUpTo(ctx, run, upTo, result)
+  }
+  if (result.cursor && result.toBlock !== null) await noteFinalized(ctx, result.cursor)
+  return result
+}
+
+const isOvertaken = ({ cursor, head }: Followed) => cursor !== null && cursor.number > head.number
+
+/** Stores range by range up to the head, and adds to `result` what that brought. */
+async function storeUpTo(ctx: FollowContext, run: RunLimits, upTo: number, result: Followed): Promise<void> {
+  const { head } = result
+  const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, Math.min(head.number, upTo))
+  try {
+    for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
+      failpoint('follow.observed')
+      reading.beginAfter(range)
+      const stored = await storeRange(ctx, range, result.cursor, head.number)
+      failpoint('follow.stored')
+      if (!stored) {
+        // Another instance followed in between, or a wallet was entered: go on from where the ledger stands.
+        result.cursor = await readCursor(ctx.pool)
+        continue
+      }
+      result.fromBlock ??= range.blocks[0]?.number ?? null
+      result.toBlock = stored.cursor.number
+      result.cursor = stored.cursor
+      result.detected += stored.detected
+      result.minted += stored.minted
+    }
+  } finally {
+    await reading.end()
+  }
+}
+
+/** The same chain, read for what the ledger says at each range. */
+function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
+  return {
+    ...chain,
+    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool)),
+  }
+}
+
+/** The cursor, after taking the ledger back to the canonical chain where the two have parted. */
+async function canonicalCursor(
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FollowRules> & Logging,
+  head: Block,
+): Promise<Cursor | null> {
+  const cursor = await readCursor(ctx.pool)
+  if (!cursor || head.hash === cursor.hash || head.parentHash === cursor.hash) return cursor
+  const shorter = head.number < cursor.number
+  if (shorter && !ctx.rules.rewindsToShorterChain) {
+    await refuseOtherHistory(ctx, head)
+    return cursor
+  }
+  if (!shorter) {
+    const canonical = await ctx.chain.block(cursor.number)
+    if (!canonical)
+      throw new ChainFault(`the provider has block ${head.number} but not ${cursor.number}`, { retryable: true })
+    if (canonical.hash === cursor.hash) return cursor
+  }
+  const fork = await findFork(ctx, Math.min(head.number, cursor.number))
+  await refusePastFinalized(ctx, fork)
+  if (!fork) await refuseWithoutFactory(ctx, head)
+  await rewindTo(ctx, fork, cursor)
+  return readCursor(ctx.pool)
+}
+
+/**
+ * The highest stored block, at or below `top`, that is still canonical: stored headers agree up to it and not beyond. Null where none is
+ * and the ledger may start over.
+ */
+async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: number): Promise<Block | null> {
+  const oldest = await oldestBlockNumber(ctx.pool)
+  if (oldest === null) throw new Error('a cursor without stored headers')
+  let low = oldest
+  let high = top
+  let fork: Block | null = null
+  while (low <= high) {
+    const middle = Math.floor((low + high) / 2)
+    const stored = await readBlock(ctx.pool, middle)
+    const canonical = await ctx.chain.block(middle)
+    if (!canonical)
+      throw new ChainFault(`the provider has no block ${middle}, which is below its head`, { retryable: true })
+    if (stored && stored.hash === canonical.hash) {
+      fork = stored
+      low = middle + 1
+    } else {
+      high = middle - 1
+    }
+  }
+  if (!fork) await refuseTooDeep(ctx, oldest)
+  return fork
+}
+
+/** The deployment may be gone with the first blocks: what is sent to an address without code is lost. */
+async function refuseWithoutFactory(ctx: FactoryRead, head: Block): Promise<void> {
+  if (await ctx.contract.isDeployed(head.number)) return
+  throw new ChainFault(
+    `the first block that was followed was taken back, and by block ${head.number} there is no factory: nothing is followed or sent until its deployment is in a block again`,
+    { retryable: true },
+  )
+}

@@ -1,0 +1,155 @@
+// Refuses to go on where the chain is not the one that the ledger followed. What it must never do is guess: nothing is taken
+// back and nothing sent until the chain is the old one again, or an operator has looked.
+import { ChainFault } from '../chain/faults.ts'
+import type { ChainReader, ProviderReader } from '../chain/port.ts'
+import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
+import { type HaltReason, type HaltState, noteHalt, readFinalized, readHalt, withdrawHalt } from '../db/blocks/halts.ts'
+import { type Identity, readSetting, writeSetting } from '../db/core/state.ts'
+import type { Block } from '../domain/observed.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+
+const WORDS: Record<HaltReason, string> = {
+  otherChain: 'the provider is on another chain than this ledger',
+  tooDeep: 'the chain parted from the ledger before the oldest header stored',
+  pastFinalized: 'the chain took back blocks that it had called final',
+}
+
+/**
+ * Ends a run: the chain is not the one the ledger followed. `noted` where the halt is sealed already; `confirmed` unless it rests on
+ * the word of one of several providers.
+ */
+export class HaltFault extends ChainFault {
+  readonly reason: HaltReason
+  readonly detail: object
+  readonly noted: boolean
+  readonly confirmed: boolean
+
+  constructor(reason: HaltReason, detail: object, options: { noted?: boolean; confirmed?: boolean } = {}) {
+    super(
+      `halted: ${WORDS[reason]}. Nothing is sent and nothing taken back; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
+      { retryable: false },
+    )
+    this.name = 'HaltFault'
+    this.reason = reason
+    this.detail = detail
+    this.noted = options.noted ?? false
+    this.confirmed = options.confirmed ?? true
+  }
+}
+
+/** Providers that must say the same before a halt may be sealed, where there are so many. */
+const VOICES = 2
+
+/**
+ * Asks every provider by itself, in order, before the word of the one that was asked first halts the passes. The answer is the first
+ * that comes from the ledger's chain; providers found on another chain on the way to it are asked last from then on.
+ * @throws the halt, where no provider has the ledger's chain.
+ */
+export async function askOthers<T>(
+  { chain, log }: ChainRead & Logging,
+  fault: HaltFault,
+  ask: (provider: ChainReader) => Promise<T>,
+): Promise<T> {
+  if (fault.noted || chain.providers.length < VOICES) throw fault
+  const elsewhere: ProviderReader[] = []
+  for (const provider of chain.providers) {
+    try {
+      const answer = await ask(provider)
+      for (const other of elsewhere) other.distrust()
+      return answer
+    } catch (error) {
+      if (!(error instanceof ChainFault)) throw error
+      if (error instanceof HaltFault) elsewhere.push(provider)
+      else log.warn({ host: provider.host, err: error }, 'a provider could not say whether it has the ledger’s chain')
+    }
+  }
+  const hosts = elsewhere.map(({ host }) => host)
+  throw new HaltFault(fault.reason, { ...fault.detail, saidBy: hosts }, { confirmed: hosts.length >= VOICES })
+}
+
+/** Asks whether a run may begin. @returns the halt that stands unsealed, to be withdrawn once all is seen to be well. */
+export async function mayBegin(ctx: LedgerDb & ChainRead): Promise<HaltState | null> {
+  const halt = await readHalt(ctx.pool)
+  if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
+  const identity = await readIdentity(ctx)
+  if (identity) {
+    const chainId = await ctx.chain.chainId()
+    if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
+  }
+  return halt
+}
+
+/** Withdraws an unsealed halt, where the provider's head stands on what the ledger followed. */
+export async function allIsWell(ctx: LedgerDb & Logging, halt: HaltState | null, head: Block, cursor: Cursor | null) {
+  if (!halt || (cursor && head.number < cursor.number)) return
+  if (await withdrawHalt(ctx.pool)) ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
+}
+
+/** Writes a halt down, loudly: the reason and the evidence are in the settings, the health report and the audit log. */
+export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Promise<void> {
+  if (fault.noted) return
+  const halt = await noteHalt(ctx.pool, fault)
+  const remedy = halt.sealed
+    ? '"node-ledger resume --halt" clears it'
+    : 'it is withdrawn if the next runs find all well'
+  ctx.log.error({ ...halt }, `${fault.message}; ${remedy}`)
+}
+
+/** A head below the cursor: a provider that lags, unless what it has there shares nothing with what the ledger stored. */
+export async function refuseOtherHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
+  const stored = await readBlock(ctx.pool, head.number)
+  if (stored?.hash === head.hash) return
+  const oldest = await oldestBlockNumber(ctx.pool)
+  if (oldest === null) return
+  if (oldest > head.number) return void (await refuseOtherGenesis(ctx))
+  const [ours, theirs] = [await readBlock(ctx.pool, oldest), await ctx.chain.block(oldest)]
+  if (ours && theirs && ours.hash !== theirs.hash) await refuseTooDeep(ctx, oldest)
+}
+
+/**
+ * Throws the halt of a chain that agrees with no stored header, the oldest of them that of block `oldest`. Not where that was the first to be
+ * followed and the chain has this ledger's first block: then starting over can lose nothing older.
+ */
+export async function refuseTooDeep(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, oldest: number): Promise<void> {
+  const isSameChain = await refuseOtherGenesis(ctx)
+  if (oldest > ctx.rules.startBlock || !isSameChain) throw new HaltFault('tooDeep', { oldestHeader: oldest })
+}
+
+/** Refuses to take back what the chain had called final. The embedded chain is restarted from its last dump and may. */
+export async function refusePastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
+  if (ctx.rules.rewindsToShorterChain) return
+  const finalized = await readFinalized(ctx.pool)
+  if (finalized && (fork === null || fork.number < finalized.number))
+    throw new HaltFault('pastFinalized', { forkBlock: fork?.number ?? null, forkHash: fork?.hash ?? null, finalized })
+}
+
+/** Notes how far the followed chain is final: what is taken back from below that is no ordinary reorganisation. */
+export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, cursor: Cursor): Promise<void> {
+  if (ctx.rules.rewindsToShorterChain) return
+  // Not to know it now costs nothing: the next run notes it.
+  const final = await ctx.chain.finalized().catch(() => null)
+  if (!final || final.number > cursor.number) return
+  const [stored, noted] = [await readBlock(ctx.pool, final.number), await readFinalized(ctx.pool)]
+  if (stored?.hash !== final.hash || (noted && noted.number >= final.number)) return
+  await writeSetting(ctx.pool, 'finalized', { number: final.number, hash: final.hash }, 'pass')
+}
+
+/** The id of the ledger's chain, as it was settled at the first start: what a provider says now may be a lie. */
+export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
+  return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
+}
+
+/** Throws the halt of a chain with another block 0. @returns whether it has this ledger's; false where that cannot be read. */
+async function refuseOtherGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
+  const identity = await readIdentity(ctx)
+  // The embedded chain makes a new first block at every start.
+  if (!identity?.genesisHash.startsWith('0x')) return false
+  const genesis = await ctx.chain.block(0)
+  if (genesis && genesis.hash !== identity.genesisHash)
+    throw new HaltFault('otherChain', { genesisHash: genesis.hash, genesisHashOfLedger: identity.genesisHash })
+  return genesis !== null
+}
+
+async function readIdentity(ctx: LedgerDb): Promise<Identity | null> {
+  return (await readSetting(ctx.pool, 'identity')) as Identity | null
+}

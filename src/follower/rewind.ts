@@ -1,0 +1,85 @@
+// Takes the ledger back to a block that is still canonical. Entries of other blocks go, values that depended on them are computed
+// again, and our transactions there are sent again. The operator's decisions stay.
+
+import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor } from '../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
+import { rewindCohorts } from '../db/nodes/cohorts.ts'
+import { rewindNodes } from '../db/nodes/nodes.ts'
+import { rewindOwnerActs } from '../db/nodes/owner-acts.ts'
+import { rewindRounds } from '../db/nodes/rounds.ts'
+import { rewindSeedBlocks } from '../db/nodes/seed-blocks.ts'
+import { detachOrphans } from '../db/payments/attributions.ts'
+import { type RefundedPayment, readRefundedAbove } from '../db/payments/refunds.ts'
+import { rewindPayments } from '../db/payments/rows.ts'
+import { forgetBooks, rewindBooks } from '../db/payments/wallet.ts'
+import { lockWallets, rewindWallets } from '../db/sale/payment-wallets.ts'
+import { rewindOutbox } from '../db/sends/outbox.ts'
+import type { Block } from '../domain/observed.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import { raiseAlarm } from './alarm.ts'
+
+/** The chain's own doing. */
+const REORGANISATION = { actor: 'pass', action: 'reorganisation' }
+
+/**
+ * Rewinds to `fork`, or, where that is null, to before the first block, unless the cursor was moved since `expected` was read.
+ * One transaction. `cause` names who has it done and what the audit log calls it, where it is not the chain's doing. @returns whether it did.
+ */
+export async function rewindTo(
+  ctx: LedgerDb & RuledBy<FollowRules> & Logging,
+  fork: Block | null,
+  expected: Cursor,
+  cause = REORGANISATION,
+): Promise<boolean> {
+  const height = fork?.number ?? ctx.rules.startBlock - 1
+  const rewound = await inTransaction(ctx.pool, async (sql) => {
+    // Before the cursor, as who enters a wallet does.
+    await lockWallets(sql)
+    const cursor = await readCursor(sql, { lock: true })
+    if (cursor?.hash !== expected.hash) return false
+    const refunded = await readRefundedAbove(sql, height)
+    // Order: payments let go of their nodes, withdrawals go before the rounds that paid them, cohorts after their nodes.
+    const orphanedPayments = await rewindPayments(sql, height)
+    await detachOrphans(sql)
+    const { nodes, withdrawals } = await rewindNodes(sql, height)
+    const rounds = await rewindRounds(sql, height)
+    await rewindCohorts(sql, height)
+    await rewindSeedBlocks(sql, height)
+    await rewindOwnerActs(sql, height)
+    if (cause === REORGANISATION) await rewindWallets(sql, height)
+    const resent = await rewindOutbox(sql, height)
+    await deleteBlocksAbove(sql, height)
+    // The block that the books begin with, the one before the first, may be another one now.
+    await (fork ? rewindBooks(sql, height) : forgetBooks(sql))
+    await (fork ? writeCursor(sql, fork) : removeCursor(sql))
+    const detail = {
+      fromBlock: expected.number,
+      toBlock: height,
+      orphanedPayments,
+      nodes,
+      withdrawals,
+      rounds,
+      resent,
+    }
+    await writeAudit(sql, { ...cause, detail })
+    // A rescan reads the same blocks again: nothing of it is gone.
+    if (cause.action === 'reorganisation') await alarmRefunded(ctx, sql, refunded)
+    await notifyLedgerChanged(sql)
+    failpoint('rewind.storing')
+    ctx.log.warn({ ...cause, ...detail }, 'the ledger went back')
+    return true
+  })
+  failpoint('rewind.stored')
+  return rewound
+}
+
+/** Reports refunded payments, or those about to be, whose blocks are gone: they may never have been received. */
+async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
+  for (const { ref, refundTxHash, valueWei } of refunded) {
+    const detail = { refundTxHash, valueWei: valueWei.toString() }
+    const says = 'a payment that is paid back, or about to be, was reorganised out'
+    await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundOfOrphaned', subject: ref, detail })
+  }
+}

@@ -1,0 +1,158 @@
+// The terms and the seed of turns: the seed as it was kept when its block was followed, else from stored headers, else from the chain by
+// bisection. Used both to plan a round and to publish what a followed one was computed from.
+import { turnDigest } from '../chain/digest.ts'
+import { firstStoredBlockAt } from '../db/blocks/blocks.ts'
+import type { SingleTurn, TurnTerms } from '../db/nodes/rounds.ts'
+import { keepOldSeedBlock, readSeedBlock, type SeedBlock } from '../db/nodes/seed-blocks.ts'
+import { readCreditTerms } from '../db/sale/terms.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
+import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
+import type { Block } from '../domain/observed.ts'
+import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
+import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
+import { firstBlocksOfTurns } from '../domain/turns.ts'
+import { type Hash, sumWei, type Wei, wei } from '../domain/units.ts'
+import type { ChainRead, LedgerDb } from '../passes/context.ts'
+
+export interface Seed {
+  seedBlock: number
+  seed: Hash
+}
+
+/** A credit as the follower found it. */
+type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'intervalSec' | 'amountWei'>
+
+/** Looks turns' terms up; holds what it has read for the length of one step. */
+export interface TermsReader {
+  /**
+   * Terms of a turn that is owed since `due`; fields are null where the ledger has none, or where the seed block is not there yet. A
+   * new ledger has none from before its own start: then the first it has, or the turn, and all after it, could never be paid.
+   */
+  owed(tierNo: number, due: number): Promise<TurnTerms>
+  /**
+   * Terms by which a credit's turns were paid: those in force at the time of each. From before any were known: the first, if they come to
+   * the credit's amount. Several turns in one sum have terms and seeds of their own each.
+   */
+  paid(credit: PaidCredit): Promise<TurnTerms & { singles: SingleTurn[] }>
+}
+
+/** A turn's terms by the rule, and by the first that the ledger knows where the rule finds none. */
+interface Looked {
+  inForce: TurnTerms
+  first: TurnTerms
+}
+
+/** `upTo` is the followed height; `fresh` are observed blocks that are not stored yet. */
+export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: readonly Block[] = []): TermsReader {
+  // Read when first asked for: most ranges of blocks hold no turn.
+  let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
+  const seeds = new Map<number, Promise<Seed | null>>()
+  async function look(tierNo: number, due: number): Promise<Looked> {
+    let seed = seeds.get(due)
+    if (!seed) {
+      seed = findSeed(ctx, due, upTo, fresh)
+      seeds.set(due, seed)
+    }
+    entered ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
+    const [[terms, tiers], found] = await Promise.all([entered, seed])
+    const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
+    const describe = (termsTime: number, payoutTime: number): TurnTerms => {
+      const { minWei = null, maxWei = null } = termsAt(terms, termsTime) ?? {}
+      const payoutBps = payoutBpsAt(ofTier, tierNo, payoutTime)
+      return {
+        tierId: ofTier[0]?.tierId ?? null,
+        minWei,
+        maxWei,
+        payoutBps,
+        ...(found ?? { seedBlock: null, seed: null }),
+      }
+    }
+    return {
+      inForce: describe(due, due),
+      first: describe(Math.max(due, firstTime(terms)), Math.max(due, firstTime(ofTier))),
+    }
+  }
+  return {
+    owed: async (tierNo, due) => (await look(tierNo, due)).first,
+    async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }) {
+      if (turns > 1) {
+        const looked: (Looked & { due: number })[] = []
+        for (let i = 0; i < turns; i++) {
+          const at = due + i * intervalSec
+          looked.push({ due: at, ...(await look(tierNo, at)) })
+        }
+        return { ...NO_TERMS, tierId: looked[0]?.inForce.tierId ?? null, singles: singlesOf(looked, cohort, amountWei) }
+      }
+      const { inForce, first } = await look(tierNo, due)
+      const known = inForce.minWei !== null && inForce.payoutBps !== null
+      return { ...(known || amountBy(first, cohort, due) !== amountWei ? inForce : first), singles: [] }
+    },
+  }
+}
+
+const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
+
+/** The turns of one credit with the terms that come to its amount. */
+function singlesOf(looked: readonly (Looked & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
+  const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
+    looked.map(({ due, [terms]: { tierId: _, ...found } }) => ({
+      ...{ due, ...found },
+      amountWei: amountBy({ tierId: null, ...found }, cohort, due),
+    }))
+  const first = by('first')
+  return sumWei(first.map((turn) => turn.amountWei ?? wei(0n))) === amountWei ? first : by('inForce')
+}
+
+/** The amount of a cohort's turn by its terms; null where one of them is missing. */
+export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort: number, due: number): Wei | null {
+  if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
+  return turnAmountWei(turnDigest(seed, cohort, due), { minWei, maxWei }, payoutBps)
+}
+
+const firstTime = (known: readonly { fromTime: number }[]) => Math.min(...known.map(({ fromTime }) => fromTime))
+
+async function findSeed(
+  ctx: LedgerDb & ChainRead,
+  due: number,
+  upTo: number,
+  fresh: readonly Block[],
+): Promise<Seed | null> {
+  const kept = await readSeedBlock(ctx.pool, due)
+  if (kept) return kept.seedBlock > upTo ? null : kept
+  const stored = (await firstStoredBlockAt(ctx.pool, due)) ?? firstFresh(fresh, due)
+  const found = stored ?? (await ctx.chain.firstBlockAt(due, upTo))
+  if (!found || found.block.number > upTo) return null
+  const { block, parent } = found
+  const seed = seedOf(block, parent)
+  const { number, time } = block
+  if (!stored) await keepOldSeedBlock(ctx.pool, { number, time, parentTime: parent?.time ?? null, seed })
+  return { seedBlock: number, seed }
+}
+
+/** The first observed block not before `time`; null unless its parent, before `time`, was observed as well. */
+function firstFresh(fresh: readonly Block[], time: number): { block: Block; parent: Block } | null {
+  const at = fresh.findIndex((block) => block.time >= time)
+  const block = fresh[at]
+  const parent = fresh[at - 1]
+  return block && parent ? { block, parent } : null
+}
+
+/**
+ * The blocks of a range that give turns their seeds: kept as they are followed, so that a turn that is paid years later needs no search.
+ * `cohorts` are those before the range and as it left them; `before` is the header before it, where one is stored.
+ */
+export function seedBlocksOf(
+  blocks: readonly Block[],
+  before: Block | null,
+  cohorts: Iterable<Pick<LedgerCohort, 'nextDue' | 'intervalSec'>>,
+): SeedBlock[] {
+  const [first] = blocks
+  const afterTime = before?.time ?? first?.time ?? 0
+  const times = blocks.map(({ time }) => time)
+  return firstBlocksOfTurns(times, afterTime, cohorts).flatMap((place) => {
+    const block = blocks[place]
+    const parent = place === 0 ? before : (blocks[place - 1] ?? null)
+    if (!block || !parent) return []
+    return [{ number: block.number, time: block.time, parentTime: parent.time, seed: seedOf(block, parent) }]
+  })
+}

@@ -1,0 +1,261 @@
+// Stores one observed range: its events, their effects on payments and intents, and the cursor, in one
+// transaction. Either all of it is in the ledger or none.
+import { isDeepStrictEqual } from 'node:util'
+import {
+  beginCursor,
+  type Cursor,
+  insertBlocks,
+  pruneBlocks,
+  readBlock,
+  readCursor,
+  writeCursor,
+} from '../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import { pruneCohortStates, readCohorts, readOddCohorts, writeCohorts, writeOpenings } from '../db/nodes/cohorts.ts'
+import {
+  insertExpulsions,
+  insertFailedWithdrawals,
+  insertNodes,
+  insertTransfers as insertNodeTransfers,
+  insertWithdrawals,
+  readMintedTo,
+  readUnpaidRefs,
+} from '../db/nodes/nodes.ts'
+import { insertOwnerActs } from '../db/nodes/owner-acts.ts'
+import { insertRounds } from '../db/nodes/rounds.ts'
+import { insertSeedBlocks } from '../db/nodes/seed-blocks.ts'
+import { countZeroTransfers, insertDust } from '../db/payments/junk.ts'
+import * as payments from '../db/payments/rows.ts'
+import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
+import { writeFees } from '../db/sends/fees.ts'
+import { readKnownNonces, type Settled, settleIntents } from '../db/sends/outbox.ts'
+import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
+import { authorizationsHeld } from '../domain/nonces.ts'
+import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../domain/observed.ts'
+import { type LedgerChanges, replay } from '../domain/replay.ts'
+import type { PaymentState } from '../domain/transitions.ts'
+import type { Address, Hash } from '../domain/units.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { addressesOf, type ChainRead, type LedgerDb, type Logging, type ServiceAccounts } from '../passes/context.ts'
+import { raiseAlarm } from './alarm.ts'
+import { noteRestore } from './restored.ts'
+import { seedBlocksOf, termsReader } from './seeds.ts'
+
+/** Headers kept: how deep a reorganisation can be followed. A day of blocks at one every twelve seconds, and more. */
+const HEADERS_KEPT = 8_192
+
+/** The contract's reasons for passing over an order: the wallet is at its cap, the cohort takes no nodes just now, the budget is spent. */
+const SKIPPED_WALLET_FULL = 1
+const SKIPPED_COHORT = 2
+const SKIPPED_BUDGET = 4
+/** After these the payment simply waits for the next mint. */
+const PASSING = [SKIPPED_COHORT, SKIPPED_BUDGET]
+
+export interface Stored {
+  cursor: Cursor
+  detected: number
+  minted: number
+}
+
+/**
+ * Stores a range that continues `expected`. Null when the cursor, a cohort, or what blocks are read for has changed since: nothing was stored. `headBlock` is the provider's
+ * head: how far a ledger that turns out to be a restored one lags behind what it was.
+ */
+export async function storeRange(
+  ctx: LedgerDb & ChainRead & ServiceAccounts & Logging,
+  range: ObservedRange,
+  expected: Cursor | null,
+  headBlock: number,
+): Promise<Stored | null> {
+  const last = range.blocks.at(-1)
+  if (!last) throw new Error('an observed range is never empty')
+  // Cohorts change with the cursor, or under its lock: both are compared below.
+  const known = await readCohorts(ctx.pool)
+  const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
+  const changes = replay(cohorts, range.events)
+  const reader = termsReader(ctx, last.number, range.blocks)
+  const turns = await Promise.all(changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn)) })))
+  const cursor = { number: last.number, hash: last.hash, time: last.time }
+  const states = [...known, ...[...changes.cohortStates.values()].map(({ state }) => state)]
+  const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
+  const seedBlocks = seedBlocksOf(range.blocks, before, states)
+
+  return inTransaction(ctx.pool, async (sql) => {
+    const current = await readCursor(sql, { lock: true })
+    if (current?.hash !== expected?.hash) return null
+    // Without a cursor there is no lock on it: who enters a wallet waits, or is waited for.
+    if (!current) await lockWalletsForReading(sql)
+    if (!wasReadFor(range.watching, await readWatching(sql))) return null
+    if (!current && !(await beginCursor(sql, cursor))) return null
+    // The reconciler may have inserted a node that the ledger lacked.
+    if (range.events.length > 0 && !isDeepStrictEqual(await readCohorts(sql), known)) return null
+    const sorted = await sortNew(sql, range.transfers)
+    // None of these depends on another one, so they are sent together: the database need not wait for us between them.
+    const [detected] = await Promise.all([
+      payments.insertTransfers(sql, sorted.payments),
+      insertDust(sql, sorted.dust),
+      countZeroTransfers(sql, sorted.zero),
+      payments.insertOutflows(sql, range.outflows),
+      insertBlocks(sql, range.blocks),
+      writeFees(sql, cursor.number, range.fees),
+      insertSeedBlocks(sql, seedBlocks),
+      pruneBlocks(sql, cursor.number - HEADERS_KEPT),
+      pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
+      changesAnything(range) ? notifyLedgerChanged(sql) : null,
+    ])
+    await writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()])
+    await writeOpenings(sql, range.events)
+    await insertNodes(sql, changes.nodes)
+    await insertNodeTransfers(sql, changes.transfers)
+    await insertExpulsions(sql, changes.expulsions)
+    await insertRounds(sql, { rounds: changes.rounds, turns, skips: changes.skips })
+    await insertWithdrawals(sql, changes.withdrawals)
+    await insertFailedWithdrawals(sql, range.failedWithdrawals)
+    await insertOwnerActs(sql, changes.ownerActs)
+    await settlePayments(ctx, sql, { range, came: sorted.payments, changes, headBlock })
+    failpoint('follow.storing')
+    await writeCursor(sql, cursor)
+    return { cursor, detected, minted: changes.nodes.length }
+  })
+}
+
+/** True if a range was read for everything that the ledger watches now. */
+function wasReadFor(read: Watching, now: Watching): boolean {
+  return isDeepStrictEqual(read.wallets, now.wallets) && now.senders.every((sender) => read.senders.includes(sender))
+}
+
+/** Sorts the transfers of a range. What is a payment already, reorganised out, stays one, with what was decided about it. */
+async function sortNew(sql: Sql, transfers: readonly Transfer[]): Promise<SortedTransfers> {
+  if (transfers.length === 0) return { payments: [], dust: [], zero: [] }
+  const sorted = sortTransfers(transfers, await readTierVersions(sql))
+  const small = [...sorted.dust, ...sorted.zero.filter(({ valueWei }) => valueWei > 0n)]
+  if (small.length === 0) return sorted
+  const known = new Set(await payments.readPaymentRefs(sql, hashesOf(small)))
+  const isNew = ({ txHash }: Transfer) => !known.has(txHash)
+  const former = small.filter((transfer) => !isNew(transfer))
+  return { payments: [...sorted.payments, ...former], dust: sorted.dust.filter(isNew), zero: sorted.zero.filter(isNew) }
+}
+
+const hashesOf = (transfers: readonly Transfer[]) => transfers.map(({ txHash }) => txHash)
+
+function changesAnything(range: ObservedRange): boolean {
+  const { transfers, events, sent, authorizations, failedWithdrawals } = range
+  return [transfers, events, sent, authorizations, failedWithdrawals].some((found) => found.length > 0)
+}
+
+/** Everything in the range that used a nonce of a sender: its transactions, and the authorizations that held. */
+async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<SenderTransaction[]> {
+  if (authorizations.length === 0) return sent
+  const next = new Map<Address, number>()
+  for (const sender of new Set(authorizations.map((one) => one.sender))) {
+    const known = await readKnownNonces(sql, sender)
+    if (known) next.set(sender, known.followed)
+  }
+  return [...sent, ...authorizationsHeld(next, sent, authorizations)]
+}
+
+/** Settles payments on their way by the range: minted, passed over by the contract, or to be sent again. */
+async function settlePayments(
+  ctx: ServiceAccounts & Logging,
+  sql: Sql,
+  {
+    range,
+    came: transfers,
+    changes,
+    headBlock,
+  }: { range: ObservedRange; came: readonly Transfer[]; changes: LedgerChanges; headBlock: number },
+): Promise<void> {
+  const { settled, foreign } = await settleIntents(sql, await usesOfNonces(sql, range), addressesOf(ctx))
+  const displacing = new Set(settled.map((intent) => intent.txHash))
+  const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
+
+  const came = hashesOf(transfers)
+  const minted = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
+  await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
+  await alarmOddCohorts(ctx, sql, numbersOf(range.events, 'cohortOpened'))
+
+  const full = changes.skipped.filter((skip) => skip.reason === SKIPPED_WALLET_FULL)
+  const impossible = changes.skipped.filter(({ reason }) => reason !== SKIPPED_WALLET_FULL && !PASSING.includes(reason))
+  await payments.holdSkipped(sql, refsOf(full), 'walletLimit')
+  await payments.holdSkipped(sql, refsOf(impossible), 'mintReverted')
+  for (const { ref, reason } of impossible)
+    await raiseAlarm(ctx, sql, { action: 'mintSkipped', subject: ref, detail: { reason } })
+  await alarmRefsTaken(ctx, sql, changes.refsTaken)
+
+  await payments.releaseUnminted(
+    sql,
+    settled.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
+  )
+  for (const intent of settled) await noteSettled(ctx, sql, intent)
+  // A restored ledger knows none of what was sent since its backup: said once, not once a transaction.
+  if (!restored)
+    for (const txHash of foreign) await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
+}
+
+const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'intervalSet') =>
+  events.flatMap((event) => (event.kind === kind ? [event.cohort] : []))
+
+/** Reports cohorts that are not the service's: they take no mints, and are not credited. */
+async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
+  if (opened.length === 0) return
+  for (const { cohort, ...detail } of await readOddCohorts(sql, opened))
+    await raiseAlarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
+}
+
+/** Gives payments their nodes, holds those whose ref another node has taken, and reports cases that an operator has to look at. */
+export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Promise<void> {
+  const { surprises, toConfirm, others } = await payments.adoptNodes(sql, refs)
+  await alarmSurprises(ctx, sql, surprises)
+  for (const { ref, nodeId, tierNo, valueWei } of toConfirm) {
+    const detail = { nodeId, tierNo, valueWei: valueWei.toString() }
+    const says = 'the tier in which this payment was released is not known: the operator may confirm its node'
+    await raiseAlarm(ctx, sql, { level: 'info', says, action: 'nodeToConfirm', subject: ref, detail })
+  }
+  for (const ref of await payments.holdRefsTaken(sql, refs))
+    await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
+  // A payment that is decided already is not held.
+  for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
+    await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
+}
+
+const DECIDED: readonly PaymentState[] = ['refunded', 'dismissed', 'ignored']
+
+/** Reports payments that were minted against their state. One that is about to be refunded must not be sent back any more. */
+async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly payments.MintSurprise[]): Promise<void> {
+  for (const { ref, before, heldFor } of surprises) {
+    const detail = { before, heldFor }
+    if (before === 'held' && heldFor === 'refunding')
+      await raiseAlarm(ctx, sql, {
+        action: 'mintedThoughRefunding',
+        subject: ref,
+        detail: { ...detail, says: 'Do not send it back.' },
+      })
+    else {
+      const action = before === 'refunded' ? 'mintedThoughRefunded' : 'mintedThoughNotAccepted'
+      await raiseAlarm(ctx, sql, { action, subject: ref, detail })
+    }
+  }
+}
+
+/** Reports refs whose node was minted to another wallet. A node that the wallet has given away since is no news. */
+async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: LedgerChanges['refsTaken']): Promise<void> {
+  if (taken.length === 0) return
+  const mintedTo = await readMintedTo(
+    sql,
+    taken.map(({ nodeId }) => nodeId),
+  )
+  for (const { ref, nodeId, to } of taken) {
+    if (mintedTo.get(nodeId) === to) continue
+    await raiseAlarm(ctx, sql, { action: 'refTaken', subject: ref, detail: { nodeId: nodeId.toString(), to } })
+  }
+}
+
+const refsOf = (skipped: LedgerChanges['skipped']) => skipped.map((skip) => skip.ref)
+
+async function noteSettled(ctx: Logging, sql: Sql, intent: Settled): Promise<void> {
+  ctx.log.info(intent, 'transaction settled')
+  if (intent.state !== 'mined')
+    await raiseAlarm(ctx, sql, { action: intent.state, subject: intent.txHash, detail: { ...intent } })
+}

@@ -1,0 +1,96 @@
+// Files that are served as they are: the pages' and the reference's. Owns how they are compressed (each encoding once, when it is
+// first asked for, then kept), what limits them, and the content security policy of every page. Reads no path of a request.
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Call, Route } from '../route.ts'
+import { type Page, pageOf } from './memo.ts'
+
+/** Requests for one file per minute and caller: a page loads each once, then browsers keep it. */
+const LIMIT_PER_MINUTE = 120
+/** Best compression takes seconds of a megabyte, and saves a tenth against the one used above this size. */
+const BEST_BYTES_MAX = 256 * 1024
+const GOOD_BROTLI_QUALITY = 9
+
+type Encoding = 'br' | 'gzip' | 'identity'
+type EncodedPage = Page & { encoding: Encoding }
+
+export interface AssetRoute {
+  path: string
+  contentType: string
+  cache: string
+  asset: Asset
+  /** For pages. */
+  policy?: string
+  /** The name it is counted under, one for many files. */
+  countedAs: string
+}
+
+/** The route of a file. */
+export function assetRoute({ asset, ...route }: AssetRoute): Route {
+  return {
+    ...route,
+    methods: ['GET'],
+    limitPerMinute: LIMIT_PER_MINUTE,
+    cors: false,
+    deadlineMs: null,
+    handle: (call) => asset.in(encodingFor(call)),
+  }
+}
+
+/**
+ * The policy of all pages. A page loads from this service alone, runs and wears nothing that is written into it, and stands in no other
+ * page. Besides this service it may ask the public RPC; a wallet's icon comes as a data: URL.
+ */
+export function pagePolicy(publicRpcUrl: string | null): string {
+  const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'${rpc}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+}
+
+/** The smallest encoding that the caller takes. */
+function encodingFor({ raw }: Call): Encoding {
+  const accepted = raw.headers['accept-encoding']?.toString() ?? ''
+  const takes = (name: string) => new RegExp(`(^|[\\s,])${name}\\s*(;\\s*q=(1|0\\.0*[1-9])|,|$)`).test(accepted)
+  if (takes('br')) return 'br'
+  return takes('gzip') ? 'gzip' : 'identity'
+}
+
+const compressors = {
+  br: (bytes: Buffer) =>
+    promisify(brotliCompress)(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]:
+          bytes.length > BEST_BYTES_MAX ? GOOD_BROTLI_QUALITY : constants.BROTLI_MAX_QUALITY,
+      },
+    }),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
+  identity: async (bytes: Buffer) => bytes,
+}
+
+/** A file in each encoding that was asked for so far. */
+export class Asset {
+  readonly #read: () => Buffer
+  #bytes: Buffer | null = null
+  readonly #making = new Map<Encoding, Promise<EncodedPage>>()
+  readonly #made = new Map<Encoding, EncodedPage>()
+
+  /** `read` is called once, when the file is first asked for. */
+  constructor(read: () => Buffer) {
+    this.#read = read
+  }
+
+  /** The file in an encoding, at once where it was made before. */
+  in(encoding: Encoding): EncodedPage | Promise<EncodedPage> {
+    const made = this.#made.get(encoding)
+    if (made) return made
+    const making = this.#making.get(encoding) ?? this.#make(encoding).finally(() => this.#making.delete(encoding))
+    this.#making.set(encoding, making)
+    return making
+  }
+
+  async #make(encoding: Encoding): Promise<EncodedPage> {
+    this.#bytes ??= this.#read()
+    const page = { ...pageOf(await compressors[encoding](this.#bytes)), encoding }
+    this.#made.set(encoding, page)
+    return page
+  }
+}

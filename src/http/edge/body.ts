@@ -1,0 +1,100 @@
+// Reads request bodies: at most 16 KiB, JSON objects only where a route wants one. Owns how much of a request is ever held
+// in memory; never decides what fields mean.
+import type { IncomingMessage } from 'node:http'
+import { type Refusal, refuse } from '../refusals.ts'
+
+/** The largest body of ours has a few hundred bytes. */
+const BODY_BYTES_MAX = 16 * 1024
+/** No body of ours nests at all; unknown fields may, within reason. */
+const DEPTH_MAX = 32
+/** Bytes of a refused body that are still read before the caller is cut off, so that they get to read the refusal. */
+const REFUSED_BYTES_MAX = 16 * 1024 * 1024
+
+/** The fields that any route knows; others are ignored. */
+export interface JsonObject {
+  txHash?: unknown
+  nodeId?: unknown
+  address?: unknown
+  signature?: unknown
+}
+
+/** Reads the body as a JSON object (400 otherwise). With `orNothing`, no body at all is an empty object. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  { orNothing }: { orNothing: boolean },
+): Promise<JsonObject | Refusal> {
+  const bytes = await readBytes(request)
+  if (!Buffer.isBuffer(bytes)) return bytes
+  if (orNothing && bytes.length === 0) return {}
+  if (!isPlainJson(request)) return refuse('badBody')
+  let value: unknown
+  try {
+    // ignoreBOM keeps a byte order mark, which JSON does not allow.
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch {
+    return refuse('badBody')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isShallow(value, DEPTH_MAX))
+    return refuse('badBody')
+  return value as JsonObject
+}
+
+/** True if an unwanted body need not be waited for: Node discards a GET's body once the answer is sent. */
+export function passesBy(request: IncomingMessage): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request)
+}
+
+/** Reads and discards an unwanted body, up to the same size. Null: done. */
+export async function skipBody(request: IncomingMessage): Promise<Refusal | null> {
+  const bytes = await readBytes(request)
+  return Buffer.isBuffer(bytes) ? null : bytes
+}
+
+function isPlainJson(request: IncomingMessage): boolean {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';')
+  if (type.trim() !== 'application/json' || request.headersDistinct['content-type']?.length !== 1) return false
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  return encoding === 'identity' && parameters.every((parameter) => /^\s*(charset="?utf-8"?)?\s*$/.test(parameter))
+}
+
+function isShallow(value: unknown, depthLeft: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depthLeft > 0 && Object.values(value).every((inner) => isShallow(inner, depthLeft - 1))
+}
+
+function announcesTooMuch(request: IncomingMessage): boolean {
+  return Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX
+}
+
+function readBytes(request: IncomingMessage): Promise<Buffer | Refusal> {
+  if (announcesTooMuch(request)) {
+    drainRefused(request)
+    return Promise.resolve(refuse('bodyTooLarge'))
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= BODY_BYTES_MAX) return void chunks.push(chunk)
+      request.off('data', onData)
+      drainRefused(request)
+      resolve(refuse('bodyTooLarge'))
+    }
+    request.on('data', onData)
+    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('error', reject)
+    // Neither of the others comes when the caller goes away in the middle.
+    request.on('close', () => reject(new Error('the caller went away while sending')))
+  })
+}
+
+/** Reads on without keeping anything: closing at once would reset the connection before the refusal is read. */
+function drainRefused(request: IncomingMessage): void {
+  let size = 0
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > REFUSED_BYTES_MAX) request.destroy()
+  })
+  request.resume()
+}

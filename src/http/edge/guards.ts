@@ -1,0 +1,73 @@
+// Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input and never asks the ledger or the
+// chain anything. Refuses everything that is not exactly right; trims, rounds and guesses nothing.
+import { ENTRIES_MAX } from '../../db/reads/public.ts'
+import { TURNS_PER_ROUND_MAX } from '../../domain/credit.ts'
+import { type Address, type Hash, UINT256_MAX } from '../../domain/units.ts'
+import { type Refusal, refuse } from '../refusals.ts'
+
+/** Digits of 2^256 - 1. Checked before a text becomes a bigint, which is slow for long ones. */
+const ID_DIGITS_MAX = UINT256_MAX.toString().length
+const LIMIT_DEFAULT = 50
+
+/** An address in any one case, or in mixed case with the right EIP-55 checksum. */
+export function parseAddress(value: unknown, checksum: (address: Address) => string): Address | Refusal {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) return refuse('badAddress')
+  const lower = value.toLowerCase() as Address
+  if (lower === value || value.slice(2) === value.slice(2).toUpperCase()) return lower
+  return checksum(lower) === value ? lower : refuse('badAddress')
+}
+
+/** A positive whole number up to 2^256 - 1, in its one canonical spelling. */
+export function parseId(value: unknown): bigint | Refusal {
+  return parsePositive(value) ?? refuse('badId')
+}
+
+/** A chain node id in a body: a decimal string, or a number that is a safe integer. */
+export function parseNodeId(value: unknown): bigint | Refusal {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+  return parsePositive(text) ?? refuse('badNodeId')
+}
+
+function parsePositive(value: unknown): bigint | null {
+  if (typeof value !== 'string' || value.length > ID_DIGITS_MAX || !/^[1-9][0-9]*$/.test(value)) return null
+  const id = BigInt(value)
+  return id > UINT256_MAX ? null : id
+}
+
+/** `limit` of a query: 1 to 200, 50 when absent. Also refused when repeated or written as a list (`limit[]=5`). */
+export function parseLimit(query: Query): number | Refusal {
+  for (const name in query) {
+    if (name.startsWith('limit[')) return refuse('badLimit')
+  }
+  const value = query.limit
+  if (value === undefined) return LIMIT_DEFAULT
+  if (typeof value !== 'string' || !/^[1-9][0-9]{0,2}$/.test(value)) return refuse('badLimit')
+  const limit = Number(value)
+  return limit > ENTRIES_MAX ? refuse('badLimit') : limit
+}
+
+/** `offset` of a query: 0, which it is when absent, to 1999: what a round may hold. Refused as a limit is. */
+export function parseOffset(query: Query): number | Refusal {
+  for (const name in query) {
+    if (name.startsWith('offset[')) return refuse('badOffset')
+  }
+  const value = query.offset
+  if (value === undefined) return 0
+  if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,3})$/.test(value)) return refuse('badOffset')
+  const offset = Number(value)
+  return offset < TURNS_PER_ROUND_MAX ? offset : refuse('badOffset')
+}
+
+/** A transaction hash, in any case. */
+export function parseHash(value: unknown): Hash | Refusal {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) return refuse('badHash')
+  return value.toLowerCase() as Hash
+}
+
+/** A query as it was read: a name that was given more than once has a list. Names that no route knows are ignored. */
+export interface Query {
+  limit?: string | string[]
+  offset?: string | string[]
+  tier?: string | string[]
+  address?: string | string[]
+}

@@ -1,0 +1,61 @@
+// Keeps answers as the bytes that were sent, per route and validated parameters, so that a busy read costs the database
+// one statement. Bounded; forgets everything the moment the ledger changes, and keeps nothing while changes may go
+// unheard. Must never hold anything that depends on who asks.
+import { createHash } from 'node:crypto'
+import type { LedgerChanges } from '../../db/core/changes.ts'
+import { Cache } from '../../lib/cache.ts'
+
+/** The most that the memo may hold: hundreds of thousands of node pages, or every page of a small service many times over. */
+const BYTES_MAX = 64 * 1024 * 1024
+/** An entry's share of maps, keys and buffers besides its bytes. */
+const ENTRY_OVERHEAD_BYTES = 512
+
+/** Longer bodies are sent as the bytes they are. */
+const TEXT_BYTES_MAX = 4 * 1024
+
+/** An answer ready to be sent. */
+export interface Page {
+  body: Body
+  /** Strong: equal exactly when the bytes are. */
+  etag: string
+}
+
+/**
+ * Bytes to be sent; few of them as a text of one character a byte (latin1), which Node sends in one piece with the headers. Either has
+ * its length in bytes.
+ */
+export type Body = Buffer | string
+
+export function bodyOf(bytes: Buffer): Body {
+  return bytes.length <= TEXT_BYTES_MAX ? bytes.toString('latin1') : bytes
+}
+
+/** Makes a body and its tag of a text, or of bytes. */
+export function pageOf(content: string | Buffer): Page {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 27)
+  return { body: bodyOf(bytes), etag: `"${tag}"` }
+}
+
+export interface MemoOptions<T> {
+  /** Milliseconds that go on evenly. */
+  clock: () => number
+  /** Says when everything is stale, and whether that is still heard. Null: nothing is kept. */
+  changes: LedgerChanges | null
+  bytesOf: (value: T) => number
+  bytesMax?: number
+  observe?: ((result: 'hit' | 'miss' | 'joined') => void) | undefined
+}
+
+/** Builds the cache of answers. */
+export function createMemo<T>({ clock, changes, bytesOf, bytesMax = BYTES_MAX, observe }: MemoOptions<T>): Cache<T> {
+  const memo = new Cache<T>({
+    clock,
+    weightMax: bytesMax,
+    weightOf: (value, key) => bytesOf(value) + key.length + ENTRY_OVERHEAD_BYTES,
+    keeps: () => changes?.live() ?? false,
+    ...(observe && { observe }),
+  })
+  changes?.subscribe(() => memo.clear())
+  return memo
+}

@@ -1,0 +1,168 @@
+// Checks every request in one order: configured, limit, key, method, session,
+// input, and only then the handler. Catches every fault; what it says stays in the log.
+import type { IncomingMessage } from 'node:http'
+import type { Address } from '../../domain/units.ts'
+import { inTime } from '../../lib/deadline.ts'
+import { isRefusal, type Refusal, refusalOfFault, refuse, statusOf } from '../refusals.ts'
+import type { Call, Outcome, Route } from '../route.ts'
+import { readCookies } from '../session/cookies.ts'
+import type { Tools } from '../tools.ts'
+import { passesBy, readJsonBody, skipBody } from './body.ts'
+import { clientFinder } from './client-address.ts'
+import type { Query } from './guards.ts'
+import { Limits } from './limits.ts'
+import { allowed, type Reply, sendOptions, sendOutcome, setCorsHeaders, setRateHeaders } from './reply.ts'
+
+/** More headers than any client sends; each costs time to look at. */
+const HEADERS_MAX = 100
+/** Numbers the wrong keys for the limits: above all routes. */
+const WRONG_KEYS_BUCKET = 32_767
+const NOBODY = '' as Address
+
+/** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
+export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
+  const limits = new Limits(deps.steady)
+  const findClient = clientFinder(deps.settings.trustedProxies)
+
+  const clientOf = ({ raw }: Call) => findClient(raw.socket.remoteAddress ?? '', forwardedFor(raw))
+
+  function overLimit(route: Route, bucket: number, call: Call, reply: Reply): boolean {
+    if (route.limitPerMinute === null) return false
+    const state = limits.take(bucket, route.limitPerMinute, clientOf(call))
+    setRateHeaders(reply, state)
+    return state.exceeded
+  }
+
+  /** Compares the key before the counters: the right one is never refused. */
+  function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null {
+    const refused = route.authorize?.(call) ?? null
+    if (refused === null) return null
+    if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
+    if (!route.wrongKeys || call.raw.headers[route.wrongKeys.header] === undefined) return refused
+    const state = limits.take(WRONG_KEYS_BUCKET, route.wrongKeys.perMinute, clientOf(call))
+    if (!state.exceeded) return refused
+    setRateHeaders(reply, state)
+    return refuse('rateLimited')
+  }
+
+  function sessionOf(call: Call): Address | Refusal {
+    // A page of another origin must not act for the user who is signed in here.
+    const foreign = call.method === 'POST' && !isOwnOrigin(call.raw.headers.origin)
+    return (foreign ? null : sessions.read(call.cookies)) ?? refuse('notSignedIn')
+  }
+
+  function admit(route: Route, bucket: number, call: Call, reply: Reply): Refusal | null {
+    const unready = route.configured?.()
+    if (unready) return unready
+    if (overLimit(route, bucket, call, reply)) return refuse('rateLimited')
+    const unauthorized = refuseUnkeyed(route, call, reply)
+    if (unauthorized) return unauthorized
+    if (!isAllowed(route, call.method)) {
+      reply.countAs(null).header('allow', allowed(route))
+      return refuse('wrongMethod')
+    }
+    if (!route.session) return null
+    const wallet = sessionOf(call)
+    if (typeof wallet !== 'string') return wallet
+    call.wallet = wallet
+    return null
+  }
+
+  function failed(route: Route, { raw, requestId }: Call, fault: unknown): Refusal {
+    const refusal = refusalOfFault(fault)
+    // A caller who disconnected in the middle is no fault of ours, and does not read the answer.
+    if (!raw.destroyed || raw.complete)
+      deps.log[statusOf(refusal.refused) === 500 ? 'error' : 'warn'](
+        { err: fault, requestId, route: route.path },
+        'request failed',
+      )
+    return refusal
+  }
+
+  /** The outcome of a request: at once where it is in memory, else a promise. */
+  function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
+    try {
+      const refused = refuseMessage(call) ?? admit(route, bucket, call, reply)
+      if (refused) return refused
+      const outcome = route.takesJson || !passesBy(call.raw) ? afterBody(route, call) : handleInTime(route, call)
+      return outcome instanceof Promise ? outcome.catch((fault) => failed(route, call, fault)) : outcome
+    } catch (fault) {
+      return failed(route, call, fault)
+    }
+  }
+
+  return function run(route: Route, bucket: number, call: Call, reply: Reply): void | Promise<void> {
+    const asked = {
+      ifNoneMatch: call.raw.headers['if-none-match'],
+      hasSession: call.cookies.has(sessions.sessionCookie),
+    }
+    if (route.cors) setCorsHeaders(reply)
+    if (call.method === 'OPTIONS' && route.methods !== 'any') {
+      const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
+      if (refused) return sendOutcome(reply, route, asked, refused)
+      return sendOptions(reply.countAs(null), route, asked)
+    }
+    const outcome = outcomeOf(route, bucket, call, reply)
+    if (outcome instanceof Promise) return outcome.then((later) => sendOutcome(reply, route, asked, later))
+    sendOutcome(reply, route, asked, outcome)
+  }
+}
+
+async function afterBody(route: Route, call: Call): Promise<Outcome> {
+  if (route.takesJson) {
+    const body = await readJsonBody(call.raw, { orNothing: route.takesJson === 'orNothing' })
+    if (isRefusal(body)) return body
+    call.body = body
+  } else {
+    const tooLarge = await skipBody(call.raw)
+    if (tooLarge) return tooLarge
+  }
+  return handleInTime(route, call)
+}
+
+/** One request, as the pipeline begins with it. */
+export function callOf(raw: IncomingMessage, params: Call['params'], query: Query, requestId: string): Call {
+  return {
+    method: raw.method ?? '',
+    params,
+    query,
+    cookies: readCookies(raw.headers.cookie),
+    body: {},
+    wallet: NOBODY,
+    raw,
+    requestId,
+  }
+}
+
+/** Checks HTTP's own rules of any request, which the server leaves to us so that the refusal is in the envelope. */
+function refuseMessage({ raw }: Call): Refusal | null {
+  if (!raw.url?.startsWith('/')) return refuse('badTarget')
+  if (raw.rawHeaders.length > HEADERS_MAX * 2) return refuse('tooManyHeaders')
+  if (raw.httpVersion === '1.1' && !hasOneHost(raw.rawHeaders)) return refuse('badRequest')
+  return null
+}
+
+function hasOneHost(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++
+  }
+  return hosts === 1
+}
+
+function forwardedFor(raw: IncomingMessage): string {
+  const header = raw.headers['x-forwarded-for'] ?? ''
+  return typeof header === 'string' ? header : header.join(',')
+}
+
+function isAllowed(route: Route, method: string): boolean {
+  if (route.methods === 'any') return true
+  if (method === 'HEAD') return route.methods.includes('GET') && !route.noHead
+  return (route.methods as readonly string[]).includes(method)
+}
+
+function handleInTime(route: Route, call: Call): Outcome | Promise<Outcome> {
+  const outcome = route.handle(call)
+  const ms = route.deadlineMs
+  return outcome instanceof Promise && ms !== null ? inTime(route.path, ms, outcome) : outcome
+}

@@ -1,0 +1,231 @@
+// Turns outcomes into answers: status, envelope, cache headers, entity tags, security and rate headers. Everything that is
+// sent passes through here or, where there is no request to answer, through `rawRefusal`.
+import type { ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import { envelope, isRefusal, type RefusalName, statusOf } from '../refusals.ts'
+import type { Download, Outcome, PageOutcome, Route } from '../route.ts'
+import type { LimitState } from './limits.ts'
+import { type Body, bodyOf } from './memo.ts'
+import { PIECE_BYTES, piecesOf } from './pieces.ts'
+
+/** On every answer: no guessing of types, no referrer to other sites. */
+const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
+/** In production also: browsers come back by TLS only, no other origin's window reaches a page, and no page uses a device. */
+const PRODUCTION_HEADERS = {
+  ...SECURITY_HEADERS,
+  'strict-transport-security': 'max-age=31536000',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy':
+    'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), screen-wake-lock=(), usb=()',
+}
+
+export type SecurityHeaders = Readonly<Record<string, string>>
+
+/** The headers of every answer of this service. */
+export const securityHeaders = (production: boolean): SecurityHeaders =>
+  production ? PRODUCTION_HEADERS : SECURITY_HEADERS
+
+const JSON_TYPE = 'application/json'
+const NO_STORE = 'no-store'
+const PRIVATE_NO_STORE = 'private, no-store'
+/** The slowest that a large body is sent: 4 KB a second, and a minute besides. */
+const SEND_BYTES_PER_MS_MIN = 4
+const SEND_MS_MIN = 60_000
+/** Headers that a page of another origin may read. */
+const EXPOSED =
+  'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, ratelimit, ratelimit-policy, retry-after, etag, x-request-id'
+/** Time that browsers may cache a preflight. */
+const PREFLIGHT_SEC = 600
+const WINDOW_SEC = 60
+
+export interface Asked {
+  ifNoneMatch: string | undefined
+  /** The request carries a session cookie, valid or not: then the answer must not be cached. */
+  hasSession: boolean
+}
+
+/** Hooks of every answer. */
+export interface Sending {
+  /** Names and values in turn, for every answer. */
+  headers: readonly string[]
+  /** True if the connection closes after an answer that is sent now. */
+  isLast(): boolean
+  /** Called once an answer is handed over whole, and never where that fails half way. */
+  onSent(answer: Reply, status: number): void
+}
+
+/**
+ * An answer in the making. Its headers are collected, names and values in turn, and given to Node in one piece: set one by one they
+ * would take longer than all else that is done for an answer from memory.
+ */
+export class Reply {
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** The name that it is counted under: the route's pattern or a name for several, null where none was reached. */
+  route: string | null
+  /** By `performance.now()`. */
+  readonly began = performance.now()
+  readonly #headers: string[]
+  readonly #sending: Sending
+
+  constructor(response: ServerResponse, requestId: string, route: string | null, sending: Sending) {
+    this.response = response
+    this.requestId = requestId
+    this.route = route
+    this.#headers = [...sending.headers, 'x-request-id', requestId]
+    this.#sending = sending
+  }
+
+  /** Adds a header; none is given twice but `set-cookie`. */
+  header(name: string, value: string): this {
+    this.#headers.push(name, value)
+    return this
+  }
+
+  /** Has it counted under another name; null: as a request that reached no route. */
+  countAs(route: string | null): this {
+    this.route = route
+    return this
+  }
+
+  /** Sends it; Node leaves the body out where the request was HEAD. */
+  send(status: number, body?: Body): void {
+    if (body !== undefined) this.header('content-length', String(body.length))
+    if (Buffer.isBuffer(body) && body.length > PIECE_BYTES && this.response.req.method !== 'HEAD')
+      this.#sendPieces(status, body)
+    else {
+      this.#writeHead(status)
+      this.response.end(body, 'latin1')
+      this.#sending.onSent(this, status)
+    }
+  }
+
+  /** Hands a large body over as fast as it is taken, so that no caller has the system copy all of it at once. */
+  #sendPieces(status: number, body: Buffer): void {
+    const { response } = this
+    // A caller who takes a little now and then is not stalled, but must not hold the answer for ever.
+    const late = setTimeout(() => response.destroy(), SEND_MS_MIN + body.length / SEND_BYTES_PER_MS_MIN)
+    response.once('close', () => clearTimeout(late))
+    this.sendStream(status, Readable.from(piecesOf(body)))
+  }
+
+  /** Sends what a stream brings. One that fails breaks the connection off. */
+  sendStream(status: number, stream: Readable): void {
+    this.#writeHead(status)
+    pipeline(stream, this.response, (error) => {
+      if (!error) this.#sending.onSent(this, status)
+    })
+  }
+
+  #writeHead(status: number): void {
+    if (this.#sending.isLast()) this.header('connection', 'close')
+    this.response.writeHead(status, this.#headers)
+  }
+}
+
+/** Sends an outcome of a route. */
+export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: Outcome): void {
+  if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
+  const isPrivate = isPrivateTo(route, asked)
+  if (isRefusal(outcome)) sendRefusal(reply, outcome.refused, isPrivate)
+  else {
+    reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
+    if ('body' in outcome) sendPage(reply, route, isPrivate ? null : asked, outcome)
+    else if ('stream' in outcome) sendDownload(reply, outcome)
+    else sendJson(reply, outcome.status ?? 200, outcome.json)
+  }
+}
+
+/** True if the answer must not be cached, since it belongs to a session. */
+function isPrivateTo(route: Route, { hasSession }: Asked): boolean {
+  return hasSession || route.session === true
+}
+
+/** Sends ready bytes, or 304 when the caller has them. `asked` null: they must not be cached, so they have no tag. */
+function sendPage(reply: Reply, route: Route, asked: Asked | null, page: PageOutcome): void {
+  if (page.encoding) reply.header('vary', 'accept-encoding')
+  const mayBeKept = asked !== null && route.cache !== NO_STORE
+  if (mayBeKept) reply.header('etag', page.etag)
+  if (mayBeKept && matches(asked.ifNoneMatch, page.etag)) {
+    reply.send(304)
+    return
+  }
+  if (page.encoding && page.encoding !== 'identity') reply.header('content-encoding', page.encoding)
+  const { contentType = JSON_TYPE } = route
+  if (route.policy) reply.header('content-security-policy', route.policy)
+  reply.header('content-type', contentType).send(200, page.body)
+}
+
+function sendDownload(reply: Reply, { stream, filename, contentType }: Download): void {
+  reply.header('content-disposition', `attachment; filename="${filename}"`).header('content-type', contentType)
+  reply.sendStream(200, stream)
+}
+
+/** Sends the error envelope. Errors must never be cached. */
+export function sendRefusal(reply: Reply, refused: RefusalName, isPrivate: boolean): void {
+  reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : NO_STORE)
+  sendJson(reply, statusOf(refused), envelope(refused))
+}
+
+function sendJson(reply: Reply, status: number, json: string): void {
+  reply.header('content-type', JSON_TYPE).send(status, bodyOf(Buffer.from(json)))
+}
+
+/** If-None-Match compares weakly: `W/` does not matter. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.split(',').some((tag) => {
+    const trimmed = tag.trim()
+    return trimmed === '*' || trimmed.replace(/^W\//, '') === etag
+  })
+}
+
+/** The headers of every answer from a limited endpoint (specification, section 8), and the IETF fields beside them. */
+export function setRateHeaders(reply: Reply, state: LimitState): void {
+  reply.header('x-ratelimit-limit', String(state.limit))
+  reply.header('x-ratelimit-remaining', String(state.remaining))
+  reply.header('x-ratelimit-reset', String(state.reset))
+  reply.header('ratelimit-policy', `"default";q=${state.limit};w=${WINDOW_SEC}`)
+  reply.header('ratelimit', `"default";r=${state.remaining};t=${state.retryAfter}`)
+  if (state.exceeded) reply.header('retry-after', String(state.retryAfter))
+}
+
+/** Lets pages of any origin read the answer. */
+export function setCorsHeaders(reply: Reply): void {
+  reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED)
+}
+
+/** The methods of a route, for the `allow` header. */
+export function allowed(route: Route): string {
+  if (route.methods === 'any') return 'GET, HEAD, POST, OPTIONS'
+  const methods: string[] = [...route.methods]
+  if (methods.includes('GET') && !route.noHead) methods.push('HEAD')
+  return [...methods, 'OPTIONS'].join(', ')
+}
+
+/** Answers OPTIONS: what the route allows, and to pages of other origins only where it is public. */
+export function sendOptions(reply: Reply, route: Route, asked: Asked): void {
+  reply.header('allow', allowed(route)).header('cache-control', isPrivateTo(route, asked) ? PRIVATE_NO_STORE : NO_STORE)
+  if (route.cors) {
+    reply
+      .header('access-control-allow-methods', allowed(route))
+      .header('access-control-allow-headers', 'content-type, if-none-match, x-request-id')
+      .header('access-control-max-age', String(PREFLIGHT_SEC))
+  }
+  reply.send(204)
+}
+
+/** A whole refusal for a socket whose request could not even be read. */
+export function rawRefusal(refused: RefusalName, requestId: string, security: SecurityHeaders): string {
+  const body = envelope(refused)
+  const headers = {
+    ...security,
+    'content-type': JSON_TYPE,
+    'content-length': String(Buffer.byteLength(body)),
+    'cache-control': NO_STORE,
+    'x-request-id': requestId,
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${statusOf(refused)} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,133 @@
+// The session and nonce cookies: how they are named, signed and read back. Stateless; the ledger only remembers which
+// nonces were used. Each purpose has its own key, so that neither cookie can pass for the other.
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import type { Address } from '../../domain/units.ts'
+import type { HttpSettings } from '../deps.ts'
+import { sameSecret } from '../secrets.ts'
+import { type Cookies, writeCookie } from './cookies.ts'
+
+/** Seven days from sign-in (specification, section 5). */
+const SESSION_SEC = 7 * 24 * 60 * 60
+/** Long enough to find the wallet, short enough that a stolen one is stale; 128 bits of it. */
+const NONCE_SEC = 10 * 60
+const NONCE_BYTES = 16
+/** Expired sessions that are remembered; only what we once signed takes a place. */
+const EXPIRED_MAX = 10_000
+/** Stands in a nonce cookie for "no address": the message names none. */
+const ANYONE = '-'
+/** The only texts that we sign: address and expiry of a session; value, time of issue and address of a nonce. */
+const SESSION_FORM = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/
+const NONCE_FORM = /^([0-9a-f]{32})\.([1-9][0-9]{0,11})\.(-|0x[0-9a-f]{40})$/
+
+/** A nonce as its cookie vouches for it. Times are unix seconds. */
+export interface Nonce {
+  nonce: string
+  issuedAt: number
+  expiresAt: number
+  /** The address that the message names, or null when it names none. */
+  boundTo: Address | null
+}
+
+type SessionSettings = Pick<HttpSettings, 'sessionSecret' | 'previousSessionSecret' | 'production'>
+
+export class Sessions {
+  readonly sessionCookie: string
+  readonly nonceCookie: string
+  readonly #secure: boolean
+  readonly #clock: () => number
+  /** Newest first: it signs, all are accepted. */
+  readonly #sessionKeys: readonly (string | Buffer)[]
+  readonly #nonceKeys: readonly (string | Buffer)[]
+  /** Sessions that were refused as expired, oldest first: a clock that steps back revives none. */
+  readonly #expired = new Set<string>()
+
+  constructor(settings: SessionSettings, clock: () => number) {
+    const prefix = settings.production ? '__Host-' : ''
+    this.sessionCookie = `${prefix}nl_session`
+    this.nonceCookie = `${prefix}nl_nonce`
+    this.#secure = settings.production
+    this.#clock = clock
+    const secrets = [settings.sessionSecret, settings.previousSessionSecret].filter((secret) => secret !== null)
+    this.#sessionKeys = secrets
+    this.#nonceKeys = secrets.map((secret) =>
+      Buffer.from(hkdfSync('sha256', secret, 'node-ledger', 'sign-in nonce', 32)),
+    )
+  }
+
+  /** A `set-cookie` that signs the address in for seven days: `address.expiry.hmac`. */
+  signIn(wallet: Address): string {
+    const value = this.#sign(`${wallet}.${this.#now() + SESSION_SEC}`, this.#sessionKeys)
+    return writeCookie(this.sessionCookie, value, SESSION_SEC, this.#secure)
+  }
+
+  /** `set-cookie` values that end the session and any half-finished sign-in. */
+  signOut(): string[] {
+    return [writeCookie(this.sessionCookie, '', 0, this.#secure), this.forgetNonce()]
+  }
+
+  /** The signed-in address, or null. */
+  read(cookies: Cookies): Address | null {
+    const session = this.#verify(cookies.get(this.sessionCookie), this.#sessionKeys, SESSION_FORM)
+    if (session === null || this.#expired.has(session[0])) return null
+    const [signed, wallet, expiry] = session
+    if (Number(expiry) > this.#now()) return wallet as Address
+    this.#expired.add(signed)
+    for (const oldest of this.#expired) {
+      if (this.#expired.size <= EXPIRED_MAX) break
+      this.#expired.delete(oldest)
+    }
+    return null
+  }
+
+  /** A new nonce and the `set-cookie` that vouches for it. */
+  issueNonce(boundTo: Address | null): { nonce: Nonce; cookie: string } {
+    const issuedAt = this.#now()
+    const nonce = randomBytes(NONCE_BYTES).toString('hex')
+    const value = this.#sign(`${nonce}.${issuedAt}.${boundTo ?? ANYONE}`, this.#nonceKeys)
+    return {
+      nonce: { nonce, issuedAt, expiresAt: issuedAt + NONCE_SEC, boundTo },
+      cookie: writeCookie(this.nonceCookie, value, NONCE_SEC, this.#secure),
+    }
+  }
+
+  /** The nonce whose cookie the request carries, or null when it carries none of ours or one that has lapsed. */
+  readNonce(cookies: Cookies): Nonce | null {
+    const vouched = this.#verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
+    if (vouched === null) return null
+    const [nonce, issued, bound] = vouched.slice(1) as [string, string, string]
+    const issuedAt = Number(issued)
+    const now = this.#now()
+    // Issued later than now: the clock stepped back, and a nonce's age is unknown.
+    if (now >= issuedAt + NONCE_SEC || now < issuedAt) return null
+    return { nonce, issuedAt, expiresAt: issuedAt + NONCE_SEC, boundTo: bound === ANYONE ? null : (bound as Address) }
+  }
+
+  /** A `set-cookie` that deletes the nonce. */
+  forgetNonce(): string {
+    return writeCookie(this.nonceCookie, '', 0, this.#secure)
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock() / 1000)
+  }
+
+  #sign(payload: string, [newest = '']: readonly (string | Buffer)[]): string {
+    return `${payload}.${mac(payload, newest)}`
+  }
+
+  /**
+   * The parts of a payload of this form in front of a right signature, or null. Signatures are compared as text: base64url has
+   * several spellings of one value.
+   */
+  #verify(value: string | null | undefined, keys: readonly (string | Buffer)[], form: RegExp): RegExpExecArray | null {
+    if (typeof value !== 'string') return null
+    const dot = value.lastIndexOf('.')
+    const payload = value.slice(0, Math.max(dot, 0))
+    const given = value.slice(dot + 1)
+    return keys.some((key) => sameSecret(given, mac(payload, key))) ? form.exec(payload) : null
+  }
+}
+
+function mac(payload: string, key: string | Buffer): string {
+  return createHmac('sha256', key).update(payload).digest('base64url')
+}

@@ -1,0 +1,45 @@
+// Files, functions and folders stay small, and the list of exceptions can only shrink.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
+import { EXCEPTIONS } from '../scripts/tidy-exceptions.ts'
+
+const NONE: Exceptions = { file: {}, function: {}, folder: {} }
+const lines = (count: number) => 'x()\n'.repeat(count)
+const check = (files: Record<string, string>, exceptions: Partial<Exceptions> = {}) =>
+  checkTidy(measure(new Map(Object.entries(files))), { ...NONE, ...exceptions })
+
+test('no file, function or folder is above its limit without a reason', () => {
+  const sources = readTidied()
+  assert.ok(sources.size > 500, `only ${sources.size} files were found`)
+  assert.deepEqual(checkTidy(measure(sources), EXCEPTIONS), [])
+})
+
+test('a file, a function and a folder that are too large are told', () => {
+  assert.deepEqual(check({ 'src/a.ts': lines(LIMITS.file) }), [])
+  assert.match(check({ 'src/a.ts': lines(LIMITS.file + 1) }).join(), /^src\/a\.ts: 401 lines are more than 400/)
+  const long = `function f() {\n${lines(LIMITS.function - 1)}}\n`
+  assert.match(check({ 'src/a.ts': long }).join(), /^src\/a\.ts: f: 61 lines are more than 60/)
+  const folder = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`src/a/${i}.ts`, '']))
+  assert.match(check(folder).join(), /^src\/a: 17 files are more than 16/)
+})
+
+test('an exception holds for as much as it says, and goes when it is not needed', () => {
+  const large = { 'src/a.ts': lines(450) }
+  assert.deepEqual(check(large, { file: { 'src/a.ts': [450, 'why'] } }), [])
+  assert.match(check(large, { file: { 'src/a.ts': [449, 'why'] } }).join(), /more than the 449 of its exception/)
+  assert.match(check(large, { file: { 'src/a.ts': [451, 'why'] } }).join(), /lower it/)
+  assert.match(check({}, { file: { 'src/a.ts': [450, 'why'] } }).join(), /no longer needed/)
+})
+
+test('functions are found by the names they are given', () => {
+  const text = `function a() {}
+    const b = () => {}
+    class C { d() {} e = () => {} }
+    const o = { f() {}, g: function () {} }
+    test('a story', () => {})`
+  assert.deepEqual(
+    functionsOf('src/a.ts', text).map(({ name }) => name),
+    ['a', 'b', 'd', 'e', 'f', 'g'],
+  )
+})
