@@ -41,7 +41,7 @@ export { operatorDeps } from './pass-context.ts'
 /** Connections of the pool: enough for reads at full speed on a small machine, few enough for a shared database. */
 const POOL_MAX = 10
 /** The longest statement of the service; a server that has not answered by then is gone. */
-const HEAR_MS = 120_000
+const READ_IDLE_TIMEOUT_MS = 120_000
 /** The wait for the chain at start; after it the ledger is served without. */
 const CHAIN_WAIT_MS = 15_000
 /**
@@ -67,7 +67,7 @@ export interface App {
 export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
-    const settled = await settlePort(config)
+    const settled = await choosePort(config)
     const parts = await openParts(settled, log, onProgress)
     stack.defer(() => parts.stop())
     const app = await build({ config: settled, log, onProgress, stack }, parts)
@@ -103,7 +103,12 @@ async function build(
   await migrateWhenUp(database.directUrl, onProgress, { before })
   if (!config.embedded.database) await refusePooler(database, config.database.prepare, onProgress)
   const open = (url: string, name: string): Pool => {
-    const options = { max: POOL_MAX, prepare: config.database.prepare, applicationName: name, hearMs: HEAR_MS }
+    const options = {
+      max: POOL_MAX,
+      prepare: config.database.prepare,
+      applicationName: name,
+      readIdleTimeoutMs: READ_IDLE_TIMEOUT_MS,
+    }
     const pool = connect(url, options)
     stack.defer(() => pool.end({ timeout: 5 }))
     return pool
@@ -264,7 +269,7 @@ function httpDeps(
 /**
  * Checks the port before anything is started. A taken one is refused. 0 becomes a free port, which PUBLIC_URL's default names.
  */
-async function settlePort(config: Config): Promise<Config> {
+async function choosePort(config: Config): Promise<Config> {
   const { http } = config
   const probe = createNetServer()
   await listenOrRefuse(http.port, (done, failed) => probe.once('error', failed).listen(http.port, http.host, done))

@@ -128,7 +128,7 @@ export async function refusePooler(
 /** Opens the chain of an existing or new ledger. Throws a StartError where the ledger has another chain or factory. */
 export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Promise<OpenedChain> {
   const reader = readerOf(part, rpc, sendersOf(part))
-  const chainId = await settleChainId(pool, part, reader)
+  const chainId = await resolveChainId(pool, part, reader)
   await refuseOtherLedger(pool, part, chainId)
   return { part, rpc, reader, chainId }
 }
@@ -160,7 +160,7 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
 }
 
 /** The chain id of the settings, else of the ledger, else of the provider. Throws a StartError where all are unknown. */
-export async function settleChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
+export async function resolveChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
   const stored = await readIdentity(pool)
   if (stored) return stored.chainId

@@ -7,7 +7,7 @@ import type { Output } from './output.ts'
 export const EXIT = {
   done: 0,
   /** Refused, declined, or a difference was found. */
-  not: 1,
+  negative: 1,
   /** Called wrongly, or the settings are wrong: the same call will fail again. */
   usage: 2,
   /** The database, the chain or the service could not be reached: nothing is known. */

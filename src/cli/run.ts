@@ -15,9 +15,9 @@ import { version } from './version.ts'
 
 const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   usage: EXIT.usage,
-  refused: EXIT.not,
+  refused: EXIT.negative,
   retryable: EXIT.unavailable,
-  fatal: EXIT.not,
+  fatal: EXIT.negative,
 }
 const HELP: readonly string[] = ['--help', '-h']
 /** Time that an interrupted command has for its clean-up. */

@@ -39,7 +39,7 @@ export interface PaymentFacts {
   /** True if it came to a replaced wallet after the grace. */
   isToOldWallet: boolean
   /** Our own wallets that pay for other things: minter and distributor. */
-  operators: readonly Address[]
+  serviceAccounts: readonly Address[]
   /** Wallets whose payments are held for the operator (exchanges). */
   senderDenied: boolean
   /** True for a payment from before a restore or rebuild: a refund may have been recorded in what was lost. */
@@ -69,12 +69,12 @@ export type Verdict =
  * @returns the reason to ignore it, or null.
  */
 export function refuseTransfer(
-  facts: Pick<PaymentFacts, 'from' | 'valueWei' | 'succeeded' | 'wallets' | 'operators'>,
+  facts: Pick<PaymentFacts, 'from' | 'valueWei' | 'succeeded' | 'wallets' | 'serviceAccounts'>,
 ): IgnoreReason | null {
   if (!facts.succeeded) return 'failed'
   if (facts.valueWei === 0n) return 'zero'
   if (facts.wallets.includes(facts.from)) return 'self'
-  if (facts.operators.includes(facts.from)) return 'operator'
+  if (facts.serviceAccounts.includes(facts.from)) return 'operator'
   return null
 }
 

@@ -88,7 +88,7 @@ export interface NewWithdrawal extends Stamp {
   logIndex: number
 }
 
-export interface LedgerChanges {
+export interface ReplayedChanges {
   nodes: NewNode[]
   transfers: NewTransfer[]
   rounds: NewRound[]
@@ -111,8 +111,8 @@ export interface LedgerChanges {
 export class MissingHistory extends Error {}
 
 /** Replays events in chain order onto the ledger's cohorts. The input is not changed. */
-export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonly FactoryEvent[]): LedgerChanges {
-  const changes: LedgerChanges = {
+export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonly FactoryEvent[]): ReplayedChanges {
+  const changes: ReplayedChanges = {
     nodes: [],
     transfers: [],
     rounds: [],
@@ -130,7 +130,7 @@ export function replay(known: ReadonlyMap<number, LedgerCohort>, events: readonl
   return changes
 }
 
-function apply(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>, event: FactoryEvent): void {
+function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort>, event: FactoryEvent): void {
   const stamp = {
     blockNumber: event.blockNumber,
     blockHash: event.blockHash,
@@ -215,7 +215,7 @@ function opened(event: EventOf<'cohortOpened'>): LedgerCohort {
 }
 
 function applyMinted(
-  changes: LedgerChanges,
+  changes: ReplayedChanges,
   known: ReadonlyMap<number, LedgerCohort>,
   event: EventOf<'nodeMinted'>,
   stamp: Stamp,
@@ -237,7 +237,7 @@ function applyMinted(
 }
 
 function applySkipped(
-  changes: LedgerChanges,
+  changes: ReplayedChanges,
   known: ReadonlyMap<number, LedgerCohort>,
   { round, cohort: number, due, turns, blockNumber }: EventOf<'turnsSkipped'>,
   stamp: Stamp,
@@ -249,7 +249,7 @@ function applySkipped(
 }
 
 function applyCredited(
-  changes: LedgerChanges,
+  changes: ReplayedChanges,
   known: ReadonlyMap<number, LedgerCohort>,
   event: EventOf<'credited'>,
   stamp: Stamp,
@@ -280,7 +280,7 @@ function applyCredited(
 }
 
 /** The round of an event. The distributor's ether pays it, unless a later event says that surplus did. */
-function roundOf(changes: LedgerChanges, number: number, stamp: Stamp): NewRound {
+function roundOf(changes: ReplayedChanges, number: number, stamp: Stamp): NewRound {
   const last = changes.rounds.at(-1)
   if (last?.round === number) return last
   const round: NewRound = { ...stamp, round: number, mode: 'treasury', totalWei: wei(0n), nodeCount: 0 }
@@ -288,7 +288,7 @@ function roundOf(changes: LedgerChanges, number: number, stamp: Stamp): NewRound
   return round
 }
 
-function cohortOf(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohort>, number: number): LedgerCohort {
+function cohortOf(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort>, number: number): LedgerCohort {
   const cohort = changes.cohorts.get(number) ?? known.get(number)
   if (!cohort) {
     throw new MissingHistory(
@@ -298,7 +298,7 @@ function cohortOf(changes: LedgerChanges, known: ReadonlyMap<number, LedgerCohor
   return cohort
 }
 
-function change(changes: LedgerChanges, blockNumber: number, cohort: LedgerCohort): void {
+function change(changes: ReplayedChanges, blockNumber: number, cohort: LedgerCohort): void {
   changes.cohorts.set(cohort.cohort, cohort)
   changes.cohortStates.set(`${cohort.cohort}:${blockNumber}`, { blockNumber, state: cohort })
 }

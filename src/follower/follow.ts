@@ -17,10 +17,10 @@ import type {
 } from '../passes/context.ts'
 import { readAhead } from './ahead.ts'
 import {
-  allIsWell,
   askOthers,
+  assertNotHalted,
+  clearHaltIfHealthy,
   HaltFault,
-  mayBegin,
   noteFinalized,
   refuseOtherHistory,
   refusePastFinalized,
@@ -60,11 +60,11 @@ export async function follow(ctx: FollowContext, run: RunLimits, upTo = Number.M
 }
 
 async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promise<Followed> {
-  const halt = await mayBegin(ctx)
+  const halt = await assertNotHalted(ctx)
   const head = await ctx.chain.head()
   const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
   result.cursor = await canonicalCursor(ctx, head)
-  await allIsWell(ctx, halt, head, result.cursor)
+  await clearHaltIfHealthy(ctx, halt, head, result.cursor)
   await storeUpTo(ctx, run, upTo, result)
   // Another instance has gone past the head that was read: what stands behind it is there to be judged and minted, too.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {

@@ -68,7 +68,7 @@ export async function askOthers<T>(
 }
 
 /** Asks whether a run may begin. @returns the halt that stands unsealed, to be withdrawn once all is seen to be well. */
-export async function mayBegin(ctx: LedgerDb & ChainRead): Promise<HaltState | null> {
+export async function assertNotHalted(ctx: LedgerDb & ChainRead): Promise<HaltState | null> {
   const halt = await readHalt(ctx.pool)
   if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
   const identity = await readIdentity(ctx)
@@ -80,7 +80,12 @@ export async function mayBegin(ctx: LedgerDb & ChainRead): Promise<HaltState | n
 }
 
 /** Withdraws an unsealed halt, where the provider's head stands on what the ledger followed. */
-export async function allIsWell(ctx: LedgerDb & Logging, halt: HaltState | null, head: Block, cursor: Cursor | null) {
+export async function clearHaltIfHealthy(
+  ctx: LedgerDb & Logging,
+  halt: HaltState | null,
+  head: Block,
+  cursor: Cursor | null,
+) {
   if (!halt || (cursor && head.number < cursor.number)) return
   if (await withdrawHalt(ctx.pool)) ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
 }

@@ -30,11 +30,11 @@ import * as payments from '../db/payments/rows.ts'
 import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { writeFees } from '../db/sends/fees.ts'
-import { readKnownNonces, type Settled, settleIntents } from '../db/sends/outbox.ts'
+import { readKnownNonces, recordMined, type Settled } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
 import { authorizationsHeld } from '../domain/nonces.ts'
 import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../domain/observed.ts'
-import { type LedgerChanges, replay } from '../domain/replay.ts'
+import { type ReplayedChanges, replay } from '../domain/replay.ts'
 import type { PaymentState } from '../domain/transitions.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -165,9 +165,9 @@ async function settlePayments(
     came: transfers,
     changes,
     headBlock,
-  }: { range: ObservedRange; came: readonly Transfer[]; changes: LedgerChanges; headBlock: number },
+  }: { range: ObservedRange; came: readonly Transfer[]; changes: ReplayedChanges; headBlock: number },
 ): Promise<void> {
-  const { settled, foreign } = await settleIntents(sql, await usesOfNonces(sql, range), addressesOf(ctx))
+  const { settled, foreign } = await recordMined(sql, await usesOfNonces(sql, range), addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
@@ -240,7 +240,7 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
 }
 
 /** Reports refs whose node was minted to another wallet. A node that the wallet has given away since is no news. */
-async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: LedgerChanges['refsTaken']): Promise<void> {
+async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['refsTaken']): Promise<void> {
   if (taken.length === 0) return
   const mintedTo = await readMintedTo(
     sql,
@@ -252,7 +252,7 @@ async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: LedgerChanges['refs
   }
 }
 
-const refsOf = (skipped: LedgerChanges['skipped']) => skipped.map((skip) => skip.ref)
+const refsOf = (skipped: ReplayedChanges['skipped']) => skipped.map((skip) => skip.ref)
 
 async function noteSettled(ctx: Logging, sql: Sql, intent: Settled): Promise<void> {
   ctx.log.info(intent, 'transaction settled')

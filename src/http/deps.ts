@@ -1,7 +1,7 @@
 // Everything that the HTTP surface is given. It reads no environment, opens no connection and knows no key that
 // can sign. The composition root builds this once from the configuration.
 import type { Readings } from '../chain/port.ts'
-import type { LedgerChanges } from '../db/core/changes.ts'
+import type { LedgerNotifications } from '../db/core/changes.ts'
 import type { Pool } from '../db/core/sql.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
@@ -15,7 +15,7 @@ export interface HttpDeps {
   /** The public reads; a replica where there is one, else the same pool as `sql`. */
   readonly readSql: Pool
   /** Says when memoised reads are stale. Null: nothing is memoised. */
-  readonly changes: LedgerChanges | null
+  readonly changes: LedgerNotifications | null
   /** The chain's own word, null readings where it cannot be had. Null when there is no chain: every reading is null then. */
   readonly readings: Readings | null
   /** Null when the passes cannot run here (no chain): the cron routes and claims answer 503 then. */

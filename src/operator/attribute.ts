@@ -4,7 +4,7 @@ import { innerRef } from '../chain/digest.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { attribute, readStanding } from '../db/payments/attributions.ts'
-import { readDesk, readResidueRange } from '../db/payments/decisions.ts'
+import { readForReview, readResidueRange } from '../db/payments/decisions.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readMined } from './mined.ts'
@@ -31,7 +31,7 @@ export async function attributePayment(
   const asked = readPaymentAct(input, (fields) => ({ txHash: fields.hash('txHash') }))
   if (isOperatorRefusal(asked)) return asked
   const { key, txHash, reason } = asked
-  const wallet = (await readDesk(deps.pool, key, { lock: false }))[0]?.wallet ?? null
+  const wallet = (await readForReview(deps.pool, key, { lock: false }))[0]?.wallet ?? null
   const tx = await readMined(deps, 'transaction', txHash)
   if (isOperatorRefusal(tx)) return tx
   // A payment that is not there is refused under its lock.

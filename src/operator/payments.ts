@@ -6,7 +6,7 @@ import {
   describePayments,
   listPayments,
   type PaymentKey,
-  readDesk,
+  readForReview,
 } from '../db/payments/decisions.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { lockWallet } from '../db/payments/rows.ts'
@@ -87,8 +87,8 @@ export function readPaymentAct<Other extends object>(
 /** The one payment meant, locked until the transaction ends. */
 export async function lockPayment(sql: Sql, key: PaymentKey) {
   // Wallet before payment, as the judge locks them: it counts what the wallet has in flight.
-  for (const { from } of await readDesk(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
-  const found = await readDesk(sql, key, { lock: true })
+  for (const { from } of await readForReview(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
+  const found = await readForReview(sql, key, { lock: true })
   const [payment] = found
   if (!payment) return unknownPayment
   if (found.length > 1)

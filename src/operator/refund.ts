@@ -3,7 +3,7 @@
 // the provider's trace proves. What is on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
 
 import { inTransaction } from '../db/core/sql.ts'
-import { type DeskPayment, type PaymentKey, readDesk } from '../db/payments/decisions.ts'
+import { type DeskPayment, type PaymentKey, readForReview } from '../db/payments/decisions.ts'
 import { type Decision, writeVerdict } from '../db/payments/moves.ts'
 import { insertRefund } from '../db/payments/refunds.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
@@ -114,7 +114,7 @@ function alarmOf({ state }: DeskPayment, { mayStillMint }: RefundSafety): Refund
  * transaction itself is to the payer, or the provider cannot trace.
  */
 async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: Mined) {
-  const [payment] = await readDesk(deps.pool, key, { lock: false })
+  const [payment] = await readForReview(deps.pool, key, { lock: false })
   const payer = payment?.from ?? null
   if (payer === null || tx.to === payer) return null
   const transfers = await deps.chain.innerTransfers(tx.txHash, payer)

@@ -28,10 +28,10 @@ import type {
 } from './context.ts'
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
-import { settledHeight } from './steps/judge.ts'
+import { finalizedHeight } from './steps/judge.ts'
 import { type DueRound, planDueRound } from './steps/plan.ts'
 import { sendRound } from './steps/round.ts'
-import { reviveCall, type SenderRun, settleOutstanding } from './steps/send.ts'
+import { resolvePending, reviveCall, type SenderRun } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
 
 type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules
@@ -71,7 +71,7 @@ async function settleAndPay(
   sending: SenderRun,
   due: readonly LedgerCohort[],
 ): Promise<CreditOutcome> {
-  if (await settleOutstanding(ctx, sending)) return outstandingRound(ctx, sending)
+  if (await resolvePending(ctx, sending)) return outstandingRound(ctx, sending)
   if (due.length === 0) return outcome({ reason: 'nothingDue' })
   const { cursor } = sending
   const settledTime = await timeSettled(ctx, sending)
@@ -105,7 +105,7 @@ async function timeSettled(
   { run, cursor }: SenderRun,
 ): Promise<number> {
   if (run.guardUsable) return cursor.time
-  return (await readBlock(ctx.pool, await settledHeight(ctx, cursor, run)))?.time ?? 0
+  return (await readBlock(ctx.pool, await finalizedHeight(ctx, cursor, run)))?.time ?? 0
 }
 
 async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {

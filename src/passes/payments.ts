@@ -23,10 +23,10 @@ import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'
 import { watchFunds } from './steps/funds.ts'
-import { judge, settledHeight } from './steps/judge.ts'
+import { finalizedHeight, judge } from './steps/judge.ts'
 import { mint } from './steps/mint.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
-import { type SenderRun, settleOutstanding } from './steps/send.ts'
+import { resolvePending, type SenderRun } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
 
 type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Signers & RuledBy<Rules> & Logging
@@ -52,7 +52,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     await lookAfterRefunds(ctx, cursor)
     held = await auditWallet(ctx, cursor, run)
     // Asked once for both: with FINALITY=finalized it is a question to the provider.
-    const settled = await settledHeight(ctx, cursor, run)
+    const settled = await finalizedHeight(ctx, cursor, run)
     held += (await judge(ctx, cursor, settled, run)).held
     await watchFunds(ctx)
     if (ctx.minter && cursor.number === followed.head.number) {
@@ -89,7 +89,7 @@ async function settleAndMint(
   settled: number,
 ): Promise<BudgetAnswer | undefined> {
   await takeOver(ctx, sending.sender)
-  if (await settleOutstanding(ctx, sending)) return undefined
+  if (await resolvePending(ctx, sending)) return undefined
   const { sent, budgetSpent } = await mint(ctx, sending, settled)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
   return budgetSpent

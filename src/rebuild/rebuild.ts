@@ -22,7 +22,7 @@ import type {
   RunLimits,
   ServiceAccounts,
 } from '../passes/context.ts'
-import { judge, settledHeight } from '../passes/steps/judge.ts'
+import { finalizedHeight, judge } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
 import { copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
 
@@ -144,7 +144,7 @@ async function finish(
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()
   for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
-    await judge(ctx, cursor, await settledHeight(ctx, cursor, facts), UNLIMITED)
+    await judge(ctx, cursor, await finalizedHeight(ctx, cursor, facts), UNLIMITED)
     const now = await seen()
     if (now === left) break
     left = now

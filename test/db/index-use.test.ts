@@ -150,7 +150,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await payments.adoptNodes(sql, [ref])
   },
   'what is mined of ours': (sql) =>
-    outbox.settleIntents(
+    outbox.recordMined(
       sql,
       [
         {

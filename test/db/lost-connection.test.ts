@@ -78,7 +78,7 @@ test('a server that falls silent without a word is given up in time, and connect
   timeout: 30_000,
 }, async () => {
   const relay = await startRelay(database.url)
-  const own = connect(relay.url, { max: 2, prepare: true, applicationName: 'test', hearMs: 2_000 })
+  const own = connect(relay.url, { max: 2, prepare: true, applicationName: 'test', readIdleTimeoutMs: 2_000 })
   try {
     await inTransaction(own, (sql) => sql`SELECT 1`)
     assert.equal((await own`SELECT pg_sleep(0.2)`).count, 1, 'what takes its time is waited for')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'
-import { insertIntent, isLapsed, readPending, settleIntents } from '../../src/db/sends/outbox.ts'
+import { insertIntent, isLapsed, readPending, recordMined } from '../../src/db/sends/outbox.ts'
 import { address, hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
 
@@ -32,7 +32,7 @@ test('a transaction settles the intent of its sender, and none of another one th
     }
     const place = { blockNumber: 2, blockHash: word(9), blockTime: 3, txIndex: 0, gasUsed: 1n, feeWei: wei(1n) }
     const mined = { sender: MINTER, nonce: 7, txHash: word(1), succeeded: true, valueWei: wei(0n), to: null, ...place }
-    const { settled, foreign } = await settleIntents(pool, [mined], [MINTER, DISTRIBUTOR])
+    const { settled, foreign } = await recordMined(pool, [mined], [MINTER, DISTRIBUTOR])
     assert.deepEqual([settled.map((intent) => intent.state), foreign], [['mined'], []])
     assert.deepEqual(
       (await readPending(pool, DISTRIBUTOR)).map((intent) => intent.txHash),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { FactoryEvent } from '../../src/domain/observed.ts'
-import { type LedgerChanges, type LedgerCohort, lastOwners, MissingHistory, replay } from '../../src/domain/replay.ts'
+import { type LedgerCohort, lastOwners, MissingHistory, type ReplayedChanges, replay } from '../../src/domain/replay.ts'
 import { type Address, address, type Hash, hash, type Wei, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
@@ -206,7 +206,7 @@ function play(acts: readonly (readonly [string, unknown, unknown])[]): Naive {
 /** The ledger's way: range by range, cut between blocks wherever `cuts` says. */
 function follow(events: readonly FactoryEvent[], cuts: ReadonlySet<number>) {
   const cohorts = new Map<number, LedgerCohort>()
-  const all: LedgerChanges[] = []
+  const all: ReplayedChanges[] = []
   let range: FactoryEvent[] = []
   const store = () => {
     const changes = replay(cohorts, range)

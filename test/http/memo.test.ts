@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type LedgerChanges, listenForChanges } from '../../src/db/core/changes.ts'
+import { type LedgerNotifications, listenForChanges } from '../../src/db/core/changes.ts'
 import { connect, type Sql } from '../../src/db/core/sql.ts'
 import { createMemo } from '../../src/http/edge/memo.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 /** A change is heard of at once. */
 const HEARD_MS = 10_000
 /** Changes that a test announces by hand. */
-function handMade(): LedgerChanges & { announce(): void; set(live: boolean): void } {
+function handMade(): LedgerNotifications & { announce(): void; set(live: boolean): void } {
   let heard = () => {}
   let isLive = true
   return {

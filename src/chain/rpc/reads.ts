@@ -40,7 +40,7 @@ export interface ReadsOptions {
   /** The defaults of a read's options. */
   usual?: () => ReadOptions
   /** Notes that a provider failed. Answers the fault for which another one is asked; throws one that no other provider avoids. */
-  passOver: (provider: Provider, error: unknown) => RpcFault
+  demote: (provider: Provider, error: unknown) => RpcFault
   /** Of the last attempt, and of those before it, milliseconds. */
   timeoutMs: number
   shortTimeoutMs: number
@@ -158,7 +158,7 @@ async function ask<T>(
       if (worth(answer)) return answer
       answers.push(answer)
     } catch (error) {
-      faults.push(options.passOver(provider, error))
+      faults.push(options.demote(provider, error))
     }
   }
   if (answers.length > 0) return answers[0] as T

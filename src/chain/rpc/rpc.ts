@@ -104,16 +104,16 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
-  const isRested = (provider: Provider) => !isDoubted(provider) && (restUntil.get(provider) ?? 0) <= performance.now()
+  const isHealthy = (provider: Provider) => !isDoubted(provider) && (restUntil.get(provider) ?? 0) <= performance.now()
 
   /** Healthy providers first, then those that failed lately, and last those with unreliable answers. */
   function inOrder(): Provider[] {
-    const rank = (provider: Provider) => (isDoubted(provider) ? 2 : isRested(provider) ? 0 : 1)
+    const rank = (provider: Provider) => (isDoubted(provider) ? 2 : isHealthy(provider) ? 0 : 1)
     return [...providers].sort((a, b) => rank(a) - rank(b))
   }
 
   /** The fault for which another provider is asked; throws one that no other provider avoids. */
-  function passOver(provider: Provider, error: unknown): RpcFault {
+  function demote(provider: Provider, error: unknown): RpcFault {
     if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
     restUntil.set(provider, performance.now() + REST_MS)
     options.log.debug({ host: provider.host, kind: error.trouble }, error.message)
@@ -127,13 +127,13 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   const through = (order: () => Provider[], usual?: () => ReadOptions) =>
-    createReads({ ...reading, order, passOver, ...(usual && { usual }) })
+    createReads({ ...reading, order, demote, ...(usual && { usual }) })
 
   const alone = (provider: Provider): OneProvider => ({
     ...through(
       () => [provider],
       // A provider that failed lately gets the short timeout while there are others.
-      () => (providers.length === 1 || isRested(provider) ? {} : { attempts: 1, timeoutMs: shortTimeoutMs }),
+      () => (providers.length === 1 || isHealthy(provider) ? {} : { attempts: 1, timeoutMs: shortTimeoutMs }),
     ),
     host: provider.host,
     async passOverLaggards() {},
@@ -150,7 +150,7 @@ export function createRpc(options: RpcOptions): Rpc {
       )
       const provider = providers[index] as Provider
       if (!lags) continue
-      if (isRested(provider))
+      if (isHealthy(provider))
         options.log.warn(
           { host: provider.host, block: head?.number },
           'a provider lags behind the others: it is asked last',
@@ -160,7 +160,7 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   function passOverFirst(): boolean {
-    const [first, second] = providers.filter(isRested)
+    const [first, second] = providers.filter(isHealthy)
     if (!first || !second) return false
     doubt(first)
     return true

@@ -20,7 +20,7 @@ export async function statement(call: Call): Promise<ExitCode> {
         ? whyUnknown(made, config.embedded.chain)
         : 'It does not add up: see what is unexplained, and "When it does not add up" in docs/BOOKS.md.',
     )
-    return made.balanced === null ? EXIT.unavailable : EXIT.not
+    return made.balanced === null ? EXIT.unavailable : EXIT.negative
   })
 }
 

@@ -38,7 +38,7 @@ export async function verify({ io, out, signal }: Call): Promise<ExitCode> {
         ...(cover.isSolvent ? [] : ['The contract holds less than it owes.']),
       ].join('\n'),
     )
-    return drifts.length === 0 && cover.isSolvent ? EXIT.done : EXIT.not
+    return drifts.length === 0 && cover.isSolvent ? EXIT.done : EXIT.negative
   })
 }
 

@@ -40,7 +40,7 @@ export async function doctor({ io, out }: Call): Promise<ExitCode> {
   out.say(
     `${count('fail')} wrong, ${count('warn')} to be looked at, ${count('unknown')} not known, ${count('ok')} well.`,
   )
-  return worst === 'fail' ? EXIT.not : worst === 'unknown' ? EXIT.unavailable : EXIT.done
+  return worst === 'fail' ? EXIT.negative : worst === 'unknown' ? EXIT.unavailable : EXIT.done
 }
 
 function shown({ verdict, check, says, todo }: Finding): string {

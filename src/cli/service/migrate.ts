@@ -25,7 +25,7 @@ export async function migrate({ io, out, flags }: Call): Promise<ExitCode> {
           ...unknown.map((name) => `unknown  ${name} (of a newer version)`),
         ].join('\n'),
       )
-      return missing.length === 0 ? EXIT.done : EXIT.not
+      return missing.length === 0 ? EXIT.done : EXIT.negative
     } finally {
       await pool.end({ timeout: 5 })
     }

@@ -27,7 +27,7 @@ export async function pass(call: Call): Promise<ExitCode> {
     for (const line of waits) out.say(line)
     const stuck = 'reason' in outcome && ['disabled', 'paused', 'underfunded'].includes(outcome.reason ?? '')
     const drifting = 'drifts' in outcome && outcome.drifts.length > 0
-    return outcome.ran && !halt && !stuck && waits.length === 0 && !drifting ? EXIT.done : EXIT.not
+    return outcome.ran && !halt && !stuck && waits.length === 0 && !drifting ? EXIT.done : EXIT.negative
   })
 }
 

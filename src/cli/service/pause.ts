@@ -45,7 +45,7 @@ export async function resume(call: Call): Promise<ExitCode> {
     out.say(
       `${describe(halt)}\nThat is no pause of yours: "node-ledger resume --halt" clears it, once you have looked at why.`,
     )
-    return EXIT.not
+    return EXIT.negative
   })
 }
 

@@ -3,7 +3,7 @@
 
 import { attachChain, attachDatabase, type ChainPart, sendersOf } from '../../boot/parts.ts'
 import { ledgerContext } from '../../boot/pass-context.ts'
-import { checkChain, claimLedger, enterWallet, readerOf, settleChainId } from '../../boot/preflight.ts'
+import { checkChain, claimLedger, enterWallet, readerOf, resolveChainId } from '../../boot/preflight.ts'
 import { seedTiers } from '../../boot/seed.ts'
 import { readView, viewCall } from '../../chain/read/calls.ts'
 import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
@@ -50,7 +50,7 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   stack.defer(() => rpc.close())
   const senders = await sendersOnRecord(chain, rpc)
   const reader = readerOf(chain, rpc, senders)
-  const opened = { part: chain, rpc, reader, chainId: await settleChainId(pool, chain, reader) }
+  const opened = { part: chain, rpc, reader, chainId: await resolveChainId(pool, chain, reader) }
   const facts = await checkChain(opened)
   await claimLedger(pool, opened)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
@@ -70,7 +70,7 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   const { block, waiting, comparison } = await rebuild(ctx, source, say)
   say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless they were decided before`)
   await out.result({ block, waiting, comparison }, () => (comparison === null ? 'Rebuilt.' : report(comparison)))
-  return comparison === null || comparison.differences.length === 0 ? EXIT.done : EXIT.not
+  return comparison === null || comparison.differences.length === 0 ? EXIT.done : EXIT.negative
 }
 
 function report({ rows, decidedAnew, differences }: Comparison): string {

@@ -76,7 +76,9 @@ function untilStopped(app: App, launcher: number): Promise<{ reason: string; cod
     onParentGone(launcher > 0 ? launcher : null, () =>
       resolve({ reason: 'the process that started it is gone', code: EXIT.done }),
     )
-    app.onPartExit((part) => resolve({ reason: `${part} ended by itself; start again to recover`, code: EXIT.not }))
+    app.onPartExit((part) =>
+      resolve({ reason: `${part} ended by itself; start again to recover`, code: EXIT.negative }),
+    )
   })
 }
 

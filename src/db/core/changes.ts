@@ -8,7 +8,7 @@ const RETRY_MS = 1_000
 /** The keep-alive interval: a connection that died silently (a dropped network) is noticed within twice this. */
 const PING_MS = 2_000
 
-export interface LedgerChanges {
+export interface LedgerNotifications {
   /** True while every change is sure to be heard. */
   live(): boolean
   /** Calls back on every change, and when listening stops or starts again. */
@@ -17,15 +17,15 @@ export interface LedgerChanges {
 }
 
 /** Starts to listen on a direct connection; answers at once. `live` turns true once it listens. */
-export function listenForChanges(directUrl: string, log: Log): LedgerChanges {
+export function listenForChanges(directUrl: string, log: Log): LedgerNotifications {
   const listeners: (() => void)[] = []
   const tell = () => {
     for (const listener of listeners) listener()
   }
-  let ear: Ear | null = null
+  let ear: Listener | null = null
   let retry: NodeJS.Timeout | undefined
   const open = () => {
-    ear = openEar(directUrl, {
+    ear = openListener(directUrl, {
       heard: tell,
       lost: (error) => {
         ear = null
@@ -49,13 +49,13 @@ export function listenForChanges(directUrl: string, log: Log): LedgerChanges {
   }
 }
 
-interface Ear {
+interface Listener {
   live(): boolean
   close(): Promise<void>
 }
 
 /** One connection's life: calls `heard` on every change and once it listens, and `lost` once, when it ended by itself. */
-function openEar(url: string, on: { heard: () => void; lost: (error: unknown) => void }): Ear {
+function openListener(url: string, on: { heard: () => void; lost: (error: unknown) => void }): Listener {
   let live = false
   let ended = false
   const end = async () => {

@@ -61,7 +61,7 @@ export interface PoolOptions {
   /** The server's idle timeout of a connection outside a transaction; none by default. */
   silenceMs?: number
   /** The client's timeout of a silent connection, even with a statement in progress; none by default. */
-  hearMs?: number
+  readIdleTimeoutMs?: number
 }
 
 /**
@@ -79,7 +79,7 @@ export function connect(url: string, options: PoolOptions): Pool {
     fetch_types: false,
     onnotice: () => {},
     connect_timeout: 5,
-    ...(options.hearMs && { socket: socketsThatHear(options.hearMs) }),
+    ...(options.readIdleTimeoutMs && { socket: socketsThatHear(options.readIdleTimeoutMs) }),
     // The default grows to 20 s, which would prolong an outage by as much.
     backoff: () => 0.25,
     connection: {

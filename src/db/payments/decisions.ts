@@ -111,7 +111,7 @@ export interface DeskPayment {
 }
 
 /** The selected payments; with `lock`, no other decision about them can be made until the transaction ends. */
-export async function readDesk(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
+export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
     SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
       p.value_wei AS "valueWei", p.succeeded, p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",

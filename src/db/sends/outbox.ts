@@ -178,7 +178,7 @@ export interface Settled {
  * the intent is displaced. Where no intent had the nonce and it belongs to one of our `senders`, it is recorded as taken.
  * @returns the settled intents, and our senders' transactions that no intent knows.
  */
-export async function settleIntents(
+export async function recordMined(
   sql: Sql,
   sent: readonly SenderTransaction[],
   senders: readonly Address[],

@@ -2,7 +2,7 @@
 // one statement. Bounded; forgets everything the moment the ledger changes, and keeps nothing while changes may go
 // unheard. Must never hold anything that depends on who asks.
 import { createHash } from 'node:crypto'
-import type { LedgerChanges } from '../../db/core/changes.ts'
+import type { LedgerNotifications } from '../../db/core/changes.ts'
 import { Cache } from '../../lib/cache.ts'
 
 /** The most that the memo may hold: hundreds of thousands of node pages, or every page of a small service many times over. */
@@ -41,7 +41,7 @@ export interface MemoOptions<T> {
   /** Milliseconds that go on evenly. */
   clock: () => number
   /** Says when everything is stale, and whether that is still heard. Null: nothing is kept. */
-  changes: LedgerChanges | null
+  changes: LedgerNotifications | null
   bytesOf: (value: T) => number
   bytesMax?: number
   observe?: ((result: 'hit' | 'miss' | 'joined') => void) | undefined

@@ -14,7 +14,7 @@ import type { LedgerDb, Logging } from '../context.ts'
 interface UnpricedBasis {
   wallets: readonly PaymentWallet[]
   versions: readonly TierVersion[]
-  operators: readonly Address[]
+  serviceAccounts: readonly Address[]
 }
 
 /** True if no fact about its wallet could make the payment a sale. */
@@ -59,10 +59,10 @@ export const seenAt = ({ wallet, from, blockNumber, blockHash }: Payment) => ({ 
 /** The block of a payment. */
 export const placeOf = ({ blockNumber, blockTime }: Payment) => ({ number: blockNumber, time: blockTime })
 
-function verdictOn({ wallets, operators }: UnpricedBasis, payment: Payment, denied: ReadonlySet<Address>) {
+function verdictOn({ wallets, serviceAccounts }: UnpricedBasis, payment: Payment, denied: ReadonlySet<Address>) {
   const { from, valueWei, succeeded } = payment
   const verdict = judgePayment({
-    ...{ from, valueWei, succeeded, operators },
+    ...{ from, valueWei, succeeded, serviceAccounts },
     wallets: wallets.map(({ wallet }) => wallet),
     isToOldWallet: isOldWallet(wallets, payment.wallet, placeOf(payment)),
     senderDenied: denied.has(from),

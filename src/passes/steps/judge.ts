@@ -81,7 +81,7 @@ export async function judge(
     wallets: await readPaymentWallets(ctx.pool),
     versions,
     walletMax,
-    operators: addressesOf(ctx),
+    serviceAccounts: addressesOf(ctx),
     now: cursor.time,
     recheckUpTo,
   }
@@ -146,14 +146,14 @@ interface JudgingBasis {
   wallets: PaymentWallet[]
   versions: TierVersion[]
   walletMax: number
-  operators: Address[]
+  serviceAccounts: Address[]
   now: number
   /** Up to here what is not minted is the operator's to decide: the ledger was restored or rebuilt. */
   recheckUpTo: number | null
 }
 
 /** Height up to which blocks count as settled (`FINALITY`). */
-export async function settledHeight(
+export async function finalizedHeight(
   ctx: ChainRead & RuledBy<FinalityRules>,
   cursor: Cursor,
   { guardUsable }: ChainFacts,
@@ -217,7 +217,8 @@ async function decide(
     const [current] = await payments.lockPayments(sql, [payment.id])
     // It was decided elsewhere, or a reorganisation removed it, since it was read.
     if (current?.state !== payment.state || current.blockHash !== payment.blockHash) return 'unchanged'
-    if (payment.state === 'held' && (await isReleased(sql, payment.id))) return mintWithRoom(sql, basis, payment)
+    if (payment.state === 'held' && (await isReleased(sql, payment.id)))
+      return acceptIfWalletHasRoom(sql, basis, payment)
     const tierNo = selection.kind === 'none' ? null : selection.tier.tierNo
     const restored = basis.recheckUpTo !== null && payment.blockNumber <= basis.recheckUpTo
     const facts: PaymentFacts = {
@@ -226,7 +227,7 @@ async function decide(
       succeeded: payment.succeeded,
       wallets: basis.wallets.map(({ wallet }) => wallet),
       isToOldWallet: isOldWallet(basis.wallets, payment.wallet, placeOf(payment)),
-      operators: basis.operators,
+      serviceAccounts: basis.serviceAccounts,
       senderDenied: await isDenied(sql, payment.from),
       beforeRestore: restored && !(await hasOperatorVerdict(sql, payment.id)),
       selection,
@@ -258,7 +259,7 @@ function decisionOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, evidence: 
 }
 
 /** Mints a payment that the operator has released despite the verdict: only the contract's cap held it up. */
-async function mintWithRoom(
+async function acceptIfWalletHasRoom(
   sql: Sql,
   basis: JudgingBasis,
   payment: payments.Payment,

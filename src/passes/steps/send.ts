@@ -146,7 +146,7 @@ async function restOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): P
  * Looks after what is stored and not in a followed block: the same bytes again, or the same call at a higher fee.
  * @returns true while something is outstanding, so that nothing new may be sent.
  */
-export async function settleOutstanding(ctx: SendContext, sending: SenderRun): Promise<boolean> {
+export async function resolvePending(ctx: SendContext, sending: SenderRun): Promise<boolean> {
   const { sender, cursor } = sending
   const pending = await outbox.readPending(ctx.pool, sender.address)
   const first = pending[0]
