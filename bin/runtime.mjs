@@ -17,7 +17,7 @@ const PACKAGES = {
 }
 
 /** Path of the Node to run with. Throws an Error that says what to do when there is none. */
-export function findRuntime() {
+function findRuntime() {
   const name = PACKAGES[`${process.platform}-${process.arch}`]
   if (name) {
     try {

@@ -27,7 +27,7 @@ export function checkContracts(): number {
 }
 
 /** Runs forge's tests, makes sure that what they ran is what is committed, then gas, the record of proofs and the verification kit. Returns the exit code. */
-export async function testContracts(): Promise<number> {
+async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
   if (`0x${forgeBytecode('NodeFactory')}` !== factoryBytecode) {
@@ -44,7 +44,7 @@ const HALMOS_OPTIONS = ['--storage-layout', 'generic', '--loop', '4']
  * Proves the properties of contracts/proofs with halmos: those that begin with `word`, with further options of halmos. Returns the exit code,
  * 2 where halmos is not on the PATH: then they run as fuzz tests only, by `test`.
  */
-export function proveContracts(word = '', options: readonly string[] = []): Promise<number> {
+function proveContracts(word = '', options: readonly string[] = []): Promise<number> {
   const { PATH = '' } = process.env
   const halmos = PATH.split(delimiter)
     .map((directory) => join(directory, 'halmos'))

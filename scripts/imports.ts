@@ -26,7 +26,7 @@ const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/con
 const WIRING = ['src/config/load.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, 'src/lib']
 
 /** The import rules. An import that is not here is refused. */
-export const LAYERS: readonly Layer[] = [
+const LAYERS: readonly Layer[] = [
   { of: ['src/lib'], may: [], packages: ['node', 'pino'] },
   { of: ['src/domain'], may: [] },
   { of: ['src/db'], may: ['src/domain', 'src/lib'], packages: ['node', 'postgres'] },
@@ -205,7 +205,7 @@ export const LAYERS: readonly Layer[] = [
 ]
 
 /** Modules that must not be reached by any path of imports: `of` cannot send. */
-export const UNREACHABLE = {
+const UNREACHABLE = {
   of: ['src/http', 'src/operator', 'src/rebuild', 'src/requests'],
   never: SENDING,
 }

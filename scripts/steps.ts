@@ -35,8 +35,6 @@ export function staticSteps({ contracts }: StepOptions): Step[] {
     { name: 'types of the pages', command: [compiler, '--noEmit', '--project', 'web'] },
     // With the compiler that the client brings for itself.
     { name: 'types of the client', command: [join(CLIENT, 'node_modules/typescript/bin/tsc')], cwd: CLIENT },
-    // Its package tells no other the path of its manifest.
-    { name: 'dead files and exports', command: [join(ROOT, 'node_modules/knip/bin/knip.js'), '--no-progress'] },
     { name: 'generated files', command: [join(ROOT, 'scripts/generate.ts'), '--check'] },
     ...(contracts ? [{ name: 'contract tests', command: [join(ROOT, 'scripts/contracts.ts'), 'test'] }] : []),
   ]

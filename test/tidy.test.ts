@@ -1,6 +1,7 @@
 // Files, functions and folders stay small, and the list of exceptions can only shrink.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findDead } from '../scripts/dead-exports.ts'
 import { checkTidy, type Exceptions, functionsOf, LIMITS, measure, readTidied } from '../scripts/tidy.ts'
 import { EXCEPTIONS } from '../scripts/tidy-exceptions.ts'
 
@@ -42,4 +43,25 @@ test('functions are found by the names they are given', () => {
     functionsOf('src/a.ts', text).map(({ name }) => name),
     ['a', 'b', 'd', 'e', 'f', 'g'],
   )
+})
+
+test('no file and no export is dead', () => {
+  assert.deepEqual(findDead(readTidied()), [])
+})
+
+test('an export that nothing imports is found, and a file that nothing starts', () => {
+  const dead = (files: Record<string, string>) => findDead(new Map(Object.entries(files)))
+  const main = `import { a } from './a.ts'\nimport * as b from './b.ts'\nconst c = () => import('./c.ts')`
+  const used = {
+    'src/main.ts': main,
+    'src/a.ts': 'export const a = 1',
+    'src/b.ts': 'export const b = 1',
+    'src/c.ts': 'export class C {}',
+  }
+  assert.deepEqual(dead(used), [])
+  assert.deepEqual(
+    dead({ ...used, 'src/a.ts': 'export const a = 1\nexport function spare() {}\nexport interface Shape {}' }),
+    ['src/a.ts: nothing imports spare'],
+  )
+  assert.deepEqual(dead({ ...used, 'src/d.ts': '' }), ['src/d.ts is imported by nothing'])
 })

@@ -111,7 +111,7 @@ function formatted(path: string, text: string): string {
 }
 
 /** The generated files, path (from the repository's root) to text, from what the contracts are compiled to. */
-export function generateContracts(): Map<string, string> {
+function generateContracts(): Map<string, string> {
   const factory = compileAlone(standardInput('NodeFactory.sol'), 'NodeFactory.sol', 'NodeFactory')
   const token = compileAlone(standardInput('DemoToken.sol'), 'DemoToken.sol', 'DemoToken')
   const files = [

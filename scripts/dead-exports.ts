@@ -1,0 +1,84 @@
+// Finds what nothing uses: exports that no other file imports, and files that none imports and no command starts. Types are left out: an
+// exported function's own are part of it. test/tidy.test.ts holds that there is none.
+import { dirname, join } from 'node:path/posix'
+// The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
+import { parseSync } from 'vite'
+
+/** Files that are started by a command, a build, the test runner or a published package, not imported. */
+const STARTED = [
+  /^src\/main\.ts$/,
+  /^bin\/|\.config\.ts$/,
+  /^scripts\/[^/]+\.ts$/,
+  /^bench\/([^/]+|servers\/[^/]+)\.ts$/,
+  /^(test|client\/test|contracts\/test)\/.*\.test\.ts$|^client\/test\/types\.ts$/,
+  /^client\/src\/(viem\/)?index\.ts$/,
+  /^client\/src\/schema\.ts$/,
+  /^web\/src\/main\.tsx$/,
+]
+
+interface Node {
+  type: string
+  source?: { value: string } | null
+  declaration?: { type: string; id?: { name: string }; declarations?: { id: { name?: string } }[] } | null
+  specifiers?: { type: string; exported?: { name: string }; imported?: { name: string }; local?: { name: string } }[]
+  exportKind?: string
+  importKind?: string
+}
+
+/** The values that a statement exports by name. */
+function exportsOf({ type, declaration, specifiers = [], exportKind }: Node): string[] {
+  if (type !== 'ExportNamedDeclaration' || exportKind === 'type') return []
+  if (declaration?.declarations) return declaration.declarations.flatMap(({ id }) => id.name ?? [])
+  if (declaration?.id) return declaration.type.startsWith('TS') ? [] : [declaration.id.name]
+  return specifiers.flatMap(({ exported }) => exported?.name ?? [])
+}
+
+type Taken = [specifier: string, name: string]
+
+/** What a statement takes of the module that it names; `*` is all of it. */
+function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
+  if (!source) return []
+  if (type === 'ExportAllDeclaration') return [[source.value, '*']]
+  return specifiers.map(({ type: kind, imported, local }) => [
+    source.value,
+    kind === 'ImportNamespaceSpecifier' ? '*' : ((imported ?? local)?.name ?? '*'),
+  ])
+}
+
+const SPECIFIER = /(?:import\()?['"`](\.{1,2}\/[^'"`\n]+\.(?:tsx?|mjs))['"`]/g
+
+/** What a file exports, and what it takes of others: by imports, and whole where it imports dynamically or names a file to be started. */
+function read(path: string, text: string): { exported: string[]; taken: Taken[] } {
+  const body = parseSync(path, text).program.body as unknown as Node[]
+  const taken = body.flatMap(takenBy)
+  const named = new Set(taken.map(([specifier]) => specifier))
+  const whole = [...text.matchAll(SPECIFIER)].flatMap(([all, specifier = '']): Taken[] =>
+    all.startsWith('import(') || !named.has(specifier) ? [[specifier, '*']] : [],
+  )
+  return { exported: body.flatMap(exportsOf), taken: [...taken, ...whole] }
+}
+
+const PACKAGES: Readonly<Record<string, string>> = {
+  '@node-ledger/client': 'client/src/index.ts',
+  '@node-ledger/client/viem': 'client/src/viem/index.ts',
+}
+
+/** Every dead export and every dead file, as sentences. */
+export function findDead(sources: ReadonlyMap<string, string>): string[] {
+  const code = [...sources].filter(([path]) => /\.(ts|tsx|mjs)$/.test(path))
+  const files = new Map(code.map(([path, text]) => [path, read(path, text)]))
+  const used = new Map<string, Set<string>>()
+  for (const [path, { taken }] of files) {
+    for (const [specifier, name] of taken) {
+      const to = PACKAGES[specifier] ?? join(dirname(path), specifier)
+      used.set(to, (used.get(to) ?? new Set()).add(name))
+    }
+  }
+  return [...files].flatMap(([path, { exported }]) => {
+    const names = used.get(path)
+    const isStarted = STARTED.some((pattern) => pattern.test(path))
+    if (!names) return isStarted ? [] : [`${path} is imported by nothing`]
+    if (names.has('*') || path.startsWith('client/src/')) return []
+    return exported.filter((name) => !names.has(name)).map((name) => `${path}: nothing imports ${name}`)
+  })
+}
