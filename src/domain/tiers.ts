@@ -83,13 +83,7 @@ export function selectTier(
       if (inForce.onSale) return { kind: 'onSale', tier: inForce, byGrace: false }
       offSale ??= inForce
     }
-    graced ??= begun.findLast(
-      (v, i) =>
-        v !== inForce &&
-        v.onSale &&
-        v.priceWei === payment.valueWei &&
-        graceEnd(begun.slice(i + 1)) > payment.blockTime,
-    )
+    graced ??= gracesOf(begun, payment.valueWei).findLast(({ untilTime }) => untilTime > payment.blockTime)?.version
   }
   if (graced) return { kind: 'onSale', tier: graced, byGrace: true }
   if (offSale) return { kind: 'offSale', tier: offSale }
@@ -99,6 +93,13 @@ export function selectTier(
 /** The block time at which a version's grace is over: the earliest end that a later version sets. A grace of 0 is over in every block. */
 const graceEnd = (after: readonly TierVersion[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
+
+/** A tier's former versions that were on sale at a price, each with the block time up to which it is still bought. `sorted`: oldest first. */
+const gracesOf = (sorted: readonly TierVersion[], priceWei: bigint) =>
+  sorted
+    .slice(0, -1)
+    .map((version, i) => ({ version, untilTime: graceEnd(sorted.slice(i + 1)) }))
+    .filter(({ version }) => version.onSale && version.priceWei === priceWei)
 
 /** The payout of a tier number in force at a time; null before its first version. */
 export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
@@ -127,11 +128,8 @@ export function refuseTierVersion(
     const live = sorted.at(-1)
     if (!live || live.tierId === candidate.tierId) continue
     if (live.onSale && live.priceWei === candidate.priceWei) return { kind: 'priceTaken', by: live.tierId }
-    for (const [i, version] of sorted.entries()) {
-      if (version === live || !version.onSale || version.priceWei !== candidate.priceWei) continue
-      const untilTime = graceEnd(sorted.slice(i + 1))
-      if (untilTime > now) return { kind: 'priceInGrace', by: version.tierId, untilTime }
-    }
+    const graced = gracesOf(sorted, candidate.priceWei).find(({ untilTime }) => untilTime > now)
+    if (graced) return { kind: 'priceInGrace', by: live.tierId, untilTime: graced.untilTime }
   }
   return null
 }
