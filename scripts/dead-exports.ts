@@ -1,8 +1,8 @@
 // Finds what nothing uses: exports that no other file imports, and files that none imports and no command starts. Types are left out: an
 // exported function's own are part of it. test/tidy.test.ts holds that there is none.
-import { dirname, join } from 'node:path/posix'
 // The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
 import { parseSync } from 'vite'
+import { target } from './imports.ts'
 
 /** Files that are started by a command, a build, the test runner or a published package, not imported. */
 const STARTED = [
@@ -22,7 +22,6 @@ interface Node {
   declaration?: { type: string; id?: { name: string }; declarations?: { id: { name?: string } }[] } | null
   specifiers?: { type: string; exported?: { name: string }; imported?: { name: string }; local?: { name: string } }[]
   exportKind?: string
-  importKind?: string
 }
 
 /** The values that a statement exports by name. */
@@ -35,7 +34,7 @@ function exportsOf({ type, declaration, specifiers = [], exportKind }: Node): st
 
 type Taken = [specifier: string, name: string]
 
-/** What a statement takes of the module that it names; `*` is all of it. */
+/** The names that a statement takes of the module that it names; `*` is all of it. */
 function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
   if (!source) return []
   if (type === 'ExportAllDeclaration') return [[source.value, '*']]
@@ -47,7 +46,7 @@ function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
 
 const SPECIFIER = /(?:import\()?['"`](\.{1,2}\/[^'"`\n]+\.(?:tsx?|mjs))['"`]/g
 
-/** What a file exports, and what it takes of others: by imports, and whole where it imports dynamically or names a file to be started. */
+/** The exports of a file, and what it takes of others: by imports, and whole where it imports dynamically or names a file to be started. */
 function read(path: string, text: string): { exported: string[]; taken: Taken[] } {
   const body = parseSync(path, text).program.body as unknown as Node[]
   const taken = body.flatMap(takenBy)
@@ -58,11 +57,6 @@ function read(path: string, text: string): { exported: string[]; taken: Taken[] 
   return { exported: body.flatMap(exportsOf), taken: [...taken, ...whole] }
 }
 
-const PACKAGES: Readonly<Record<string, string>> = {
-  '@node-ledger/client': 'client/src/index.ts',
-  '@node-ledger/client/viem': 'client/src/viem/index.ts',
-}
-
 /** Every dead export and every dead file, as sentences. */
 export function findDead(sources: ReadonlyMap<string, string>): string[] {
   const code = [...sources].filter(([path]) => /\.(ts|tsx|mjs)$/.test(path))
@@ -70,8 +64,8 @@ export function findDead(sources: ReadonlyMap<string, string>): string[] {
   const used = new Map<string, Set<string>>()
   for (const [path, { taken }] of files) {
     for (const [specifier, name] of taken) {
-      const to = PACKAGES[specifier] ?? join(dirname(path), specifier)
-      used.set(to, (used.get(to) ?? new Set()).add(name))
+      const to = target(path, specifier)
+      if (to !== null) used.set(to, (used.get(to) ?? new Set()).add(name))
     }
   }
   return [...files].flatMap(([path, { exported }]) => {

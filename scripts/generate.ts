@@ -1,6 +1,5 @@
 // `npm run generate`: writes every file that is made from another one. `--check` writes none, and fails where one is not
 // what its source makes.
-
 import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'
 import { buildCommand, checkContracts } from './contracts.ts'

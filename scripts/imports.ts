@@ -18,7 +18,7 @@ export interface Layer {
   packages?: readonly string[]
 }
 
-/** What signs or sends. A layer of its own each, so that a folder's name alone never lets it in. */
+/** Everything that signs or sends. Each is a layer of its own, so that a folder's name alone never lets it in. */
 const SENDING = ['src/chain/send', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
 /** Modules of the chain that the passes and the operator may import. */
 const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
@@ -261,7 +261,7 @@ function unitOf(path: string) {
 }
 
 /** The path in this repository, or null where the import is of a package. */
-function target(path: string, specifier: string): string | null {
+export function target(path: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return join(dirname(path), specifier)
   return OWN_PACKAGES[specifier] ?? null
 }

@@ -1,4 +1,4 @@
-// What is larger than the limits of scripts/tidy.ts, and why. The list can only shrink.
+// Lists what is larger than the limits of scripts/tidy.ts, with its reason. The list can only shrink.
 import type { Exceptions } from './tidy.ts'
 
 const METHODS = 'makes an object of small methods over what they share: its length is theirs'

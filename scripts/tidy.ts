@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const LIMITS = { file: 400, function: 60, folder: 16 } as const
 export type Kind = keyof typeof LIMITS
 
-/** What is above a limit: a path, or `path: function`; how much; and why. */
+/** Names above a limit (a path, or `path: function`), each with its size and its reason. */
 export type Exceptions = Readonly<Record<Kind, Readonly<Record<string, readonly [size: number, why: string]>>>>
 
 const CHECKED = [
@@ -35,7 +35,7 @@ export function readTidied(): Map<string, string> {
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 }
 
-/** What is larger than its limit, by kind and name. */
+/** Measures everything, and keeps what is larger than its limit, by kind and name. */
 export function measure(sources: ReadonlyMap<string, string>): Record<Kind, Map<string, number>> {
   const above: Record<Kind, Map<string, number>> = { file: new Map(), function: new Map(), folder: new Map() }
   const note = (kind: Kind, name: string, size: number) => size > LIMITS[kind] && above[kind].set(name, size)
@@ -55,9 +55,6 @@ interface Node {
   end: number
   id?: { name?: string } | null
   key?: { name?: string }
-  value?: unknown
-  init?: unknown
-  body?: unknown
 }
 
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
@@ -90,7 +87,7 @@ export function functionsOf(path: string, text: string): { name: string; lines: 
   return found
 }
 
-/** What is too large, what an exception allows too much for, and what exceptions are no longer needed, as sentences. */
+/** Compares sizes with the exceptions. @returns a sentence for each that is too large, allowed too much, or no longer needed. */
 export function checkTidy(above: Record<Kind, ReadonlyMap<string, number>>, exceptions: Exceptions): string[] {
   return (Object.keys(LIMITS) as Kind[]).flatMap((kind) => {
     const unit = kind === 'folder' ? 'files' : 'lines'
