@@ -23,7 +23,7 @@ import { DEVELOPMENT_CHAINS } from '../domain/chains.ts'
 import type { CreditTerms } from '../domain/credit.ts'
 import { hotKeysOf, type PaymentWallet, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
-import { firstSaleTerms, tiersWithOtherTerms } from '../domain/tiers.ts'
+import { firstSaleTerms, type TierVersion, tiersWithOtherTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
@@ -245,11 +245,7 @@ async function enterTerms(
     if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
   }
   for (const line of termsToTell(await readCreditTerms(pool), named)) tell(line)
-  const others = tiersWithOtherTerms(await readTierVersions(pool), payments)
-  if (others.length > 0)
-    tell(
-      `PRICE_GRACE_SEC and HOLDING_RETRY_SEC name other terms than these tiers have, and are ignored for them: ${others.join(', ')}. "node-ledger tiers price" enters others`,
-    )
+  for (const line of saleTermsToTell(await readTierVersions(pool), payments)) tell(line)
 }
 
 /**
@@ -334,6 +330,15 @@ function termsToTell(entered: readonly CreditTerms[], named: TermsContent | null
   if (!named || sameTerms(last, named)) return []
   return [
     'DIST_ENABLED and CREDIT_… name other terms than the ledger has, and are ignored: "node-ledger terms list" shows the ledger\'s',
+  ]
+}
+
+/** Reports tiers on sale whose terms the environment contradicts. */
+function saleTermsToTell(versions: readonly TierVersion[], named: Config['payments']): string[] {
+  const others = tiersWithOtherTerms(versions, named)
+  if (others.length === 0) return []
+  return [
+    `PRICE_GRACE_SEC and HOLDING_RETRY_SEC name other terms than these tiers have, and are ignored for them: ${others.join(', ')}. "node-ledger tiers price" enters others`,
   ]
 }
 
