@@ -1,6 +1,5 @@
 // `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints the ratios with the goal
 // beside each, and writes them to bench/RESULTS.md (but for --quick, whose figures mean nothing). README.md says what each bench does.
-
 import { follow } from './follow.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'

@@ -1,6 +1,5 @@
 // Builds the contexts of the passes, and of the operator's acts and readings, from the settings and the open parts, for the service and for
 // commands alike. Wiring only; it starts nothing.
-
 import type { ChainFacts } from '../chain/port.ts'
 import { createContractReader } from '../chain/read/contract.ts'
 import { createNodeHistory } from '../chain/read/history.ts'

@@ -1,7 +1,6 @@
 // Turns the environment into the configuration, once, at start-up: every setting by name, all mistakes reported together. Owns the defaults
 // and the rules between settings. It must never read the clock, the network or process.env by itself, and never put a secret into a
 // message.
-
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX } from '../domain/tiers.ts'
 import { KnownError } from '../lib/errors.ts'
 import { readChain } from './chain.ts'

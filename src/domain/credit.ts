@@ -209,7 +209,7 @@ export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan
   return planOf(plan, [{ ...first, turns, amountWei: sumWei(turns.map(({ amountWei }) => amountWei)) }])
 }
 
-/** What a cohort on the contract can hold for each of its nodes, over its lifetime: 80 bits. */
+/** The most that a cohort on the contract can hold for each of its nodes, over its lifetime: 80 bits. */
 const PER_NODE_MAX_WEI = 2n ** 80n - 1n
 /** How long that must suffice, whatever is drawn: a hundred years. */
 const LIFE_SEC = 100n * 31_557_600n

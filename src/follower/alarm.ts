@@ -1,5 +1,4 @@
 // Raises alarms: in the log, and in the audit log, which webhooks, metrics and the doctor read.
-
 import type { Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { Logging } from '../passes/context.ts'

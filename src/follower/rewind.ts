@@ -1,6 +1,5 @@
 // Takes the ledger back to a block that is still canonical. Entries of other blocks go, values that depended on them are computed
 // again, and our transactions there are sent again. The operator's decisions stay.
-
 import { type Cursor, deleteBlocksAbove, readCursor, removeCursor, writeCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'

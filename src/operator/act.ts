@@ -2,7 +2,6 @@
 // refusal`; the admin routes and the command line call the same functions. `input` holds plain JSON values as they came (see
 // input.ts); a result is a JSON object, wei as bigint or decimal string. An act changes the ledger in one transaction that ends
 // with `recordAct`: no act without its row in the audit log. Each names the parts that it uses; none of them can send.
-
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'

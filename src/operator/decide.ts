@@ -1,6 +1,5 @@
 // Decides about held payments without asking the chain: releases one in a tier, or dismisses one, or all the dust at
 // once. The payment's row is locked, so of two who decide at the same time the second is refused.
-
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readNodesOfRefs } from '../db/nodes/grants.ts'

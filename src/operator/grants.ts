@@ -1,6 +1,5 @@
 // Grants: nodes without a payment that are meant to be. A cohort that holds a node with neither is not credited, since it may come
 // from a stolen key; a grant says that it does not.
-
 import { inTransaction } from '../db/core/sql.ts'
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/nodes/grants.ts'
 import type { LedgerDb } from '../passes/context.ts'

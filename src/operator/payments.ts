@@ -1,5 +1,4 @@
 // Payments as the operator reads them: what is held and why, and one payment with all its evidence.
-
 import type { Sql } from '../db/core/sql.ts'
 import {
   type DeskPayment,

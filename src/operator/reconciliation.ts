@@ -1,5 +1,4 @@
 // Ledger against chain: what the passes last found, and a full comparison on demand.
-
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeSetting } from '../db/core/state.ts'
 import { readReconciliation } from '../db/reads/reconciliation.ts'

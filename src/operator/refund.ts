@@ -1,7 +1,6 @@
 // Records that the operator paid a payment back with a wallet of their own, and believes only the chain: a successful transfer in a
 // canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
 // the provider's trace proves. What is on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
-
 import { inTransaction } from '../db/core/sql.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../db/payments/decisions.ts'
 import { type Decision, writeVerdict } from '../db/payments/moves.ts'

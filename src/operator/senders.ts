@@ -1,6 +1,5 @@
 // The deny list: wallets whose payments the operator wants to see first, an exchange's for one. What comes from them is held
 // `senderDenied`, from the next payment that is judged on.
-
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { allowSender, denySender, readDeniedSenders } from '../db/payments/deny-list.ts'
 import type { Address } from '../domain/units.ts'

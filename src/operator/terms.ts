@@ -1,6 +1,5 @@
 // The credit terms as the operator enters them: what is previewed is what is entered. An entry holds from a time that no instance has come
 // to, so that nothing that is due is judged by it; what the contract's owner has to do for it is said as a transaction to sign.
-
 import { type OwnerTransaction, ownerTransaction } from '../chain/factory/owner-calls.ts'
 import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'

@@ -92,7 +92,8 @@ function readChange(fields: FieldReader): Change {
 
 /**
  * POST tiers `{tierId, label, priceWei, maxPerWallet, payoutBps?, holdingWei?, holdingToken?, holdingSymbol?, holdingDecimals?,
- * holdingRetrySec?, onSale?, graceSec?, tierNo?, reason?}`: a new tier. `tierNo` is its number on the contract, for good; by default the next free one.
+ * holdingRetrySec?, onSale?, graceSec?, tierNo?, reason?}`: a new tier. `tierNo` is its number on the
+ * contract, for good; by default the next free one.
  */
 export async function createTier(
   deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
@@ -125,8 +126,8 @@ export async function createTier(
 }
 
 /**
- * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, graceSec?, atOnce?, reason?}`: the tier's next version; what is left
- * out stays. What was on sale before still buys the tier for `graceSec`, and its price is no other tier's until then; with `atOnce` it ends
+ * POST tiers/:tierId `{label?, priceWei?, maxPerWallet?, payoutBps?, holding…?, onSale?, graceSec?, atOnce?, reason?}`: the tier's next version;
+ * what is left out stays. What was on sale before still buys the tier for `graceSec`, and its price is no other tier's until then; with `atOnce` it ends
  * with the block before, even if grace was left. `holdingWei: "0"` opens it to anyone.
  */
 export async function changeTier(

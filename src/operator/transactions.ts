@@ -1,5 +1,4 @@
 // The transactions of the minter and the distributor, and the rounds, as the operator pages through them.
-
 import { inTransaction } from '../db/core/sql.ts'
 import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/nonce-ahead.ts'
 import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/sends/transactions.ts'

@@ -1,6 +1,5 @@
 // The operator's acts and readings on webhooks: endpoints, deliveries and redelivery. Takes a URL and its secrets, and never
 // shows them again.
-
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import * as webhooks from '../db/webhooks.ts'

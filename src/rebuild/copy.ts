@@ -1,6 +1,5 @@
 // Copies into a rebuilt ledger what no chain holds: the operator's terms and decisions, and the ether prices of past hours.
 // Nothing else is ever copied; a rebuild that copied what it should prove would prove nothing.
-
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { move } from '../db/payments/moves.ts'
 

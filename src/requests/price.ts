@@ -1,6 +1,5 @@
 // The ether price that all instances share, fetched at most once a minute, and its history, a price an hour for the owners' books:
 // kept up by asking once an hour even without readers. Display only: nothing that moves money rests on it.
-
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { isHourPriced, storePrice, takePriceTurn } from '../db/sale/price.ts'
 import type { Log } from '../lib/log.ts'

@@ -1,6 +1,5 @@
 // Delivers events, at least once. Each endpoint has a queue of its own, so that a slow one delays no other; any instance may take a
 // delivery. One that a crash cut short is repeated once its lease is over. It must never block a pass, and never log a URL.
-
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {

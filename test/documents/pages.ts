@@ -44,7 +44,7 @@ export function blocksOf({ text }: Page): Block[] {
 /** The document without its blocks. */
 export const proseOf = ({ text }: Page): string => text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
 
-/** What stands in backticks outside of blocks, on one line or broken over two. */
+/** The texts in backticks outside of blocks, on one line or broken over two. */
 export const spansOf = (page: Page): string[] =>
   [...proseOf(page).matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll(/\s*\n\s*/g, ' '))
 

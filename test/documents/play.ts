@@ -14,7 +14,7 @@ export const PLAY_TIMEOUT_MS = PLAY_MS + 20_000
 
 export interface Played {
   readonly code: number | null
-  /** What the blocks wrote, in their order; one that was not reached is missing. */
+  /** The output of the blocks, in their order; one that was not reached is missing. */
   readonly outputs: readonly string[]
   readonly said: string
 }
@@ -24,7 +24,7 @@ export async function play(blocks: readonly string[], values: Readonly<Record<st
   const directory = temporaryDirectory()
   const bin = join(directory, '.bin')
   mkdirSync(bin)
-  // What npm's npx runs in a checkout, without the second that npm takes for it.
+  // Runs what npm's npx would in a checkout, without the second that npm takes for it.
   writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(ROOT, 'src/main.ts')}" "$@"\n`)
   chmodSync(join(bin, 'npx'), 0o755)
   const script = ['set -euo pipefail', ...blocks.map((block) => `${MARK_COMMAND}\n${replaced(block, values)}`)].join(

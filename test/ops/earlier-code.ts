@@ -50,7 +50,7 @@ function needsSamePackages(tree: string): boolean {
   return packagesOf(tree).join() === packagesOf(ROOT).join()
 }
 
-/** What a production install of the root package has, each with its version, in the order of its place. */
+/** Lists the packages of a production install of the root package, each with its version, in the order of its place. */
 function packagesOf(root: string): string[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> }
   const found = new Map<string, string>()
@@ -72,7 +72,7 @@ function placesOf(name: string, from: string): string[] {
   return from === '' ? [own] : [own, ...placesOf(name, from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))))]
 }
 
-/** What git answers; null where there is no git, no repository, or no such thing in it. */
+/** Asks git. Null: there is no git, no repository, or no such thing in it. */
 function git(...words: string[]): string | null {
   const { status, stdout } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' })
   return status === 0 ? stdout.trim() : null

@@ -41,7 +41,7 @@ const ADMIN_READS = [
   ...['nodes/unpaid', 'transactions', 'transactions/stuck', 'rounds', 'credit/preview', 'reconciliation', 'statement'],
 ]
 
-/** What the first start of a tree has compiled, its next ones need not; this tree's own cache stays free of trees that go. */
+/** The cache of compiled code, kept from the first start of a tree for its next ones; this tree's own cache stays free of trees that go. */
 const compiled = temporaryDirectory()
 const names = (await readMigrations()).map(({ name }) => name)
 for (const migration of names.filter((name) => name > FIRST)) {
@@ -74,7 +74,7 @@ for (const migration of names.filter((name) => name > FIRST)) {
   })
 }
 
-/** What is tried: each phase sells and credits, by whichever instances there are in it. */
+/** The phases: each sells and credits, by whichever instances there are in it. */
 async function upgradeAndGoBack(
   world: World,
   { main, start }: { main: string; start: (code?: string) => Promise<LedgerService> },
@@ -231,7 +231,7 @@ function sawNothing(service: LedgerService): void {
   assert.doesNotMatch(service.output(), /"level":"(error|fatal)"|PostgresError/)
 }
 
-/** A chain with the contract, and a database in which nothing is: whoever starts first makes the schema and enters the terms. */
+/** A chain with the contract, and a database with nothing in it: the first to start makes the schema and enters the terms. */
 async function startEmptyWorld(): Promise<World> {
   const [database, chain] = await Promise.all([createEmptyDatabase(), startTestChain()])
   const rpc = createRpc({ urls: [chain.rpcUrl], log: silentLog })

@@ -1,4 +1,4 @@
-// What holds for every answer there is, and the two OpenAPI documents, the public one and the operator's, that say what holds for each.
+// Holds every answer to what is true of all of them, and to the two OpenAPI documents, the public one and the operator's, that describe each.
 // Every response that any test receives is brought before this.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -22,9 +22,9 @@ type Document = any
 const readDocument = (name: string): Document =>
   parse(readFileSync(new URL(`../../api/${name}`, import.meta.url), 'utf8'), { merge: true })
 
-/** What everybody may ask. */
+/** The public document. */
 export const document = readDocument('openapi.yaml')
-/** What an operator may ask. */
+/** The operator's. */
 export const adminDocument = readDocument('admin.yaml')
 const DOCUMENTS = { openapi: document, admin: adminDocument }
 
@@ -122,7 +122,7 @@ function closed(part: Document): Document {
   return copy.properties && copy.type === 'object' ? { additionalProperties: false, ...copy } : copy
 }
 
-/** What a document says of a request, and where it says so; null where no document knows it. */
+/** The description of a request in a document, and where it stands; null where no document has it. */
 function operationOf(method: string, path: string) {
   const [plain = ''] = path.split('?')
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase()

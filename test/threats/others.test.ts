@@ -91,7 +91,7 @@ attack(
     const cheap = await world.pay(6, 1n)
     await world.settle()
     assert.equal((await paymentOf(world, cheap))?.state, 'minted', 'a node for one wei')
-    // What the runbook says: the operator's price, at once, leaves the thief's no grace.
+    // As in the runbook: the operator's price, at once, leaves the thief's no grace.
     const own = { tierId: 'basic', priceWei: BASIC.toString(), atOnce: true }
     assert.ok(!isOperatorRefusal(await changeTier(world.ctx, OPERATOR, own)))
     await world.chain.mine()

@@ -1,6 +1,5 @@
 // Deploys the contracts. It must never be part of a running pass: it holds a key only for the duration of a command, and sends only what
 // its name says.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'

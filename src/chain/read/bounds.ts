@@ -1,5 +1,4 @@
 // Checks that the contract lets its distributor pay the amounts of credit terms.
-
 import type { CreditTerms } from '../../domain/credit.ts'
 import { type BoundsGwei, boundsNeeded } from '../../domain/terms.ts'
 import type { Address } from '../../domain/units.ts'

@@ -1,6 +1,5 @@
 // Probes one provider: its chain, its head, its final block, the depth of its states. Asks that provider alone, once; throws a ChainFault
 // where it does not answer.
-
 import type { Address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import { createRpc, type Rpc } from './rpc.ts'

@@ -1,7 +1,6 @@
 // Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code where it is unambiguous, then the text, whole or by its
 // beginning, of the clients listed. It must never guess: any unlisted text is `unknown`, since the transaction may have been accepted all
 // the same.
-
 import type { RpcError } from '../faults.ts'
 import type { EstimateOutcome, SendOutcome } from '../port.ts'
 import { isLimit } from '../rpc/provider.ts'

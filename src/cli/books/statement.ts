@@ -1,5 +1,4 @@
 // The command `node-ledger statement`: a period's books, from every account's balance at its beginning to the one at its end.
-
 import { STATES_KEPT_MIN } from '../../embed/anvil.ts'
 import { readStatement, type Statement, statementCsv } from '../../operator/statement.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'

@@ -1,5 +1,4 @@
 // Looks at the chain: each provider by itself, the factory and its roles, and how far the chain can be asked about its past.
-
 import { type ChainPart, sendersOf } from '../../boot/parts.ts'
 import { checkDeployment } from '../../chain/factory/check-deployment.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'

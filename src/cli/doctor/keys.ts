@@ -1,6 +1,5 @@
 // Looks at the keys that send: are they there, are they the factory's own, are they public knowledge, can they pay for what comes, can
 // what they have signed still be mined.
-
 import { type ChainPart, sendersOf } from '../../boot/parts.ts'
 import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
 import { quantity } from '../../chain/rpc/wire.ts'

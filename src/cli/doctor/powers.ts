@@ -1,6 +1,5 @@
 // Looks at what the contract's owner allows the two keys, and at what a stolen one would leave behind: budget, bounds, transactions of our
 // keys that this ledger never stored, payments whose node another wallet has, cohorts of odd intervals.
-
 import type { OwnersPowers } from '../../chain/port.ts'
 import { createGovernanceReader } from '../../chain/read/governance.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'

@@ -1,6 +1,5 @@
 // Looks whether the accounts that send can sign: opens each key by itself, and has a remote signer sign something that can never be
 // mined. It must never keep the checks of the chain from being made, and never repeat a password or a signer's URL.
-
 import { type Keys, openKey, refuseOneAccount } from '../../boot/keys.ts'
 import type { ChainPart } from '../../boot/parts.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'

@@ -1,5 +1,4 @@
 // Looks whether the ledger begins early enough: what a factory did before START_BLOCK is missing for good, and the passes stop on it.
-
 import type { ChainPart } from '../../boot/parts.ts'
 import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/read/start-block.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'

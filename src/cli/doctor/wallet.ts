@@ -1,6 +1,5 @@
 // Looks at the payments wallet: is it a wallet of its own, whose key no service holds and not everybody knows, and is it the one whose
 // books the ledger keeps.
-
 import type { ChainPart } from '../../boot/parts.ts'
 import { lookAtWallet } from '../../boot/preflight.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'

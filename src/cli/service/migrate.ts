@@ -1,5 +1,4 @@
 // The command `node-ledger migrate`: brings the database to the current schema, or says what that would take.
-
 import { attachChain, attachDatabase } from '../../boot/parts.ts'
 import { checkBeforeMigrating, migrateWhenUp } from '../../boot/preflight.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'

@@ -1,6 +1,5 @@
 // The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sight may be a provider's lie, and
 // the next run without a finding withdraws it. A halt that stays is sealed, and then only an operator clears it.
-
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearSetting, readSetting, writeAudit } from '../core/state.ts'
 

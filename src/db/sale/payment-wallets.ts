@@ -38,7 +38,7 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/** The addresses that blocks are read for: the wallets, and the accounts of pending transactions, whoever holds their keys. */
+/** The addresses that blocks are read for: the wallets, and the accounts of pending transactions, also those of other instances' keys. */
 export async function readWatching(sql: Sql): Promise<Watching> {
   const [row] = await sql<{ wallets: Watching['wallets'] | null; senders: Address[] | null }[]>`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)

@@ -1,6 +1,5 @@
 // Judges, all at once, transfers that cannot be a sale by any fact about their wallet: failed ones, and amounts that were never the
 // price of a tier. They depend on no fact and no other payment, so that many of them delay no buyer.
-
 import { readDeniedSenders } from '../../db/payments/deny-list.ts'
 import { writeVerdicts } from '../../db/payments/moves.ts'
 import type { Payment } from '../../db/payments/rows.ts'
