@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../test/support/temporary.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** All that tests read. */
 const COPIED = [
-  ...['src', 'test', 'scripts', 'migrations', 'api', 'bin', 'docs', 'ops', 'client/src', 'web/src'],
+  ...['src', 'packages', 'test', 'scripts', 'migrations', 'api', 'bin', 'docs', 'ops', 'client/src', 'web/src'],
   ...['package.json', 'schema.sql', 'tsconfig.json', '.env.example', 'README.md'],
 ]
 

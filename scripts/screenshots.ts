@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { EMBED_PARTS } from '../src/embed/chain.ts'
+import { EMBED_PARTS } from '../packages/embed/chain.ts'
 import { startBrowser } from '../test/support/chromium.ts'
 import { startService, type WellKnown, wallet } from '../test/support/service.ts'
 import { temporaryDirectory } from '../test/support/temporary.ts'

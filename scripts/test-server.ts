@@ -1,6 +1,6 @@
 // The surroundings of a run of the checks: one throw-away PostgreSQL for all of them, and an end to everything when the parent
 // process is gone or asks for it. Knows nothing of the checks.
-import { onParentGone } from '../src/embed/parent.ts'
+import { onParentGone } from '../src/lib/parent.ts'
 import { SERVER_VARIABLE, startTestPostgres } from '../test/support/postgres.ts'
 import { removeStaleDirectories } from '../test/support/temporary.ts'
 

@@ -72,6 +72,5 @@ export const EXCEPTIONS: Exceptions = {
     'test/chain': [19, STORIES],
     'test/sim': [19, STORIES],
     'test/domain': [18, STORIES],
-    'src/embed': [17, 'one file for each thing that is started, and for what they share'],
   },
 }

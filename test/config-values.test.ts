@@ -13,7 +13,7 @@ import {
   readText,
 } from '../src/config/values.ts'
 import { isWellKnownKey, weaknessOf } from '../src/config/weak.ts'
-import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../src/domain/development.ts'
 
 const sourceOf = (env: NodeJS.ProcessEnv) =>
   openSource({ NODE_ENV: 'production', ...env }, () => {
@@ -149,7 +149,7 @@ test('a secret that is short or repeats itself is weak, and the complaint says h
 
 test('a key that everybody has, or that is a small number, is known', () => {
   const key = (number: bigint) => `0x${number.toString(16).padStart(64, '0')}` as const
-  for (const account of EMBED_ACCOUNTS) assert.ok(isWellKnownKey(account.privateKey))
+  for (const account of DEVELOPMENT_ACCOUNTS) assert.ok(isWellKnownKey(account.privateKey))
   assert.deepEqual(
     [1n, 2n ** 64n - 1n, 2n ** 64n].map((number) => isWellKnownKey(key(number))),
     [true, true, false],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../src/config/load.ts'
 import { likelyMeant, SECRET_SETTINGS, SETTINGS } from '../src/config/names.ts'
-import { EMBED_ACCOUNTS } from '../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../src/domain/development.ts'
 
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const LOWER = ADDRESS.toLowerCase()
@@ -345,7 +345,7 @@ describe('refused in production', () => {
   })
 
   test("every development chain's keys, and small numbers", () => {
-    for (const { privateKey } of EMBED_ACCOUNTS) {
+    for (const { privateKey } of DEVELOPMENT_ACCOUNTS) {
       refused({ ...PRODUCTION, MINTER_PRIVATE_KEY: privateKey }, 'MINTER_PRIVATE_KEY', /well-known/)
       refused(
         { ...PRODUCTION, DISTRIBUTOR_PRIVATE_KEY: privateKey.toUpperCase().slice(2) },
@@ -354,8 +354,8 @@ describe('refused in production', () => {
       )
     }
     refused({ ...PRODUCTION, MINTER_PRIVATE_KEY: `0x${'0'.repeat(63)}1` }, 'MINTER_PRIVATE_KEY', /well-known/)
-    assert.equal(EMBED_ACCOUNTS.length, 20)
-    load({ ...EXTERNAL, MINTER_PRIVATE_KEY: EMBED_ACCOUNTS[1]?.privateKey ?? '' })
+    assert.equal(DEVELOPMENT_ACCOUNTS.length, 20)
+    load({ ...EXTERNAL, MINTER_PRIVATE_KEY: DEVELOPMENT_ACCOUNTS[1]?.privateKey ?? '' })
   })
 
   test('a public address without TLS, and none at all for a service that others reach', () => {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { findFreePort } from '../../src/embed/port.ts'
+import { findFreePort } from '../../packages/embed/port.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Served, startServer } from './process.ts'
 

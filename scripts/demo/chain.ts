@@ -14,7 +14,7 @@ import {
   type TransactionReceipt,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import type { Turn, WellKnown } from './api.ts'
 import { Trouble } from './trouble.ts'
 
@@ -47,7 +47,7 @@ export type DemoChain = ReturnType<typeof openChain>
 
 /** Accounts 5 to 19 of the embedded chain, in a new order each time, so that runs beside each other rarely meet. */
 export function playingAccounts(): Account[] {
-  return EMBED_ACCOUNTS.slice(FIRST_PLAYING_ACCOUNT)
+  return DEVELOPMENT_ACCOUNTS.slice(FIRST_PLAYING_ACCOUNT)
     .map(({ privateKey }) => ({ order: Math.random(), account: privateKeyToAccount(privateKey) }))
     .sort((a, b) => a.order - b.order)
     .map(({ account }) => account)

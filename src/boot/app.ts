@@ -63,7 +63,7 @@ export interface App {
   stop(): Promise<void>
 }
 
-/** Starts the service. Throws a ConfigError, EmbedError or StartError whose message says what to do. */
+/** Starts the service. Throws a ConfigError, KnownError or StartError whose message says what to do. */
 export async function startApp(config: Config, log: Log, onProgress: (step: string) => void): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {

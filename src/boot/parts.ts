@@ -4,13 +4,10 @@ import type { ChainReader } from '../chain/port.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { localSigner, type Signer } from '../chain/send/signer.ts'
 import type { Config } from '../config/load.ts'
+import { developmentAccount } from '../domain/development.ts'
 import { type Address, address, type Hash } from '../domain/units.ts'
-import { embedAccount } from '../embed/accounts.ts'
-import { EMBED_CHAIN_ID } from '../embed/anvil.ts'
-import { type Deployment, EMBED_PARTS, startEmbeddedChain } from '../embed/chain.ts'
-import { startPostgres } from '../embed/postgres.ts'
-import { findRunning } from '../embed/running.ts'
 import type { Log } from '../lib/log.ts'
+import { type Embedded, loadEmbedded } from './embedded.ts'
 import { type Keys, openKeys } from './keys.ts'
 
 export interface DatabasePart {
@@ -61,6 +58,9 @@ interface Running {
   stop(): Promise<void>
   onExit(listener: () => void): void
 }
+/** The embedded chain's deployment, and where the chain answers. */
+type ReachableDeployment = Omit<Awaited<ReturnType<Embedded['startEmbeddedChain']>>, 'anvil'> & { rpcUrl: string }
+
 interface Started<Part> {
   part: Part
   /** Null for a part of the operator's. */
@@ -97,6 +97,7 @@ async function embeddedDatabase(
   onProgress: (step: string) => void,
 ): Promise<Started<DatabasePart>> {
   onProgress('starting PostgreSQL')
+  const { startPostgres } = await loadEmbedded()
   const { url, stop, onExit } = await startPostgres({ dataDir, log, onProgress })
   return { part: { url, directUrl: url, readUrl: url }, running: { name: 'PostgreSQL', stop, onExit } }
 }
@@ -114,13 +115,20 @@ async function embeddedChain(
 ): Promise<Started<ChainPart>> {
   onProgress('starting the chain')
   const port = config.chain.embeddedPort
-  const { anvil, ...deployment } = await startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
-  const part = embeddedChainPart(config, anvil.rpcUrl, deployment, await openKeys(config))
+  const embedded = await loadEmbedded()
+  const { anvil, ...deployment } = await embedded.startEmbeddedChain({ dataDir: config.dataDir, port, log, onProgress })
+  const part = embeddedChainPart(embedded, config, { rpcUrl: anvil.rpcUrl, ...deployment }, await openKeys(config))
   return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
 }
 
-function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deployment, keys: Keys): ChainPart {
+function embeddedChainPart(
+  { EMBED_CHAIN_ID, EMBED_PARTS }: Embedded,
+  config: Config,
+  deployment: ReachableDeployment,
+  keys: Keys,
+): ChainPart {
   const { minter, distributor, payments } = EMBED_PARTS
+  const { rpcUrl } = deployment
   return {
     rpcUrls: [rpcUrl],
     publicRpcUrl: config.chain.publicRpcUrl ?? rpcUrl,
@@ -129,9 +137,9 @@ function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deploymen
     factoryCodeHash: config.chain.factoryCodeHash,
     formerFactories: config.chain.formerFactories,
     startBlock: deployment.startBlock,
-    paymentAddress: config.payments.address ?? address(embedAccount(payments).address),
-    minter: keys.minter ?? localSigner(embedAccount(minter).privateKey),
-    distributor: keys.distributor ?? localSigner(embedAccount(distributor).privateKey),
+    paymentAddress: config.payments.address ?? address(developmentAccount(payments).address),
+    minter: keys.minter ?? localSigner(developmentAccount(minter).privateKey),
+    distributor: keys.distributor ?? localSigner(developmentAccount(distributor).privateKey),
     demoToken: address(deployment.token),
   }
 }
@@ -142,6 +150,7 @@ function embeddedChainPart(config: Config, rpcUrl: string, deployment: Deploymen
  */
 export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
   if (!config.embedded.database) return (await ownDatabase(config)).part
+  const { findRunning } = await loadEmbedded()
   const url = findRunning(config.dataDir)?.databaseUrl
   return url ? { url, directUrl: url, readUrl: url } : null
 }
@@ -152,8 +161,9 @@ export async function attachChain(
   open: (config: Config) => Promise<Keys> = openKeys,
 ): Promise<ChainPart | null> {
   if (!config.embedded.chain) return (await ownChain(config, open)).part
-  const running = findRunning(config.dataDir)?.chain
-  return running ? embeddedChainPart(config, running.rpcUrl, running, await open(config)) : null
+  const embedded = await loadEmbedded()
+  const running = embedded.findRunning(config.dataDir)?.chain
+  return running ? embeddedChainPart(embedded, config, running, await open(config)) : null
 }
 
 async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<Started<ChainPart>> {

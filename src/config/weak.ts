@@ -1,5 +1,5 @@
 // Finds secrets and keys that others may know or guess. Judges only; it must never repeat the secret.
-import { EMBED_ACCOUNTS } from '../embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../domain/development.ts'
 
 /** The least number of different characters that a generator yields: 32 random hex digits have 14 on average. */
 const DISTINCT_CHARS_MIN = 8
@@ -27,5 +27,5 @@ const SMALL_KEYS = 2n ** 64n
 
 /** True for a publicly known private key (in lower case): a development chain's, or a small number. */
 export function isWellKnownKey(privateKey: `0x${string}`): boolean {
-  return BigInt(privateKey) < SMALL_KEYS || EMBED_ACCOUNTS.some((account) => account.privateKey === privateKey)
+  return BigInt(privateKey) < SMALL_KEYS || DEVELOPMENT_ACCOUNTS.some((account) => account.privateKey === privateKey)
 }

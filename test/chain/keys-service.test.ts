@@ -8,14 +8,14 @@ import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { encryptKeystore } from '../../src/chain/send/keystore.ts'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { startFalseProvider } from './false-provider.ts'
 
 const BASIC = 10n ** 16n
-const keyOf = (account: number) => EMBED_ACCOUNTS[account]?.privateKey ?? '0x'
+const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? '0x'
 const addressOf = (account: number) => privateKeyToAccount(keyOf(account)).address
 
 async function buy(service: Service, account: number): Promise<void> {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { keccak256, toFunctionSelector } from 'viem'
 import { factoryBytecode, factoryRuntimeHash } from '../../src/chain/factory/bytecode.ts'
 import { DETERMINISTIC_DEPLOYER } from '../../src/chain/factory/deploy.ts'
-import { embedAccount } from '../../src/embed/accounts.ts'
+import { developmentAccount } from '../../src/domain/development.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 import { runHere } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -16,7 +16,7 @@ const DISTRIBUTOR = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB'
 const ROLES = ['--owner', OWNER, '--minter', MINTER, '--distributor', DISTRIBUTOR]
 /** A key nobody else knows, and one that everybody does. */
 const OWN_KEY = `0x${'8f3c21d5e6b7a904'.repeat(4)}`
-const KNOWN_KEY = embedAccount(0).privateKey
+const KNOWN_KEY = developmentAccount(0).privateKey
 
 let chain: TestChain
 before(async () => {
@@ -62,7 +62,7 @@ describe('on a chain of its own', () => {
     assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'owner')), BigInt(OWNER))
     assert.equal(BigInt(await call(settings.FACTORY_ADDRESS, 'maxPerWallet')), 20n)
     assert.match(err, /costs at most +0\.\d+ ether/)
-    assert.match(err, new RegExp(`deployer +${embedAccount(0).address}, has [\\d.]+ ether`, 'i'))
+    assert.match(err, new RegExp(`deployer +${developmentAccount(0).address}, has [\\d.]+ ether`, 'i'))
     assert.ok(!(out + err).includes(KNOWN_KEY.slice(2)))
   })
 
@@ -72,7 +72,7 @@ describe('on a chain of its own', () => {
     const declined = await run(args, env, 'n')
     assert.deepEqual([declined.code, declined.out], [1, ''])
     assert.match(declined.err, /Deploy\? \[y\/N\]/)
-    const nonce = () => chain.rpc<string>('eth_getTransactionCount', [embedAccount(0).address, 'latest'])
+    const nonce = () => chain.rpc<string>('eth_getTransactionCount', [developmentAccount(0).address, 'latest'])
     const before = await nonce()
     assert.equal((await run(args, env)).code, 2)
     assert.equal(await nonce(), before)
@@ -155,7 +155,7 @@ describe('on a chain of its own', () => {
 test('elsewhere, accounts whose keys everybody knows are refused', async () => {
   await chain.rpc('anvil_setChainId', [5])
   try {
-    const args = ['--owner', embedAccount(4).address, ...ROLES.slice(2), '--rpc-url', chain.rpcUrl, '--yes']
+    const args = ['--owner', developmentAccount(4).address, ...ROLES.slice(2), '--rpc-url', chain.rpcUrl, '--yes']
     const { code, out, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
     assert.deepEqual([code, out], [1, ''])
     assert.match(err, /The deployer 0x\w+ is a development account/)

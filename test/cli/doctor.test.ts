@@ -8,7 +8,7 @@ import { noteHalt } from '../../src/db/blocks/halts.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { clearSetting, writeSetting } from '../../src/db/core/state.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -66,7 +66,7 @@ test('a ledger that is well is found well', async () => {
 /** A key file that holds the minter's key, for the distributor. */
 async function sameAccount(): Promise<Record<string, string>> {
   const file = join(temporaryDirectory(), 'distributor.json')
-  const keystore = await encryptKeystore(EMBED_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 })
+  const keystore = await encryptKeystore(DEVELOPMENT_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 })
   writeFileSync(file, JSON.stringify(keystore))
   return { DISTRIBUTOR_KEYSTORE: file, DISTRIBUTOR_KEYSTORE_PASSWORD: 'right' }
 }
@@ -101,7 +101,7 @@ describe('what is down keeps nothing else from being looked at', () => {
 
   test('a key whose password is wrong: of its account all else is looked at', async () => {
     const keystore = JSON.stringify(
-      await encryptKeystore(EMBED_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 }),
+      await encryptKeystore(DEVELOPMENT_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 }),
     )
     const file = join(temporaryDirectory(), 'minter.json')
     writeFileSync(file, keystore)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
@@ -20,7 +20,7 @@ const CREDITED_MS = 180_000
 /** All of them, one of which buys a node and waits for it. */
 const PLAY_MS = 110_000
 const PRICE_WEI = 10n ** 16n
-const BUYER = EMBED_ACCOUNTS[7]
+const BUYER = DEVELOPMENT_ACCOUNTS[7]
 /** What an example may use without saying where it comes from; the README says it in words. */
 const GIVEN = ['ledger', 'wallet', 'chain', 'txHash', 'address']
 

@@ -1,8 +1,8 @@
 // docs/TUTORIAL.md, played as it stands: each of its commands, on a chain that stands for the test network and on PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startAnvil } from '../../src/embed/anvil.ts'
-import { findFreePort } from '../../src/embed/port.ts'
+import { startAnvil } from '../../packages/embed/anvil.ts'
+import { findFreePort } from '../../packages/embed/port.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { createEmptyDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Wallet } from 'ethers'
 import { privateKeyToAccount } from 'viem/accounts'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
@@ -19,7 +19,7 @@ interface Signer {
   address: string
   sign(message: string): Promise<string>
 }
-const keyOf = (index: number) => EMBED_ACCOUNTS[index]?.privateKey ?? assert.fail('no such account')
+const keyOf = (index: number) => DEVELOPMENT_ACCOUNTS[index]?.privateKey ?? assert.fail('no such account')
 function viemWallet(index: number): Signer {
   const account = privateKeyToAccount(keyOf(index))
   return { address: account.address, sign: (message) => account.signMessage({ message }) }

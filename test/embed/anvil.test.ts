@@ -4,12 +4,12 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { embedAccount } from '../../src/embed/accounts.ts'
-import { type Anvil, type AnvilOptions, startAnvil } from '../../src/embed/anvil.ts'
-import { canSetDeathSignal } from '../../src/embed/child.ts'
-import { EmbedError } from '../../src/embed/errors.ts'
-import { isAlive, recordOf } from '../../src/embed/process.ts'
-import { callRpc } from '../../src/embed/rpc.ts'
+import { type Anvil, type AnvilOptions, startAnvil } from '../../packages/embed/anvil.ts'
+import { canSetDeathSignal } from '../../packages/embed/child.ts'
+import { EmbedError } from '../../packages/embed/errors.ts'
+import { isAlive, recordOf } from '../../packages/embed/process.ts'
+import { callRpc } from '../../packages/embed/rpc.ts'
+import { developmentAccount } from '../../src/domain/development.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { assertGone, startService } from './fixtures/start.ts'
@@ -40,7 +40,7 @@ async function head(url: string): Promise<{ number: number; hash: string; timest
   return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
 }
 
-const player = embedAccount(5).address
+const player = developmentAccount(5).address
 const friend = '0x00000000000000000000000000000000000000f1'
 
 async function pay(url: string): Promise<string> {
@@ -65,7 +65,7 @@ test('a new chain is the well-known one, with 20 funded accounts', async () => {
   const accounts = await callRpc<string[]>(chain.rpcUrl, 'eth_accounts')
   assert.deepEqual(
     accounts.map((address) => address.toLowerCase()),
-    Array.from({ length: 20 }, (_, index) => embedAccount(index).address.toLowerCase()),
+    Array.from({ length: 20 }, (_, index) => developmentAccount(index).address.toLowerCase()),
   )
   assert.equal(chain.resumed, false)
   assert.equal(chain.firstTrustedBlock, 0)

@@ -15,14 +15,14 @@ import {
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { findAnvil, findPostgres, repairLibraries } from '../../src/embed/programs.ts'
+import { findAnvil, findPostgres, repairLibraries } from '../../packages/embed/programs.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const isRoot = process.getuid?.() === 0
 /** "nobody" */
 const UNPRIVILEGED_ID = 65534
 const run = promisify(execFile)
-const PROGRAMS = new URL('../../src/embed/programs.ts', import.meta.url).href
+const PROGRAMS = new URL('../../packages/embed/programs.ts', import.meta.url).href
 
 /** A package as npm leaves it: two libraries, and a list of the links they are called by. */
 function unpack(): string {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { privateKeyToAccount } from 'viem/accounts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
 import { until } from '../support/until.ts'
 import { INTERVAL_SEC } from '../support/world.ts'
 import { createFakeClock, noFakeClock } from './fake-clock.ts'
@@ -126,7 +126,7 @@ test('no turn is credited early because a clock is ahead, and none twice by two 
 
 test('an expired session stays expired, and a used nonce used, when the clock steps back', { skip }, async () => {
   const { url } = moved.service
-  const account = privateKeyToAccount(EMBED_ACCOUNTS[6]?.privateKey ?? '0x')
+  const account = privateKeyToAccount(DEVELOPMENT_ACCOUNTS[6]?.privateKey ?? '0x')
   const asked = await fetch(`${url}/api/auth/nonce?address=${account.address}`)
   const { message } = (await asked.json()) as { message: string }
   const nonce = asked.headers.getSetCookie()[0]?.split(';')[0] ?? ''

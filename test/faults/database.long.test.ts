@@ -2,8 +2,8 @@
 // of a pass, an old backup restored. What was stored counts, and what was not is found again on chain.
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
+import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
 import { connect } from '../../src/db/core/sql.ts'
-import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { SEND } from '../support/fault-proxy.ts'
 import { SERVER_VARIABLE } from '../support/postgres.ts'

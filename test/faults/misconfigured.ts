@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeAbiParameters, keccak256 } from 'viem'
 import { encryptKeystore } from '../../src/chain/send/keystore.ts'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import type { Dice } from '../support/faults/dice.ts'
 import { type Credited, readBlocks, readEvents } from '../support/invariants.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -86,7 +86,7 @@ export interface Misconfigured {
   drawn: Map<string, number>
 }
 
-const keyOf = (account: number) => EMBED_ACCOUNTS[account]?.privateKey ?? assert.fail('no such account')
+const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? assert.fail('no such account')
 const STRANGERS = ['0x00000000000000000000000000000000000a11ce', '0x0000000000000000000000000000000000000b0b'] as const
 const NOBODYS_KEY = `0x${'11'.repeat(32)}`
 /** A port where nobody listens. */

@@ -1,6 +1,6 @@
 // The service as a process of its own on a world's database and chain, through the world's fault proxy. It runs a pass only
 // when it is asked to, so that a test decides what happens when; both outlive it, as they do in production.
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, INTERVAL_SEC, SLOT_SEC } from '../support/world.ts'
@@ -18,7 +18,7 @@ export interface Outside {
   pass(name: 'payments' | 'credit'): Promise<{ status: number; body: { ran?: boolean; error?: string } } | null>
 }
 
-const keyOf = (account: number) => EMBED_ACCOUNTS[account]?.privateKey ?? ''
+const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? ''
 
 /** Starts one. `env` goes over what the world says; `onOutput` is told what it wrote so far. */
 export async function startOutside(

@@ -2,8 +2,8 @@
 // ledger is served meanwhile; a definite no ends the start with what to do.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
 import { migrateWhenUp, StartError } from '../../src/boot/preflight.ts'
-import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Fault } from '../support/faults/names.ts'
 import { SERVER_VARIABLE } from '../support/postgres.ts'

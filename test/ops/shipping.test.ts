@@ -121,25 +121,16 @@ test('what the image copies starts, as nobody, in a root file system that cannot
   for (const path of binds) mkdirSync(join(app, path), { recursive: true })
   const system = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
   const own = binds.flatMap((path) => ['--ro-bind', join(ROOT, path), join(app, path)])
-  const user = [
-    '--unshare-user',
-    '--uid',
-    '65532',
-    '--gid',
-    '65532',
-    '--chdir',
-    app,
-    '--setenv',
-    'NODE_ENV',
-    'production',
-  ]
+  const user = ['--unshare-user', '--uid', '65532', '--gid', '65532', '--chdir', app, '--setenv', 'NODE_ENV']
+  const start = (environment: string) =>
+    run('bwrap', [...system, ...own, ...user, environment, process.execPath, 'src/main.ts', 'start'], dirname(app))
   // Every import is made, and the settings that lack are told, which is as far as it comes without a database and a chain.
-  const { output, status } = run(
-    'bwrap',
-    [...system, ...own, ...user, process.execPath, 'src/main.ts', 'start'],
-    dirname(app),
-  )
+  const { output, status } = start('production')
   assert.equal(status, 2, output)
   assert.match(output, /DATABASE_URL/)
   assert.doesNotMatch(output, /ERR_MODULE_NOT_FOUND|EROFS|Cannot find/)
+  // Outside production the embedded parts would be started; the image has none.
+  const embedded = start('development')
+  assert.equal(embedded.status, 1, embedded.output)
+  assert.match(embedded.output, /has no embedded PostgreSQL.*DATABASE_URL/)
 })

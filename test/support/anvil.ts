@@ -1,8 +1,9 @@
 // Chains for tests: a real EVM node of the test's own that mines only when it is told to, with what a test needs to
 // play the network: time, balances, reorganisations. Goes when the test's process goes.
-import { EMBED_ACCOUNTS, type EmbedAccount } from '../../src/embed/accounts.ts'
-import { startAnvil } from '../../src/embed/anvil.ts'
-import { callRpc } from '../../src/embed/rpc.ts'
+
+import { startAnvil } from '../../packages/embed/anvil.ts'
+import { callRpc } from '../../packages/embed/rpc.ts'
+import { DEVELOPMENT_ACCOUNTS, type DevelopmentAccount } from '../../src/domain/development.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from './temporary.ts'
 
@@ -29,7 +30,7 @@ export interface TestBlock {
 export interface TestChain {
   readonly rpcUrl: string
   readonly chainId: number
-  readonly accounts: readonly EmbedAccount[]
+  readonly accounts: readonly DevelopmentAccount[]
   /** The lowest block whose hash contracts see right. */
   readonly firstTrustedBlock: number
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
@@ -82,7 +83,7 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
   return {
     rpcUrl: anvil.rpcUrl,
     chainId: Number(await rpc<string>('eth_chainId')),
-    accounts: EMBED_ACCOUNTS,
+    accounts: DEVELOPMENT_ACCOUNTS,
     firstTrustedBlock: anvil.firstTrustedBlock,
     rpc,
     block,

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 
 export const WALLET_NAME = 'Test Wallet'
 /** EIP-1193: the user said no. */
@@ -29,7 +29,7 @@ interface Asked {
 
 /** Puts a wallet of an embedded account into every page that `page` loads from now on. */
 export async function installWallet(page: Page, account: number, rpcUrl: string): Promise<BrowserWallet> {
-  const key = EMBED_ACCOUNTS[account]?.privateKey
+  const key = DEVELOPMENT_ACCOUNTS[account]?.privateKey
   if (!key) throw new Error(`there is no account ${account}`)
   const owner = privateKeyToAccount(key)
   const signer = createWalletClient({ account: owner, chain: anvil, transport: http(rpcUrl) })

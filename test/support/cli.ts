@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run.ts'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { assertPrinted } from './http-contract.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { temporaryDirectory } from './temporary.ts'
@@ -47,8 +47,8 @@ export function worldEnv(world: World): Record<string, string> {
     FACTORY_ADDRESS: world.factory,
     START_BLOCK: String(world.ctx.rules.startBlock),
     PAYMENT_ADDRESS: world.at(3),
-    MINTER_PRIVATE_KEY: EMBED_ACCOUNTS[1]?.privateKey ?? '',
-    DISTRIBUTOR_PRIVATE_KEY: EMBED_ACCOUNTS[2]?.privateKey ?? '',
+    MINTER_PRIVATE_KEY: DEVELOPMENT_ACCOUNTS[1]?.privateKey ?? '',
+    DISTRIBUTOR_PRIVATE_KEY: DEVELOPMENT_ACCOUNTS[2]?.privateKey ?? '',
     DIST_ENABLED: 'true',
     CREDIT_MIN_WEI: '500000000000000',
     CREDIT_MAX_WEI: '1500000000000000',

@@ -2,9 +2,9 @@
 // emptied. The test runner starts the server and names it in the environment; a test file that is run by itself starts its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
 import type { Pool } from '../../src/db/core/sql.ts'
-import { type Postgres, startPostgres } from '../../src/embed/postgres.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from './temporary.ts'
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createPublicClient, createWalletClient, type Hash, http, parseAbi, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { FOREVER } from './factory.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { until } from './until.ts'
@@ -144,7 +144,7 @@ export interface WellKnown {
 
 /** A wallet of the embedded chain, as its owner uses it. */
 export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
-  const key = EMBED_ACCOUNTS[index]?.privateKey
+  const key = DEVELOPMENT_ACCOUNTS[index]?.privateKey
   if (!key) throw new Error(`there is no account ${index}`)
   const account = privateKeyToAccount(key)
   const transport = http(rpcUrl, { retryCount: 5 })

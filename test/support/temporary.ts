@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isAlive } from '../../src/embed/process.ts'
+import { isAlive } from '../../packages/embed/process.ts'
 
 const PREFIX = 'node-ledger-test-'
 

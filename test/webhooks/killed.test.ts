@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
-import { EMBED_ACCOUNTS } from '../../src/embed/accounts.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
@@ -21,7 +21,7 @@ test('an event that a kill -9 cut short is delivered after the next start, with 
   // It takes the event and never answers: the service dies in the middle of the delivery.
   receiver.answer = () => {}
   const { chain, paymentAddress } = wellKnownOf(await service.get('/.well-known/node-ledger.json'))
-  const account = privateKeyToAccount(EMBED_ACCOUNTS[6]?.privateKey ?? '0x')
+  const account = privateKeyToAccount(DEVELOPMENT_ACCOUNTS[6]?.privateKey ?? '0x')
   const wallet = createWalletClient({ account, chain: anvil, transport: http(chain) })
   await wallet.sendTransaction({ to: paymentAddress, value: BASIC + 1n })
   await until('it is being told', () => receiver.received.some(({ event }) => event.type === 'payment.held'))

@@ -1,5 +1,5 @@
 // The command `node-ledger statement`: a period's books, from every account's balance at its beginning to the one at its end.
-import { STATES_KEPT_MIN } from '../../embed/anvil.ts'
+import { loadEmbedded } from '../../boot/embedded.ts'
 import { readStatement, type Statement, statementCsv } from '../../operator/statement.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { inEther } from '../ether.ts'
@@ -14,17 +14,21 @@ export async function statement(call: Call): Promise<ExitCode> {
     const made = accepted(await readStatement(deps, fieldsOf(call)), call)
     await out.result(made, () => (flags.has('csv') ? statementCsv(made).trimEnd() : describe(made)))
     if (made.balanced === true) return EXIT.done
+    const statesKept = config.embedded.chain ? (await loadEmbedded()).STATES_KEPT_MIN : null
     out.say(
       made.balanced === null
-        ? whyUnknown(made, config.embedded.chain)
+        ? whyUnknown(made, statesKept)
         : 'It does not add up: see what is unexplained, and "When it does not add up" in docs/BOOKS.md.',
     )
     return made.balanced === null ? EXIT.unavailable : EXIT.negative
   })
 }
 
-/** Says which balances at which block are missing, why they may be, and what to do. */
-function whyUnknown({ period, accounts, contract }: Statement, embeddedChain: boolean): string {
+/**
+ * Says which balances at which block are missing, why they may be, and what to do. `statesKept`: the blocks whose states the embedded
+ * chain keeps; null for another chain.
+ */
+function whyUnknown({ period, accounts, contract }: Statement, statesKept: number | null): string {
   const { opening, closing } = period
   const missing = (edge: 'openingWei' | 'closingWei', debt: bigint | null) => {
     const names = accounts.filter((account) => account[edge] === null).map(({ name }) => name)
@@ -37,16 +41,16 @@ function whyUnknown({ period, accounts, contract }: Statement, embeddedChain: bo
   return [
     'It is not known whether it adds up, because the chain could not be asked for these balances:',
     ...lines,
-    embeddedChain
-      ? embeddedAdvice(closing.blockNumber)
+    statesKept !== null
+      ? embeddedAdvice(closing.blockNumber, statesKept)
       : 'The provider no longer has the states of such old blocks, or was away. Put an archive node into RPC_URL, or ask for a later period.',
   ].join('\n')
 }
 
 /** Advice on the periods that the embedded chain can still answer. */
-function embeddedAdvice(lastBlock: number): string {
-  const from = Math.max(1, lastBlock - Math.floor(STATES_KEPT_MIN / 2))
-  return `The embedded chain has no archive: for the disk that they take, it keeps the states of its last blocks only, ${STATES_KEPT_MIN} at least, and none from before its last start. Ask at once for a period that begins within them, as --from ${from}, or name a chain with an archive node in RPC_URL.`
+function embeddedAdvice(lastBlock: number, statesKept: number): string {
+  const from = Math.max(1, lastBlock - Math.floor(statesKept / 2))
+  return `The embedded chain has no archive: for the disk that they take, it keeps the states of its last blocks only, ${statesKept} at least, and none from before its last start. Ask at once for a period that begins within them, as --from ${from}, or name a chain with an archive node in RPC_URL.`
 }
 
 function describe({ period, sales, totalSalesWei, happened, gasWei, accounts, contract, balanced }: Statement): string {

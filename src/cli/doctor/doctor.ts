@@ -1,11 +1,11 @@
 // The command `node-ledger doctor`: checks everything that the service needs, each by itself, and says what is wrong and what to do.
 // It changes nothing, and a part that is down does not stop it.
 import { readFileSync } from 'node:fs'
+import { loadEmbedded } from '../../boot/embedded.ts'
 import { attachChain, attachDatabase, type ChainPart, type DatabasePart, sendersOf } from '../../boot/parts.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'
 import { type Config, inspectConfig } from '../../config/load.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
-import { findRunning } from '../../embed/running.ts'
 import { silentLog } from '../../lib/log.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { lookAtChain } from './chain.ts'
@@ -58,7 +58,7 @@ function settings(config: Config, problems: readonly { setting: string; message:
 
 /** Checks that the service of these settings answers, on this machine. */
 async function lookAtService({ http, embedded, dataDir }: Config): Promise<Finding> {
-  const running = embedded.database || embedded.chain ? findRunning(dataDir) : null
+  const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(dataDir) : null
   const url = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}/readyz`
   const who = running ? `process ${running.pid}` : 'the service'
   if (http.port === 0) return ok('service', running ? `${who} runs` : 'not asked: PORT is 0')

@@ -11,9 +11,8 @@ import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/sends/funds.ts'
 import { readNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../../db/sends/outbox.ts'
-import { DEVELOPMENT_CHAINS } from '../../domain/chains.ts'
+import { DEVELOPMENT_ACCOUNTS, DEVELOPMENT_CHAINS } from '../../domain/development.ts'
 import type { Address } from '../../domain/units.ts'
-import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
 import { silentLog } from '../../lib/log.ts'
 import { inEther } from '../ether.ts'
 import { type Finding, fail, look, ok, unknown, warn } from './finding.ts'
@@ -49,7 +48,7 @@ async function lookAtKey(role: Role, of: Address | null, chain: ChainPart): Prom
       `Set ${role.toUpperCase()}_PRIVATE_KEY (or a keystore, or a signer) on the instance that runs the passes.`,
     )
   }
-  const wellKnown = EMBED_ACCOUNTS.some((account) => account.address.toLowerCase() === of)
+  const wellKnown = DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === of)
   if (!wellKnown || chain.demoToken) return ok(check, of, { address: of })
   const says = `${of} is a development account, whose key everybody knows`
   if (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))

@@ -5,9 +5,8 @@ import { lookAtWallet } from '../../boot/preflight.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
-import { DEVELOPMENT_CHAINS } from '../../domain/chains.ts'
+import { DEVELOPMENT_ACCOUNTS, DEVELOPMENT_CHAINS } from '../../domain/development.ts'
 import type { Address } from '../../domain/units.ts'
-import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANOTHER = 'Change it with "node-ledger wallets set" to a wallet without code whose key no server holds.'
@@ -23,7 +22,7 @@ export async function lookAtWalletKey(chain: ChainPart, rpc: Rpc, pool: Pool | n
     if (objection) return [fail(check, objection.problem, wallet === sold ? ANOTHER : objection.remedy, { wallet })]
   }
   const development = chain.demoToken !== null || (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))
-  const wellKnown = EMBED_ACCOUNTS.some((account) => account.address.toLowerCase() === paymentAddress)
+  const wellKnown = DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === paymentAddress)
   if (wellKnown && !development)
     return [fail(check, `${paymentAddress} is a development account, whose key everybody knows`, ANOTHER)]
   return [ok(check, 'the payments wallet is none of the accounts that send', { paymentAddress })]

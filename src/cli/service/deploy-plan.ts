@@ -9,9 +9,8 @@ import {
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import { bytes, count, quantity } from '../../chain/rpc/wire.ts'
 import { currentFees } from '../../chain/send/sender.ts'
-import { DEVELOPMENT_CHAINS } from '../../domain/chains.ts'
+import { DEVELOPMENT_ACCOUNTS, DEVELOPMENT_CHAINS } from '../../domain/development.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import { EMBED_ACCOUNTS } from '../../embed/accounts.ts'
 import { silentLog } from '../../lib/log.ts'
 
 export interface DeployPlan {
@@ -99,5 +98,5 @@ function refusalsOf(
 }
 
 function isWellKnown(holder: Address): boolean {
-  return EMBED_ACCOUNTS.some((account) => account.address.toLowerCase() === holder)
+  return DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === holder)
 }

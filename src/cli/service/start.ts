@@ -2,18 +2,19 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, startApp } from '../../boot/app.ts'
+import { type Embedded, loadEmbedded } from '../../boot/embedded.ts'
+import { loadOrCreateSecrets } from '../../boot/secrets.ts'
 import { type Config, type GeneratedSecrets, loadConfig } from '../../config/load.ts'
-import { EmbedError } from '../../embed/errors.ts'
-import { type DataDirLock, lockDataDir } from '../../embed/lock.ts'
-import { onParentGone } from '../../embed/parent.ts'
-import { loadOrCreateSecrets } from '../../embed/secrets.ts'
 import { within } from '../../lib/deadline.ts'
 import { armFailpoint } from '../../lib/failpoint.ts'
 import { createLog } from '../../lib/log.ts'
+import { onParentGone } from '../../lib/parent.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 
 /** A stop that takes longer than this ends hard: a supervisor would kill the process anyway. */
 const STOP_MS = 30_000
+type DataDirLock = Awaited<ReturnType<Embedded['lockDataDir']>>
+
 /** A service whose launcher was killed notices at once and stops within this time, as a rule. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 200
@@ -56,6 +57,7 @@ async function prepare(env: NodeJS.ProcessEnv): Promise<{ config: Config; lock: 
 
 /** The data directory's lock; a service that is just stopping is waited for. */
 async function lockPatiently(dataDir: string): Promise<DataDirLock> {
+  const { EmbedError, lockDataDir } = await loadEmbedded()
   const deadline = Date.now() + LOCK_WAIT_MS
   for (;;) {
     try {

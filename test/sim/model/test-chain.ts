@@ -1,7 +1,8 @@
 // The model as the chain of a test: the same interface as a real EVM node's (test/support/anvil.ts), without a process or a
 // socket.
+
+import { DEVELOPMENT_ACCOUNTS } from '../../../src/domain/development.ts'
 import { address } from '../../../src/domain/units.ts'
-import { EMBED_ACCOUNTS } from '../../../src/embed/accounts.ts'
 import type { Hex, TestBlock, TestChain } from '../../support/anvil.ts'
 import { ModelChain } from './chain.ts'
 import { answer, MODEL_CHAIN_ID, ModelError } from './rpc.ts'
@@ -10,7 +11,7 @@ const FUNDS = 10_000n * 10n ** 18n
 
 /** Starts one at block 0, its 20 accounts with 10,000 ether each. */
 export function startModelChain(): TestChain {
-  const chain = new ModelChain(new Map(EMBED_ACCOUNTS.map((account) => [address(account.address), FUNDS])))
+  const chain = new ModelChain(new Map(DEVELOPMENT_ACCOUNTS.map((account) => [address(account.address), FUNDS])))
   const snapshots: ReturnType<ModelChain['snapshot']>[] = []
   const rpc = async <T>(method: string, params: readonly unknown[] = []) => {
     try {
@@ -26,7 +27,7 @@ export function startModelChain(): TestChain {
   return {
     rpcUrl: 'http://model.invalid',
     chainId: MODEL_CHAIN_ID,
-    accounts: EMBED_ACCOUNTS,
+    accounts: DEVELOPMENT_ACCOUNTS,
     firstTrustedBlock: 0,
     rpc,
     block,

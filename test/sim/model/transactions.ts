@@ -2,8 +2,8 @@
 // send from. The latter carry no signature, which nobody here needs: they cost a hundredth of the time.
 import { bytesToHex, type Hex, hexToString, keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { DEVELOPMENT_ACCOUNTS } from '../../../src/domain/development.ts'
 import { type Address, address, type Hash } from '../../../src/domain/units.ts'
-import { EMBED_ACCOUNTS } from '../../../src/embed/accounts.ts'
 
 export interface Transaction {
   hash: Hash
@@ -63,7 +63,7 @@ async function parse(raw: Hex): Promise<Transaction> {
 }
 
 /** Minter and distributor, who sign nearly all there is to read. */
-const SENDERS = EMBED_ACCOUNTS.slice(1, 3).map(({ privateKey }) => privateKeyToAccount(privateKey))
+const SENDERS = DEVELOPMENT_ACCOUNTS.slice(1, 3).map(({ privateKey }) => privateKeyToAccount(privateKey))
 
 /**
  * Who signed these bytes. Signatures are deterministic, so a sender who would write the very same bytes did; signing takes a

@@ -1,13 +1,13 @@
 // The embedded chain as the service uses it: anvil with the factory and a demo token deployed, and tokens to play with.
 // Owns DATA_DIR/deployment.json, which is written only once the chain's state that holds the deployment is on disk.
 import { join, resolve } from 'node:path'
-import { deployDemoToken, deployFactory, transferToken } from '../chain/factory/deploy.ts'
-import type { Log } from '../lib/log.ts'
-import { embedAccount } from './accounts.ts'
+import { deployDemoToken, deployFactory, transferToken } from '../../src/chain/factory/deploy.ts'
+import { developmentAccount } from '../../src/domain/development.ts'
+import { readIfExists, writeFileAtomic } from '../../src/lib/files.ts'
+import type { Log } from '../../src/lib/log.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { saveState, stateFiles } from './chain-state.ts'
 import { EmbedError } from './errors.ts'
-import { readIfExists, writeFileAtomic } from './files.ts'
 import { callRpc } from './rpc.ts'
 
 /** Accounts of the embedded chain by their part; 5 to 19 are for playing. */
@@ -81,8 +81,8 @@ async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployme
 }
 
 async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: string) => void): Promise<Deployment> {
-  const key = (part: keyof typeof EMBED_PARTS) => embedAccount(EMBED_PARTS[part]).privateKey
-  const addressOf = (index: number) => embedAccount(index).address.toLowerCase() as Hex
+  const key = (part: keyof typeof EMBED_PARTS) => developmentAccount(EMBED_PARTS[part]).privateKey
+  const addressOf = (index: number) => developmentAccount(index).address.toLowerCase() as Hex
   onProgress('deploying the factory')
   const factory = await deployFactory({
     rpcUrl: anvil.rpcUrl,

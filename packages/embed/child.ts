@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { within } from '../lib/deadline.ts'
+import { within } from '../../src/lib/deadline.ts'
 
 /** Most of the child's last lines that an error about it may quote. */
 const TAIL_LINES_MAX = 20

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { codeOf } from '../lib/errors.ts'
+import { codeOf } from './errors.ts'
 
 /** Readable by the owner alone: what lies in the data directory holds passwords and keys. */
 export const PRIVATE_FILE_MODE = 0o600

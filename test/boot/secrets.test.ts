@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { EmbedError } from '../../src/embed/errors.ts'
-import { loadOrCreateSecrets } from '../../src/embed/secrets.ts'
+import { loadOrCreateSecrets } from '../../src/boot/secrets.ts'
+import { KnownError } from '../../src/lib/errors.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 test('secrets are made once and stay the same', () => {
@@ -41,7 +41,7 @@ test('a damaged file of secrets is refused, not replaced', () => {
     const directory = temporaryDirectory()
     const path = join(directory, 'secrets.json')
     writeFileSync(path, damaged)
-    assert.throws(() => loadOrCreateSecrets(directory, ['SESSION_SECRET']), EmbedError, damaged)
+    assert.throws(() => loadOrCreateSecrets(directory, ['SESSION_SECRET']), KnownError, damaged)
     assert.equal(readFileSync(path, 'utf8'), damaged)
   }
 })

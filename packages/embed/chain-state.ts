@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, syncDirectory, syncFile } from './files.ts'
+import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, syncDirectory, syncFile } from '../../src/lib/files.ts'
 import { callRpc, callRpcBatch } from './rpc.ts'
 
 /** Interval of the check for a block worth saving. */

@@ -3,15 +3,15 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { EmbedError } from './errors.ts'
-import { PRIVATE_DIR_MODE, readIfExists, writeFileAtomic } from './files.ts'
+import { KnownError } from '../lib/errors.ts'
+import { PRIVATE_DIR_MODE, readIfExists, writeFileAtomic } from '../lib/files.ts'
 
 /** 256 bits, written as hex. */
 const SECRET_BYTES = 32
 
 /**
  * The secret of each name, from the data directory; those that are not there yet are made and stored. Called under the
- * directory's lock. Throws an EmbedError when the file was damaged: new secrets would end every session unasked.
+ * directory's lock. Throws a KnownError when the file was damaged: new secrets would end every session unasked.
  */
 export function loadOrCreateSecrets<Name extends string>(
   dataDir: string,
@@ -35,7 +35,10 @@ function parse(text: string | null, path: string): Record<string, string> {
   } catch {
     // Said below.
   }
-  throw new EmbedError(`${path} cannot be read as a map of secrets. Repair it, or remove it to have new ones made.`)
+  throw new KnownError(
+    'refused',
+    `${path} cannot be read as a map of secrets. Repair it, or remove it to have new ones made.`,
+  )
 }
 
 function isMap(value: unknown): value is Record<string, string> {

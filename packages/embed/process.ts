@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf } from '../lib/errors.ts'
+import { codeOf } from '../../src/lib/errors.ts'
 
 /** Interval of looks at a process that should end. */
 const POLL_MS = 20

@@ -3,9 +3,9 @@
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf } from '../lib/errors.ts'
+import { codeOf } from '../../src/lib/errors.ts'
+import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists } from '../../src/lib/files.ts'
 import { EmbedError } from './errors.ts'
-import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists } from './files.ts'
 import { type ProcessRecord, parseRecord, recordOf, stillRuns } from './process.ts'
 
 /** Two processes may find the same dead lock at once; the one whose lock still stands after this time has it. */

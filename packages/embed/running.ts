@@ -1,9 +1,9 @@
 // Finds the embedded parts that a running service has started from the same data directory, for a command that wants to talk to
 // them. Only reads; it must never start a second database or chain over the same files.
 import { join, resolve } from 'node:path'
+import { readIfExists } from '../../src/lib/files.ts'
 import { EMBED_CHAIN_ID } from './anvil.ts'
 import { type Deployment, readDeployment } from './chain.ts'
-import { readIfExists } from './files.ts'
 import { LOOPBACK } from './port.ts'
 import { runningPostgresUrl } from './postgres.ts'
 import { parseRecord, stillRuns } from './process.ts'

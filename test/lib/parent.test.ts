@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { judgeParent, type ParentView } from '../../src/embed/parent.ts'
-import { isAlive } from '../../src/embed/process.ts'
+import { isAlive } from '../../packages/embed/process.ts'
+import { judgeParent, type ParentView } from '../../src/lib/parent.ts'
+import { assertGone, readReport, SERVICE } from '../embed/fixtures/start.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { assertGone, readReport, SERVICE } from './fixtures/start.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/with-runtime.mjs', import.meta.url))
 

@@ -1,6 +1,6 @@
 // Notifies the service when its parent process is gone, so that it stops instead of running on unseen. Only watches; the
 // reaction is the caller's.
-import { codeOf } from '../lib/errors.ts'
+import { codeOf } from './errors.ts'
 
 /** Interval of looks at the parent. A killed launcher is noticed within this time. */
 const POLL_MS = 500

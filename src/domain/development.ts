@@ -1,7 +1,10 @@
-// The accounts that every development chain of this kind funds. Their private keys are public knowledge, which is why
-// they are written here. A production service must refuse them.
+// Development chains and the accounts that each of them funds. The accounts' private keys are public knowledge, which is
+// why they are written here. A production service refuses them. Pure.
 
-export interface EmbedAccount {
+/** Private development chains, where accounts with publicly known keys are the usual ones. */
+export const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337]
+
+export interface DevelopmentAccount {
   /** With its EIP-55 checksum. */
   readonly address: `0x${string}`
   readonly privateKey: `0x${string}`
@@ -31,12 +34,15 @@ const TABLE: readonly (readonly [`0x${string}`, `0x${string}`])[] = [
   ['0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199', '0xdf57089febbacf7ba0bc227dafbffa9fc08a93fdc68e1e42411a14efcf23656e'],
 ]
 
-/** The 20 funded accounts of the embedded chain, in order. */
-export const EMBED_ACCOUNTS: readonly EmbedAccount[] = TABLE.map(([address, privateKey]) => ({ address, privateKey }))
+/** The 20 funded accounts, in order. */
+export const DEVELOPMENT_ACCOUNTS: readonly DevelopmentAccount[] = TABLE.map(([address, privateKey]) => ({
+  address,
+  privateKey,
+}))
 
 /** Account number `index`, 0 to 19. Throws a RangeError for any other. */
-export function embedAccount(index: number): EmbedAccount {
-  const account = EMBED_ACCOUNTS[index]
-  if (account === undefined) throw new RangeError(`The embedded chain has no account ${index}.`)
+export function developmentAccount(index: number): DevelopmentAccount {
+  const account = DEVELOPMENT_ACCOUNTS[index]
+  if (account === undefined) throw new RangeError(`A development chain has no account ${index}.`)
   return account
 }

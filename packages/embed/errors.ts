@@ -1,6 +1,6 @@
 // The one error of this folder that is meant for the person at the terminal: its message says what is wrong and what
 // to do, so it is printed alone, without a stack.
-import { KnownError } from '../lib/errors.ts'
+import { KnownError } from '../../src/lib/errors.ts'
 
 /** An embedded part cannot start (or its directory cannot be used), and the message names the remedy. */
 export class EmbedError extends KnownError {

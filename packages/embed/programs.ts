@@ -12,8 +12,8 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join, relative } from 'node:path'
+import { PRIVATE_DIR_MODE } from '../../src/lib/files.ts'
 import { EmbedError } from './errors.ts'
-import { PRIVATE_DIR_MODE } from './files.ts'
 
 const require = createRequire(import.meta.url)
 
