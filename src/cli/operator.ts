@@ -1,7 +1,18 @@
 // Between the command line and the operator's acts and readings: options become fields, refusals become errors with exit codes.
-import { isOperatorRefusal, type OperatorRefusal } from '../operator/act.ts'
+
+import type { KnownError } from '../lib/errors.ts'
+import { isOperatorRefusal, type OperatorRefusal, type RefusedBecause } from '../operator/act.ts'
 import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
+
+/** The error of the command line, and with it the exit code, for each reason of a refusal. */
+const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownError>> = {
+  invalid: UsageError,
+  notFound: RefusedError,
+  conflict: RefusedError,
+  notYet: UnavailableError,
+  unavailable: UnavailableError,
+}
 
 /** Options as the fields that acts and readings take: `--price-wei` is `priceWei`. */
 export function fieldsOf({ args, values }: Pick<Call, 'args' | 'values'>): Record<string, string> {
@@ -22,9 +33,7 @@ export function accepted<T extends object>(result: T | OperatorRefusal, { comman
     const ending = /[A-Z]/.test(field) ? '' : '(?= must| is required)'
     return text.replaceAll(new RegExp(`\\b${field}\\b${ending}`, 'g'), name)
   }, result.message)
-  if (because === 'invalid') throw new UsageError(message)
-  if (because === 'unavailable' || because === 'notYet') throw new UnavailableError(message)
-  throw new RefusedError(message)
+  throw new ERROR_OF[because](message)
 }
 
 const camel = (name: string) => name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase())

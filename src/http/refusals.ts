@@ -1,8 +1,16 @@
-// The one place that says which refusal has which status and which words, and what becomes of a fault. Routes name a
-// refusal; they never choose a status. No text here may tell of keys, settings, hosts or code.
+// The one table of refusals: the status and the words of each, and the refusal that a fault becomes. Routes name a refusal; no route can
+// choose a status. A new reason of the operator's acts or a new kind of error does not compile until it has its row. No text here may tell
+// of keys, settings, hosts or code.
 import { isDatabaseDown } from '../db/core/sql.ts'
 import { Overdue } from '../lib/deadline.ts'
-import { kindOf } from '../lib/errors.ts'
+import { type ErrorKind, kindOf } from '../lib/errors.ts'
+import type { OperatorRefusal, RefusedBecause } from '../operator/act.ts'
+
+/** The statuses of errors (specification, section 7; 405, 408 and 422 are HTTP's own). */
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 422 | 429 | 500 | 503
+
+/** The words of an act that is refused are the act's own. */
+const OWN_WORDS = null
 
 const REFUSALS = {
   // 400: malformed, or a transaction that does not say what is claimed.
@@ -29,6 +37,8 @@ const REFUSALS = {
   notASale: [400, 'The transaction is not a transfer of a tier price to the payments wallet.'],
   wrongAmount: [400, 'The amount is the price of no tier; the payment is held for review.'],
   dust: [400, 'The amount is far below every price: it is on record, and neither a node nor a refund comes of it.'],
+  badIdempotencyKey: [400, 'Idempotency-Key must be 1 to 128 visible ASCII characters, sent once.'],
+  invalid: [400, OWN_WORDS],
   // 401
   notSignedIn: [401, 'Not signed in, or the session has expired.'],
   nonceLapsed: [401, 'The nonce was used already or has lapsed: ask for a new one.'],
@@ -42,6 +52,7 @@ const REFUSALS = {
   unknownRound: [404, 'No such distribution.'],
   nodeNotMinted: [404, 'No node with that id has been minted.'],
   mintNotConfirmed: [404, 'The transaction has not been confirmed yet.'],
+  notFound: [404, OWN_WORDS],
   // 405
   wrongMethod: [405, 'That method is not allowed here.'],
   // 408
@@ -49,6 +60,11 @@ const REFUSALS = {
   // 409
   notYetKnown: [409, 'The transaction is not in a block that the node RPC has seen yet: try again shortly.'],
   noLongerYours: [409, 'The node was minted to this wallet, which the chain no longer names as its owner.'],
+  actUnderWay: [409, 'A request with this Idempotency-Key is being worked on: send it again shortly.'],
+  conflict: [409, OWN_WORDS],
+  notYet: [409, OWN_WORDS],
+  // 422
+  otherAct: [422, 'This Idempotency-Key was used for another request: use a new key for a new act.'],
   // 429
   rateLimited: [429, 'Too many requests: try again when the minute is over.'],
   // 500
@@ -64,35 +80,53 @@ const REFUSALS = {
   overdue: [503, 'No answer came in time: try again shortly.'],
   stillFollowing: [503, 'The ledger has not followed the chain that far yet: try again shortly.'],
   notReady: [503, 'Not ready.'],
-} as const satisfies Record<string, readonly [status: number, text: string]>
+  unavailable: [503, OWN_WORDS],
+} as const satisfies Record<RefusedBecause, readonly [ErrorStatus, null]> &
+  Record<string, readonly [ErrorStatus, string | null]>
 
-export type RefusalName = keyof typeof REFUSALS
+/** The refusals with words here; the others are those of the operator's acts. */
+export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause>
 
 /**
  * A request that is answered with an error, as a value. A class, so that nothing a caller sends can be taken for one.
  */
 export class Refusal {
-  readonly refused: RefusalName
+  readonly refused: keyof typeof REFUSALS
+  readonly words: string
   /** Cookies to set along with it. */
   readonly cookies: string[]
 
-  constructor(refused: RefusalName, cookies: string[] = []) {
+  constructor(refused: keyof typeof REFUSALS, words: string, cookies: string[] = []) {
     this.refused = refused
+    this.words = words
     this.cookies = cookies
+  }
+
+  get status(): ErrorStatus {
+    return REFUSALS[this.refused][0]
+  }
+
+  /** The error envelope: a JSON object with the single field `error`. */
+  get envelope(): string {
+    return JSON.stringify({ error: this.words })
   }
 }
 
 /** Refuses. */
-export const refuse = (refused: RefusalName, cookies: string[] = []): Refusal => new Refusal(refused, cookies)
+export const refuse = (refused: RefusalName, cookies: string[] = []): Refusal =>
+  new Refusal(refused, REFUSALS[refused][1], cookies)
+
+/** Refuses as an act of the operator does, in its words. */
+export const refuseAs = ({ because, message }: OperatorRefusal): Refusal => new Refusal(because, message)
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 
-/** Status of a refusal (specification section 7). */
-export const statusOf = (name: RefusalName): number => REFUSALS[name][0]
-
-/** The error envelope of a refusal: a JSON object with the single field `error`. */
-export function envelope(name: RefusalName): string {
-  return JSON.stringify({ error: REFUSALS[name][1] })
+/** What an error of a known kind is to a caller. Those of the chain say whether asking again helps; either way the chain is what lacks. */
+const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
+  usage: 'unexpected',
+  refused: 'unexpected',
+  retryable: 'noChain',
+  fatal: 'noChain',
 }
 
 /**
@@ -101,9 +135,7 @@ export function envelope(name: RefusalName): string {
  */
 export function refusalOfFault(fault: unknown): Refusal {
   if (isDatabaseDown(fault)) return refuse('noDatabase')
-  // Faults of the chain say whether asking again helps; one that does not is a misconfiguration, which is 503 as well.
   const kind = kindOf(fault)
-  if (kind === 'retryable' || kind === 'fatal') return refuse('noChain')
-  if (fault instanceof Overdue) return refuse('overdue')
-  return refuse('unexpected')
+  if (kind !== null) return refuse(REFUSAL_OF_ERROR[kind])
+  return refuse(fault instanceof Overdue ? 'overdue' : 'unexpected')
 }

@@ -63,10 +63,10 @@ export interface Call {
 }
 
 /**
- * A page of ready bytes, a text of JSON made for this caller (with status 200 by default), a file that is sent as it
- * is made, or a refusal; never a cookie with a page.
+ * A page of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, or a refusal, which alone has a status
+ * other than 200; never a cookie with a page.
  */
-export type Outcome = PageOutcome | { json: string; status?: number; cookies?: string[] } | Download | Refusal
+export type Outcome = PageOutcome | { json: string; cookies?: string[] } | Download | Refusal
 
 export type PageOutcome = Page & { encoding?: 'br' | 'gzip' | 'identity' }
 

@@ -12,7 +12,7 @@ import { Connections, connectionLimits } from './edge/connections.ts'
 import { callOf, pipeline } from './edge/pipeline.ts'
 import { Reply, rawRefusal, type Sending, securityHeaders, sendRefusal } from './edge/reply.ts'
 import { createRouter } from './edge/router.ts'
-import type { RefusalName } from './refusals.ts'
+import { type RefusalName, refuse } from './refusals.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools } from './tools.ts'
 
@@ -58,7 +58,7 @@ export function createServer(deps: HttpDeps): HttpServer {
     onSent: (reply, status) => onSent(deps, reply, status),
   }
   const refuseOutside = (response: ServerResponse, id: string, refused: RefusalName) =>
-    sendRefusal(new Reply(response, id, null, sending), refused, carriesSession(response.req, tools))
+    sendRefusal(new Reply(response, id, null, sending), refuse(refused), carriesSession(response.req, tools))
 
   function failed(response: ServerResponse, id: string, fault: unknown): void {
     deps.log.error({ err: fault, requestId: id }, 'request failed outside of any route')
@@ -87,7 +87,7 @@ export function createServer(deps: HttpDeps): HttpServer {
   }
 
   const refuseRaw = (socket: Duplex, refused: RefusalName, id: string) =>
-    connections.leave(socket as Socket, () => hangUp(socket, rawRefusal(refused, id, security)))
+    connections.leave(socket as Socket, () => hangUp(socket, rawRefusal(refuse(refused), id, security)))
 
   const server = createNodeServer(LIMITS, (request, response) =>
     connections.enter(response, () => answer(request, response)),

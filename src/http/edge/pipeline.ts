@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Address } from '../../domain/units.ts'
 import { inTime } from '../../lib/deadline.ts'
-import { isRefusal, type Refusal, refusalOfFault, refuse, statusOf } from '../refusals.ts'
+import { isRefusal, type Refusal, refusalOfFault, refuse } from '../refusals.ts'
 import type { Call, Outcome, Route } from '../route.ts'
 import { readCookies } from '../session/cookies.ts'
 import type { Tools } from '../tools.ts'
@@ -72,7 +72,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     const refusal = refusalOfFault(fault)
     // A caller who disconnected in the middle is no fault of ours, and does not read the answer.
     if (!raw.destroyed || raw.complete)
-      deps.log[statusOf(refusal.refused) === 500 ? 'error' : 'warn'](
+      deps.log[refusal.status === 500 ? 'error' : 'warn'](
         { err: fault, requestId, route: route.path },
         'request failed',
       )

@@ -2,7 +2,7 @@
 // sent passes through here or, where there is no request to answer, through `rawRefusal`.
 import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { envelope, isRefusal, type RefusalName, statusOf } from '../refusals.ts'
+import { isRefusal, type Refusal } from '../refusals.ts'
 import type { Download, Outcome, PageOutcome, Route } from '../route.ts'
 import type { LimitState } from './limits.ts'
 import { type Body, bodyOf } from './memo.ts'
@@ -127,12 +127,12 @@ export class Reply {
 export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: Outcome): void {
   if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
   const isPrivate = isPrivateTo(route, asked)
-  if (isRefusal(outcome)) sendRefusal(reply, outcome.refused, isPrivate)
+  if (isRefusal(outcome)) sendRefusal(reply, outcome, isPrivate)
   else {
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
     if ('body' in outcome) sendPage(reply, route, isPrivate ? null : asked, outcome)
     else if ('stream' in outcome) sendDownload(reply, outcome)
-    else sendJson(reply, outcome.status ?? 200, outcome.json)
+    else sendJson(reply, 200, outcome.json)
   }
 }
 
@@ -162,9 +162,9 @@ function sendDownload(reply: Reply, { stream, filename, contentType }: Download)
 }
 
 /** Sends the error envelope. Errors must never be cached. */
-export function sendRefusal(reply: Reply, refused: RefusalName, isPrivate: boolean): void {
+export function sendRefusal(reply: Reply, { status, envelope }: Refusal, isPrivate: boolean): void {
   reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : NO_STORE)
-  sendJson(reply, statusOf(refused), envelope(refused))
+  sendJson(reply, status, envelope)
 }
 
 function sendJson(reply: Reply, status: number, json: string): void {
@@ -216,16 +216,15 @@ export function sendOptions(reply: Reply, route: Route, asked: Asked): void {
 }
 
 /** A whole refusal for a socket whose request could not even be read. */
-export function rawRefusal(refused: RefusalName, requestId: string, security: SecurityHeaders): string {
-  const body = envelope(refused)
+export function rawRefusal({ status, envelope }: Refusal, requestId: string, security: SecurityHeaders): string {
   const headers = {
     ...security,
     'content-type': JSON_TYPE,
-    'content-length': String(Buffer.byteLength(body)),
+    'content-length': String(Buffer.byteLength(envelope)),
     'cache-control': NO_STORE,
     'x-request-id': requestId,
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 ${statusOf(refused)} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+  return `HTTP/1.1 ${status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${envelope}`
 }

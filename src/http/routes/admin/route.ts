@@ -9,20 +9,12 @@ import {
   isOperatorRefusal,
   type OperatorDeps,
   type OperatorRefusal,
-  type RefusedBecause,
 } from '../../../operator/act.ts'
-import { refuse } from '../../refusals.ts'
+import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { door, labelOf } from './door.ts'
 
-const STATUS: Record<RefusedBecause, number> = {
-  invalid: 400,
-  notFound: 404,
-  conflict: 409,
-  notYet: 409,
-  unavailable: 503,
-}
 /** A reading may look at much, an act asks the chain a few things. */
 const DEADLINE_MS = 30_000
 const KEY_FORM = /^[\x21-\x7e]{1,128}$/
@@ -68,12 +60,9 @@ export const bothRoute = (path: string, read: Parameters<typeof readingRoute>[1]
 }
 
 function outcomeOf(answer: Answer): Outcome {
-  if (isOperatorRefusal(answer)) return refusalOf(answer.because, answer.message)
+  if (isOperatorRefusal(answer)) return refuseAs(answer)
   return 'stream' in answer ? (answer as Download) : { json: toJson(answer) }
 }
-
-const refusalOf = (because: RefusedBecause, message: string): Outcome => said(STATUS[because], message)
-const said = (status: number, error: string): Outcome => ({ status, json: toJson({ error }) })
 
 /** Does an act; under an `Idempotency-Key` only once, and the same request is answered the same again. */
 async function once({ deps }: Tools, call: Call, act: Act): Promise<Outcome> {
@@ -92,16 +81,15 @@ async function once({ deps }: Tools, call: Call, act: Act): Promise<Outcome> {
   const given = call.raw.headersDistinct['idempotency-key']
   if (given === undefined) return run()
   const [key = ''] = given
-  if (given.length !== 1 || !KEY_FORM.test(key))
-    return said(400, 'Idempotency-Key must be 1 to 128 visible ASCII characters, sent once.')
+  if (given.length !== 1 || !KEY_FORM.test(key)) return refuse('badIdempotencyKey')
   const state = await takeKey(operator.pool, name, key, digestOf(call))
   switch (state.kind) {
     case 'answered':
       return { json: state.answer }
     case 'underWay':
-      return said(409, 'A request with this Idempotency-Key is being worked on: send it again shortly.')
+      return refuse('actUnderWay')
     case 'otherRequest':
-      return said(422, 'This Idempotency-Key was used for another request: use a new key for a new act.')
+      return refuse('otherAct')
     case 'ours':
       return keep(operator, name, key, run)
   }
@@ -112,8 +100,10 @@ async function keep(operator: OperatorDeps, name: string, key: string, run: () =
   let done = false
   try {
     const outcome = await run()
-    done = 'json' in outcome && outcome.status === undefined
-    if (done && 'json' in outcome) await finishKey(operator.pool, name, key, outcome.json)
+    if ('json' in outcome) {
+      done = true
+      await finishKey(operator.pool, name, key, outcome.json)
+    }
     return outcome
   } finally {
     // If even this fails, the key can be taken over after a minute.
