@@ -187,7 +187,7 @@ export interface ContractReader {
   swapsAllowance(): Promise<Wei>
 }
 
-/** Reads for the public API: null means "could not check" and is never an error; each within its budget. */
+/** Reads for the public API: null means "could not check" and is never an error. Each is answered within its time limit. */
 export interface Readings {
   /** Nodes' chain state at the given block, coalesced with other callers; null when unreadable. */
   node(
