@@ -120,15 +120,21 @@ export interface Rules extends FollowRules, FirstSaleTerms, FinalityRules, Credi
 /** Runs `body` if no other run holds the lock of that name, else answers null. Its signal aborts when the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
-/** The longest wait of a request, its most looks, and its pause between two looks. */
+/** The limits of a request that has the ledger follow to something. */
 export interface PollPolicy {
+  /** The longest time for reading a transaction: past it the chain could not be asked. */
+  readonly readMs: number
+  /** The longest wait for the ledger to follow, over all looks and runs together: past it the answer is the state so far. */
   readonly waitMs: number
   readonly looksMax: number
   readonly pauseMs: number
 }
 
-/** Waits as long as a caller may be kept before the answer is the state so far. */
-export const REQUEST_POLL_POLICY: PollPolicy = { waitMs: 4_000, looksMax: 40, pauseMs: 100 }
+/**
+ * A claim takes the sum of both times at most, less than its client waits. The first is long enough for the next provider's answer where
+ * one hangs.
+ */
+export const REQUEST_POLL_POLICY: PollPolicy = { readMs: 8_000, waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
 /** The time limit of a run, and its hold on the lock. */
 export interface RunLimits {

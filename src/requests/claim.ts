@@ -1,11 +1,13 @@
 // A claim: a buyer reports the hash of their payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
+import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { findPayment } from '../db/payments/rows.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import { isWatched } from '../domain/payment-wallets.ts'
 import type { Hash } from '../domain/units.ts'
+import { within } from '../lib/deadline.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, Polling, RuledBy } from '../passes/context.ts'
 import type { ClaimOutcome, PaymentsOutcome } from '../passes/outcomes.ts'
 import { type Looks, lookOnce, reachBlock } from './reach.ts'
@@ -25,7 +27,7 @@ export function claimer(
     if (known?.state === 'accepted') await lookOnce(ctx, runPayments, looks)
     if (known && known.state !== 'orphaned') return { kind: 'known' }
     if (await isDust(ctx.pool, txHash)) return { kind: 'dust' }
-    const tx = await ctx.chain.transaction(txHash)
+    const tx = await readTransaction(ctx, txHash)
     if (!tx) return known ? { kind: 'known' } : { kind: 'notFound' }
     const refusal = await refuse(ctx, tx)
     if (refusal) return refusal
@@ -34,6 +36,13 @@ export function claimer(
     const { from, valueWei, blockNumber } = tx
     return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
   }
+}
+
+/** The transaction as the chain has it; a fault of the chain where no provider answers in time. */
+function readTransaction({ chain, pollPolicy: { readMs } }: ChainRead & Polling, txHash: Hash) {
+  return within(readMs, chain.transaction(txHash), (): never => {
+    throw new ChainFault(`the transaction was not read within ${readMs} ms`, { retryable: true })
+  })
 }
 
 /** The ledger's answer for a transaction; null: nothing yet. */

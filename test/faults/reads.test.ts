@@ -2,12 +2,16 @@
 // something is not there because somebody could not show it.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
-import type { Hash } from '../../src/domain/units.ts'
+import { ChainFault } from '../../src/chain/faults.ts'
+import { type Hash, hash } from '../../src/domain/units.ts'
+import { claimer } from '../../src/requests/claim.ts'
 import type { Call, Fault } from '../support/faults/names.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi } from '../support/world.ts'
 import { attempt, attemptsOf, BASIC, cursorOf, isOneNode, nextPayer, paid, play, stateOf } from './stage.ts'
 
-const { act } = play({ rpcTimeoutMs: 2_000 })
+/** A read that hangs takes this long at least. */
+const TIMEOUT_MS = 2_000
+const { act } = play({ rpcTimeoutMs: TIMEOUT_MS })
 
 const headOf = async (world: { chain: { block(): Promise<{ number: string }> } }) =>
   Number((await world.chain.block()).number)
@@ -307,5 +311,26 @@ act(
     proxy.onAnswered = () => {}
     await world.settle()
     await isOneNode(world, payment)
+  },
+)
+
+act(
+  'F114: a provider hangs while payments are claimed: each claim ends by its deadline, with the state so far or as could-not-ask',
+  ['hang'],
+  async ({ world, proxy }) => {
+    const accepted = await paid(world)
+    await world.instance({ minter: null }).payments()
+    const seen = await paid(world)
+    const { ctx, payments } = world.instance({ minter: null, rules: { finality: 'finalized' } })
+    await payments()
+    assert.deepEqual([await stateOf(world, accepted), await stateOf(world, seen)], ['accepted', 'seen'])
+    proxy.inject('hang', { times: 1_000 })
+    // A pass that hangs as its reads do, without the lock of one.
+    const hangs = async () => assert.fail(`${(await ctx.chain.head()).number}`)
+    const claim = claimer({ ...ctx, pollPolicy: { readMs: 200, waitMs: 200, looksMax: 40, pauseMs: 10 } }, hangs)
+    const began = performance.now()
+    for (const known of [accepted, seen]) assert.deepEqual(await claim(known), { kind: 'known' })
+    await assert.rejects(claim(hash(`0x${'ee'.repeat(32)}`)), ChainFault)
+    assert.ok(performance.now() - began < 2 * TIMEOUT_MS, 'no claim waited for the provider')
   },
 )

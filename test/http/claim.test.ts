@@ -1,9 +1,15 @@
 // POST /api/payments/claim: what each finding on chain is answered, and that a flood of claims asks the chain little.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'
 import { wei } from '../../src/domain/units.ts'
+import { claim as claimRoute } from '../../src/http/routes/claim.ts'
+import type { Tools } from '../../src/http/tools.ts'
+import { REQUEST_POLL_POLICY } from '../../src/passes/context.ts'
 import type { ClaimOutcome, Passes } from '../../src/passes/outcomes.ts'
+import { ROOT } from '../documents/pages.ts'
 import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
@@ -120,6 +126,15 @@ describe('a claim', () => {
       mintTxHash: null,
       updatedAt: null,
     })
+  })
+
+  it('has more time than its own wait takes, and the documents name both', async () => {
+    const { deadlineMs } = claimRoute({ deps: { steady: () => 0 } } as Tools)
+    const ownMs = REQUEST_POLL_POLICY.readMs + REQUEST_POLL_POLICY.waitMs
+    assert.ok((deadlineMs ?? 0) > ownMs)
+    const pages = ['docs/API.md', 'src/http/routes/claim.ts'].map((path) => readFileSync(join(ROOT, path), 'utf8'))
+    for (const page of pages) assert.match(page, new RegExp(`\\b${ownMs / 1_000} s\\b`))
+    assert.match(pages[0] ?? '', new RegExp(`within ${(deadlineMs ?? 0) / 1_000} s\\b`))
   })
 
   it('is 503 when the chain cannot be asked', async () => {

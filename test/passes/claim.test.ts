@@ -70,7 +70,7 @@ test('a payment that waits for a final block costs one run a block, however ofte
     },
   }
   const { ctx, payments } = world.instance({ chain: counted, rules: { finality: 'finalized' } })
-  const pollPolicy = { waitMs: 5_000, looksMax: 2, pauseMs: 1 }
+  const pollPolicy = { readMs: 5_000, waitMs: 5_000, looksMax: 2, pauseMs: 1 }
   const claim = claimer({ ...ctx, pollPolicy }, () => {
     runs++
     return payments()

@@ -113,7 +113,7 @@ export interface Terms {
 }
 
 /** A claim looks twice, and at most waits for the pass it started: time stands still here. */
-const POLL_POLICY = { waitMs: 600_000, looksMax: 2, pauseMs: 0 }
+const POLL_POLICY = { readMs: 600_000, waitMs: 600_000, looksMax: 2, pauseMs: 0 }
 /** Claims are of one of the last transactions. */
 const CLAIMABLE = 6
 

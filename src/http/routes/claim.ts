@@ -17,7 +17,10 @@ const CONCURRENCY_MAX = 8
 const WAITING_MAX = 64
 /** Time in which a hash that the chain did not know is not asked for again, for any caller. */
 const UNKNOWN_KEPT_MS = 2_000
-/** A claim follows the chain to the payment's block; past this the caller polls. */
+/**
+ * The longest that an answer takes; past it, 503. A claim whose turn has come takes 12 s at most (`REQUEST_POLL_POLICY`: 8 to read the
+ * transaction, 4 for the ledger to follow to its block); the rest is for its wait in the line.
+ */
 const DEADLINE_MS = 20_000
 
 export const claim = (tools: Tools): Route => {
