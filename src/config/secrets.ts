@@ -5,10 +5,13 @@ import type { AdminKey, GeneratedSecrets, SecretsConfig } from './shape.ts'
 import type { Source } from './source.ts'
 import { weaknessOf } from './weak.ts'
 
-/** As many bits as the HMAC key it becomes, even when each character carries only one hex digit's worth. */
-const SESSION_CHARS_MIN = 32
-/** Keys travel in headers and can be tried online only, where every try is a request. */
-const KEY_CHARS_MIN = 16
+/** 128 bits, even when each character carries only one hex digit's worth: the least of a secret in production. */
+const SECRET_CHARS_MIN = 32
+/**
+ * The least of an operator's key. They can be tried online only, 20 wrong ones a minute. Production accepts from 16 characters what earlier
+ * versions accepted, and warns below 32; the next release refuses that. In development few characters keep guesses out of a loopback.
+ */
+const KEY_CHARS_MIN = { production: 16, otherwise: 8 }
 /** The maximum number of operators; a longer list is a paste gone wrong. */
 const ADMIN_KEYS_MAX = 50
 /** Header values: printable, no spaces. A comma would end an ADMIN_KEY. */
@@ -29,7 +32,7 @@ export function readSecrets(source: Source, generated: GeneratedSecrets | undefi
   if (production && !source.isSet('SESSION_SECRET')) {
     source.refuse(
       'SESSION_SECRET',
-      `is required in production: set it to ${SESSION_CHARS_MIN} random characters or more, for example of "openssl rand -hex 32"`,
+      `is required in production: set it to ${SECRET_CHARS_MIN} random characters or more, for example of "openssl rand -hex 32"`,
     )
   }
   checkDistinct(source, secrets)
@@ -39,9 +42,9 @@ export function readSecrets(source: Source, generated: GeneratedSecrets | undefi
 function readSession(source: Source, name: 'SESSION_SECRET' | 'SESSION_SECRET_PREVIOUS'): string | null {
   const text = source.get(name)
   if (text === null) return null
-  if (text.length < SESSION_CHARS_MIN) {
-    source.refuse(name, `is ${text.length} characters long, ${SESSION_CHARS_MIN} are the least`)
-  } else refuseWeak(source, name, text, SESSION_CHARS_MIN)
+  if (text.length < SECRET_CHARS_MIN) {
+    source.refuse(name, `is ${text.length} characters long, ${SECRET_CHARS_MIN} are the least`)
+  } else refuseWeak(source, name, text, SECRET_CHARS_MIN)
   return text
 }
 
@@ -82,7 +85,19 @@ function readAdminKeys(source: Source): AdminKey[] | null {
 function checkKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key: string): void {
   if (!KEY_FORM.test(key)) {
     source.refuse(name, 'cannot travel in a header: use letters, digits and signs only, no spaces or commas')
-  } else refuseWeak(source, name, key, KEY_CHARS_MIN)
+  } else if (source.environment === 'production') checkProductionKey(source, name, key)
+  else if (key.length < KEY_CHARS_MIN.otherwise)
+    source.refuse(name, `is ${key.length} characters long, ${KEY_CHARS_MIN.otherwise} are the least`)
+}
+
+function checkProductionKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key: string): void {
+  refuseWeak(source, name, key, KEY_CHARS_MIN.production)
+  const isShort = key.length < SECRET_CHARS_MIN
+  if (isShort && source.isFine(name))
+    source.warn(
+      name,
+      `holds a key of ${key.length} characters, and the next release takes no less than ${SECRET_CHARS_MIN}: use a random one, for example of "openssl rand -hex 32"`,
+    )
 }
 
 function refuseWeak(source: Source, name: SecretSetting, secret: string, lengthMin: number): void {

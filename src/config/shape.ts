@@ -21,7 +21,7 @@ export interface Config {
   /** Null: no upstream, `usd` is null. */
   readonly price: { readonly url: string; readonly field: string } | null
   readonly log: { readonly level: LogLevel }
-  /** Variables that resemble a mistyped setting: worth a warning, not a mistake. */
+  /** What is worth a warning and no mistake: variables that resemble a setting, keys that the next release refuses. */
   readonly hints: readonly Problem[]
 }
 

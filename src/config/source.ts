@@ -19,7 +19,7 @@ export type Environment = 'production' | 'development' | 'test'
 export interface Source {
   readonly environment: Environment
   readonly problems: Problem[]
-  /** Variables that resemble a mistyped setting. */
+  /** What is no mistake but worth a warning: a variable that resembles a setting, and what the readers of values add. */
   readonly hints: readonly Problem[]
   /** The text of a setting; null when it is not set or empty. */
   get(name: SettingName): string | null
@@ -29,6 +29,8 @@ export interface Source {
   isSet(name: SettingName): boolean
   /** Notes a mistake. `message` continues after the setting's name. */
   refuse(name: SettingName, message: string): void
+  /** Notes a warning, in the same form. */
+  warn(name: SettingName, message: string): void
   /** True when no mistake has been noted for any of these. */
   isFine(...names: SettingName[]): boolean
 }
@@ -47,6 +49,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
   const environment = readEnvironment(env, refuse)
   const merged = environment === 'development' ? over(readDotEnv(readFile, refuse), present(env)) : present(env)
+  const hints = [...findHints(merged)]
   const values = new Map<SettingName, string>()
   const given = new Set<SettingName>()
   for (const name of SETTINGS) {
@@ -57,7 +60,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   return {
     environment,
     problems,
-    hints: findHints(merged),
+    hints,
     get: (name) => values.get(name) ?? null,
     file(name) {
       const path = values.get(name)
@@ -71,6 +74,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
     },
     isSet: (name) => given.has(name),
     refuse,
+    warn: (setting, message) => hints.push({ setting, message }),
     isFine: (...names) => !problems.some(({ setting }) => (names as string[]).includes(setting)),
   }
 }

@@ -50,7 +50,7 @@ function shown({ verdict, check, says, todo }: Finding): string {
 function settings(config: Config, problems: readonly { setting: string; message: string }[]): Finding[] {
   const wrong = problems.map(({ setting, message }) => fail('settings', `${setting} ${message}`, `Correct ${setting}.`))
   const hints = config.hints.map(({ setting, message }) =>
-    warn('settings', `${setting} ${message}`, 'Correct its name, or unset it.'),
+    warn('settings', `${setting} ${message}`, 'Correct it, or unset it.'),
   )
   if (wrong.length + hints.length > 0) return [...wrong, ...hints]
   return [ok('settings', config.production ? 'right, for production' : 'right, for development')]

@@ -13,7 +13,7 @@ const WRONG_KEYS_PER_MINUTE = 20
 export function door({ deps, isOwnOrigin }: Tools) {
   const keys = deps.settings.adminKeys
   return {
-    // An operator is not limited. Wrong keys are: 32 characters cannot be guessed, but trying must not be free.
+    // An operator is not limited. Wrong keys are: a random key cannot be guessed, but trying must not be free.
     limitPerMinute: null,
     wrongKeys: { header: KEY_HEADER, perMinute: WRONG_KEYS_PER_MINUTE },
     countedUnkeyedAs: '/api/admin',

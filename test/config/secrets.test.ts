@@ -1,0 +1,55 @@
+// The lengths of operators' keys: what is refused, and what is warned of for a release.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readSecrets } from '../../src/config/secrets.ts'
+import { openSource } from '../../src/config/source.ts'
+
+const SESSION_SECRET = 'f1d3e5a7c9b8064215738a9c0bde4f62'
+const [KEY_A, KEY_B] = ['5738a9c0bde4f62f1d3e5a7c9b806421', 'c0bde4f62f1d3e5a7c9b8064215738a9']
+
+/** The mistakes and the warnings of settings, as text. */
+function read(NODE_ENV: 'production' | 'development', env: Record<string, string>) {
+  const missing = () => {
+    throw Object.assign(new Error('no file'), { code: 'ENOENT' })
+  }
+  const source = openSource({ NODE_ENV, SESSION_SECRET, ...env }, missing)
+  readSecrets(source, undefined)
+  const said = (problems: typeof source.problems | typeof source.hints) =>
+    problems.map(({ setting, message }) => `${setting} ${message}`)
+  return { mistakes: said(source.problems), warnings: said(source.hints) }
+}
+
+for (const name of ['ADMIN_KEY', 'CRON_KEY'] as const) {
+  test(`in production an ${name} below 16 characters is refused, below 32 warned of without its text`, () => {
+    const { mistakes, warnings } = read('production', { [name]: KEY_A.slice(0, 15) })
+    assert.match(
+      mistakes.join('\n'),
+      new RegExp(`^${name} is 15 characters long, 16 are the least: .*openssl rand -hex 32`),
+    )
+    assert.deepEqual(warnings, [])
+    for (const length of [16, 31]) {
+      const short = read('production', { [name]: KEY_A.slice(0, length) })
+      assert.deepEqual(short.mistakes, [])
+      assert.match(
+        short.warnings.join('\n'),
+        new RegExp(`^${name} holds a key of ${length} characters.* 32: .*openssl rand -hex 32`),
+      )
+      assert.doesNotMatch(short.warnings.join('\n'), /5738a9c0/)
+    }
+    assert.deepEqual(read('production', { [name]: KEY_A }), { mistakes: [], warnings: [] })
+  })
+
+  test(`in development an ${name} below 8 characters is refused, and none is warned of`, () => {
+    assert.match(
+      read('development', { [name]: 'a-key-7' }).mistakes.join('\n'),
+      new RegExp(`^${name} is 7 .*8 are the least`),
+    )
+    assert.deepEqual(read('development', { [name]: 'a-key-no-8' }), { mistakes: [], warnings: [] })
+  })
+}
+
+test('each of several admin keys is looked at', () => {
+  const { warnings } = read('production', { ADMIN_KEY: `anna:${KEY_A},bert:${KEY_B.slice(0, 20)}` })
+  assert.deepEqual(warnings.length, 1)
+  assert.match(warnings[0] ?? '', /a key of 20 characters/)
+})
