@@ -128,7 +128,7 @@ async function read({ at, factory }: World, origin: string, blocks: number): Pro
   const chain = createChainReader(rpc, {
     factory,
     wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }],
-    senders: [at(1), at(2)],
+    signers: [at(1), at(2)],
   })
   try {
     return await timed(async () => {

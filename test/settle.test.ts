@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OpenedChain } from '../src/boot/parts.ts'
-import { claimLedger, StartError } from '../src/boot/preflight.ts'
+import { assertLedgerIsOurs, StartError } from '../src/boot/preflight.ts'
 import { connect } from '../src/db/core/sql.ts'
 import { type Address, address } from '../src/domain/units.ts'
 import { createDatabase } from './support/postgres.ts'
@@ -33,8 +33,8 @@ async function begin(
   }
   const chain: OpenedChain = { part, rpc: world.rpc, reader: world.ctx.chain, chainId }
   try {
-    if (twice) await claimLedger(pool, { ...chain, part: { ...part, formerFactories: [] } })
-    await claimLedger(pool, chain)
+    if (twice) await assertLedgerIsOurs(pool, { ...chain, part: { ...part, formerFactories: [] } })
+    await assertLedgerIsOurs(pool, chain)
     return null
   } catch (error) {
     if (error instanceof StartError) return error.message
@@ -81,7 +81,7 @@ test('a START_BLOCK behind the factory’s first block is refused with the block
       ...{ rpcUrls: [], publicRpcUrl: null, chainId: CHAIN_ID, factory: world.factory, factoryCodeHash: null },
       ...{ formerFactories: [], startBlock, paymentAddress: FRESH, minter: null, distributor: null, demoToken: null },
     }
-    const claimed = claimLedger(pool, { part, rpc: world.rpc, reader: world.ctx.chain, chainId: CHAIN_ID })
+    const claimed = assertLedgerIsOurs(pool, { part, rpc: world.rpc, reader: world.ctx.chain, chainId: CHAIN_ID })
     const said = await claimed.then(
       () => null,
       (error: Error) => error,

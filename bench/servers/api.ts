@@ -46,7 +46,7 @@ const app = createServer({
     described: {},
   },
   clock: Date.now,
-  steady: () => performance.now(),
+  monotonicClock: () => performance.now(),
   log: silentLog,
 })
 await app.listen({ port: 0, host: '127.0.0.1' })

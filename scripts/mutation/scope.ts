@@ -16,7 +16,7 @@ export const GROUPS: readonly [Group, Group] = [
       'src/domain/*.ts',
       'src/chain/{digest,send-errors}.ts',
       'src/http/{session,sign-in-message,signature,secrets,origin,cookies,guards}.ts',
-      'src/http/routes/admin/door.ts',
+      'src/http/routes/admin/guard.ts',
     ],
     tests: ['test/domain/*.test.ts', 'test/http/*.property.test.ts', 'test/chain/{send-errors,digest}.test.ts'],
   },

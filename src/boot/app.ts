@@ -25,14 +25,14 @@ import { claimer } from '../requests/claim.ts'
 import { startPriceHistory } from '../requests/price.ts'
 import { createSyncer } from '../requests/sync.ts'
 import { adoptEndpoints, startWebhooks } from '../webhooks/worker.ts'
-import { type ChainPart, openParts, type Parts, sendersOf } from './parts.ts'
+import { type ChainPart, openParts, type Parts, signersOf } from './parts.ts'
 import { operatorDeps, passContext } from './pass-context.ts'
 import {
+  assertNoPooler,
   chainPreflight,
   checkBeforeMigrating,
   migrateWhenUp,
   openLedgerChain,
-  refusePooler,
   StartError,
 } from './preflight.ts'
 
@@ -101,7 +101,7 @@ async function build(
   onProgress('migrating the database')
   const before = () => checkBeforeMigrating(database.directUrl, chain, rpc)
   await migrateWhenUp(database.directUrl, onProgress, { before })
-  if (!config.embedded.database) await refusePooler(database, config.database.prepare, onProgress)
+  if (!config.embedded.database) await assertNoPooler(database, config.database.prepare, onProgress)
   const open = (url: string, name: string): Pool => {
     const options = {
       max: POOL_MAX,
@@ -145,7 +145,7 @@ async function build(
   changes.subscribe(() => webhooks.wake())
 
   // Readings have a client of their own, so that bulk reads of the passes never delay them.
-  const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: sendersOf(chain).distributor })
+  const readings = createReadings({ rpc: openRpc(), factory: chain.factory, distributor: signersOf(chain).distributor })
 
   onProgress('starting to serve')
   let draining = false
@@ -235,7 +235,7 @@ function httpDeps(
   chain: ChainPart,
   chainId: number,
   log: Log,
-): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'steady' | 'log'> {
+): Pick<HttpDeps, 'priceFeed' | 'checksum' | 'recoverSigner' | 'settings' | 'clock' | 'monotonicClock' | 'log'> {
   const { price, secrets } = config
   if (secrets.session === null) throw new StartError('SESSION_SECRET is required: set it to 32 characters or more.')
   return {
@@ -261,7 +261,7 @@ function httpDeps(
       described: describeConfig(config),
     },
     clock: Date.now,
-    steady: () => performance.timeOrigin + performance.now(),
+    monotonicClock: () => performance.timeOrigin + performance.now(),
     log,
   }
 }

@@ -14,12 +14,12 @@ export interface Keys {
 /** Opens both. Throws a ConfigError that names the settings to change. */
 export async function openKeys(config: Config): Promise<Keys> {
   const [minter, distributor] = await Promise.all([openKey('minter', config), openKey('distributor', config)])
-  refuseOneAccount({ minter, distributor })
+  assertTwoAccounts({ minter, distributor })
   return { minter, distributor }
 }
 
 /** Refuses one account in both roles. */
-export function refuseOneAccount({ minter, distributor }: Keys): void {
+export function assertTwoAccounts({ minter, distributor }: Keys): void {
   if (!minter || minter.address !== distributor?.address) return
   const message = `is ${minter.address}, and so is the minter: both send on their own, so use two accounts`
   throw new ConfigError([{ setting: 'The distributor', message }], [])

@@ -61,7 +61,7 @@ interface Running {
 /** The embedded chain's deployment, and where the chain answers. */
 type ReachableDeployment = Omit<Awaited<ReturnType<Embedded['startEmbeddedChain']>>, 'anvil'> & { rpcUrl: string }
 
-interface Started<Part> {
+interface StartedPart<Part> {
   part: Part
   /** Null for a part of the operator's. */
   running: Running | null
@@ -95,14 +95,14 @@ async function embeddedDatabase(
   { dataDir }: Config,
   log: Log,
   onProgress: (step: string) => void,
-): Promise<Started<DatabasePart>> {
+): Promise<StartedPart<DatabasePart>> {
   onProgress('starting PostgreSQL')
   const { startPostgres } = await loadEmbedded()
   const { url, stop, onExit } = await startPostgres({ dataDir, log, onProgress })
   return { part: { url, directUrl: url, readUrl: url }, running: { name: 'PostgreSQL', stop, onExit } }
 }
 
-async function ownDatabase({ database }: Config): Promise<Started<DatabasePart>> {
+async function ownDatabase({ database }: Config): Promise<StartedPart<DatabasePart>> {
   const { url, directUrl, readUrl } = database
   if (!url || !directUrl || !readUrl) throw new Error('DATABASE_URL is neither set nor embedded')
   return { part: { url, directUrl, readUrl }, running: null }
@@ -112,7 +112,7 @@ async function embeddedChain(
   config: Config,
   log: Log,
   onProgress: (step: string) => void,
-): Promise<Started<ChainPart>> {
+): Promise<StartedPart<ChainPart>> {
   onProgress('starting the chain')
   const port = config.chain.embeddedPort
   const embedded = await loadEmbedded()
@@ -166,7 +166,7 @@ export async function attachChain(
   return running ? embeddedChainPart(embedded, config, running, await open(config)) : null
 }
 
-async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<Started<ChainPart>> {
+async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<StartedPart<ChainPart>> {
   const { chain, payments } = config
   if (!chain.factoryAddress) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
   const part: ChainPart = {
@@ -184,8 +184,8 @@ async function ownChain(config: Config, open: (config: Config) => Promise<Keys>)
   return { part, running: null }
 }
 
-/** The addresses of the senders' keys, as far as they are configured. */
-export function sendersOf(chain: ChainPart): { minter: Address | null; distributor: Address | null } {
+/** The addresses of the signer accounts' keys, as far as they are configured. */
+export function signersOf(chain: ChainPart): { minter: Address | null; distributor: Address | null } {
   return {
     minter: chain.minter?.address ?? null,
     distributor: chain.distributor?.address ?? null,

@@ -3,8 +3,8 @@
 import type { ChainFacts } from '../chain/port.ts'
 import { createContractReader } from '../chain/read/contract.ts'
 import { createNodeHistory } from '../chain/read/history.ts'
-import { createSender } from '../chain/send/sender.ts'
 import type { Signer } from '../chain/send/signer.ts'
+import { createSignerAccount } from '../chain/send/signer-account.ts'
 import type { Config } from '../config/load.ts'
 import { advisoryLock } from '../db/core/locks.ts'
 import type { Pool } from '../db/core/sql.ts'
@@ -59,7 +59,8 @@ export function passContext(
   },
 ): PassContext {
   const { part, rpc, chainId } = opened.chain
-  const sender = (signer: Signer | null) => signer && createSender({ rpc, signer, chainId, factory: part.factory })
+  const sender = (signer: Signer | null) =>
+    signer && createSignerAccount({ rpc, signer, chainId, factory: part.factory })
   return {
     ...ledgerContext(config, log, opened),
     minter: sender(part.minter),
@@ -69,11 +70,11 @@ export function passContext(
   }
 }
 
-/** Builds the context of the operator's acts and readings. It has the senders' addresses only. */
+/** Builds the context of the operator's acts and readings. It has the signer accounts' addresses only. */
 export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Pool): OperatorDeps {
   const { pool, chain, contract, rules, log } = ctx
-  const senders = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
-  return { pool, readPool, chain, contract, senders, rules, log }
+  const signers = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
+  return { pool, readPool, chain, contract, signers, rules, log }
 }
 
 /** The operator's caps on the gas price; the chain's defaults where they are not set. */

@@ -15,7 +15,7 @@ import { readCursor } from '../db/blocks/blocks.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
 import { isPooled } from '../db/core/pooler.ts'
 import { connect, inTransaction, isDatabaseDown, type Pool } from '../db/core/sql.ts'
-import { claimIdentity, type Identity, notifyLedgerChanged, readSetting, writeAudit } from '../db/core/state.ts'
+import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { hasTerms, insertFirstTerms, readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
@@ -27,7 +27,7 @@ import { firstSaleTerms, type TierVersion, tiersWithOtherTerms } from '../domain
 import type { Address } from '../domain/units.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
-import { type ChainPart, type DatabasePart, type OpenedChain, sendersOf } from './parts.ts'
+import { type ChainPart, type DatabasePart, type OpenedChain, signersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
 /** The wait for the database at start: about the time a server takes to replay its log after a crash. */
@@ -58,7 +58,7 @@ export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: R
     const { factory, chainId } = chain
     if (await isLedger(pool)) {
       const stored = await readIdentity(pool)
-      if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), ...(chainId !== null && { chainId }) })
+      if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), ...(chainId !== null && { chainId }) })
     }
     const refused = await inTimeOrNull(FACTORY_LOOK_MS, () => refuseCode(rpc, factory, chain.factoryCodeHash))
     if (refused) throw new StartError(`FACTORY_ADDRESS: ${refused.problem}. ${refused.remedy}`)
@@ -106,7 +106,7 @@ export async function migrateWhenUp(
  * Refuses a connection for locks and notifications through a pooler: a lock would stay with a server connection that others use, and no
  * notification would ever arrive.
  */
-export async function refusePooler(
+export async function assertNoPooler(
   { url, directUrl }: DatabasePart,
   prepare: boolean,
   onProgress: (step: string) => void,
@@ -127,9 +127,9 @@ export async function refusePooler(
 
 /** Opens the chain of an existing or new ledger. Throws a StartError where the ledger has another chain or factory. */
 export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Promise<OpenedChain> {
-  const reader = readerOf(part, rpc, sendersOf(part))
+  const reader = readerOf(part, rpc, signersOf(part))
   const chainId = await resolveChainId(pool, part, reader)
-  await refuseOtherLedger(pool, part, chainId)
+  await assertSameLedger(pool, part, chainId)
   return { part, rpc, reader, chainId }
 }
 
@@ -137,10 +137,10 @@ export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Pr
 export function readerOf(
   { factory }: ChainPart,
   rpc: Rpc,
-  { minter, distributor }: ReturnType<typeof sendersOf>,
+  { minter, distributor }: ReturnType<typeof signersOf>,
 ): ChainReader {
-  const senders = [minter, distributor].filter((sender) => sender !== null)
-  return createChainReader(rpc, { factory, wallets: [], senders })
+  const signers = [minter, distributor].filter((sender) => sender !== null)
+  return createChainReader(rpc, { factory, wallets: [], signers })
 }
 
 /**
@@ -149,7 +149,7 @@ export function readerOf(
  */
 export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
   const { factory, paymentAddress, startBlock, factoryCodeHash: trustedCodeHash } = part
-  const named = { factory, trustedCodeHash, paymentAddress, startBlock, ...sendersOf(part) }
+  const named = { factory, trustedCodeHash, paymentAddress, startBlock, ...signersOf(part) }
   const check = await checkDeployment({ rpc, chainId, ...named })
   if (check.problems.length > 0) {
     const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
@@ -173,25 +173,25 @@ export async function resolveChainId(pool: Pool, chain: ChainPart, reader: Chain
 }
 
 /** Refuses settings that name another chain, factory or start block than the ledger's; this needs no provider. */
-async function refuseOtherLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
+async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
   const stored = await readIdentity(pool)
-  if (stored) refuseDifference(stored, { ...stored, ...namedBy(chain), chainId })
+  if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), chainId })
 }
 
 /**
  * A ledger belongs to one factory on one chain: another one would mix two histories. Where both are new, the payments wallet must be this
  * factory's own.
  */
-export async function claimLedger(pool: Pool, chain: OpenedChain): Promise<void> {
-  if (!(await readIdentity(pool))) await refuseUsedWallet(chain)
-  if (!(await readCursor(pool))) await refuseLateStart(chain)
+export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promise<void> {
+  if (!(await readIdentity(pool))) await assertUnusedWallet(chain)
+  if (!(await readCursor(pool))) await assertStartCoversFactory(chain)
   const { part, chainId, reader } = chain
   const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader) }
-  refuseDifference(await claimIdentity(pool, wanted), wanted)
+  assertSameIdentity(await recordIdentity(pool, wanted), wanted)
 }
 
 /** Refuses to start following after the factory's first block: its earlier history could never be followed. */
-async function refuseLateStart({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
+async function assertStartCoversFactory({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
   const found = await lookAtBeginning(rpc, factory, startBlock)
   if (found.kind !== 'tooLate') return
   const { says, todo } = tooLateInWords(startBlock, found.first)
@@ -211,7 +211,7 @@ export function chainPreflight(
   let preparing: Promise<ChainFacts> | null = null
   const prepare = async () => {
     const facts = await checkChain(chain)
-    await claimLedger(pool, chain)
+    await assertLedgerIsOurs(pool, chain)
     await enterTerms(config, pool, chain, tell)
     await enterWallet(pool, chain, tell)
     return facts
@@ -284,7 +284,7 @@ export async function lookAtWallet(
   wallet: Address,
 ): Promise<ReturnType<typeof refuseWallet>> {
   const facts = await createContractReader(rpc, part.factory).walletFacts(wallet)
-  return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, sendersOf(part)) })
+  return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, signersOf(part)) })
 }
 
 /** The notices about payments wallets at start: that there is none, or that the environment names another one. */
@@ -342,7 +342,7 @@ function saleTermsToTell(versions: readonly TierVersion[], named: Config['paymen
   ]
 }
 
-const readIdentity = async (pool: Pool) => (await readSetting(pool, 'identity')) as Identity | null
+const readIdentity = async (pool: Pool) => (await readState(pool, 'identity')) as Identity | null
 
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
 
@@ -355,7 +355,7 @@ async function genesisHash(chain: ChainPart, reader: ChainReader): Promise<strin
   return genesis.hash
 }
 
-function refuseDifference(stored: Identity, wanted: Identity): void {
+function assertSameIdentity(stored: Identity, wanted: Identity): void {
   const differing = (['chainId', 'genesisHash', 'factory', 'startBlock'] as const).filter(
     (key) => stored[key] !== wanted[key],
   )
@@ -370,7 +370,7 @@ function refuseDifference(stored: Identity, wanted: Identity): void {
  * Refuses a payments wallet that another factory may have sold by, at the first start of a factory without history. A payment's ref is used
  * once at each factory, so both would mint for it. `FORMER_FACTORIES=none` is the operator's word that there was no other.
  */
-async function refuseUsedWallet({ part, rpc, chainId }: OpenedChain): Promise<void> {
+async function assertUnusedWallet({ part, rpc, chainId }: OpenedChain): Promise<void> {
   const { paymentAddress, factory, formerFactories, demoToken } = part
   if (paymentAddress === null || demoToken || DEVELOPMENT_CHAINS.includes(chainId)) return
   if (formerFactories?.length === 0 || !(await isNewFactory(rpc, factory))) return

@@ -4,8 +4,8 @@ import type { FeeLimits } from '../domain/fees.ts'
 import type { Block, FactoryEvent, ObservedRange, Watching } from '../domain/observed.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
-/** The addresses that a deployment watches. Wallets and senders of the ledger are named for each range. */
-export interface Watched extends Watching {
+/** The addresses that a deployment watches. Wallets and signer accounts of the ledger are named for each range. */
+export interface WatchedAddresses extends Watching {
   factory: Address
 }
 
@@ -39,7 +39,7 @@ export interface ChainReader {
    * accept any). Every log is anchored to its block's hash, every receipt compared with it. A missing block, a broken parent chain, or logs
    * that a block's bloom denies or lacks make it throw a retryable ChainFault. May answer a shorter range than asked (never an empty one)
    * where a provider limits ranges. `watching` has the ledger's addresses; left out, those the reader was built with. The reader's own
-   * senders are always among them.
+   * signer accounts are always among them.
    */
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
   /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null when the head is older. */
@@ -296,7 +296,7 @@ export interface AccountReader {
 }
 
 /** The same account with its key. The only thing that can send. */
-export interface Sender extends AccountReader {
+export interface SignerAccount extends AccountReader {
   /** Transactions of this account mined as of one block, by every provider; null where one has no answer or no such block. */
   noncesAt(block: Hash): Promise<(number | null)[]>
   /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */

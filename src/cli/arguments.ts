@@ -11,7 +11,7 @@ export const COMMON: Readonly<Record<string, OptionSpec>> = {
   help: { help: 'say what the command does' },
 }
 
-export interface Parsed {
+export interface ParsedArguments {
   readonly args: Record<string, string>
   readonly values: Record<string, string>
   readonly flags: Set<string>
@@ -39,9 +39,9 @@ export function nearest(name: string, names: readonly string[]): string | null {
 }
 
 /** Checks the words against what the command takes. Throws a UsageError with every mistake. */
-export function parseArguments(command: Command, words: readonly string[]): Parsed {
+export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   const specs = { ...command.options, ...COMMON }
-  const parsed: Parsed = { args: {}, values: {}, flags: new Set() }
+  const parsed: ParsedArguments = { args: {}, values: {}, flags: new Set() }
   const mistakes: string[] = []
   const { tokens } = parseArgs({
     args: [...words],
@@ -82,7 +82,7 @@ interface OptionToken {
 function readOption(
   { name, rawName, value, inlineValue }: OptionToken,
   specs: Readonly<Record<string, OptionSpec>>,
-  { values, flags }: Parsed,
+  { values, flags }: ParsedArguments,
   mistakes: string[],
 ): void {
   const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
@@ -98,7 +98,12 @@ function readOption(
   else values[name] = value
 }
 
-function readPositionals(command: Command, words: readonly string[], { args }: Parsed, mistakes: string[]): void {
+function readPositionals(
+  command: Command,
+  words: readonly string[],
+  { args }: ParsedArguments,
+  mistakes: string[],
+): void {
   const wanted = command.args ?? []
   for (const [index, { name, help, choices, optional }] of wanted.entries()) {
     const word = words[index]

@@ -20,7 +20,7 @@ export function readChain(source: Source, embedded: boolean): ChainConfig {
   const chainId = readWhole(source, 'CHAIN_ID', { min: 1, max: Number.MAX_SAFE_INTEGER, why: 'EIP-155' }, null)
   const factoryAddress = readAddress(source, 'FACTORY_ADDRESS')
   const startBlock = readWhole(source, 'START_BLOCK', { min: 0, max: 2 ** 40, why: "the factory's block" }, null)
-  if (embedded) refuseForeignChain(source, chainId)
+  if (embedded) checkForeignChain(source, chainId)
   else if (source.isSet('RPC_URL') && source.environment !== 'production' && !source.isSet('FACTORY_ADDRESS')) {
     source.refuse(
       'FACTORY_ADDRESS',
@@ -44,7 +44,7 @@ export function readChain(source: Source, embedded: boolean): ChainConfig {
 }
 
 /** The embedded chain has a factory and an id of its own: settings of another one were meant for a real chain. */
-function refuseForeignChain(source: Source, chainId: number | null): void {
+function checkForeignChain(source: Source, chainId: number | null): void {
   const remedy = 'set RPC_URL to a node of that chain, or remove this setting to use the embedded one'
   for (const name of ['FACTORY_ADDRESS', 'START_BLOCK'] as const) {
     if (source.isSet(name)) source.refuse(name, `is set but RPC_URL is not: ${remedy}`)

@@ -44,7 +44,7 @@ function readSession(source: Source, name: 'SESSION_SECRET' | 'SESSION_SECRET_PR
   if (text === null) return null
   if (text.length < SECRET_CHARS_MIN) {
     source.refuse(name, `is ${text.length} characters long, ${SECRET_CHARS_MIN} are the least`)
-  } else refuseWeak(source, name, text, SECRET_CHARS_MIN)
+  } else checkStrength(source, name, text, SECRET_CHARS_MIN)
   return text
 }
 
@@ -91,7 +91,7 @@ function checkKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key: string): 
 }
 
 function checkProductionKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key: string): void {
-  refuseWeak(source, name, key, KEY_CHARS_MIN.production)
+  checkStrength(source, name, key, KEY_CHARS_MIN.production)
   const isShort = key.length < SECRET_CHARS_MIN
   if (isShort && source.isFine(name))
     source.warn(
@@ -100,7 +100,7 @@ function checkProductionKey(source: Source, name: 'ADMIN_KEY' | 'CRON_KEY', key:
     )
 }
 
-function refuseWeak(source: Source, name: SecretSetting, secret: string, lengthMin: number): void {
+function checkStrength(source: Source, name: SecretSetting, secret: string, lengthMin: number): void {
   const weakness = source.environment === 'production' ? weaknessOf(secret, lengthMin) : null
   if (weakness !== null) source.refuse(name, weakness)
 }

@@ -103,7 +103,7 @@ export interface CreditConfig {
 }
 
 export interface ScheduleConfig {
-  /** The threshold of low funds, in transactions that a sender can pay for; 0: never low. */
+  /** The threshold of low funds, in transactions that a signer account can pay for; 0: never low. */
   readonly fundsWarnTransactions: number
   /** Time between two runs of the passes. */
   readonly tickSec: number
@@ -127,7 +127,7 @@ export interface SecretsConfig {
   readonly cronKey: string | null
 }
 
-/** Where a sender's key is. The keystore's text and password, and the private key, are secret. */
+/** Where a signer account's key is. The keystore's text and password, and the private key, are secret. */
 export type KeyConfig =
   | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
   | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }

@@ -195,7 +195,7 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
 }
 
 /**
- * The first half of a plan, where the chain's transactions or the sender's ether do not suffice for all of it. Half of its cohorts, or
+ * The first half of a plan, where the chain's transactions or the signer account's ether do not suffice for all of it. Half of its cohorts, or
  * about half of its only cohort's turns, as the bounds allow; the rest stays due. Null where nothing smaller exists.
  */
 export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan | null {

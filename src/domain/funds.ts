@@ -1,6 +1,6 @@
 // Judges whether an account that sends has enough ether left: a warning before the passes stop for lack of it. Pure.
 
-/** The cost of a sender's next transactions. */
+/** The cost of a signer account's next transactions. */
 export interface Spending {
   /** Gas of the mint that waits to be sent now; 0 where there is none. */
   waitingGas: bigint
@@ -8,7 +8,7 @@ export interface Spending {
   gasPerTransaction: bigint
   /** The gas price offered now, wei. */
   maxFeeWei: bigint
-  /** The most ether that the next round hands out; 0 for a sender that hands out none. */
+  /** The most ether that the next round hands out; 0 for a signer account that hands out none. */
   nextRoundWei: bigint
 }
 

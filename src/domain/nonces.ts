@@ -1,10 +1,10 @@
-// Finds the EIP-7702 authorizations that used up a nonce of our senders. Pure. Source: EIP-7702, "Behavior".
+// Finds the EIP-7702 authorizations that used up a nonce of our signer accounts. Pure. Source: EIP-7702, "Behavior".
 import type { Authorization, SenderTransaction } from './observed.ts'
 import { type Address, wei } from './units.ts'
 
 /**
- * The valid authorizations, as transactions that took a nonce and did nothing else. An authorization is valid if its nonce was its
- * account's next at its turn. A transaction uses its sender's nonce before those of the authorizations that it carries. `next`: by account,
+ * The valid authorizations, as transactions that took a nonce and did nothing else. An authorization is valid if its nonce was its account's
+ * next at its turn. A transaction uses its signer account's nonce before those of the authorizations that it carries. `next`: by account,
  * the nonce after the blocks before these; for an unknown account none is valid.
  */
 export function authorizationsHeld(

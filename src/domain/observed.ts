@@ -17,7 +17,10 @@ export interface BlockFees {
   number: number
   /** Null on chains without EIP-1559. */
   baseFeeWei: bigint | null
-  /** The median of the tips that accounts other than our senders paid in it; null where there were none, or the provider does not say. */
+  /**
+   * The median of the tips that accounts other than our signer accounts paid in it; null where there were none, or the provider does not
+   * say.
+   */
   tipWei: bigint | null
 }
 
@@ -33,8 +36,8 @@ export interface Position {
 /** The addresses that blocks are read for, besides the factory. */
 export interface Watching {
   wallets: readonly WatchedWallet[]
-  /** Our senders, as far as they are known. */
-  senders: readonly Address[]
+  /** Our signer accounts, as far as they are known. */
+  signers: readonly Address[]
 }
 
 /** A top-level transaction to a payments wallet: a candidate payment, whatever its value. */
@@ -55,7 +58,7 @@ export interface Outflow extends Position {
   succeeded: boolean
 }
 
-/** A transaction of one of our senders (minter, distributor), or of any account to the factory, found in a block. */
+/** A transaction of one of our signer accounts (minter, distributor), or of any account to the factory, found in a block. */
 export interface SenderTransaction extends Position {
   sender: Address
   nonce: number
@@ -69,8 +72,8 @@ export interface SenderTransaction extends Position {
 }
 
 /**
- * An EIP-7702 authorization that one of our senders signed, in the transaction `txHash` of any account. It used up `nonce` where that was
- * the sender's next.
+ * An EIP-7702 authorization that one of our signer accounts signed, in the transaction `txHash` of any account. It used up `nonce` where
+ * that was the signer account's next.
  */
 export interface Authorization extends Position {
   sender: Address

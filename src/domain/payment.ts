@@ -29,7 +29,7 @@ export type HoldingReading =
   | { kind: 'read'; amountWei: bigint }
   | { kind: 'unreadable'; sinceSec: number }
 
-/** The facts of a judgement. Counts are of the sender's wallet. */
+/** The facts of a judgement. Counts are of the payer's wallet. */
 export interface PaymentFacts {
   from: Address
   valueWei: bigint

@@ -35,7 +35,7 @@ export interface NewNode extends Stamp {
   perNodeAtMintWei: Wei
   turnsAtMint: number
 }
-export interface NewTransfer extends Stamp {
+export interface OwnershipChange extends Stamp {
   nodeId: bigint
   from: Address
   to: Address
@@ -90,7 +90,7 @@ export interface NewWithdrawal extends Stamp {
 
 export interface ReplayedChanges {
   nodes: NewNode[]
-  transfers: NewTransfer[]
+  transfers: OwnershipChange[]
   rounds: NewRound[]
   turns: NewTurn[]
   skips: NewSkip[]
@@ -304,7 +304,7 @@ function change(changes: ReplayedChanges, blockNumber: number, cohort: LedgerCoh
 }
 
 /** The final owner of each node after these transfers, mints left out. */
-export function lastOwners(transfers: readonly NewTransfer[]): Map<bigint, Address> {
+export function lastOwners(transfers: readonly OwnershipChange[]): Map<bigint, Address> {
   const owners = new Map<bigint, Address>()
   for (const transfer of transfers) if (transfer.from !== ZERO_ADDRESS) owners.set(transfer.nodeId, transfer.to)
   return owners

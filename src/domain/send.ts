@@ -53,7 +53,7 @@ export function leastMintGas(orders: number): bigint {
 }
 
 /**
- * The next batch size where a sender's funds do not suffice: about as much as they pay for, at least one, and less than before.
+ * The next batch size where a signer account's funds do not suffice: about as much as they pay for, at least one, and less than before.
  */
 export function affordablePart(batch: number, { hasWei, needsWei }: { hasWei: bigint; needsWei: bigint }): number {
   const part = needsWei === 0n ? batch : Number((BigInt(batch) * hasWei) / needsWei)
@@ -78,7 +78,7 @@ export function decideSend(tx: Outstanding, view: SendView): SendDecision {
 
 /** The facts about a transaction that was signed long ago and is in no block. */
 export interface StuckFacts {
-  /** The providers name a nonce of its sender that followed blocks do not confirm. */
+  /** The providers name a nonce of its signer account that followed blocks do not confirm. */
   isAhead: boolean
   isBehind: boolean
   isOver: boolean
@@ -89,9 +89,9 @@ export interface StuckFacts {
 }
 
 /**
- * Why a transaction is stuck, in the order of treatment: `nonce` (the sender's is in doubt), `behind` (another one of its sender), `over`
- * (it has expired: the next run spends its nonce on nothing), `fee` (blocks ask for more than it offers), `refused` (the providers do not
- * take it), `waiting` (they have it, and no block took it).
+ * Why a transaction is stuck, in the order of treatment: `nonce` (the signer account's is in doubt), `behind` (another one of its signer
+ * account), `over` (it has expired: the next run spends its nonce on nothing), `fee` (blocks ask for more than it offers), `refused` (the
+ * providers do not take it), `waiting` (they have it, and no block took it).
  */
 export function whyStuck(facts: StuckFacts): 'nonce' | 'behind' | 'over' | 'fee' | 'refused' | 'waiting' {
   if (facts.isAhead) return 'nonce'

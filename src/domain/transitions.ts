@@ -16,7 +16,16 @@ export const PAYMENT_STATES = [
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /** The part of the service that makes a move: a step of a pass, the operator, or a rebuild. */
-export type Mover = 'store' | 'reconcile' | 'rewind' | 'audit' | 'judge' | 'mint' | 'refunds' | 'operator' | 'rebuild'
+export type Mover =
+  | 'store'
+  | 'reconcile'
+  | 'rewind'
+  | 'balanceCheck'
+  | 'judge'
+  | 'mint'
+  | 'refunds'
+  | 'operator'
+  | 'rebuild'
 
 export interface Move {
   by: readonly Mover[]
@@ -61,7 +70,7 @@ export const MOVES = {
     why: 'A followed block holds a transfer to a payments wallet.',
   },
   fileResidue: {
-    by: ['audit'],
+    by: ['balanceCheck'],
     from: [],
     to: ['held'],
     reasons: ['unattributed'],
@@ -139,7 +148,7 @@ export const MOVES = {
     why: 'The operator neither sells a node for it nor pays it back.',
   },
   resume: {
-    by: ['operator', 'audit'],
+    by: ['operator', 'balanceCheck'],
     from: ['held'],
     heldFor: DECIDABLE,
     to: ['accepted'],
@@ -168,7 +177,7 @@ export const MOVES = {
     why: 'A signed transaction that mints its node is stored.',
   },
   recordMint: {
-    by: ['store', 'audit', 'operator', 'reconcile'],
+    by: ['store', 'balanceCheck', 'operator', 'reconcile'],
     from: ['seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'ignored'],
     to: ['minted'],
     why: 'Its node is on the chain, whoever minted it.',
@@ -221,7 +230,7 @@ export const MOVES = {
     why: 'A followed block holds its transfer again: the last verdict by hand stands, or it is judged like a new one.',
   },
   refileResidue: {
-    by: ['audit'],
+    by: ['balanceCheck'],
     from: ['orphaned'],
     to: ['held', 'refunded', 'dismissed'],
     why: 'The block of a residue is back: the last verdict by hand stands, save a release, which needs a sender.',

@@ -7,7 +7,7 @@ import { type CohortState, type CohortsAt, chooseCohort, isDue } from './schedul
 type Turning = Pick<CohortState, 'nextDue' | 'intervalSec'>
 
 /** The facts that decide which turns are owed. */
-export interface Owed {
+export interface OwedTurns {
   terms: readonly CreditTerms[]
   windows: readonly NotOwedWindow[]
 }
@@ -23,7 +23,7 @@ export interface PendingTurns {
 }
 
 /** Splits a cohort's turns that are due by `upTo`. The turns of a further window need a further round. */
-export function pendingTurns({ nextDue, intervalSec }: Turning, owed: Owed, upTo: number): PendingTurns {
+export function pendingTurns({ nextDue, intervalSec }: Turning, owed: OwedTurns, upTo: number): PendingTurns {
   const { terms, windows } = owed
   const window = windows.find(({ from, until }) => from <= nextDue && nextDue < until)
   const skipped = window ? countTurns('skip', { nextDue, intervalSec }, owed, Math.min(upTo, window.until - 1)) : 0
@@ -34,7 +34,12 @@ export function pendingTurns({ nextDue, intervalSec }: Turning, owed: Owed, upTo
 }
 
 /** Counts turns in a row with the same fate. The fate is constant between the times at which terms or windows change. */
-function countTurns(fate: TurnFate, { nextDue, intervalSec }: Turning, { terms, windows }: Owed, upTo: number): number {
+function countTurns(
+  fate: TurnFate,
+  { nextDue, intervalSec }: Turning,
+  { terms, windows }: OwedTurns,
+  upTo: number,
+): number {
   const changes = [...terms.map(({ fromTime }) => fromTime), ...windows.flatMap(({ from, until }) => [from, until])]
   let due = nextDue
   while (due <= upTo && turnFate(terms, windows, due) === fate) {
@@ -52,7 +57,7 @@ function turnsBefore(first: number, end: number, intervalSec: number): number {
  * The cohort that a node minted now would join if its past turns, none of which is owed, were skipped. Null where a cohort takes the node
  * as it is, or where none would take it even then.
  */
-export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: Owed): number | null {
+export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: OwedTurns): number | null {
   if (owed.windows.length === 0 || chooseCohort(cohorts, tierNo, schedule, now)) return null
   const skipped = cohorts.flatMap((cohort) => {
     if (!isDue(cohort, now)) return []

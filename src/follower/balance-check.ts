@@ -1,4 +1,4 @@
-// Audits the payments wallets: the balance of each at the followed block against what the ledger knows of. What differs arrived or
+// Checks the payments wallets: the balance of each at the followed block against what the ledger knows of. What differs arrived or
 // left by an internal call, which no transaction's value shows: its block is sought by bisection and it is filed, value
 // that arrived as a payment without sender, held for the operator. It must never keep payments from being judged.
 import { residueRef } from '../chain/digest.ts'
@@ -12,7 +12,7 @@ import type { Address } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../passes/context.ts'
 import { ledgerChainId } from './halt.ts'
 
-type AuditContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
+type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /** Residues filed in one run at most: each takes as many readings as its stretch of blocks has binary digits. */
 const FILED_MAX = 8
@@ -20,89 +20,100 @@ const FILED_MAX = 8
 type Place = Pick<Block, 'number' | 'hash'>
 
 /**
- * Audits the wallets at the cursor, one that is closed at its last block: one reading of each where nothing differs, none where this block was
- * audited already.
+ * Checks the wallets' balances at the cursor, one that is closed at its last block: one reading of each where nothing differs, none where
+ * this block was checked already.
  * @returns how many payments were filed as `unattributed`.
  */
-export async function auditWallet(ctx: AuditContext, cursor: Cursor, run: RunLimits): Promise<number> {
+export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
   let filed = 0
-  for (const { wallet: address } of await wallet.readAllBooks(ctx.pool)) {
+  for (const { wallet: address } of await wallet.readOpenWalletBalances(ctx.pool)) {
     try {
       for (let round = 0; round < FILED_MAX && !run.outOfTime(); round++) {
-        const found = await auditOnce(ctx, cursor, address)
+        const found = await checkOnce(ctx, cursor, address)
         if (found === null) break
         if (found > 0n) filed++
       }
     } catch (error) {
-      ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be audited; the next run audits it')
+      ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
   }
   return filed
 }
 
-/** Files one residue, or begins the books. @returns its value, negative where it left; null when there is no more to be done now. */
-async function auditOnce(ctx: AuditContext, cursor: Cursor, address: Address): Promise<bigint | null> {
-  const books = await wallet.readBooks(ctx.pool, address)
-  // Another run has followed on meanwhile: that one audits.
-  if (books?.cursor.hash !== cursor.hash) return null
-  const isClosed = books.closedBlock !== null && books.closedBlock < cursor.number
-  const upTo = isClosed ? await blockAt(ctx, books.closedBlock as number) : cursor
-  if (books.base === null || books.auditedBlock === null) return (await beginBooks(ctx, upTo, books)) ? 0n : null
-  if (books.auditedBlock === upTo.number) return null
+/** Files one residue, or begins the balance. @returns its value, negative where it left; null when there is no more to be done now. */
+async function checkOnce(ctx: BalanceCheckContext, cursor: Cursor, address: Address): Promise<bigint | null> {
+  const balance = await wallet.readWalletBalance(ctx.pool, address)
+  // Another run has followed on meanwhile: that one checks.
+  if (balance?.cursor.hash !== cursor.hash) return null
+  const isClosed = balance.closedBlock !== null && balance.closedBlock < cursor.number
+  const upTo = isClosed ? await blockAt(ctx, balance.closedBlock as number) : cursor
+  if (balance.base === null || balance.auditedBlock === null)
+    return (await beginWalletBalance(ctx, upTo, balance)) ? 0n : null
+  if (balance.auditedBlock === upTo.number) return null
   const balanceWei = await ctx.chain.balanceAt(address, upTo)
   if (balanceWei === null) return null
-  const expectedWei = books.base.wei + books.inWei - books.outWei
+  const expectedWei = balance.base.wei + balance.inWei - balance.outWei
   if (balanceWei === expectedWei) {
-    await markAudited(ctx, cursor, address, upTo.number)
+    await markChecked(ctx, cursor, address, upTo.number)
     return null
   }
-  const found = await locate(ctx, { address, audited: books.auditedBlock, upTo: upTo.number, expectedWei, balanceWei })
-  return (await file(ctx, address, books, found)) ? found.residueWei : null
+  const found = await locate(ctx, {
+    address,
+    checked: balance.auditedBlock,
+    upTo: upTo.number,
+    expectedWei,
+    balanceWei,
+  })
+  return (await file(ctx, address, balance, found)) ? found.residueWei : null
 }
 
-/** The books begin before the first block that is read for the wallet; at `upTo`, the last one by now, where that state is gone. */
-async function beginBooks(
+/** A balance begins before the first block that is read for the wallet; at `upTo`, the last one by now, where that state is gone. */
+async function beginWalletBalance(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   upTo: Place,
-  books: wallet.Books,
+  balance: wallet.WalletBalance,
 ): Promise<boolean> {
-  const address = books.wallet
+  const address = balance.wallet
   // A block that a provider does not show is no word on its state: what came until the cursor would be taken for what was there before.
-  const before = await blockBeforeFirst(ctx, books)
+  const before = await blockBeforeFirst(ctx, balance)
   const firstWei = await ctx.chain.balanceAt(address, before)
   if (firstWei !== null)
-    return underCursor(ctx, books, (sql) => wallet.writeBase(sql, address, before.number, firstWei))
+    return underCursor(ctx, balance, (sql) => wallet.writeBaseBalance(sql, address, before.number, firstWei))
   const balanceWei = await ctx.chain.balanceAt(address, upTo)
   if (balanceWei === null) return false
-  return underCursor(ctx, books, async (sql) => {
-    await wallet.writeBase(sql, address, upTo.number, balanceWei - books.inWei + books.outWei)
-    ctx.log.info({ block: upTo.number }, 'the payments wallet is audited from here: earlier state is not to be had')
+  return underCursor(ctx, balance, async (sql) => {
+    await wallet.writeBaseBalance(sql, address, upTo.number, balanceWei - balance.inWei + balance.outWei)
+    ctx.log.info(
+      { block: upTo.number },
+      'the balance of the payments wallet is checked from here: earlier state is not to be had',
+    )
   })
 }
 
 async function blockBeforeFirst(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
-  { watchedFrom }: wallet.Books,
+  { watchedFrom }: wallet.WalletBalance,
 ): Promise<Block> {
   const number = Math.max(0, Math.max(ctx.rules.startBlock, watchedFrom) - 1)
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (block) return block
   throw new ChainFault(
-    `the provider does not show block ${number}, with which the books of the payments wallet begin: until one does, value that comes by an internal call is not found. If this goes on, name a provider with the whole history first in RPC_URL`,
+    `the provider does not show block ${number}, with which the payments wallet's balance begins: until one does, value that comes by an internal call is not found. If this goes on, name a provider with the whole history first in RPC_URL`,
     { retryable: true },
   )
 }
 
-async function markAudited(ctx: LedgerDb, cursor: Cursor, address: Address, upTo: number): Promise<void> {
+async function markChecked(ctx: LedgerDb, cursor: Cursor, address: Address, upTo: number): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash) await wallet.writeAudited(sql, address, upTo)
+    if ((await readCursor(sql, { lock: true }))?.hash === cursor.hash)
+      await wallet.writeCheckedBlock(sql, address, upTo)
   })
 }
 
 interface Question {
   address: Address
-  /** Up to here the books agreed. */
-  audited: number
+  /** The last block up to which the balance agreed. */
+  checked: number
   upTo: number
   expectedWei: bigint
   balanceWei: bigint
@@ -119,19 +130,19 @@ interface Found {
 }
 
 /**
- * A block in which the difference arose, by bisection: below it the books agree, in it they do not. Where a provider no longer has
+ * A block in which the difference arose, by bisection: below it the balance agrees, in it it does not. Where a provider no longer has
  * the states in between, the oldest block whose state it has.
  */
 async function locate(ctx: LedgerDb & ChainRead, asked: Question): Promise<Found> {
-  const { address, upTo, audited } = asked
+  const { address, upTo, checked } = asked
   const flowAfter = (block: number) => wallet.netFlow(ctx.pool, address, { block, upTo })
   const readingAt = async (block: { number: number; hash: Block['hash'] }) => {
     const balanceWei = await ctx.chain.balanceAt(address, block)
     const expectedWei = asked.expectedWei - (await flowAfter(block.number))
     return { balanceWei, expectedWei }
   }
-  let low = audited
-  let lowWei: bigint | null = asked.expectedWei - (await flowAfter(audited))
+  let low = checked
+  let lowWei: bigint | null = asked.expectedWei - (await flowAfter(checked))
   let high = await blockAt(ctx, upTo)
   let after = { balanceWei: asked.balanceWei, expectedWei: asked.expectedWei }
   // Halves a range of blocks, so it ends after as many steps as the range's length has binary digits.
@@ -149,7 +160,7 @@ async function locate(ctx: LedgerDb & ChainRead, asked: Question): Promise<Found
   return {
     residueWei: after.balanceWei - after.expectedWei,
     block: high,
-    fromBlock: lowWei === null ? audited + 1 : high.number,
+    fromBlock: lowWei === null ? checked + 1 : high.number,
     balanceBeforeWei: lowWei,
     balanceAfterWei: after.balanceWei,
     expectedWei: after.expectedWei,
@@ -162,11 +173,11 @@ async function blockAt(ctx: LedgerDb & ChainRead, number: number): Promise<Block
   return block
 }
 
-/** Files what was found, unless the ledger has moved on since the books were read. */
+/** Files what was found, unless the ledger has moved on since the balance was read. */
 async function file(
   ctx: LedgerDb & ChainRead & Logging,
   address: Address,
-  books: wallet.Books,
+  balance: wallet.WalletBalance,
   found: Found,
 ): Promise<boolean> {
   const { residueWei, block } = found
@@ -188,8 +199,8 @@ async function file(
     blockTime: block.time,
     evidence,
   }
-  return underCursor(ctx, books, async (sql) => {
-    const filed = await (arrived ? wallet.insertUnattributed : wallet.insertUnattributedOutflow)(sql, residue)
+  return underCursor(ctx, balance, async (sql) => {
+    const filed = await (arrived ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
     const detail = { ...evidence, wallet: address, valueWei: residue.valueWei.toString(), filed }
     const action = arrived ? 'unattributed' : 'unattributedOutflow'
     ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
@@ -200,16 +211,17 @@ async function file(
   })
 }
 
-/** Runs `body` under the cursor's lock, if the books are still those that were read. False when they are not. */
+/** Runs `body` under the cursor's lock, if the balance is still the one that was read. False when it is not. */
 function underCursor(
   ctx: LedgerDb,
-  books: wallet.Books,
+  balance: wallet.WalletBalance,
   body: (sql: Parameters<Parameters<typeof inTransaction>[1]>[0]) => Promise<unknown>,
 ): Promise<boolean> {
   return inTransaction(ctx.pool, async (sql) => {
     await readCursor(sql, { lock: true })
-    const now = await wallet.readBooks(sql, books.wallet)
-    const same = now?.cursor.hash === books.cursor.hash && now.inWei === books.inWei && now.outWei === books.outWei
+    const now = await wallet.readWalletBalance(sql, balance.wallet)
+    const same =
+      now?.cursor.hash === balance.cursor.hash && now.inWei === balance.inWei && now.outWei === balance.outWei
     return same && (await body(sql)) !== false
   })
 }

@@ -19,12 +19,12 @@ import { readAhead } from './ahead.ts'
 import {
   askOthers,
   assertNotHalted,
+  assertNotPastFinalized,
+  assertNotTooDeep,
+  assertSameHistory,
   clearHaltIfHealthy,
   HaltFault,
   noteFinalized,
-  refuseOtherHistory,
-  refusePastFinalized,
-  refuseTooDeep,
 } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
@@ -34,7 +34,7 @@ const OVERTAKEN_MAX = 3
 
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
-export interface Followed {
+export interface FollowResult {
   /** First and last block stored by this run; null when none was. */
   fromBlock: number | null
   toBlock: number | null
@@ -50,7 +50,11 @@ export interface Followed {
  * @throws ChainFault: retryable where a provider could not answer or disagrees with itself; a HaltFault where no provider has the
  * chain that the ledger followed.
  */
-export async function follow(ctx: FollowContext, run: RunLimits, upTo = Number.MAX_SAFE_INTEGER): Promise<Followed> {
+export async function follow(
+  ctx: FollowContext,
+  run: RunLimits,
+  upTo = Number.MAX_SAFE_INTEGER,
+): Promise<FollowResult> {
   try {
     return await followOn(ctx, run, upTo)
   } catch (error) {
@@ -59,10 +63,10 @@ export async function follow(ctx: FollowContext, run: RunLimits, upTo = Number.M
   }
 }
 
-async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promise<Followed> {
+async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
   const head = await ctx.chain.head()
-  const result: Followed = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
+  const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor: null, detected: 0, minted: 0 }
   result.cursor = await canonicalCursor(ctx, head)
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
   await storeUpTo(ctx, run, upTo, result)
@@ -79,10 +83,10 @@ async function followOn(ctx: FollowContext, run: RunLimits, upTo: number): Promi
   return result
 }
 
-const isOvertaken = ({ cursor, head }: Followed) => cursor !== null && cursor.number > head.number
+const isOvertaken = ({ cursor, head }: FollowResult) => cursor !== null && cursor.number > head.number
 
 /** Stores range by range up to the head, and adds to `result` what that brought. */
-async function storeUpTo(ctx: FollowContext, run: RunLimits, upTo: number, result: Followed): Promise<void> {
+async function storeUpTo(ctx: FollowContext, run: RunLimits, upTo: number, result: FollowResult): Promise<void> {
   const { head } = result
   const reading = readAhead({ ...ctx, chain: watchingLedger(ctx) }, run, Math.min(head.number, upTo))
   try {
@@ -124,7 +128,7 @@ async function canonicalCursor(
   if (!cursor || head.hash === cursor.hash || head.parentHash === cursor.hash) return cursor
   const shorter = head.number < cursor.number
   if (shorter && !ctx.rules.rewindsToShorterChain) {
-    await refuseOtherHistory(ctx, head)
+    await assertSameHistory(ctx, head)
     return cursor
   }
   if (!shorter) {
@@ -134,8 +138,8 @@ async function canonicalCursor(
     if (canonical.hash === cursor.hash) return cursor
   }
   const fork = await findFork(ctx, Math.min(head.number, cursor.number))
-  await refusePastFinalized(ctx, fork)
-  if (!fork) await refuseWithoutFactory(ctx, head)
+  await assertNotPastFinalized(ctx, fork)
+  if (!fork) await assertFactoryExists(ctx, head)
   await rewindTo(ctx, fork, cursor)
   return readCursor(ctx.pool)
 }
@@ -163,12 +167,12 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
       high = middle - 1
     }
   }
-  if (!fork) await refuseTooDeep(ctx, oldest)
+  if (!fork) await assertNotTooDeep(ctx, oldest)
   return fork
 }
 
 /** The deployment may be gone with the first blocks: what is sent to an address without code is lost. */
-async function refuseWithoutFactory(ctx: FactoryRead, head: Block): Promise<void> {
+async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void> {
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(
     `the first block that was followed was taken back, and by block ${head.number} there is no factory: nothing is followed or sent until its deployment is in a block again`,

@@ -4,7 +4,7 @@ import { ChainFault } from '../chain/faults.ts'
 import type { ChainReader, ProviderReader } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import { type HaltReason, type HaltState, noteHalt, readFinalized, readHalt, withdrawHalt } from '../db/blocks/halts.ts'
-import { type Identity, readSetting, writeSetting } from '../db/core/state.ts'
+import { type Identity, readState, writeState } from '../db/core/state.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 
@@ -101,27 +101,30 @@ export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Prom
 }
 
 /** A head below the cursor: a provider that lags, unless what it has there shares nothing with what the ledger stored. */
-export async function refuseOtherHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
+export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
   const stored = await readBlock(ctx.pool, head.number)
   if (stored?.hash === head.hash) return
   const oldest = await oldestBlockNumber(ctx.pool)
   if (oldest === null) return
-  if (oldest > head.number) return void (await refuseOtherGenesis(ctx))
+  if (oldest > head.number) return void (await assertSameGenesis(ctx))
   const [ours, theirs] = [await readBlock(ctx.pool, oldest), await ctx.chain.block(oldest)]
-  if (ours && theirs && ours.hash !== theirs.hash) await refuseTooDeep(ctx, oldest)
+  if (ours && theirs && ours.hash !== theirs.hash) await assertNotTooDeep(ctx, oldest)
 }
 
 /**
  * Throws the halt of a chain that agrees with no stored header, the oldest of them that of block `oldest`. Not where that was the first to be
  * followed and the chain has this ledger's first block: then starting over can lose nothing older.
  */
-export async function refuseTooDeep(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, oldest: number): Promise<void> {
-  const isSameChain = await refuseOtherGenesis(ctx)
+export async function assertNotTooDeep(
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
+  oldest: number,
+): Promise<void> {
+  const isSameChain = await assertSameGenesis(ctx)
   if (oldest > ctx.rules.startBlock || !isSameChain) throw new HaltFault('tooDeep', { oldestHeader: oldest })
 }
 
 /** Refuses to take back what the chain had called final. The embedded chain is restarted from its last dump and may. */
-export async function refusePastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
+export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   const finalized = await readFinalized(ctx.pool)
   if (finalized && (fork === null || fork.number < finalized.number))
@@ -136,7 +139,7 @@ export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
   if (!final || final.number > cursor.number) return
   const [stored, noted] = [await readBlock(ctx.pool, final.number), await readFinalized(ctx.pool)]
   if (stored?.hash !== final.hash || (noted && noted.number >= final.number)) return
-  await writeSetting(ctx.pool, 'finalized', { number: final.number, hash: final.hash }, 'pass')
+  await writeState(ctx.pool, 'finalized', { number: final.number, hash: final.hash }, 'pass')
 }
 
 /** The id of the ledger's chain, as it was settled at the first start: what a provider says now may be a lie. */
@@ -145,7 +148,7 @@ export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> 
 }
 
 /** Throws the halt of a chain with another block 0. @returns whether it has this ledger's; false where that cannot be read. */
-async function refuseOtherGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
+async function assertSameGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
   const identity = await readIdentity(ctx)
   // The embedded chain makes a new first block at every start.
   if (!identity?.genesisHash.startsWith('0x')) return false
@@ -156,5 +159,5 @@ async function refuseOtherGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
 }
 
 async function readIdentity(ctx: LedgerDb): Promise<Identity | null> {
-  return (await readSetting(ctx.pool, 'identity')) as Identity | null
+  return (await readState(ctx.pool, 'identity')) as Identity | null
 }

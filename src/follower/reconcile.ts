@@ -5,7 +5,7 @@ import type { ChainNode } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../db/core/passes.ts'
 import { inTransaction } from '../db/core/sql.ts'
-import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/core/state.ts'
+import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/core/state.ts'
 import { countIntoStates, readCohorts, repairCohort, resizeCohort } from '../db/nodes/cohorts.ts'
 import * as nodes from '../db/nodes/nodes.ts'
 import { forgetSeedBlocks } from '../db/nodes/seed-blocks.ts'
@@ -47,7 +47,7 @@ const COHORTS_MAX = 1_000
 /** Fields of a node that differ where an event of it was not followed. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
-export interface Reconciled {
+export interface ReconcileResult {
   inserted: number
   /** The differences; none where something was repaired, which the next run compares again. */
   drifts: Drift[]
@@ -60,9 +60,9 @@ export async function reconcileWhenDue(ctx: ReconcileContext & RuledBy<UpkeepRul
   await passStarted(ctx.pool, 'reconcile')
   try {
     await forgetSeedBlocks(ctx.pool)
-    const first = ((await readSetting(ctx.pool, 'reconcileNext')) as number | null) ?? 1
+    const first = ((await readState(ctx.pool, 'reconcileNext')) as number | null) ?? 1
     const { result, next } = await reconcileWindow(ctx, cursor, first)
-    await writeSetting(ctx.pool, 'reconcileNext', next, 'pass')
+    await writeState(ctx.pool, 'reconcileNext', next, 'pass')
     await passFinished(ctx.pool, 'reconcile', { outcome: result })
     return result.inserted
   } catch (error) {
@@ -78,7 +78,7 @@ export async function reconcileWindow(
   ctx: ReconcileContext,
   cursor: Cursor,
   first: number,
-): Promise<{ result: Reconciled; next: number }> {
+): Promise<{ result: ReconcileResult; next: number }> {
   const [counters, ledgerCounters, named, ofCohorts] = await Promise.all([
     ctx.contract.counters(cursor.number),
     nodes.readLedgerCounters(ctx.pool),
@@ -149,7 +149,7 @@ async function compareFrom(
 
 /** Compares again the nodes that are on record as differing, wherever the window is: the operator's own comparison looks at everything. */
 async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
-  const recorded = ((await readSetting(ctx.pool, 'drift')) as Drift[] | null) ?? []
+  const recorded = ((await readState(ctx.pool, 'drift')) as Drift[] | null) ?? []
   const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
   const some = [...new Set(ids)].slice(0, NAMED_MAX)
   const ofNodes = await Promise.all(some.map((id) => compareFrom(ctx, cursor, id, 1)))
@@ -222,7 +222,7 @@ async function repairEach(
   repairOne: (nodeId: bigint) => Promise<boolean>,
 ): Promise<number> {
   if (ids.length === 0) return 0
-  const after = BigInt(((await readSetting(ctx.pool, bookmark)) as string | null) ?? '0')
+  const after = BigInt(((await readState(ctx.pool, bookmark)) as string | null) ?? '0')
   let repaired = 0
   let failed = 0
   for (const nodeId of [...ids.filter((id) => id > after), ...ids.filter((id) => id <= after)]) {
@@ -230,7 +230,7 @@ async function repairEach(
       if (await repairOne(nodeId)) repaired++
     } catch (error) {
       ctx.log.warn({ nodeId: nodeId.toString(), err: error }, 'a node could not be repaired; a later run tries again')
-      await writeSetting(ctx.pool, bookmark, nodeId.toString(), 'pass')
+      await writeState(ctx.pool, bookmark, nodeId.toString(), 'pass')
       if (++failed === FAILURES_MAX) break
     }
   }
@@ -268,7 +268,7 @@ async function insertNode(
     const perNodeAtMintWei = expulsions.length > 0 ? before.perNodeWei : wei(known.perNodeWei - node.creditedWei)
     const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint: before.credits }
     await nodes.insertNodes(sql, [row])
-    await nodes.insertTransfers(
+    await nodes.insertOwnershipChanges(
       sql,
       events.filter((event) => event.kind === 'transfer'),
     )
@@ -325,7 +325,7 @@ async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint):
       for (const { cohort, size } of cohorts) await resizeCohort(sql, cohort, size)
     }
     await nodes.forgetEvents(sql, nodeId)
-    await nodes.insertTransfers(sql, transfers)
+    await nodes.insertOwnershipChanges(sql, transfers)
     await nodes.insertWithdrawals(sql, withdrawals)
     const detail = {
       transfers: transfers.length - known.transfers,
@@ -344,7 +344,7 @@ async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint):
 
 /** Alerts the operator, once for each new state of affairs. */
 async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
-  const changed = await writeSetting(ctx.pool, 'drift', drifts, 'pass')
+  const changed = await writeState(ctx.pool, 'drift', drifts, 'pass')
   if (!changed || drifts.length === 0) return
   ctx.log.error({ drifts: drifts.slice(0, 20) }, 'the ledger differs from the contract')
   await writeAudit(ctx.pool, { actor: 'pass', action: 'drift', detail: { drifts: drifts.slice(0, 100) } })

@@ -1,5 +1,5 @@
 // Notices that the ledger was restored from a backup, or begun again on a chain with a past: blocks then hold work of our own
-// senders that the outbox never stored. It can only notice what left a trace on chain; it must never undo anything.
+// signer accounts that the outbox never stored. It can only notice what left a trace on chain; it must never undo anything.
 import type { Sql } from '../db/core/sql.ts'
 import { countUnjudged, raiseRecheck } from '../db/payments/recheck.ts'
 import { neverStored } from '../db/sends/outbox.ts'

@@ -11,7 +11,7 @@ import { rewindSeedBlocks } from '../db/nodes/seed-blocks.ts'
 import { detachOrphans } from '../db/payments/attributions.ts'
 import { type RefundedPayment, readRefundedAbove } from '../db/payments/refunds.ts'
 import { rewindPayments } from '../db/payments/rows.ts'
-import { forgetBooks, rewindBooks } from '../db/payments/wallet.ts'
+import { forgetWalletBalances, rewindWalletBalances } from '../db/payments/wallet.ts'
 import { lockWallets, rewindWallets } from '../db/sale/payment-wallets.ts'
 import { rewindOutbox } from '../db/sends/outbox.ts'
 import type { Block } from '../domain/observed.ts'
@@ -51,7 +51,7 @@ export async function rewindTo(
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
     // The block that the books begin with, the one before the first, may be another one now.
-    await (fork ? rewindBooks(sql, height) : forgetBooks(sql))
+    await (fork ? rewindWalletBalances(sql, height) : forgetWalletBalances(sql))
     await (fork ? writeCursor(sql, fork) : removeCursor(sql))
     const detail = {
       fromBlock: expected.number,

@@ -37,7 +37,7 @@ export interface TermsReader {
 }
 
 /** A turn's terms by the rule, and by the first that the ledger knows where the rule finds none. */
-interface Looked {
+interface SeedLookup {
   inForce: TurnTerms
   first: TurnTerms
 }
@@ -47,7 +47,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
   // Read when first asked for: most ranges of blocks hold no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<Seed | null>>()
-  async function look(tierNo: number, due: number): Promise<Looked> {
+  async function look(tierNo: number, due: number): Promise<SeedLookup> {
     let seed = seeds.get(due)
     if (!seed) {
       seed = findSeed(ctx, due, upTo, fresh)
@@ -76,7 +76,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
     owed: async (tierNo, due) => (await look(tierNo, due)).first,
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }) {
       if (turns > 1) {
-        const looked: (Looked & { due: number })[] = []
+        const looked: (SeedLookup & { due: number })[] = []
         for (let i = 0; i < turns; i++) {
           const at = due + i * intervalSec
           looked.push({ due: at, ...(await look(tierNo, at)) })
@@ -93,7 +93,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: read
 const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
 
 /** The turns of one credit with the terms that come to its amount. */
-function singlesOf(looked: readonly (Looked & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
+function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
     looked.map(({ due, [terms]: { tierId: _, ...found } }) => ({
       ...{ due, ...found },

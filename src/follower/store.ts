@@ -17,7 +17,7 @@ import {
   insertExpulsions,
   insertFailedWithdrawals,
   insertNodes,
-  insertTransfers as insertNodeTransfers,
+  insertOwnershipChanges,
   insertWithdrawals,
   readMintedTo,
   readUnpaidRefs,
@@ -30,7 +30,7 @@ import * as payments from '../db/payments/rows.ts'
 import { lockWalletsForReading, readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { writeFees } from '../db/sends/fees.ts'
-import { readKnownNonces, recordMined, type Settled } from '../db/sends/outbox.ts'
+import { type MinedSend, readKnownNonces, recordMined } from '../db/sends/outbox.ts'
 import { type SortedTransfers, sortTransfers } from '../domain/junk.ts'
 import { authorizationsHeld } from '../domain/nonces.ts'
 import type { ObservedRange, SenderTransaction, Transfer, Watching } from '../domain/observed.ts'
@@ -53,7 +53,7 @@ const SKIPPED_BUDGET = 4
 /** After these the payment simply waits for the next mint. */
 const PASSING = [SKIPPED_COHORT, SKIPPED_BUDGET]
 
-export interface Stored {
+export interface StoreResult {
   cursor: Cursor
   detected: number
   minted: number
@@ -68,7 +68,7 @@ export async function storeRange(
   range: ObservedRange,
   expected: Cursor | null,
   headBlock: number,
-): Promise<Stored | null> {
+): Promise<StoreResult | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
   // Cohorts change with the cursor, or under its lock: both are compared below.
@@ -94,7 +94,7 @@ export async function storeRange(
     const sorted = await sortNew(sql, range.transfers)
     // None of these depends on another one, so they are sent together: the database need not wait for us between them.
     const [detected] = await Promise.all([
-      payments.insertTransfers(sql, sorted.payments),
+      payments.insertIncomingTransfers(sql, sorted.payments),
       insertDust(sql, sorted.dust),
       countZeroTransfers(sql, sorted.zero),
       payments.insertOutflows(sql, range.outflows),
@@ -108,7 +108,7 @@ export async function storeRange(
     await writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()])
     await writeOpenings(sql, range.events)
     await insertNodes(sql, changes.nodes)
-    await insertNodeTransfers(sql, changes.transfers)
+    await insertOwnershipChanges(sql, changes.transfers)
     await insertExpulsions(sql, changes.expulsions)
     await insertRounds(sql, { rounds: changes.rounds, turns, skips: changes.skips })
     await insertWithdrawals(sql, changes.withdrawals)
@@ -123,7 +123,7 @@ export async function storeRange(
 
 /** True if a range was read for everything that the ledger watches now. */
 function wasReadFor(read: Watching, now: Watching): boolean {
-  return isDeepStrictEqual(read.wallets, now.wallets) && now.senders.every((sender) => read.senders.includes(sender))
+  return isDeepStrictEqual(read.wallets, now.wallets) && now.signers.every((sender) => read.signers.includes(sender))
 }
 
 /** Sorts the transfers of a range. What is a payment already, reorganised out, stays one, with what was decided about it. */
@@ -145,7 +145,7 @@ function changesAnything(range: ObservedRange): boolean {
   return [transfers, events, sent, authorizations, failedWithdrawals].some((found) => found.length > 0)
 }
 
-/** Everything in the range that used a nonce of a sender: its transactions, and the authorizations that held. */
+/** Everything in the range that used a nonce of a signer account: its transactions, and the authorizations that held. */
 async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<SenderTransaction[]> {
   if (authorizations.length === 0) return sent
   const next = new Map<Address, number>()
@@ -254,7 +254,7 @@ async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['re
 
 const refsOf = (skipped: ReplayedChanges['skipped']) => skipped.map((skip) => skip.ref)
 
-async function noteSettled(ctx: Logging, sql: Sql, intent: Settled): Promise<void> {
+async function noteSettled(ctx: Logging, sql: Sql, intent: MinedSend): Promise<void> {
   ctx.log.info(intent, 'transaction settled')
   if (intent.state !== 'mined')
     await raiseAlarm(ctx, sql, { action: intent.state, subject: intent.txHash, detail: { ...intent } })

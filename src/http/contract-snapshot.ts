@@ -16,12 +16,12 @@ export interface ContractSnapshot {
 }
 
 /** Builds the shared readings. `readings` null: there is no chain to ask. */
-export function contractSnapshot(readings: Readings | null, steady: () => number): ContractSnapshot {
+export function contractSnapshot(readings: Readings | null, monotonicClock: () => number): ContractSnapshot {
   const none = async () => null
   if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none }
   // "Could not check" is kept as well: a provider that is away is not asked by every caller.
   const kept = <T>(read: () => Promise<T | null>) =>
-    shared(() => inTimeOrNull(READING_MS_MAX, read), { ageMaxMs: KEPT_MS, clock: steady })
+    shared(() => inTimeOrNull(READING_MS_MAX, read), { ageMaxMs: KEPT_MS, clock: monotonicClock })
   return {
     cover: kept(() => readings.cover()),
     distributorBalanceWei: kept(() => readings.distributorBalanceWei()),

@@ -55,7 +55,7 @@ export interface HttpDeps {
   /** Milliseconds since 1970 by the machine's clock: for sessions, nonces and displayed times. It may step, or stand. */
   readonly clock: () => number
   /** Monotonic milliseconds, for windows and the age of cached values. */
-  readonly steady: () => number
+  readonly monotonicClock: () => number
   readonly log: Log
 }
 

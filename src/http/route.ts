@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import type { Address } from '../domain/units.ts'
 import type { JsonObject } from './edge/body.ts'
 import type { Query } from './edge/guards.ts'
-import type { Page } from './edge/memo.ts'
+import type { CachedResponse } from './edge/memo.ts'
 import type { Refusal } from './refusals.ts'
 import type { Cookies } from './session/cookies.ts'
 
@@ -66,9 +66,9 @@ export interface Call {
  * A page of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, or a refusal, which alone has a status
  * other than 200; never a cookie with a page.
  */
-export type Outcome = PageOutcome | { json: string; cookies?: string[] } | Download | Refusal
+export type Outcome = CachedOutcome | { json: string; cookies?: string[] } | Download | Refusal
 
-export type PageOutcome = Page & { encoding?: 'br' | 'gzip' | 'identity' }
+export type CachedOutcome = CachedResponse & { encoding?: 'br' | 'gzip' | 'identity' }
 
 /** A file of any length, sent as it is read. A stream that fails breaks the connection off, so that a part is not taken for the whole. */
 export interface Download {

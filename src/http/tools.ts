@@ -1,8 +1,8 @@
 // Objects that the routes share besides the given parts: built once per server.
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
+import { type DatabaseRead, databaseRead, replicaRead } from './database-read.ts'
 import type { HttpDeps } from './deps.ts'
-import { createMemo, type Page, pageOf } from './edge/memo.ts'
-import { type Ledger, ledgerOf, replicaLedger } from './ledger.ts'
+import { type CachedResponse, cachedResponseOf, createMemo } from './edge/memo.ts'
 import { originCheck } from './session/origin.ts'
 import { Sessions } from './session/session.ts'
 
@@ -10,40 +10,44 @@ export interface Tools {
   deps: HttpDeps
   sessions: Sessions
   /** The public reads' way to the database. */
-  read: Ledger
+  queryReplica: DatabaseRead
   /** The way to the primary, for what writes or must not lag. */
-  ask: Ledger
+  queryPrimary: DatabaseRead
   snapshot: ContractSnapshot
   /** True if a request's `Origin`, if it has one, is our own. */
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
-   * The page of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that
+   * The answer of a public read: kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that
    * the text depends on. Answered at once where it is kept. Null where `read` finds nothing.
    */
-  page(key: string, maxAgeSec: number, read: () => Promise<string>): Page | Promise<Page>
-  page(key: string, maxAgeSec: number, read: () => Promise<string | null>): Page | null | Promise<Page | null>
+  cached(key: string, maxAgeSec: number, read: () => Promise<string>): CachedResponse | Promise<CachedResponse>
+  cached(
+    key: string,
+    maxAgeSec: number,
+    read: () => Promise<string | null>,
+  ): CachedResponse | null | Promise<CachedResponse | null>
 }
 
 export function buildTools(deps: HttpDeps): Tools {
-  const memo = createMemo<Page | null>({
-    clock: deps.steady,
+  const memo = createMemo<CachedResponse | null>({
+    clock: deps.monotonicClock,
     changes: deps.changes,
-    bytesOf: (page) => page?.body.length ?? 0,
+    bytesOf: (response) => response?.body.length ?? 0,
     observe: deps.meters?.memo,
   })
-  const page = (key: string, maxAgeSec: number, read: () => Promise<string | null>) =>
+  const cached = (key: string, maxAgeSec: number, read: () => Promise<string | null>) =>
     memo.get(key, maxAgeSec * 1000, async () => {
       const text = await read()
-      return text === null ? null : pageOf(text)
+      return text === null ? null : cachedResponseOf(text)
     })
-  const ask = ledgerOf(deps.sql)
+  const queryPrimary = databaseRead(deps.sql)
   return {
     deps,
-    ask,
-    read: deps.readSql === deps.sql ? ask : replicaLedger(deps.readSql, ask, deps),
+    queryPrimary,
+    queryReplica: deps.readSql === deps.sql ? queryPrimary : replicaRead(deps.readSql, queryPrimary, deps),
     sessions: new Sessions(deps.settings, deps.clock),
-    snapshot: contractSnapshot(deps.readings, deps.steady),
+    snapshot: contractSnapshot(deps.readings, deps.monotonicClock),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
-    page: page as Tools['page'],
+    cached: cached as Tools['cached'],
   }
 }

@@ -1,5 +1,5 @@
-// The metrics that are read at each scrape: the ledger's figures from the database, the head and the senders' funds from the chain. Each
-// read has a budget and is shared by scrapes; one that fails leaves its samples out.
+// The metrics that are read at each scrape: the ledger's figures from the database, the head and the signer accounts' funds from the chain.
+// Each read has a budget and is shared by scrapes; one that fails leaves its samples out.
 import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/reads/metrics.ts'
@@ -30,7 +30,7 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
     return { figures, seconds: (performance.now() - started) / 1000 }
   }, LEDGER)
   const head = sharedReading(() => deps.chain.head(), HEAD)
-  const senders = (['minter', 'distributor'] as const).flatMap((role) => {
+  const signers = (['minter', 'distributor'] as const).flatMap((role) => {
     const sender = deps[role]
     if (!sender) return []
     const read = async () => ({ balanceWei: await sender.balance(), nonce: await sender.nonce() })
@@ -43,7 +43,7 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
       ledger(),
       head(),
       cover(),
-      ...senders.map((sender) => sender.read()),
+      ...signers.map((sender) => sender.read()),
     ])
     const up = (source: string, answered: boolean) => ({
       ...named(
@@ -56,10 +56,10 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
     return [
       up('database', kept !== null),
       up('chain', newest !== null),
-      ...(kept ? ledgerSamples(kept.figures, kept.seconds, senders) : []),
+      ...(kept ? ledgerSamples(kept.figures, kept.seconds, signers) : []),
       named('node_ledger_head_block', 'Newest block of the provider.', newest?.number ?? null),
       ...(kept && newest ? lagSamples(kept.figures, newest) : []),
-      ...senders.flatMap(({ role }, index) => fundsSamples(role, funds[index] ?? null)),
+      ...signers.flatMap(({ role }, index) => fundsSamples(role, funds[index] ?? null)),
       ...coverSamples(contract),
     ]
   }
@@ -113,7 +113,7 @@ function coverSamples(read: Awaited<ReturnType<Readings['cover']>>): Sample[] {
   ]
 }
 
-function ledgerSamples(f: LedgerFigures, probeSeconds: number, senders: { role: string; address: string }[]): Sample[] {
+function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: string; address: string }[]): Sample[] {
   const age = (time: number | null) => (time === null ? null : Math.max(0, f.now - time))
   return [
     named('node_ledger_followed_block', 'Block the ledger has followed to.', f.followedBlock),
@@ -170,7 +170,7 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, senders: { role: 
         labels: { pass: name },
       },
     ]),
-    ...senders.flatMap((sender) => senderSamples(f, sender, age)),
+    ...signers.flatMap((sender) => senderSamples(f, sender, age)),
     ...budgetSamples(f),
     ...theftSamples(f),
     ...connectionSamples(f),

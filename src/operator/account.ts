@@ -38,7 +38,7 @@ export interface Account {
   unexplainedWei: bigint | null
 }
 
-interface Asked {
+interface AccountQuery {
   name: string
   address: Address
   period: Period
@@ -50,7 +50,7 @@ interface Asked {
 const sum = (movements: readonly { wei: bigint }[]) => movements.reduce((total, { wei }) => total + wei, 0n)
 
 /** Does one account's books. */
-export async function readAccount(deps: ChainRead, sql: Sql, asked: Asked): Promise<Account> {
+export async function readAccount(deps: ChainRead, sql: Sql, asked: AccountQuery): Promise<Account> {
   const { name, address, period } = asked
   const { opening, closing } = period
   const [readWei, closingWei] = await Promise.all([
@@ -80,7 +80,7 @@ interface Reading {
 }
 
 /** Halves every stretch in which the balance moved otherwise than the ledger knows, down to single blocks. */
-async function locate(deps: ChainRead, sql: Sql, asked: Asked, ends: [Reading, Reading]): Promise<Other[]> {
+async function locate(deps: ChainRead, sql: Sql, asked: AccountQuery, ends: [Reading, Reading]): Promise<Other[]> {
   let readings = 0
   async function within(from: Reading, to: Reading): Promise<Other[]> {
     const known = sum(await asked.movements({ after: from.at.number, upTo: to.at.number }))

@@ -23,8 +23,8 @@ export interface ReplicaDb {
 }
 
 /** The accounts that the service sends with, by address; null where a key is not configured. */
-export interface SenderAddresses {
-  readonly senders: { readonly minter: Address | null; readonly distributor: Address | null }
+export interface SignerAddresses {
+  readonly signers: { readonly minter: Address | null; readonly distributor: Address | null }
 }
 
 /** All that acts and readings use. A pass's context does not fit: anything that holds the accounts themselves is refused. */
@@ -33,7 +33,7 @@ export interface OperatorDeps
     ReplicaDb,
     ChainRead,
     FactoryRead,
-    SenderAddresses,
+    SignerAddresses,
     RuledBy<FollowRules & FinalityRules & FirstSaleTerms & CreditRules>,
     Logging {
   readonly minter?: never

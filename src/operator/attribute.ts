@@ -1,5 +1,5 @@
-// Finds the sender of value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
-// With a proven sender the payment can be released like any other, to that sender and no other.
+// Finds the payer of value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
+// With a proven payer the payment can be released like any other, to that payer and no other.
 import { innerRef } from '../chain/digest.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
@@ -10,8 +10,8 @@ import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recor
 import { readMined } from './mined.ts'
 import { lockHeld, readPaymentAct } from './payments.ts'
 
-/** A payment with its sender. It is held still, or minted: where its node is on chain already, that is its node. */
-export interface Attributed {
+/** A payment with its payer. It is held still, or minted: where its node is on chain already, that is its node. */
+export interface Attribution {
   id: number
   txHash: string
   innerIndex: number
@@ -27,7 +27,7 @@ export async function attributePayment(
   deps: LedgerDb & ChainRead,
   actor: Actor,
   input: Fields,
-): Promise<Attributed | OperatorRefusal> {
+): Promise<Attribution | OperatorRefusal> {
   const asked = readPaymentAct(input, (fields) => ({ txHash: fields.hash('txHash') }))
   if (isOperatorRefusal(asked)) return asked
   const { key, txHash, reason } = asked

@@ -3,7 +3,7 @@ import { readAudit } from '../db/core/audit.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import type { Fields, OperatorRefusal } from './act.ts'
 import { readFields } from './input.ts'
-import { type PageOf, pageOf, readPageFields } from './page.ts'
+import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
 
 /** GET audit: newest first; `actor`, `action`, `subject`, `cursor`, `limit`. */
 export async function listAudit(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
@@ -16,5 +16,5 @@ export async function listAudit(deps: LedgerDb, input: Fields): Promise<PageOf<o
     before,
   }
   if (fields.refusal) return fields.refusal
-  return pageOf('entries', await readAudit(deps.pool, { ...filter, limit: limit + 1 }), limit)
+  return cachedResponseOf('entries', await readAudit(deps.pool, { ...filter, limit: limit + 1 }), limit)
 }

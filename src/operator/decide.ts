@@ -18,7 +18,7 @@ import { lockHeld, readPaymentAct } from './payments.ts'
 const DUST_MAX = 10_000
 
 /** The state of a payment after an act. */
-export interface Decided {
+export interface DecisionResult {
   id: number
   txHash: string | null
   status: PaymentState
@@ -27,9 +27,13 @@ export interface Decided {
 
 /**
  * POST payments/:payment/release `{tierId?, reason?}`: the payment is accepted despite the verdict of the rules, and the next pass mints it
- * to its sender. `tierId` is named where the amount named none.
+ * to its payer. `tierId` is named where the amount named none.
  */
-export async function releasePayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {
+export async function releasePayment(
+  deps: LedgerDb,
+  actor: Actor,
+  input: Fields,
+): Promise<DecisionResult | OperatorRefusal> {
   const asked = readPaymentAct(input, (fields) => ({ tierId: fields.textOrNull('tierId', { max: 32 }) }))
   if (isOperatorRefusal(asked)) return asked
   const { key, tierId, reason } = asked
@@ -102,7 +106,11 @@ function tierToRelease(
 }
 
 /** POST payments/:payment/dismiss `{reason?}`: no node comes of it, ever, and nothing is paid back. */
-export async function dismissPayment(deps: LedgerDb, actor: Actor, input: Fields): Promise<Decided | OperatorRefusal> {
+export async function dismissPayment(
+  deps: LedgerDb,
+  actor: Actor,
+  input: Fields,
+): Promise<DecisionResult | OperatorRefusal> {
   const asked = readPaymentAct(input, () => ({}))
   if (isOperatorRefusal(asked)) return asked
   const { key, reason: note } = asked
@@ -125,8 +133,8 @@ export async function recordDecision(
   sql: Sql,
   actor: Actor,
   payment: DeskPayment,
-  { evidence, ...after }: Pick<Decided, 'status' | 'tierId'> & { evidence: { rule: string } },
-): Promise<Decided> {
+  { evidence, ...after }: Pick<DecisionResult, 'status' | 'tierId'> & { evidence: { rule: string } },
+): Promise<DecisionResult> {
   const before = { status: payment.state, reason: payment.reason, tierId: payment.tierId }
   const subject = payment.txHash ?? String(payment.id)
   const action = evidence.rule
@@ -136,7 +144,7 @@ export async function recordDecision(
 }
 
 /** The outcome of a bulk dismissal, done or previewed. `remaining` is what one more such act would find. */
-export interface DustDismissed {
+export interface DustDismissal {
   dryRun: boolean
   count: number
   sumWei: bigint
@@ -151,7 +159,7 @@ export async function dismissAllDust(
   deps: LedgerDb,
   actor: Actor,
   input: Fields,
-): Promise<DustDismissed | OperatorRefusal> {
+): Promise<DustDismissal | OperatorRefusal> {
   const fields = readFields(input)
   const belowWei = fields.wei('belowWei')
   const note = fields.textOrNull('reason')

@@ -5,7 +5,7 @@ import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/nodes
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
-import { type PageOf, pageOf, readPageFields } from './page.ts'
+import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
 
 /** GET nodes/unpaid: nodes without a payment, newest first, each with its grant or null; `open=true` only those without; `cursor`, `limit`. */
 export async function listUnpaid(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
@@ -14,7 +14,7 @@ export async function listUnpaid(deps: LedgerDb, input: Fields): Promise<PageOf<
   const open = fields.flagOrNull('open') ?? false
   if (fields.refusal) return fields.refusal
   const rows = await listUnpaidNodes(deps.pool, { open, before, limit: limit + 1 })
-  const page = pageOf('nodes', rows, limit)
+  const page = cachedResponseOf('nodes', rows, limit)
   return { ...page, nodes: rows.slice(0, limit).map(({ id: _, ...node }) => node) }
 }
 

@@ -5,14 +5,18 @@ import type { ChainRead } from '../passes/context.ts'
 import { type OperatorRefusal, refuseAct } from './act.ts'
 
 /** A transaction that went through, in a canonical block. */
-export interface Mined extends TransactionView {
+export interface MinedTransaction extends TransactionView {
   to: Address
   blockNumber: number
   blockHash: Hash
 }
 
 /** Reads one; `what` is what the operator says it is. Throws a ChainFault where the chain cannot be asked. */
-export async function readMined(deps: ChainRead, what: string, txHash: Hash): Promise<Mined | OperatorRefusal> {
+export async function readMined(
+  deps: ChainRead,
+  what: string,
+  txHash: Hash,
+): Promise<MinedTransaction | OperatorRefusal> {
   const tx = await deps.chain.transaction(txHash)
   const { to = null, blockNumber = null, blockHash = null, succeeded = null } = tx ?? {}
   if (!tx || blockNumber === null || blockHash === null || succeeded === null)

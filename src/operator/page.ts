@@ -17,7 +17,7 @@ export function readPageFields(fields: FieldReader): { limit: number; before: nu
 }
 
 /** Makes a page of the rows read, of which one more than the limit was asked for: it says whether there is another page. */
-export function pageOf<T extends { id: number }>(name: string, rows: readonly T[], limit: number): PageOf<T> {
+export function cachedResponseOf<T extends { id: number }>(name: string, rows: readonly T[], limit: number): PageOf<T> {
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
   return { [name]: shown, nextCursor: last ? String(last.id) : null }

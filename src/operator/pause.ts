@@ -2,13 +2,13 @@
 // pause is up to the owner's wallet. Also the act that lets halted passes go on.
 import { clearHalt } from '../db/blocks/halts.ts'
 import { inTransaction } from '../db/core/sql.ts'
-import { notifyLedgerChanged, readSetting, writeSetting } from '../db/core/state.ts'
+import { notifyLedgerChanged, readState, writeState } from '../db/core/state.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
 
 /** `changed` is false where the switch stood there already. */
-export interface Paused {
+export interface PauseState {
   paused: boolean
   changed: boolean
 }
@@ -24,13 +24,13 @@ async function setPaused(
   actor: Actor,
   input: Fields,
   paused: boolean,
-): Promise<Paused | OperatorRefusal> {
+): Promise<PauseState | OperatorRefusal> {
   const fields = readFields(input)
   const reason = fields.textOrNull('reason')
   if (fields.refusal) return fields.refusal
   return inTransaction(deps.pool, async (sql) => {
-    const before = (await readSetting(sql, 'paused')) === true
-    if (before === paused || !(await writeSetting(sql, 'paused', paused, actor.name))) return { paused, changed: false }
+    const before = (await readState(sql, 'paused')) === true
+    if (before === paused || !(await writeState(sql, 'paused', paused, actor.name))) return { paused, changed: false }
     await recordAct(sql, actor, { action: paused ? 'paused' : 'unpaused', before, after: paused, reason })
     await notifyLedgerChanged(sql)
     return { paused, changed: true }

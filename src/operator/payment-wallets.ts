@@ -4,7 +4,7 @@ import { orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
-import { readBooks } from '../db/payments/wallet.ts'
+import { readWalletBalance } from '../db/payments/wallet.ts'
 import {
   closeWallet,
   deleteWallet,
@@ -34,11 +34,11 @@ import {
   type OperatorRefusal,
   recordAct,
   refuseAct,
-  type SenderAddresses,
+  type SignerAddresses,
 } from './act.ts'
 import { readFields } from './input.ts'
 
-type WalletContext = LedgerDb & FactoryRead & SenderAddresses & RuledBy<FollowRules & FirstSaleTerms>
+type WalletContext = LedgerDb & FactoryRead & SignerAddresses & RuledBy<FollowRules & FirstSaleTerms>
 
 /** A wallet, and how it stands at the followed block. `grace`: replaced, and a payment to it is a sale still. */
 export interface WalletView extends WalletRow {
@@ -183,7 +183,7 @@ export async function closeBooks(
         'conflict',
         'A payment to it is a sale still: its books can be closed once another wallet holds and the grace is over.',
       )
-    const books = await readBooks(sql, wallet)
+    const books = await readWalletBalance(sql, wallet)
     if (books?.auditedBlock != null && books.auditedBlock < cursor.number)
       return refuseAct(
         'notYet',
@@ -197,14 +197,14 @@ export async function closeBooks(
   })
 }
 
-interface Asked {
+interface WalletChangeRequest {
   wallet: Address
   stolen: boolean
   graceSec: number | null
   reason: string | null
 }
 
-function readAsked(input: Fields): Asked | OperatorRefusal {
+function readAsked(input: Fields): WalletChangeRequest | OperatorRefusal {
   const fields = readFields(input)
   const asked = {
     wallet: fields.address('address'),
@@ -217,12 +217,16 @@ function readAsked(input: Fields): Asked | OperatorRefusal {
 
 /** Refuses an address that no buyer should pay to. */
 async function refuseAddress(
-  { contract, senders }: FactoryRead & SenderAddresses,
+  { contract, signers }: FactoryRead & SignerAddresses,
   wallet: Address,
 ): Promise<OperatorRefusal | null> {
   const facts = await orNull(contract.walletFacts(wallet))
   if (!facts) return refuseAct('unavailable', 'No provider answers: what that address is, is not known.')
-  const objection = refuseWallet(wallet, { ...facts, factory: contract.factory, hotKeys: hotKeysOf(facts, senders) })
+  const objection = refuseWallet(wallet, {
+    ...facts,
+    factory: contract.factory,
+    hotKeys: hotKeysOf(facts, signers),
+  })
   return objection && refuseAct('invalid', `${objection.problem}. ${objection.remedy}`)
 }
 
@@ -230,7 +234,7 @@ async function propose(
   { rules }: RuledBy<FirstSaleTerms>,
   sql: Sql,
   cursor: Cursor | null,
-  { wallet, stolen, graceSec: given }: Asked,
+  { wallet, stolen, graceSec: given }: WalletChangeRequest,
 ): Promise<WalletProposal | OperatorRefusal> {
   const wallets = await readPaymentWallets(sql)
   if (wallets.some((row) => row.wallet === wallet))

@@ -16,7 +16,7 @@ import type { Hash } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
 import { type FieldReader, readFields } from './input.ts'
-import { type PageOf, pageOf, readPageFields } from './page.ts'
+import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
 
 const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'wrongAmount',
@@ -43,7 +43,7 @@ export async function readPayments(deps: LedgerDb, input: Fields): Promise<PageO
   const filter = { status: fields.wordOrNull('status', PAYMENT_STATES), reason: fields.wordOrNull('reason', REASONS) }
   const { limit, before } = readPageFields(fields)
   if (fields.refusal) return fields.refusal
-  return pageOf('payments', await listPayments(deps.pool, { ...filter, before, limit: limit + 1 }), limit)
+  return cachedResponseOf('payments', await listPayments(deps.pool, { ...filter, before, limit: limit + 1 }), limit)
 }
 
 /** GET payments/:payment: every payment of a transaction, or the one of a row, with all that is known of it. */

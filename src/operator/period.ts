@@ -81,12 +81,12 @@ const edgeOf = (moment: Moment, shift: number): Edge =>
   'block' in moment ? moment.block + shift : { before: moment.time }
 
 /** The blocks that the ledger has followed: from the one before START_BLOCK up to the cursor. */
-interface Followed {
+interface FollowedRange {
   first: number
   cursor: Place
 }
 
-async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: Followed, edge: Edge): Promise<Place> {
+async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRange, edge: Edge): Promise<Place> {
   if (typeof edge === 'number') return blockOf(deps, sql, Math.min(cursor.number, Math.max(first, edge)), cursor)
   if (edge.before > cursor.time) return cursor
   const stored = await lastStoredBlockBefore(sql, edge.before)

@@ -3,7 +3,7 @@
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
-import { readSetting } from '../db/core/state.ts'
+import { readState } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { hasTerms, readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
@@ -15,9 +15,9 @@ import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { BPS_BASE } from '../domain/units.ts'
 import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type DueRound, planDueRound } from '../passes/steps/plan.ts'
-import { type OperatorRefusal, refuseAct, type SenderAddresses } from './act.ts'
+import { type OperatorRefusal, refuseAct, type SignerAddresses } from './act.ts'
 
-type PreviewContext = LedgerDb & ChainRead & FactoryRead & SenderAddresses & RuledBy<CreditRules>
+type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules>
 
 /** Gas of a round of one cohort and of each further one, as the contract's gas tests hold it, the guard's check included. */
 const FIRST_COHORT_GAS = 44_900n
@@ -90,11 +90,11 @@ interface Funds {
 }
 
 async function readFunds(
-  deps: LedgerDb & FactoryRead & SenderAddresses & RuledBy<CreditRules>,
+  deps: LedgerDb & FactoryRead & SignerAddresses & RuledBy<CreditRules>,
   cursor: Cursor,
   plan: RoundPlan,
 ): Promise<Funds> {
-  const { distributor } = deps.senders
+  const { distributor } = deps.signers
   const [balanceWei, counters, swapsAllowanceWei] = await Promise.all([
     distributor && orNull(deps.contract.balance(distributor, cursor.number)),
     orNull(deps.contract.counters(cursor.number)),
@@ -118,12 +118,12 @@ async function readFunds(
 
 /** Everything that would keep the round from being sent now, in the order in which the pass would find it. */
 async function whatStops(
-  deps: LedgerDb & ChainRead & SenderAddresses & RuledBy<CreditRules>,
+  deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<CreditRules>,
   cursor: Cursor,
   plan: RoundPlan,
   funds: Funds,
 ): Promise<string[]> {
-  const { distributor } = deps.senders
+  const { distributor } = deps.signers
   const head = await orNull(deps.chain.head())
   const reasons: [boolean, string][] = [
     [(await readHalt(deps.pool)) !== null, 'halted'],
@@ -131,7 +131,7 @@ async function whatStops(
     [distributor === null, 'noDistributor'],
     [head === null, 'chainUnreachable'],
     [head !== null && head.number > cursor.number, 'behind'],
-    [(await readSetting(deps.pool, 'paused')) === true, 'paused'],
+    [(await readState(deps.pool, 'paused')) === true, 'paused'],
     [funds.contractPaused === true, 'contractPaused'],
     [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
     [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],

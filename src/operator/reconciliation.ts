@@ -1,10 +1,10 @@
 // Ledger against chain: what the passes last found, and a full comparison on demand.
 import { inTransaction } from '../db/core/sql.ts'
-import { notifyLedgerChanged, writeSetting } from '../db/core/state.ts'
+import { notifyLedgerChanged, writeState } from '../db/core/state.ts'
 import { readReconciliation } from '../db/reads/reconciliation.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal, type ReplicaDb, recordAct } from './act.ts'
-import { type Verified, verifyLedger } from './verify.ts'
+import { type VerifyResult, verifyLedger } from './verify.ts'
 
 /** Drifts that are kept of a comparison; all are counted. */
 const KEPT_MAX = 100
@@ -19,14 +19,14 @@ export const showReconciliation = (deps: LedgerDb): Promise<object> => readRecon
 export async function runReconciliation(
   deps: LedgerDb & ReplicaDb & ChainRead & FactoryRead,
   actor: Actor,
-): Promise<(Verified & { equal: boolean; driftCount: number }) | OperatorRefusal> {
+): Promise<(VerifyResult & { equal: boolean; driftCount: number }) | OperatorRefusal> {
   const result = await verifyLedger(deps)
   if (isOperatorRefusal(result)) return result
   const drifts = result.drifts.slice(0, KEPT_MAX)
   const driftCount = result.drifts.length
   const { blockNumber, blockHash, nodes, cohorts } = result
   await inTransaction(deps.pool, async (sql) => {
-    await writeSetting(sql, 'drift', drifts, actor.name)
+    await writeState(sql, 'drift', drifts, actor.name)
     await recordAct(sql, actor, {
       action: 'reconciled',
       after: { blockNumber, blockHash, nodes, cohorts, driftCount, drifts: drifts.slice(0, 20) },

@@ -13,13 +13,13 @@ import type { Address } from '../domain/units.ts'
 import { raiseAlarm } from '../follower/alarm.ts'
 import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
-import { type Decided, recordDecision } from './decide.ts'
-import { type Mined, readMined } from './mined.ts'
+import { type DecisionResult, recordDecision } from './decide.ts'
+import { type MinedTransaction, readMined } from './mined.ts'
 import { lockPayment, readPaymentAct, refuseFailed } from './payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
 
 /** A refund on record, and what it contradicts. */
-export interface Refunded extends Decided {
+export interface RefundResult extends DecisionResult {
   /** Null where all is well. */
   alarm: RefundAlarm | null
 }
@@ -35,7 +35,7 @@ export async function refundPayment(
   deps: LedgerDb & ChainRead & RuledBy<FinalityRules> & Logging,
   actor: Actor,
   input: Fields,
-): Promise<Refunded | OperatorRefusal> {
+): Promise<RefundResult | OperatorRefusal> {
   const asked = readPaymentAct(input, (fields) => ({ refundTxHash: fields.hash('refundTxHash') }))
   if (isOperatorRefusal(asked)) return asked
   const { key, refundTxHash, reason: note } = asked
@@ -112,7 +112,7 @@ function alarmOf({ state }: DeskPayment, { mayStillMint }: RefundSafety): Refund
  * Transfers to the payer that were made within a transaction to another address: a contract wallet's way to pay. Null where the
  * transaction itself is to the payer, or the provider cannot trace.
  */
-async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: Mined) {
+async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: MinedTransaction) {
   const [payment] = await readForReview(deps.pool, key, { lock: false })
   const payer = payment?.from ?? null
   if (payer === null || tx.to === payer) return null
@@ -121,7 +121,7 @@ async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: Mined)
 }
 
 /** The transfer itself, and who signed its transaction. */
-type Transfer = Mined & { signer: Address }
+type Transfer = MinedTransaction & { signer: Address }
 
 /** Refuses a transaction that is not the refund of this payment. */
 function refuseAsRefund(wallets: readonly PaymentWallet[], payment: DeskPayment, tx: Transfer): OperatorRefusal | null {

@@ -19,7 +19,7 @@ type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 const FINAL_DEPTH = 64
 
 /** A payment that is about to be refunded, and whether its ether may be sent already. */
-export interface RefundPrepared {
+export interface PreparedRefund {
   id: number
   txHash: string | null
   status: 'held'
@@ -45,7 +45,7 @@ export async function prepareRefund(
   deps: RefundDeps,
   actor: Actor,
   input: Fields,
-): Promise<RefundPrepared | OperatorRefusal> {
+): Promise<PreparedRefund | OperatorRefusal> {
   const asked = readPaymentAct(input, () => ({}))
   if (isOperatorRefusal(asked)) return asked
   const { key, reason: note } = asked

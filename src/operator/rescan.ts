@@ -22,7 +22,7 @@ const TRIES_MAX = 10
 /** Differences reported; the first one decides where to go back to. */
 const TOLD_MAX = 20
 
-export interface Rescanned {
+export interface RescanResult {
   dryRun: boolean
   fromBlock: number
   /** The last block that was read again. */
@@ -37,7 +37,11 @@ export interface Rescanned {
 }
 
 /** POST rescan `{fromBlock, dryRun?, reason?}`. `dryRun: true` only reports differences. */
-export async function rescan(deps: RescanContext, actor: Actor, input: Fields): Promise<Rescanned | OperatorRefusal> {
+export async function rescan(
+  deps: RescanContext,
+  actor: Actor,
+  input: Fields,
+): Promise<RescanResult | OperatorRefusal> {
   const fields = readFields(input)
   const fromBlock = fields.whole('fromBlock', 0, Number.MAX_SAFE_INTEGER)
   const dryRun = fields.flagOrNull('dryRun') ?? false
@@ -74,7 +78,7 @@ async function goBack(
   return refuseAct('notYet', 'A pass is at work on these blocks: ask again.')
 }
 
-const record = (result: Omit<Rescanned, 'wentBackTo'>, wentBackTo: number | null, reason: string | null) => ({
+const record = (result: Omit<RescanResult, 'wentBackTo'>, wentBackTo: number | null, reason: string | null) => ({
   action: 'rescanned',
   subject: String(result.fromBlock),
   after: { ...result, wentBackTo },

@@ -4,7 +4,7 @@ import { ChainFault, orNull } from '../chain/faults.ts'
 import { readBlock } from '../db/blocks/blocks.ts'
 import { inSnapshot, type Place } from '../db/core/snapshot.ts'
 import type { Sql } from '../db/core/sql.ts'
-import { readSetting } from '../db/core/state.ts'
+import { readState } from '../db/core/state.ts'
 import type { Blocks } from '../db/reads/exports.ts'
 import * as ledger from '../db/reads/statement.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
@@ -18,13 +18,13 @@ import {
   type OperatorRefusal,
   type ReplicaDb,
   refuseAct,
-  type SenderAddresses,
+  type SignerAddresses,
 } from './act.ts'
 import { csvLine } from './csv.ts'
 import { readFields } from './input.ts'
 import { findPeriod, type Period, readPeriodFields, type ShownPlace, shownPlace } from './period.ts'
 
-type BooksContext = ChainRead & FactoryRead & SenderAddresses
+type BooksContext = ChainRead & FactoryRead & SignerAddresses
 type StatementContext = BooksContext & ReplicaDb & RuledBy<FollowRules>
 
 export interface Statement {
@@ -34,7 +34,7 @@ export interface Statement {
   totalSalesWei: bigint
   /** Every payment of the period as it stands now. */
   payments: ledger.PaymentsLine[]
-  happened: ledger.Happened
+  happened: ledger.PeriodTotals
   gas: (ledger.GasLine & { role: string })[]
   gasWei: bigint
   accounts: Account[]
@@ -101,21 +101,21 @@ async function stateOf(deps: BooksContext, sql: Sql, period: Period): Promise<St
   }
 }
 
-function roleOf({ senders }: SenderAddresses, sender: Address): string {
-  const roles = (['minter', 'distributor'] as const).filter((role) => senders[role] === sender)
+function roleOf({ signers }: SignerAddresses, sender: Address): string {
+  const roles = (['minter', 'distributor'] as const).filter((role) => signers[role] === sender)
   return roles.length > 0 ? roles.join(' and ') : 'former sender'
 }
 
 /** Payments wallets, factory, and each sender once, even if one key has several roles; also keys that were replaced within the period. */
 async function readAccounts(
-  deps: ChainRead & SenderAddresses,
+  deps: ChainRead & SignerAddresses,
   sql: Sql,
   period: Period,
   spending: ReadonlySet<Address>,
 ): Promise<Account[]> {
-  const identity = (await readSetting(sql, 'identity')) as { factory?: string } | null
+  const identity = (await readState(sql, 'identity')) as { factory?: string } | null
   const factory = identity?.factory === undefined ? null : address(identity.factory)
-  const senders = new Set([deps.senders.minter, deps.senders.distributor, ...spending])
+  const signers = new Set([deps.signers.minter, deps.signers.distributor, ...spending])
   const accounts: Account[] = []
   const add = async (asked: Omit<Parameters<typeof readAccount>[2], 'period'>, within = period) =>
     void accounts.push(await readAccount(deps, sql, { ...asked, period: within }))
@@ -135,7 +135,7 @@ async function readAccounts(
     const movements = (blocks: Blocks) => ledger.readFactoryMovements(sql, factory, blocks)
     await add({ name: 'contract', address: factory, movements })
   }
-  for (const sender of senders) {
+  for (const sender of signers) {
     if (!sender || wallets.some(({ wallet }) => wallet === sender)) continue
     const movements = (blocks: Blocks) => ledger.readSenderMovements(sql, sender, blocks)
     await add({ name: roleOf(deps, sender), address: sender, movements })
@@ -192,7 +192,7 @@ async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint
 }
 
 function isBalanced(accounts: readonly Account[], contract: Contract): boolean | null {
-  // Ether comes to senders and contract from anywhere, and is shown; the payments wallet's every wei is in the ledger.
+  // Ether comes to signers and contract from anywhere, and is shown; the payments wallet's every wei is in the ledger.
   const left = accounts.map(({ name, otherWei, unexplainedWei }) =>
     name === 'payments wallet' ? otherWei : unexplainedWei,
   )

@@ -141,7 +141,7 @@ export async function takeBackTerms(
 const reaches = (windows: readonly NotOwedWindow[], time: number) => windows.some(({ until }) => until > time)
 
 /** The input, read. Null: not given. */
-interface Asked {
+interface TermsRequest {
   given: { [Name in keyof TermsContent]: TermsContent[Name] | null }
   fromTime: number | null
   zeroAllowed: boolean
@@ -150,10 +150,10 @@ interface Asked {
   reason: string | null
 }
 
-function readAsked(input: Fields): Asked | OperatorRefusal {
+function readAsked(input: Fields): TermsRequest | OperatorRefusal {
   const fields = readFields(input)
   const before = fields.wordOrNull('before', ['same', 'notOwed', 'range'])
-  const asked: Asked = {
+  const asked: TermsRequest = {
     given: {
       payouts: fields.flagOrNull('payouts'),
       minWei: fields.weiOrNull('minWei'),
@@ -178,7 +178,7 @@ async function propose(
   deps: TermsContext,
   sql: Sql,
   cursor: Cursor | null,
-  asked: Asked,
+  asked: TermsRequest,
 ): Promise<TermsProposal | OperatorRefusal> {
   const now = await latestBlockTime(deps.chain, cursor)
   if (now === null) return unreachable()
@@ -210,7 +210,7 @@ async function propose(
   return { ...shown, changed: true, entries, ownersTransaction }
 }
 
-function merged(before: CreditTerms | null, { given }: Asked): TermsContent | OperatorRefusal {
+function merged(before: CreditTerms | null, { given }: TermsRequest): TermsContent | OperatorRefusal {
   const { payouts, minWei, maxWei, intervalSec, slotSec } = given
   const content = {
     payouts: payouts ?? before?.payouts,
@@ -231,7 +231,7 @@ function merged(before: CreditTerms | null, { given }: Asked): TermsContent | Op
 async function firstEntries(
   { chain, contract }: ChainRead & FactoryRead,
   next: CreditTerms,
-  { before, beforeRange }: Asked,
+  { before, beforeRange }: TermsRequest,
 ): Promise<CreditTerms[] | OperatorRefusal> {
   const head = await orNull(chain.head())
   const counters = head && (await orNull(contract.counters(head.number)))
@@ -251,7 +251,7 @@ async function refuseEntries(
   { contract, chain }: ChainRead & FactoryRead,
   sql: Sql,
   entries: readonly CreditTerms[],
-  { zeroAllowed }: Asked,
+  { zeroAllowed }: TermsRequest,
 ): Promise<OperatorRefusal | null> {
   const latest = new Map((await readTierVersions(sql)).map((version) => [version.tierNo, version.payoutBps]))
   const payoutBps = [...latest.values()]

@@ -39,7 +39,7 @@ export interface TierView extends Omit<TierRow, 'live'> {
 }
 
 /** A tier after an act. `changed` is false where it stood so already. */
-export interface TierEntered {
+export interface EnteredTier {
   tier: TierView
   changed: boolean
 }
@@ -99,7 +99,7 @@ export async function createTier(
   deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
   actor: Actor,
   input: Fields,
-): Promise<TierEntered | OperatorRefusal> {
+): Promise<EnteredTier | OperatorRefusal> {
   const fields = readFields(input)
   const tierId = fields.text('tierId', TIER_ID)
   const tierNo = fields.wholeOrNull('tierNo', 1, TIER_NO_MAX)
@@ -134,7 +134,7 @@ export async function changeTier(
   deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
   actor: Actor,
   input: Fields,
-): Promise<TierEntered | OperatorRefusal> {
+): Promise<EnteredTier | OperatorRefusal> {
   const fields = readFields(input)
   const tierId = fields.text('tierId', TIER_ID)
   const change = readChange(fields)
@@ -160,7 +160,7 @@ export async function setOnSale(
   deps: LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>,
   actor: Actor,
   input: Fields,
-): Promise<TierEntered | OperatorRefusal> {
+): Promise<EnteredTier | OperatorRefusal> {
   const fields = readFields(input)
   const onSale = fields.flag('onSale')
   if (fields.refusal) return fields.refusal
@@ -208,7 +208,7 @@ async function enter(
   actor: Actor,
   reason: string | null,
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
-): Promise<TierEntered | OperatorRefusal> {
+): Promise<EnteredTier | OperatorRefusal> {
   return inTransaction(deps.pool, async (sql) => {
     await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
     const now = await readNow(deps, sql)

@@ -6,7 +6,7 @@ import { STUCK_AFTER_BLOCKS, whyStuck } from '../domain/send.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
-import { type PageOf, pageOf, readPageFields } from './page.ts'
+import { cachedResponseOf, type PageOf, readPageFields } from './page.ts'
 
 /** GET transactions: newest first; `sender`, `status` (pending, mined, reverted, displaced), `cursor`, `limit`. */
 export async function listTransactions(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
@@ -19,12 +19,12 @@ export async function listTransactions(deps: LedgerDb, input: Fields): Promise<P
     limit: limit + 1,
   }
   if (fields.refusal) return fields.refusal
-  return pageOf('transactions', await readTransactions(deps.pool, asked), limit)
+  return cachedResponseOf('transactions', await readTransactions(deps.pool, asked), limit)
 }
 
 /**
- * GET transactions/stuck: senders that send nothing, since the providers name a nonce that no followed block bears out; and transactions that
- * are in no block after 12, each with why.
+ * GET transactions/stuck: signer accounts that send nothing, since the providers name a nonce that no followed block bears out; and
+ * transactions that are in no block after 12, each with why.
  */
 export async function listStuck(deps: LedgerDb): Promise<{ senders: object[]; transactions: object[] }> {
   const senders = await listNoncesAhead(deps.pool)
@@ -43,10 +43,10 @@ export async function listStuck(deps: LedgerDb): Promise<{ senders: object[]; tr
 }
 
 /**
- * POST transactions/free `{sender, reason?}`: trusts the providers about this sender's nonce. The next run of the pass that holds the
+ * POST transactions/free `{sender, reason?}`: trusts the providers about this signer account's nonce. The next run of the pass that holds the
  * key takes it over, if they still agree, and replaces transactions that can no longer be mined.
  */
-export async function freeSender(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
+export async function takeOverNonce(deps: LedgerDb, actor: Actor, input: Fields): Promise<object | OperatorRefusal> {
   const fields = readFields(input)
   const sender = fields.address('sender')
   const reason = fields.textOrNull('reason')
@@ -67,5 +67,5 @@ export async function listRounds(deps: LedgerDb, input: Fields): Promise<PageOf<
   const fields = readFields(input)
   const { limit, before } = readPageFields(fields)
   if (fields.refusal) return fields.refusal
-  return pageOf('rounds', await readRounds(deps.pool, { before, limit: limit + 1 }), limit)
+  return cachedResponseOf('rounds', await readRounds(deps.pool, { before, limit: limit + 1 }), limit)
 }

@@ -17,7 +17,7 @@ const WINDOW = 500
 /** Progress is reported every so many nodes. */
 const TOLD_EVERY = WINDOW * 100
 
-export interface Verified {
+export interface VerifyResult {
   blockNumber: number
   blockHash: string
   /** Number of nodes compared. */
@@ -34,12 +34,12 @@ export interface Verified {
 export function verifyLedger(
   { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,
   { signal, say }: { signal?: AbortSignal; say?: (progress: string) => void } = {},
-): Promise<Verified | OperatorRefusal> {
+): Promise<VerifyResult | OperatorRefusal> {
   return inSnapshot(readPool, async (sql) => {
     const cursor = await readCursor(sql)
     if (!cursor)
       return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
-    const drifts: Verified['drifts'] = []
+    const drifts: VerifyResult['drifts'] = []
     const { lastNodeId, round, outstandingWei, contractBalanceWei, isSolvent } = await contract.counters(cursor.number)
     drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
     const sides = { sql, contract, cursor, drifts }

@@ -7,7 +7,7 @@ import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
-import { pageOf, readPageFields } from './page.ts'
+import { cachedResponseOf, readPageFields } from './page.ts'
 
 /** Longest URL that is taken. */
 const URL_MAX = 500
@@ -32,7 +32,7 @@ export const listDeliveries: Reading<LedgerDb> = async ({ pool }, input) => {
     limit: limit + 1,
   }
   if (fields.refusal) return fields.refusal
-  return pageOf('deliveries', await webhooks.listDeliveries(pool, filter), limit)
+  return cachedResponseOf('deliveries', await webhooks.listDeliveries(pool, filter), limit)
 }
 
 /** Sends a delivery again: `id`. */

@@ -1,6 +1,13 @@
 // The parts that passes, steps and acts work with. A function names in its signature just the parts that it uses; the composition root
 // builds them once (pass-context.ts), and no part changes after that.
-import type { AccountReader, ChainFacts, ChainReader, ContractReader, NodeHistory, Sender } from '../chain/port.ts'
+import type {
+  AccountReader,
+  ChainFacts,
+  ChainReader,
+  ContractReader,
+  NodeHistory,
+  SignerAccount,
+} from '../chain/port.ts'
 import type { LockName } from '../db/core/locks.ts'
 import type { Pool } from '../db/core/sql.ts'
 import type { FeeRules } from '../domain/fees.ts'
@@ -41,7 +48,7 @@ export type AccountRole = keyof ServiceAccounts
 export type AccountsRead = ServiceAccounts<AccountReader>
 
 /** The accounts with their keys. Only the passes are given them; each hands the one it sends with to the send step. */
-export type Signers = ServiceAccounts<Sender>
+export type Signers = ServiceAccounts<SignerAccount>
 
 /** Keeps runs of a pass apart, across instances. */
 export interface RunLock {
@@ -110,7 +117,7 @@ export interface SendRules extends FeeRules {
 export interface UpkeepRules {
   /** Seconds between two comparisons of the ledger with the contract. */
   readonly reconcileEverySec: number
-  /** A sender's funds are low when they pay for fewer transactions; 0: never. */
+  /** A signer account's funds are low when they pay for fewer transactions; 0: never. */
   readonly fundsWarnTransactions: number
 }
 

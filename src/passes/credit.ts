@@ -1,8 +1,8 @@
 // The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays every turn that a cohort is owed, as
 // many as fit; the contract itself refuses a turn paid twice, early, or in another round's place.
-import type { Sender } from '../chain/port.ts'
+import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock } from '../db/blocks/blocks.ts'
-import { readSetting } from '../db/core/state.ts'
+import { readState } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { hasTerms } from '../db/sale/terms.ts'
 import { readPending } from '../db/sends/outbox.ts'
@@ -60,7 +60,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   // Before the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
-  const sendWith = (sender: Sender) => settleAndPay(ctx, { run, sender, cursor }, due)
+  const sendWith = (sender: SignerAccount) => settleAndPay(ctx, { run, sender, cursor }, due)
   const { result, signer } = await withSigner(ctx, 'distributor', distributor, sendWith)
   return { ...result, dueNodes, signer }
 }
@@ -109,7 +109,7 @@ async function timeSettled(
 }
 
 async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {
-  if ((await readSetting(ctx.pool, 'paused')) === true) return true
+  if ((await readState(ctx.pool, 'paused')) === true) return true
   return (await ctx.contract.counters(cursor.number)).paused
 }
 

@@ -1,8 +1,8 @@
 // The payments pass: follow, reconcile now and then, audit the wallet, judge, settle, mint. Safe to kill at any instruction and to run
 // from any instance; what it did not finish the next run goes on with.
-import type { Sender } from '../chain/port.ts'
+import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
-import { auditWallet } from '../follower/balance-check.ts'
+import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
 import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
@@ -50,13 +50,13 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
     await lookAfterRefunds(ctx, cursor)
-    held = await auditWallet(ctx, cursor, run)
+    held = await checkWalletBalances(ctx, cursor, run)
     // Asked once for both: with FINALITY=finalized it is a question to the provider.
     const settled = await finalizedHeight(ctx, cursor, run)
     held += (await judge(ctx, cursor, settled, run)).held
     await watchFunds(ctx)
     if (ctx.minter && cursor.number === followed.head.number) {
-      const sendWith = (sender: Sender) => settleAndMint(ctx, { run, sender, cursor }, settled)
+      const sendWith = (sender: SignerAccount) => settleAndMint(ctx, { run, sender, cursor }, settled)
       const minted = await withSigner(ctx, 'minter', ctx.minter, sendWith)
       signer = minted.signer
       budgetSpent = minted.result ?? null
@@ -96,7 +96,7 @@ async function settleAndMint(
 }
 
 /** Mints again where a replaced key had signed. If the first transaction is mined after all, the contract skips the second. */
-async function takeOver(ctx: LedgerDb & Logging, minter: Sender): Promise<void> {
+async function takeOver(ctx: LedgerDb & Logging, minter: SignerAccount): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
   if (refs.length > 0)
     ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made again')

@@ -4,10 +4,10 @@ import type { ChainFacts } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { inSnapshot } from '../db/core/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
-import { notifyLedgerChanged, readSetting, writeAudit, writeSetting } from '../db/core/state.ts'
+import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/core/state.ts'
 import { readRecheck } from '../db/payments/recheck.ts'
-import { readAllBooks } from '../db/payments/wallet.ts'
-import { auditWallet } from '../follower/balance-check.ts'
+import { readOpenWalletBalances } from '../db/payments/wallet.ts'
+import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
 import { KnownError } from '../lib/errors.ts'
 import type {
@@ -85,9 +85,9 @@ export async function rebuild(
 async function begin(pool: Pool): Promise<void> {
   const [row] = await pool<{ used: boolean }[]>`
     SELECT EXISTS (SELECT FROM cursors) OR EXISTS (SELECT FROM payments) OR EXISTS (SELECT FROM outbox) AS used`
-  if (row?.used && (await readSetting(pool, 'rebuilding')) !== true)
+  if (row?.used && (await readState(pool, 'rebuilding')) !== true)
     throw new RebuildError('The database to rebuild into holds a ledger already: give an empty one.')
-  await writeSetting(pool, 'rebuilding', true, 'rebuild')
+  await writeState(pool, 'rebuilding', true, 'rebuild')
 }
 
 /** Follows in steps to where the current ledger stands, or to the head, auditing the payments wallet after each. */
@@ -122,8 +122,8 @@ async function auditThoroughly(
   // A block has at most one residue, in or out, so this ends with the step's blocks; a balance that cannot be read is left.
   let before: string | null = null
   for (let i = 0; i < BLOCKS_PER_STEP; i++) {
-    await auditWallet(ctx, cursor, UNLIMITED)
-    const all = await readAllBooks(ctx.pool)
+    await checkWalletBalances(ctx, cursor, UNLIMITED)
+    const all = await readOpenWalletBalances(ctx.pool)
     const stand = all.map((books) => `${books.auditedBlock} ${books.inWei} ${books.outWei}`).join()
     if (all.every((books) => books.auditedBlock === cursor.number) || stand === before) return
     before = stand
@@ -139,7 +139,7 @@ async function finish(
   const cursor = await readCursor(ctx.pool)
   if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
   const block = Math.max(cursor.number, heldUpTo ?? 0)
-  await writeSetting(ctx.pool, 'recheckUpTo', { block }, 'rebuild')
+  await writeState(ctx.pool, 'recheckUpTo', { block }, 'rebuild')
   const seen = async () =>
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()

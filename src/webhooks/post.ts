@@ -3,7 +3,7 @@
 import { Agent, request } from 'undici'
 import { isTimeout } from '../lib/deadline.ts'
 import { codeOf, messageOf } from '../lib/errors.ts'
-import { publicLookup, refusePrivateLiteral, TargetError } from './target.ts'
+import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
 /** The convention advises 15 to 30 seconds; this is the lower end, name look-up and connection included. */
 const TIMEOUT_MS = 15_000
@@ -12,7 +12,7 @@ const CONNECT_MS = 10_000
 const ANSWER_BYTES_MAX = 16 * 1024
 const ERROR_TEXT_MAX = 300
 
-export interface Posted {
+export interface PostResult {
   /** Null where no answer came. */
   status: number | null
   /** Null for a success: a status from 200 to 299. */
@@ -23,7 +23,7 @@ export interface Posted {
 }
 
 export interface Poster {
-  post(url: string, headers: Record<string, string>, body: string): Promise<Posted>
+  post(url: string, headers: Record<string, string>, body: string): Promise<PostResult>
   close(): Promise<void>
 }
 
@@ -40,14 +40,14 @@ export function createPoster({
   return {
     async post(url, headers, body) {
       const started = performance.now()
-      const posted = (status: number | null, error: string | null, isForbidden = false): Posted => ({
+      const posted = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
         status,
         error,
         isForbidden,
         durationMs: Math.round(performance.now() - started),
       })
       try {
-        if (!allowPrivate) refuseUnsafe(new URL(url))
+        if (!allowPrivate) assertSafe(new URL(url))
         const signal = AbortSignal.timeout(timeoutMs)
         const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal })
         // The body does not matter, nor does a failure to read it.
@@ -62,8 +62,8 @@ export function createPoster({
 }
 
 /** A URL must not reach anything that only this machine can reach, and nothing is sent without TLS. */
-function refuseUnsafe(url: URL): void {
-  refusePrivateLiteral(url)
+function assertSafe(url: URL): void {
+  assertNoPrivateLiteral(url)
   if (url.protocol !== 'https:') throw new TargetError(url.host, 'is not https')
 }
 

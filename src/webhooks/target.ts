@@ -61,7 +61,7 @@ export class TargetError extends Error {
 }
 
 /** Throws a TargetError for a URL that names a private address itself; names are judged when they are looked up. */
-export function refusePrivateLiteral(url: URL): void {
+export function assertNoPrivateLiteral(url: URL): void {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)
 }

@@ -2,7 +2,7 @@
 // provider's passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { readFinalized } from '../../src/db/blocks/halts.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import { readHealth } from '../../src/db/reads/public.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/passes/context.ts'
@@ -18,7 +18,7 @@ const inWorld = worldTest({
   async prepare(world) {
     const { hash: genesisHash } = await world.chain.block(0)
     const { chainId } = world.chain
-    await claimIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
+    await recordIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
   },
 })
 

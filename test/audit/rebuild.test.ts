@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
-import { readSetting, writeSetting } from '../../src/db/core/state.ts'
-import { allowSender, denySender } from '../../src/db/payments/deny-list.ts'
+import { readState, writeState } from '../../src/db/core/state.ts'
+import { allowWallet, denyWallet } from '../../src/db/payments/deny-list.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -40,7 +40,7 @@ const tables = ({ comparison }: Rebuilt) => comparison?.differences.map(({ table
 async function pastOf(world: World): Promise<void> {
   await putForwarder(world)
   await world.settle()
-  await denySender(world.pool, { address: world.at(7), label: 'exchange', reason: 'many people', addedBy: 'operator' })
+  await denyWallet(world.pool, { address: world.at(7), label: 'exchange', reason: 'many people', addedBy: 'operator' })
   const refunded = await world.pay(6, BASIC + 1n)
   for (const [account, value] of [
     [5, BASIC],
@@ -136,11 +136,11 @@ test('what the operator changes while the chain is followed is taken over as it 
   try {
     await pastOf(world)
     const before = { address: world.at(8), label: 'mixer', reason: 'allowed again', addedBy: 'operator' }
-    await denySender(pool, before)
+    await denyWallet(pool, before)
     const change = async () => {
-      await writeSetting(pool, 'paused', true, 'operator')
-      await denySender(pool, { ...before, address: world.at(10) })
-      await allowSender(pool, before.address)
+      await writeState(pool, 'paused', true, 'operator')
+      await denyWallet(pool, { ...before, address: world.at(10) })
+      await allowWallet(pool, before.address)
       await pool`DELETE FROM grants WHERE ref = ${`0x${'99'.repeat(32)}`}`
       await enterTier(world, { tierId: 'basic', tierNo: 1, priceWei: (BASIC * 3n) as never })
     }
@@ -155,7 +155,7 @@ test('what the operator changes while the chain is followed is taken over as it 
     }
     const check = async ({ comparison }: Rebuilt, into: Pool) => {
       assert.deepEqual(comparison?.differences, [])
-      assert.equal(await readSetting(into, 'paused'), true)
+      assert.equal(await readState(into, 'paused'), true)
     }
     await rebuilt(world, check, chain)
   } finally {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
-import { allowSender, denySender } from '../../src/db/payments/deny-list.ts'
+import { allowWallet, denyWallet } from '../../src/db/payments/deny-list.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/payments/recheck.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import type { Hash } from '../../src/domain/units.ts'
@@ -60,7 +60,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     assert.equal(await told(pool, refunded), 'accepted')
     // What happened after it: that payment was refunded by the operator, another one was refunded, a third one minted.
     for (const account of [6, 7])
-      await denySender(world.pool, { address: world.at(account), label: 'x', reason: 'y', addedBy: 'operator' })
+      await denyWallet(world.pool, { address: world.at(account), label: 'x', reason: 'y', addedBy: 'operator' })
     const alsoRefunded = await world.pay(7, BASIC)
     const minted = await world.pay(5, BASIC)
     const wrong = await world.pay(8, BASIC + 1n)
@@ -106,7 +106,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
 
 test('a ledger begun anew on a chain where nodes were sold holds what is not minted', () =>
   inWorld(async (world, anew, pool) => {
-    await denySender(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
+    await denyWallet(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
     const [held, minted] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
     await world.settle()
     await ticks(world, anew)
@@ -128,13 +128,13 @@ test('so does one that is begun anew where nothing was done but to open cohorts,
 
 test('so does one that is begun anew with other keys than those that minted', () =>
   inWorld(async (world, { ctx }, pool) => {
-    await denySender(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
+    await denyWallet(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
     const [held, minted] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
     await world.settle()
     const chain = createChainReader(world.rpc, {
       factory: world.factory,
       wallets: [],
-      senders: [world.at(8), world.at(9)],
+      signers: [world.at(8), world.at(9)],
     })
     await ticks(world, world.instance({ ...ctx, chain, minter: null, distributor: null }))
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
@@ -206,7 +206,7 @@ test('payments up to that very block are held, also those that were accepted and
 
 test('payments from a wallet on the deny list are held, and stay held once it is taken off', () =>
   inWorld(async (world) => {
-    await denySender(world.pool, {
+    await denyWallet(world.pool, {
       address: world.at(6),
       label: 'exchange',
       reason: 'many people',
@@ -215,8 +215,8 @@ test('payments from a wallet on the deny list are held, and stay held once it is
     const [denied, other] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
     await world.settle()
     assert.deepEqual([await told(world.pool, denied), await told(world.pool, other)], ['held senderDenied', 'minted'])
-    assert.equal(await allowSender(world.pool, world.at(6)), true)
-    assert.equal(await allowSender(world.pool, world.at(6)), false)
+    assert.equal(await allowWallet(world.pool, world.at(6)), true)
+    assert.equal(await allowWallet(world.pool, world.at(6)), false)
     const later = await world.pay(6, BASIC)
     await world.settle()
     assert.deepEqual([await told(world.pool, denied), await told(world.pool, later)], ['held senderDenied', 'minted'])

@@ -6,7 +6,7 @@ import { residueRef } from '../../src/chain/digest.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import { insertWallet } from '../../src/db/sale/payment-wallets.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
@@ -64,7 +64,7 @@ function counting(world: World) {
 inWorld('what is filed bears the chain id of the ledger, whatever a provider says by then', async (world) => {
   const { hash: genesisHash } = await world.chain.block(0)
   const { chainId } = world.chain
-  await claimIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
+  await recordIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
   let asked = 0
   const chain = { ...world.ctx.chain, chainId: async () => (asked++ === 0 ? chainId : 999) }
   const { hash } = await world.chain.block((await payInside(world, BASIC)).block)
@@ -312,7 +312,7 @@ test('where a provider does not show the block before the first, the books wait 
     const log = { ...world.ctx.log, warn } as unknown as typeof world.ctx.log
     await world.instance({ chain: { ...chain, block: hidden }, log }).payments()
     assert.deepEqual(await places(world), [])
-    assert.match(lines.join('\n'), /could not be audited.* block 0, .*RPC_URL/, 'the operator is told what to do')
+    assert.match(lines.join('\n'), /could not be checked.* block 0, .*RPC_URL/, 'the operator is told what to do')
     await world.settle()
     assert.deepEqual(await places(world), [[7n, block, 'held']])
     await checkInvariants(world)
@@ -357,7 +357,7 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
   const proxy = await startFaultProxy({ target: world.chain.rpcUrl })
   const rpc = createRpc({ urls: [proxy.url], log: silentLog })
   try {
-    const watched = { factory: world.factory, wallets: [], senders: [world.at(1), world.at(2)] }
+    const watched = { factory: world.factory, wallets: [], signers: [world.at(1), world.at(2)] }
     proxy.inject('internalError', { method: 'eth_getBalance', times: 100 })
     await world.instance({ chain: createChainReader(rpc, watched) }).payments()
     assert.ok((proxy.fired.get('internalError') ?? 0) > 0)

@@ -121,7 +121,7 @@ test('contract creations, transfers to others and calls to nobody are passed ove
     await stage.chain.send({ from: stage.at(6), to: stage.at(7), value: '0x5' })
   })
   assert.deepEqual(range, {
-    watching: { wallets: stage.watched.wallets, senders: stage.watched.senders },
+    watching: { wallets: stage.watched.wallets, signers: stage.watched.signers },
     blocks: range.blocks,
     fees: range.fees,
     transfers: [],

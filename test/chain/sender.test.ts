@@ -6,8 +6,8 @@ import { factoryAbi } from '../../src/chain/factory/abi.ts'
 import type { FactoryCall, SendOutcome } from '../../src/chain/port.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { classifySendError } from '../../src/chain/send/send-errors.ts'
-import { createSender, TX_GAS_MAX } from '../../src/chain/send/sender.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
+import { createSignerAccount, TX_GAS_MAX } from '../../src/chain/send/signer-account.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { FOREVER, oneTurn } from '../support/factory.ts'
@@ -157,7 +157,7 @@ test('an estimate says when the money is short and when no transaction may be th
 test('an estimate leaves room for the guard and for a colder block, within the cap and within a block', async () => {
   const provider = await startFalseProvider()
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
-  const sender = createSender({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
+  const sender = createSignerAccount({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
   const guard = { number: 5, hash: ref('7') }
   const estimate = async (gas: bigint, gasLimit = 2n * TX_GAS_MAX) => {
     provider.rule = ({ method }) => ({
@@ -183,7 +183,7 @@ test('an estimate leaves room for the guard and for a colder block, within the c
 test('accepted by one provider is accepted; one that may have it outranks refusals that would give the nonce up', async () => {
   const providers = await Promise.all([startFalseProvider(), startFalseProvider()])
   const rpc = createRpc({ urls: providers.map(({ url }) => url), log: silentLog, timeoutMs: 500 })
-  const sender = createSender({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
+  const sender = createSignerAccount({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
   const { raw, txHash } = await sender.sign(mint('9'), {
     nonce: 0,
     gasLimit: 90_000n,
@@ -280,7 +280,7 @@ test('without EIP-1559 there are no fees to offer, and that is no passing fault'
     const { baseFeePerGas, ...block } = ((await forward()) as { result: Record<string, unknown> }).result
     return { result: block }
   }
-  const sender = createSender({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
+  const sender = createSignerAccount({ rpc, signer: localSigner(stage.keyOf(1)), chainId: 1, factory: stage.factory })
   await assert.rejects(sender.fees(), { retryable: false })
   provider.rule = ({ method }) =>
     method === 'eth_maxPriorityFeePerGas' ? { error: { code: -32601, message: 'not here' } } : undefined

@@ -3,10 +3,10 @@
 import { type Abi, encodeFunctionData, parseAbi } from 'viem'
 import { factoryAbi } from '../../src/chain/factory/abi.ts'
 import { deployDemoToken, deployFactory } from '../../src/chain/factory/deploy.ts'
-import type { FactoryCall, Sender, Watched } from '../../src/chain/port.ts'
+import type { FactoryCall, SignerAccount, WatchedAddresses } from '../../src/chain/port.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
-import { createSender } from '../../src/chain/send/sender.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
+import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
@@ -33,9 +33,9 @@ export interface Stage {
   rpc: Rpc
   factory: Address
   token: Address
-  minter: Sender
-  distributor: Sender
-  watched: Watched
+  minter: SignerAccount
+  distributor: SignerAccount
+  watched: WatchedAddresses
   /** Lower-case address of an account: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 5.. buyers. */
   at(account: number): Address
   keyOf(account: number): `0x${string}`
@@ -44,8 +44,8 @@ export interface Stage {
   /** Sends a call of an owner; mined with the next block, also when it reverts. */
   act(account: number, name: string, args: readonly unknown[], to?: Address): Promise<Hash>
   pay(account: number, valueWei: bigint): Promise<Hash>
-  /** Signs, sends and mines a call of one of our senders. Fails the test when the estimate does. */
-  send(sender: Sender, call: FactoryCall): Promise<Hash>
+  /** Signs, sends and mines a call of one of our signer accounts. Fails the test when the estimate does. */
+  send(sender: SignerAccount, call: FactoryCall): Promise<Hash>
   head(): Promise<{ number: number; hash: Hash; time: number }>
   close(): Promise<void>
 }
@@ -69,7 +69,7 @@ export async function startStage(): Promise<Stage> {
   clearInterval(mining)
 
   const sender = (account: number) =>
-    createSender({ rpc, signer: localSigner(keyOf(account)), chainId: chain.chainId, factory })
+    createSignerAccount({ rpc, signer: localSigner(keyOf(account)), chainId: chain.chainId, factory })
   const [minter, distributor] = [sender(1), sender(2)]
   return {
     chain,
@@ -78,7 +78,7 @@ export async function startStage(): Promise<Stage> {
     token,
     minter,
     distributor,
-    watched: { factory, wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }], senders: [at(1), at(2)] },
+    watched: { factory, wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }], signers: [at(1), at(2)] },
     at,
     keyOf,
     async behind() {

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { encryptKeystore } from '../../src/chain/send/keystore.ts'
 import { noteHalt } from '../../src/db/blocks/halts.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { clearSetting, writeSetting } from '../../src/db/core/state.ts'
+import { clearState, writeState } from '../../src/db/core/state.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { startFalseProvider } from '../chain/false-provider.ts'
@@ -178,14 +178,14 @@ describe('what is wrong is named', () => {
     await world.settle()
     await world.pool`UPDATE passes SET started_at = now() - interval '1 hour'`
     await noteHalt(world.pool, { reason: 'otherChain', detail: { chainId: 5 }, confirmed: true })
-    await writeSetting(world.pool, 'paused', true, 'test')
-    await writeSetting(world.pool, 'drift', [{ kind: 'notOnChain', nodeId: '9' }], 'test')
+    await writeState(world.pool, 'paused', true, 'test')
+    await writeState(world.pool, 'drift', [{ kind: 'notOnChain', nodeId: '9' }], 'test')
     const { code, findings } = await examine()
     assert.equal(code, 1)
     for (const check of ['passes.payments', 'passes.credit', 'passes.halt', 'ledger.drift'])
       assert.equal(verdict(findings, check), 'fail', check)
     for (const check of ['passes.pause', 'payments.held']) assert.equal(verdict(findings, check), 'warn', check)
-    for (const name of ['halted', 'paused', 'drift']) await clearSetting(world.pool, name)
+    for (const name of ['halted', 'paused', 'drift']) await clearState(world.pool, name)
   })
 
   test('a node that nobody paid for, as from a stolen key', async () => {

@@ -128,12 +128,12 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
       },
     ]),
   'transfers of nodes': (sql) =>
-    nodes.insertTransfers(sql, [
+    nodes.insertOwnershipChanges(sql, [
       { ...at, nodeId: 7n, from: WALLET, to: addressOf(8), logIndex: 0, txHash: hashOf(NODES + 1) },
     ]),
   'nodes, and their payments': async (sql) => {
     const ref = hashOf(NODES + 1)
-    await payments.insertTransfers(sql, [
+    await payments.insertIncomingTransfers(sql, [
       { ...at, txHash: ref, wallet: WALLET, from: WALLET, valueWei: wei(100n), succeeded: true },
     ])
     await payments.adoptNodes(sql, [ref])

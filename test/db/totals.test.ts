@@ -5,9 +5,9 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { rewindCohorts, writeCohorts } from '../../src/db/nodes/cohorts.ts'
-import { insertNodes, insertTransfers, insertWithdrawals, rewindNodes } from '../../src/db/nodes/nodes.ts'
+import { insertNodes, insertOwnershipChanges, insertWithdrawals, rewindNodes } from '../../src/db/nodes/nodes.ts'
 import { insertRounds, rewindRounds } from '../../src/db/nodes/rounds.ts'
-import { adoptNodes, insertTransfers as insertPayments, rewindPayments } from '../../src/db/payments/rows.ts'
+import { adoptNodes, insertIncomingTransfers as insertPayments, rewindPayments } from '../../src/db/payments/rows.ts'
 import type { LedgerCohort } from '../../src/domain/replay.ts'
 import { type Address, address, hash, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -99,7 +99,7 @@ class Ledger {
       sql,
       minted.map((node) => ({ ...node, perNodeAtMintWei: perNodeWei, turnsAtMint: turnCount })),
     )
-    await insertTransfers(
+    await insertOwnershipChanges(
       sql,
       minted.map((node) => ({ ...node, from: ZERO_ADDRESS, to: node.owner, logIndex: ++this.logIndex })),
     )
@@ -122,7 +122,7 @@ class Ledger {
       this.now.owners[index] = to
       return { ...this.stamp(), nodeId: BigInt(index + 1), from, to, logIndex: ++this.logIndex }
     })
-    await insertTransfers(sql, moves)
+    await insertOwnershipChanges(sql, moves)
   }
 
   async credit(sql: Sql, amount: number): Promise<void> {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { CreditTerms } from '../../src/domain/credit.ts'
 import { turnFate } from '../../src/domain/payouts.ts'
-import { cohortToSkipFor, firstBlocksOfTurns, type Owed, pendingTurns } from '../../src/domain/turns.ts'
+import { cohortToSkipFor, firstBlocksOfTurns, type OwedTurns, pendingTurns } from '../../src/domain/turns.ts'
 import { wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
@@ -15,11 +15,11 @@ const from = (fromTime: number, payouts: boolean): CreditTerms => ({
   ...{ fromTime, payouts, minWei: wei(1n), maxWei: wei(2n), intervalSec: 100, slotSec: 10 },
 })
 /** Windows, and terms that call no turn owed. */
-const off = (windows: { from: number; until: number }[]): Owed => ({
+const off = (windows: { from: number; until: number }[]): OwedTurns => ({
   terms: [from(0, false)],
   windows: windows.map((window, i) => ({ window: i + 1, ...window })),
 })
-const on: Owed = { terms: [from(0, true)], windows: [] }
+const on: OwedTurns = { terms: [from(0, true)], windows: [] }
 
 test('where payouts are on, every turn that has come is owed', () => {
   const cases: [number, number][] = [

@@ -2,7 +2,7 @@
 // round to come, ledger against chain, and the settings with their secrets masked.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC } from '../support/world.ts'
@@ -13,7 +13,7 @@ let paid: Hash[]
 before(async () => {
   desk = await startDesk({ reconcileEverySec: 1_000_000 })
   const { world } = desk
-  await claimIdentity(world.pool, {
+  await recordIdentity(world.pool, {
     chainId: world.chain.chainId,
     genesisHash: '0x',
     factory: world.factory,

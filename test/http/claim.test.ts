@@ -129,7 +129,7 @@ describe('a claim', () => {
   })
 
   it('has more time than its own wait takes, and the documents name both', async () => {
-    const { deadlineMs } = claimRoute({ deps: { steady: () => 0 } } as Tools)
+    const { deadlineMs } = claimRoute({ deps: { monotonicClock: () => 0 } } as Tools)
     const ownMs = REQUEST_POLL_POLICY.readMs + REQUEST_POLL_POLICY.waitMs
     assert.ok((deadlineMs ?? 0) > ownMs)
     const pages = ['docs/API.md', 'src/http/routes/claim.ts'].map((path) => readFileSync(join(ROOT, path), 'utf8'))

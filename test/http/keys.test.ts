@@ -107,7 +107,7 @@ test('no admin key has a label by which the service calls itself in the ledger',
       const text = readFileSync(SRC + file, 'utf8')
       const said = text.matchAll(/\b(?:actor|by|enteredBy|recordedBy|updatedBy): '([A-Za-z]+)'/g)
       const given = text.matchAll(
-        /\b(?:writeSetting|clearHalt|insertFirst\w+|addFirst\w+|seedTiers)\([^()]*, '([A-Za-z]+)'\)/g,
+        /\b(?:writeState|clearHalt|insertFirst\w+|addFirst\w+|seedTiers)\([^()]*, '([A-Za-z]+)'\)/g,
       )
       return [...said, ...given].map((match) => match[1] ?? '')
     }),

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Limits } from '../../src/http/edge/limits.ts'
 import type { Call } from '../../src/http/route.ts'
-import { door, labelOf, nowhereElse } from '../../src/http/routes/admin/door.ts'
+import { adminGuard, labelOf, notFoundBelow } from '../../src/http/routes/admin/guard.ts'
 import type { Tools } from '../../src/http/tools.ts'
 import { cases } from '../support/property.ts'
 
@@ -94,7 +94,7 @@ const toolsOf = (adminKeys: { label: string; key: string }[]) =>
     deps: { settings: { adminKeys } },
     isOwnOrigin: (origin?: string) => origin === undefined || origin === 'own',
   }) as unknown as Tools
-const doorOf = (adminKeys: { label: string; key: string }[]) => door(toolsOf(adminKeys))
+const doorOf = (adminKeys: { label: string; key: string }[]) => adminGuard(toolsOf(adminKeys))
 const refused = (refusal: { refused: string } | null) => refusal?.refused ?? null
 
 test('the door opens to a key that was sent once, whole, and tells whose it is', () => {
@@ -134,7 +134,7 @@ test('the door is not there without keys; with them it is shut to strangers, and
 })
 
 test('behind the door, what is no route is nowhere, by any method', () => {
-  const routes = nowhereElse.map((build) => build(toolsOf([ALICE])))
+  const routes = notFoundBelow.map((build) => build(toolsOf([ALICE])))
   assert.deepEqual(
     routes.map(({ path, methods, deadlineMs, cache }) => [path, methods, deadlineMs, cache]),
     [

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import { lockPayments, lockWallet } from '../../src/db/payments/rows.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import type { Hash } from '../../src/domain/units.ts'
@@ -23,7 +23,7 @@ let world: World
 before(async () => {
   desk = await startDesk()
   world = desk.world
-  await claimIdentity(world.pool, {
+  await recordIdentity(world.pool, {
     ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
   })
   await world.settle()

@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { StartError } from '../../src/boot/preflight.ts'
 import { connect } from '../../src/db/core/sql.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { readStatement } from '../../src/operator/statement.ts'
@@ -129,7 +129,7 @@ describe('the payments wallet', () => {
   })
 
   it('balances to the wei in a statement over a change, each wallet by itself', async () => {
-    await claimIdentity(world.pool, {
+    await recordIdentity(world.pool, {
       ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
     })
     await world.pay(5, BASIC)

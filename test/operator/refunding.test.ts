@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
-import { createSender } from '../../src/chain/send/sender.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
+import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { raiseRecheck } from '../../src/db/payments/recheck.ts'
 import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import type { Hash } from '../../src/domain/units.ts'
@@ -132,7 +132,7 @@ describe('a refund that is prepared', () => {
     // The key of that mint is none of ours any more; what it signed can still be carried out.
     const signer = localSigner(world.chain.accounts[10]?.privateKey ?? assert.fail())
     const { rpc, chain, factory } = world
-    await world.instance({ minter: createSender({ rpc, signer, chainId: chain.chainId, factory }) }).payments()
+    await world.instance({ minter: createSignerAccount({ rpc, signer, chainId: chain.chainId, factory }) }).payments()
     assert.equal((await prepare(paid)).json.mayStillMint, true)
     // Its time is over at the head, which is not final.
     await world.chain.setNextTime(intent.until + 1)

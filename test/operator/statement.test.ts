@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { operatorDeps } from '../../src/boot/app.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import type { Account } from '../../src/operator/account.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
@@ -24,7 +24,7 @@ const heads: { number: number; time: number }[] = []
 before(async () => {
   world = await startWorld()
   deps = operatorDeps(world.ctx, world.pool)
-  await claimIdentity(world.pool, {
+  await recordIdentity(world.pool, {
     chainId: world.chain.chainId,
     genesisHash: '0x',
     factory: world.factory,

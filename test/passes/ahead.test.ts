@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainReader } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { type Followed, follow } from '../../src/follower/follow.ts'
+import { type FollowResult, follow } from '../../src/follower/follow.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
@@ -44,7 +44,7 @@ function followThen(observing: (nth: number, read: () => ReturnType<Observe>) =>
   const outOfTime = { after: Number.POSITIVE_INFINITY }
   const run = { checkLock: () => {}, outOfTime: () => began.length >= outOfTime.after }
   const { ctx } = world.instance({ chain: { ...chain, observe } })
-  return (ranges = Number.POSITIVE_INFINITY): Promise<Followed> => {
+  return (ranges = Number.POSITIVE_INFINITY): Promise<FollowResult> => {
     outOfTime.after = ranges
     return follow(ctx, run)
   }

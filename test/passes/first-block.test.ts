@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import { readHealth } from '../../src/db/reads/public.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { type Stored, storeRange } from '../../src/follower/store.ts'
+import { type StoreResult, storeRange } from '../../src/follower/store.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants, fingerprint } from '../support/invariants.ts'
@@ -25,7 +25,7 @@ function inWorld(sentence: string, body: (world: World) => Promise<void>, startB
     try {
       const genesis = await world.chain.block(0)
       const { chainId } = world.chain
-      await claimIdentity(world.pool, { chainId, genesisHash: genesis.hash, factory: world.factory, startBlock })
+      await recordIdentity(world.pool, { chainId, genesisHash: genesis.hash, factory: world.factory, startBlock })
       await putForwarder(world)
       await body(world)
     } finally {
@@ -187,7 +187,7 @@ inWorld('of two who store the first blocks in the same instant, one does', async
     await world.ctx.chain.observe(FIRST, head, null),
     await world.ctx.chain.observe(FIRST, FIRST, null),
   ]
-  let storing: Promise<(Stored | null)[]> = Promise.resolve([])
+  let storing: Promise<(StoreResult | null)[]> = Promise.resolve([])
   await inTransaction(world.pool, async (sql) => {
     // Neither is done before both have seen that there is no cursor.
     await sql`LOCK TABLE blocks IN EXCLUSIVE MODE`

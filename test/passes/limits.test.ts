@@ -1,7 +1,7 @@
 // What the contract's owner allows the service's keys, and what becomes of payments and turns where that is not enough: the minter's
 // budget, the distributor's bounds, the end of a call's time. Each test has a world of its own.
 import assert from 'node:assert/strict'
-import type { Sender } from '../../src/chain/port.ts'
+import type { SignerAccount } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan.ts'
@@ -21,7 +21,7 @@ const refill = (world: World) => world.act(0, 'refillMinter', [world.at(1), 1_00
 const stateOf = async (world: World, txHash: Hash) => (await paymentOf(world, txHash))?.state
 const statesOf = (world: World, paid: readonly Hash[]) => Promise.all(paid.map((txHash) => stateOf(world, txHash)))
 const intents = async (world: World) => (await world.pool`SELECT FROM outbox`).length
-const swallow = (sender: Sender): Sender => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
+const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
 
 inWorld('where no cohort can be opened, what has one is minted, and the rest waits', async (world) => {

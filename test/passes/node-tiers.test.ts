@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
-import { encodeCall } from '../../src/chain/send/sender.ts'
+import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import { readOddCohorts, readSoundCohorts } from '../../src/db/nodes/cohorts.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { freeSender, listStuck } from '../../src/operator/transactions.ts'
+import { listStuck, takeOverNonce } from '../../src/operator/transactions.ts'
 import { AHEAD_BLOCKS } from '../../src/passes/steps/nonce.ts'
 import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { attemptsOf, isOneNode, lastAttempt } from '../faults/stage.ts'
@@ -106,12 +106,12 @@ test('a key that was used where nobody looked is taken over after 64 blocks, and
 })
 
 test('the operator has it taken over at once; without a sender that is stuck there is nothing to free', async () => {
-  const refused = await freeSender({ pool: world.pool }, ACTOR, { sender: world.at(1) })
+  const refused = await takeOverNonce({ pool: world.pool }, ACTOR, { sender: world.at(1) })
   assert.ok(isOperatorRefusal(refused))
   const payment = await paid()
   await useElsewhere(1)
   await world.payments()
-  const freed = (await freeSender({ pool: world.pool }, ACTOR, { sender: world.at(1) })) as { takeOver: boolean }
+  const freed = (await takeOverNonce({ pool: world.pool }, ACTOR, { sender: world.at(1) })) as { takeOver: boolean }
   assert.equal(freed.takeOver, true)
   await world.payments()
   await world.settle()
@@ -153,7 +153,7 @@ test('what is taken over on blocks that are taken back is forgotten with them', 
   await useElsewhere(1)
   await paid()
   await world.payments()
-  await freeSender({ pool: world.pool }, ACTOR, { sender: world.at(1) })
+  await takeOverNonce({ pool: world.pool }, ACTOR, { sender: world.at(1) })
   await world.payments()
   const [base] = await world.pool<
     { block: number }[]

@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { checkDeployment } from '../../src/chain/factory/check-deployment.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import { wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { FalseProvider, Rule } from '../chain/false-provider.ts'
@@ -26,7 +26,7 @@ before(async () => {
   other = await startTestChain()
   await other.mine(3)
   const { hash: genesisHash } = await world.chain.block(0)
-  await claimIdentity(world.pool, { chainId: world.chain.chainId, genesisHash, factory: world.factory, startBlock: 1 })
+  await recordIdentity(world.pool, { chainId: world.chain.chainId, genesisHash, factory: world.factory, startBlock: 1 })
   await enterTier(world, {
     tierId: 'holders',
     tierNo: 9,

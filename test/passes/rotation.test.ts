@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
-import { createSender } from '../../src/chain/send/sender.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
+import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
@@ -28,8 +28,8 @@ function withKeyOf(account: number): Instance {
   const { chain, rpc, factory, at } = world
   const signer = localSigner(chain.accounts[account]?.privateKey ?? assert.fail())
   return world.instance({
-    minter: createSender({ rpc, signer, chainId: chain.chainId, factory }),
-    chain: createChainReader(rpc, { factory, wallets: [], senders: [at(account), at(2)] }),
+    minter: createSignerAccount({ rpc, signer, chainId: chain.chainId, factory }),
+    chain: createChainReader(rpc, { factory, wallets: [], signers: [at(account), at(2)] }),
   })
 }
 
@@ -71,7 +71,7 @@ test('what an instance without keys has followed is settled for the one that sen
   const keyless = world.instance({
     minter: null,
     distributor: null,
-    chain: createChainReader(rpc, { factory, wallets: [], senders: [] }),
+    chain: createChainReader(rpc, { factory, wallets: [], signers: [] }),
   })
   const paid = await world.pay(7, BASIC)
   await world.chain.mine()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { SignerFault } from '../../src/chain/faults.ts'
-import type { Sender } from '../../src/chain/port.ts'
+import type { SignerAccount } from '../../src/chain/port.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
@@ -26,25 +26,25 @@ const intents = () => world.pool<{ kind: string; state: string; hash: Hash | nul
   SELECT kind, state, tx_hash AS hash FROM outbox ORDER BY id`
 const inPool = async (txHash: Hash) =>
   (await world.chain.rpc<{ blockNumber: string | null } | null>('eth_getTransactionByHash', [txHash])) !== null
-const minter = (): Sender => world.ctx.minter ?? assert.fail()
-const distributor = (): Sender => world.ctx.distributor ?? assert.fail()
+const minter = (): SignerAccount => world.ctx.minter ?? assert.fail()
+const distributor = (): SignerAccount => world.ctx.distributor ?? assert.fail()
 
 /** The process ends between storing and sending. */
-const crashBefore = (sender: Sender): Sender => ({
+const crashBefore = (sender: SignerAccount): SignerAccount => ({
   ...sender,
   broadcast: async () => {
     throw new Error('killed before the send')
   },
 })
 /** The process ends, or the connection breaks, when the provider has the bytes and before its answer is read. */
-const crashAfter = (sender: Sender): Sender => ({
+const crashAfter = (sender: SignerAccount): SignerAccount => ({
   ...sender,
   broadcast: async (raw) => {
     await sender.broadcast(raw)
     throw new Error('killed after the send')
   },
 })
-const replyLost = (sender: Sender): Sender => ({
+const replyLost = (sender: SignerAccount): SignerAccount => ({
   ...sender,
   broadcast: async (raw) => {
     await sender.broadcast(raw)
@@ -52,10 +52,13 @@ const replyLost = (sender: Sender): Sender => ({
   },
 })
 /** The provider says it took the bytes, and nobody ever sees them again. */
-const swallow = (sender: Sender): Sender => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
+const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 
 /** Pays for a basic node, and has an instance with this sender try to mint it; gives the payment and what was stored. */
-async function mintThrough(account: number, sender: Sender): Promise<{ paid: Hash; sent: Hash; error: unknown }> {
+async function mintThrough(
+  account: number,
+  sender: SignerAccount,
+): Promise<{ paid: Hash; sent: Hash; error: unknown }> {
   const paid = await world.pay(account, BASIC)
   await world.chain.mine()
   const error = await world
@@ -259,8 +262,8 @@ for (const [account, sentence, parts] of [
     const { paid, sent } = await mintThrough(account, swallow(minter()))
     await world.chain.mine(13)
     const handed: string[] = []
-    const { minter: sender = minter(), ...others } = parts() as { minter?: Sender }
-    const broadcast: Sender['broadcast'] = async (raw) => {
+    const { minter: sender = minter(), ...others } = parts() as { minter?: SignerAccount }
+    const broadcast: SignerAccount['broadcast'] = async (raw) => {
       handed.push(raw)
       return { kind: 'accepted' }
     }

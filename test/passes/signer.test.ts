@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { createSender } from '../../src/chain/send/sender.ts'
 import { remoteSigner } from '../../src/chain/send/signer.ts'
+import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { readAudit } from '../../src/db/core/audit.ts'
 import { readHealth } from '../../src/db/reads/public.ts'
 import { createMeters, metered } from '../../src/metrics/meters.ts'
@@ -27,7 +27,7 @@ before(async () => {
   const { rpc, chain, factory } = world
   const senderOf = (account: number) => {
     const remote = remoteSigner({ url: signer.url, address: world.at(account), timeoutMs: 2_000 })
-    return createSender({ rpc, signer: remote, chainId: chain.chainId, factory })
+    return createSignerAccount({ rpc, signer: remote, chainId: chain.chainId, factory })
   }
   instance = world.instance({ minter: senderOf(1), distributor: senderOf(2) })
   env = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import { countEvents } from '../../src/db/nodes/nodes.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -15,7 +15,7 @@ let world: World
 const foreign: Hash[] = []
 before(async () => {
   world = await startWorld()
-  await claimIdentity(world.pool, {
+  await recordIdentity(world.pool, {
     ...{ chainId: world.chain.chainId, genesisHash: '0x', factory: world.factory, startBlock: 1 },
   })
   await world.settle()

@@ -2,7 +2,7 @@
 // back, and what is on its way is on its way until its time is over, however many blocks go by.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Sender } from '../../src/chain/port.ts'
+import type { SignerAccount } from '../../src/chain/port.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { mayStillMint } from '../../src/db/sends/outbox.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
@@ -30,7 +30,7 @@ const told = (txHash: Hash) => standingOf(world, txHash)
 const intents = () => world.pool<{ id: number; kind: string; state: string; guardBlock: number | null; hash: Hash }[]>`
   SELECT o.id, kind, state, guard_block AS "guardBlock", a.tx_hash AS hash
   FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id ORDER BY o.id, attempt`
-const minter = (): Sender => world.ctx.minter ?? assert.fail()
+const minter = (): SignerAccount => world.ctx.minter ?? assert.fail()
 /** The provider says that it took the bytes, and they are never seen again. */
 const swallowing = () => world.instance({ minter: { ...minter(), broadcast: async () => ({ kind: 'accepted' }) } })
 

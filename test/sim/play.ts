@@ -5,8 +5,8 @@ import { SignerFault } from '../../src/chain/faults.ts'
 import type { ChainFacts } from '../../src/chain/port.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import type { Rpc } from '../../src/chain/rpc/rpc.ts'
-import { createSender } from '../../src/chain/send/sender.ts'
 import { localSigner, type Signer } from '../../src/chain/send/signer.ts'
+import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { type Failpoint, watchFailpoints } from '../../src/lib/failpoint.ts'
 import type { AccountRole, PassContext, Rules } from '../../src/passes/context.ts'
@@ -165,7 +165,7 @@ function accountsOf(play: Play, rpc: Rpc, without: readonly AccountRole[] = []) 
       count(play.tally, `not signed by the ${role}`)
       throw new SignerFault(`the signer of the ${role} does not answer`)
     }
-    return createSender({ rpc, signer: { ...signer, sign }, chainId: chain.chainId, factory })
+    return createSignerAccount({ rpc, signer: { ...signer, sign }, chainId: chain.chainId, factory })
   }
   const senders = ROLES.map(
     ([role, account]) => [role, without.includes(role) ? null : senderOf(role, account)] as const,
@@ -174,7 +174,7 @@ function accountsOf(play: Play, rpc: Rpc, without: readonly AccountRole[] = []) 
   return {
     ...(Object.fromEntries(senders) as Pick<PassContext, AccountRole>),
     // The ledger says whose transactions are watched, not the keys that this instance has.
-    chain: createChainReader(rpc, { factory, wallets: [], senders: held }),
+    chain: createChainReader(rpc, { factory, wallets: [], signers: held }),
   }
 }
 

@@ -5,7 +5,7 @@ import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import type { LockName } from '../../src/db/core/locks.ts'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
-import { claimIdentity } from '../../src/db/core/state.ts'
+import { recordIdentity } from '../../src/db/core/state.ts'
 import { type Address, address, type Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Lock } from '../../src/passes/context.ts'
@@ -105,7 +105,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
   await rebuildShelves.empty.keep()
   await enterTerms(observer, chain, contracts.token, { intervalSec: INTERVAL_SEC, slotSec: SLOT_SEC })
   const { hash: genesisHash } = await chain.block(0)
-  await claimIdentity(observer, { chainId: chain.chainId, genesisHash, factory: contracts.factory, ...rules })
+  await recordIdentity(observer, { chainId: chain.chainId, genesisHash, factory: contracts.factory, ...rules })
 
   const begin = async (ledger: Shelf): Promise<Beginning> => {
     await ledger.keep()

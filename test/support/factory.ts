@@ -1,6 +1,6 @@
 // What tests give the factory where its budgets, its bounds and the end of a call's time are none of their concern.
 import type { CohortCredit, MintOrder } from '../../src/chain/port.ts'
-import { encodeCall } from '../../src/chain/send/sender.ts'
+import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import type { Wei } from '../../src/domain/units.ts'
 
 /** A deployment whose minter and distributor are never short of anything. */

@@ -61,7 +61,7 @@ export async function startService(overrides: Overrides = {}): Promise<Service> 
     ...plainDeps(sql),
     changes,
     clock: () => clock.now,
-    steady: rest.clock ?? (() => clock.now),
+    monotonicClock: rest.clock ?? (() => clock.now),
     ...rest,
     settings: { ...plainSettings, ...settings },
   })
@@ -109,7 +109,7 @@ const plainSettings: HttpSettings = {
   described: { PORT: '3000', ADMIN_KEY: 'ops:***' },
 }
 
-function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock' | 'steady'> {
+function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock' | 'monotonicClock'> {
   return {
     sql,
     readSql: sql,

@@ -10,8 +10,8 @@ import { createContractReader } from '../../src/chain/read/contract.ts'
 import { createNodeHistory } from '../../src/chain/read/history.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
-import { createSender } from '../../src/chain/send/sender.ts'
 import { localSigner, type Signer } from '../../src/chain/send/signer.ts'
+import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { advisoryLock } from '../../src/db/core/locks.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
@@ -207,12 +207,12 @@ export function contextOf(
     chain: createChainReader(rpc, {
       factory,
       wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }],
-      senders: [at(1), at(2)],
+      signers: [at(1), at(2)],
     }),
     contract: createContractReader(rpc, factory),
     history: createNodeHistory(rpc, factory),
-    minter: createSender({ rpc, signer: signerOf(1), chainId: chain.chainId, factory }),
-    distributor: createSender({ rpc, signer: signerOf(2), chainId: chain.chainId, factory }),
+    minter: createSignerAccount({ rpc, signer: signerOf(1), chainId: chain.chainId, factory }),
+    distributor: createSignerAccount({ rpc, signer: signerOf(2), chainId: chain.chainId, factory }),
     rules: {
       startBlock: 1,
       finality: 'guarded',

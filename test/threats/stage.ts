@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 import type { CohortCredit, CohortOpening, MintOrder } from '../../src/chain/port.ts'
 import { createGovernanceReader } from '../../src/chain/read/governance.ts'
 import { createReadings } from '../../src/chain/read/readings.ts'
-import { createSender, encodeCall } from '../../src/chain/send/sender.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
+import { createSignerAccount, encodeCall } from '../../src/chain/send/signer-account.ts'
 import { lookAtLedger } from '../../src/cli/doctor/ledger.ts'
 import { lookAtPowers, lookAtThefts } from '../../src/cli/doctor/powers.ts'
 import { type Hash, type Wei, wei } from '../../src/domain/units.ts'
@@ -107,7 +107,7 @@ async function findings(world: World): Promise<string[]> {
     ...(await lookAtThefts(world.pool)),
     ...(await lookAtLedger(world.pool, {
       ...{ staleAfterSec: 3_600, timer: false, quoteTier: null, paymentAddress: world.at(3), headBlock: null },
-      senders: [world.at(1), world.at(2)],
+      signers: [world.at(1), world.at(2)],
     })),
   ]
   return found.filter(({ verdict }) => verdict !== 'ok').map(({ check }) => check)
@@ -135,7 +135,7 @@ async function firing(world: World): Promise<string[]> {
 /** Another account of the chain as a key of the service. */
 export function senderAt({ chain, rpc, factory }: World, account: number) {
   const { privateKey } = chain.accounts[account] ?? assert.fail('no such account')
-  return createSender({ rpc, signer: localSigner(privateKey), chainId: chain.chainId, factory })
+  return createSignerAccount({ rpc, signer: localSigner(privateKey), chainId: chain.chainId, factory })
 }
 
 /** All nodes as the ledger has them. */

@@ -9,7 +9,7 @@ import { silentLog } from '../../lib/log.ts'
 import { ChainFault } from '../faults.ts'
 import { createRpc, type Rpc, splitRpcUrls } from '../rpc/rpc.ts'
 import { bytes, count, quantity, receipt, toQuantity, type WireReceipt } from '../rpc/wire.ts'
-import { broadcast, currentFees, TX_GAS_MAX } from '../send/sender.ts'
+import { broadcast, currentFees, TX_GAS_MAX } from '../send/signer-account.ts'
 import { demoTokenAbi, factoryAbi } from './abi.ts'
 import { demoTokenBytecode, factoryBytecode } from './bytecode.ts'
 
@@ -177,7 +177,7 @@ async function standing(
   return { address: expected, blockNumber, txHash, codeHash: keccak256(code) }
 }
 
-/** Signs and sends one transaction with the next nonce of this sender. */
+/** Signs and sends one transaction with the next nonce of this signer account. */
 async function send(hand: Hand, tx: { to?: Address; data: Hex }): Promise<Hash> {
   const { rpc, account, chainId } = hand
   const gas = quantity(await rpc.request('eth_estimateGas', [{ from: account.address, ...tx }]), 'gas estimate')

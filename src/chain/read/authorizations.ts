@@ -17,7 +17,7 @@ export interface Carrier {
 }
 
 /** One for a chain; 0: for any. */
-type Signed = Authorization & { chainId: number }
+type SignedAuthorization = Authorization & { chainId: number }
 
 /** The raw authorizations of a raw transaction; none where it carries none, which is cheap and the usual case. */
 export function authorizationsOf(transaction: unknown): readonly unknown[] {
@@ -27,18 +27,18 @@ export function authorizationsOf(transaction: unknown): readonly unknown[] {
 
 /**
  * The authorizations for this chain that one of `senders` signed, in chain order. Each one carried costs about a millisecond. The chain's
- * id is asked for only where one is of a sender. Throws ChainFault where the provider does not answer that.
+ * id is asked for only where one is of a signer account. Throws ChainFault where the provider does not answer that.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
-  senders: readonly Address[],
+  signers: readonly Address[],
   carriers: readonly Carrier[],
 ): Promise<Authorization[]> {
-  const found: Signed[] = []
+  const found: SignedAuthorization[] = []
   for (const { at, raw } of carriers) {
     for (const entry of raw) {
       const signed = await recover(entry)
-      if (signed && senders.includes(signed.sender)) found.push({ ...at, ...signed })
+      if (signed && signers.includes(signed.sender)) found.push({ ...at, ...signed })
     }
   }
   if (found.length === 0) return []
@@ -47,7 +47,7 @@ export async function readAuthorizations(
 }
 
 /** Null where it cannot be read or recovered: then it is valid for no account, and the transaction is valid all the same. */
-async function recover(entry: unknown): Promise<Omit<Signed, keyof Position> | null> {
+async function recover(entry: unknown): Promise<Omit<SignedAuthorization, keyof Position> | null> {
   try {
     const raw = fields<'chainId' | 'address' | 'nonce' | 'r' | 's' | 'yParity'>(entry, 'authorization')
     const named = { chainId: count(raw.chainId, 'chain id'), nonce: count(raw.nonce, 'nonce') }

@@ -7,7 +7,7 @@ import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../faults.ts'
-import type { Watched } from '../port.ts'
+import type { WatchedAddresses } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireReceipt, WireTransaction } from '../rpc/wire.ts'
@@ -45,7 +45,7 @@ export class RangeRefused extends ChainFault {
   }
 }
 
-const again = (message: string): never => {
+const throwRetryable = (message: string): never => {
   throw new ChainFault(message, { retryable: true })
 }
 
@@ -54,16 +54,16 @@ export interface Observer {
 }
 
 /** Builds the observer of one deployment. */
-export function createObserver(rpc: RpcReads, built: Watched): Observer {
+export function createObserver(rpc: RpcReads, built: WatchedAddresses): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
   return {
     async observe(from, to, parent, watching = built) {
-      const senders = [...new Set([...built.senders, ...watching.senders])]
-      const watched = { factory: built.factory, wallets: watching.wallets, senders }
+      const signers = [...new Set([...built.signers, ...watching.signers])]
+      const watched = { factory: built.factory, wallets: watching.wallets, signers }
       const concerns = concernOf(watched)
       // Logs first: should the provider refuse the range, no blocks were fetched for nothing.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, watched, from, to))
-      const isOurs = memberOf(watched.senders)
+      const isOurs = memberOf(watched.signers)
       const see = (answer: unknown, number: number) =>
         seeBlock(answer, number, { concerns, bloomCheck, ranged, isOurs: number > to - FEE_BLOCKS ? isOurs : null })
       const blocks = await fetchBlocks(rpc, from, to, see)
@@ -73,14 +73,14 @@ export function createObserver(rpc: RpcReads, built: Watched): Observer {
       const receipts = await fetchReceipts(rpc, watched, blocks)
       checkReceiptLogs(watched, receipts, logs)
       const carriers = blocks.flatMap((block) => block.carriers)
-      const authorizations = await readAuthorizations(rpc, senders, carriers)
+      const authorizations = await readAuthorizations(rpc, signers, carriers)
       return assemble(watched, blocks, { logs, receipts, authorizations })
     },
   }
 }
 
 /** Logs of the range by number; a JSON-RPC error of any text means that the range is too long for this provider. */
-async function rangeLogs(rpc: RpcReads, watched: Watched, from: number, to: number): Promise<WireLog[]> {
+async function rangeLogs(rpc: RpcReads, watched: WatchedAddresses, from: number, to: number): Promise<WireLog[]> {
   const filter = {
     address: watched.factory,
     topics: [ledgerTopics],
@@ -137,9 +137,9 @@ interface Sight {
 }
 
 function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, ranged, isOurs }: Sight): SeenBlock {
-  if (answer == null) return again(`the provider has no block ${number}`)
+  if (answer == null) return throwRetryable(`the provider has no block ${number}`)
   const head = header(answer)
-  if (head.number !== number) again(`asked for block ${number}, got ${head.number}`)
+  if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
   const relevant: WireTransaction[] = []
   const carriers: Carrier[] = []
@@ -149,7 +149,8 @@ function seeBlock(answer: unknown, number: number, { concerns, bloomCheck, range
     if (carried.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: carried })
     if (!concerns(raw.from, raw.to)) continue
     const tx = transaction(entry)
-    if (tx.index !== index || tx.blockHash !== head.hash) again(`block ${number} lists a transaction of another block`)
+    if (tx.index !== index || tx.blockHash !== head.hash)
+      throwRetryable(`block ${number} lists a transaction of another block`)
     relevant.push(tx)
   }
   const given = ranged && (ranged.get(head.hash) ?? [])
@@ -165,9 +166,9 @@ function hashOf(entry: unknown): Hash {
 const addressesOf = (wallets: Watching['wallets']) => wallets.map(({ wallet }) => wallet)
 
 /** Cheap test on a raw transaction: most of a block's are not parsed any further. */
-function concernOf({ factory, wallets, senders }: Watched): Concern {
+function concernOf({ factory, wallets, signers }: WatchedAddresses): Concern {
   const payments = addressesOf(wallets)
-  const isFrom = memberOf([...senders, ...payments])
+  const isFrom = memberOf([...signers, ...payments])
   const isTo = memberOf([factory, ...payments])
   return (from, to) => isFrom(from) || isTo(to)
 }
@@ -184,7 +185,8 @@ function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
 function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
   let expected = parent
   for (const { header: head } of blocks) {
-    if (expected !== null && head.parentHash !== expected) again(`block ${head.number} does not follow on its parent`)
+    if (expected !== null && head.parentHash !== expected)
+      throwRetryable(`block ${head.number} does not follow on its parent`)
     expected = head.hash
   }
 }
@@ -192,7 +194,7 @@ function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
 function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, WireLog[]> | null): void {
   const hashes = new Set(blocks.map((block) => block.header.hash))
   for (const [hash, logs] of ranged ?? []) {
-    if (!hashes.has(hash)) again(`a log of block ${logs[0]?.blockNumber} is from another fork`)
+    if (!hashes.has(hash)) throwRetryable(`a log of block ${logs[0]?.blockNumber} is from another fork`)
   }
 }
 
@@ -202,7 +204,7 @@ function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, Wir
  */
 async function completeLogs(
   rpc: RpcReads,
-  watched: Watched,
+  watched: WatchedAddresses,
   bloomCheck: BloomCheck,
   blocks: readonly SeenBlock[],
 ): Promise<Map<Hash, WireLog[]>> {
@@ -241,11 +243,11 @@ function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly
   return logs.every((entry) => bloomCheck.mayHold(head.logsBloom, entry.topics[0] ?? '0x'))
 }
 
-function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, logs: WireLog[]): void {
+function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: SeenBlock, logs: WireLog[]): void {
   const { header: head, txHashes } = block
   // A chain that does not fill blooms leaves them empty; there, the answer by block hash has to do.
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
-    again(`the bloom of block ${head.number} denies a log the provider gave for it`)
+    throwRetryable(`the bloom of block ${head.number} denies a log the provider gave for it`)
   }
   logs.sort((a, b) => a.logIndex - b.logIndex)
   for (const [index, entry] of logs.entries()) {
@@ -254,7 +256,7 @@ function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, l
     const before = logs[index - 1]
     const inOrder = !before || (before.logIndex < entry.logIndex && before.txIndex <= entry.txIndex)
     if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash || !inOrder) {
-      again(`the logs of block ${head.number} do not fit the block`)
+      throwRetryable(`the logs of block ${head.number} do not fit the block`)
     }
   }
 }
@@ -262,7 +264,7 @@ function checkLogs(watched: Watched, bloomCheck: BloomCheck, block: SeenBlock, l
 /** Receipts of the transactions whose outcome or logs matter. */
 async function fetchReceipts(
   rpc: RpcReads,
-  watched: Watched,
+  watched: WatchedAddresses,
   blocks: readonly SeenBlock[],
 ): Promise<Map<Hash, WireReceipt>> {
   const wanted: { tx: WireTransaction; head: WireHeader }[] = []
@@ -275,13 +277,13 @@ async function fetchReceipts(
     const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
     for (const [index, answer] of answers.entries()) {
       const { tx, head } = piece[index] as (typeof piece)[number]
-      if (answer == null) again(`the provider has no receipt for ${tx.hash}, which block ${head.number} lists`)
+      if (answer == null) throwRetryable(`the provider has no receipt for ${tx.hash}, which block ${head.number} lists`)
       const found = receipt(answer)
       if (found.txHash !== tx.hash || found.blockHash !== head.hash) {
-        again(`the receipt of ${tx.hash} is from another block than ${head.number}`)
+        throwRetryable(`the receipt of ${tx.hash} is from another block than ${head.number}`)
       }
       if (found.from !== tx.from || found.to !== tx.to) {
-        again(`the receipt of ${tx.hash} names another sender or recipient than block ${head.number}`)
+        throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${head.number}`)
       }
       receipts.set(tx.hash, found)
     }
@@ -289,29 +291,29 @@ async function fetchReceipts(
   return receipts
 }
 
-function needsReceipt(watched: Watched, tx: WireTransaction): boolean {
-  const { wallets, senders } = watched
+function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
+  const { wallets, signers } = watched
   if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
   // An owner's call to the factory: a bloom does not count logs, so that only the receipt shows if one was withheld.
-  return senders.includes(tx.from) || tx.to === watched.factory
+  return signers.includes(tx.from) || tx.to === watched.factory
 }
 
 /** Every receipt names its own logs: the factory's must be the ones read, in their order and word for word. */
 function checkReceiptLogs(
-  watched: Watched,
+  watched: WatchedAddresses,
   receipts: ReadonlyMap<Hash, WireReceipt>,
   logs: ReadonlyMap<Hash, WireLog[]>,
 ): void {
   for (const found of receipts.values()) {
     // A failed transaction left no logs.
     if (!found.succeeded && found.logs.length > 0)
-      again(`the receipt of ${found.txHash} is of one that failed, with logs`)
+      throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs`)
     const named = found.logs.filter(
       (entry) => entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash),
     )
     const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
     if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {
-      again(`the logs of ${found.txHash} differ from those of its receipt`)
+      throwRetryable(`the logs of ${found.txHash} differ from those of its receipt`)
     }
   }
 }
@@ -321,7 +323,7 @@ function wordsOf(entry: WireLog | undefined): string | undefined {
 }
 
 function assemble(
-  watched: Watched,
+  watched: WatchedAddresses,
   blocks: readonly SeenBlock[],
   read: {
     logs: ReadonlyMap<Hash, WireLog[]>
@@ -330,7 +332,7 @@ function assemble(
   },
 ): ObservedRange {
   const range: ObservedRange = {
-    watching: { wallets: watched.wallets, senders: watched.senders },
+    watching: { wallets: watched.wallets, signers: watched.signers },
     blocks: [],
     fees: [],
     transfers: [],
@@ -360,7 +362,7 @@ const NOTHING_MOVED = { succeeded: false, feeWei: wei(0n), gasUsed: 0n }
 /** A transaction may have several roles: from one payments wallet to another it is a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
-  watched: Watched,
+  watched: WatchedAddresses,
   at: Position,
   { tx, receipt }: { tx: WireTransaction; receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'> },
 ): void {
@@ -373,7 +375,7 @@ function addTransaction(
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
   // Even for an unknown key: another instance, or an earlier start, may have sent it.
-  if (watched.senders.includes(from) || to === watched.factory) {
+  if (watched.signers.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
     range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei })
   }

@@ -5,7 +5,7 @@ import { encodeFunctionData } from 'viem/utils'
 import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import { ChainFault, orNull, RpcFault } from '../faults.ts'
-import type { BlockRef, ChainReader, TransactionView, Watched } from '../port.ts'
+import type { BlockRef, ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
 import { isLimit, isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
@@ -34,7 +34,7 @@ const BALANCE_OF = [
 const HOLDING_VOICES = 2
 
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. */
-export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
+export function createChainReader(rpc: Rpc, watched: WatchedAddresses): ChainReader {
   return {
     ...readerThrough(rpc, watched),
     holding: (token, owner, at) => agreedHolding(rpc, token, owner, at),
@@ -47,14 +47,14 @@ export function createChainReader(rpc: Rpc, watched: Watched): ChainReader {
 }
 
 /** A range of blocks to observe. */
-interface Asked {
+interface RangeRequest {
   from: number
   to: number
   parent: Hash | null
   watching: Watching | undefined
 }
 
-function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
+function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
   const observer = createObserver(rpc, watched)
   let span = SPAN_START
 
@@ -76,7 +76,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
   }
 
   /** A range, from another provider where the answers of the first contradict each other, or the chain. */
-  async function observeBelievable({ from, to, parent, watching }: Asked): Promise<ObservedRange> {
+  async function observeBelievable({ from, to, parent, watching }: RangeRequest): Promise<ObservedRange> {
     // Each round drops one provider, so this ends after as many rounds as there are.
     for (;;) {
       try {
@@ -88,7 +88,7 @@ function readerThrough(rpc: RpcReads, watched: Watched): ChainReader {
   }
 
   /** One range of `size`; a success lengthens the next, unless it took too long. */
-  async function observeSpan(asked: Asked): Promise<ObservedRange> {
+  async function observeSpan(asked: RangeRequest): Promise<ObservedRange> {
     const began = performance.now()
     const size = asked.to - asked.from + 1
     const range = await observeBelievable(asked)

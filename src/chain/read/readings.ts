@@ -25,7 +25,7 @@ const STATE_MS = 5_000
 const REMEMBERED_MAX = 10_000
 /** The breaker: three failures in a row stop further tries for five seconds. */
 const FAILURES_MAX = 3
-const REST_MS = 5_000
+const COOLDOWN_MS = 5_000
 
 type Cover = NonNullable<Awaited<ReturnType<Readings['cover']>>>
 
@@ -44,7 +44,7 @@ export interface ReadingsOptions {
 export function createReadings(options: ReadingsOptions): Readings {
   const { rpc, factory, distributor } = options
   const { clock = () => performance.now(), wallClock = Date.now } = options
-  const breaker = createBreaker({ failuresMax: FAILURES_MAX, restMs: REST_MS, clock })
+  const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
 
   /** One try within the rest of the budget; null when it fails, is late, or is not worth making now. */
   async function attempt<T>(read: (timeoutMs: number) => Promise<T>, budgetMs = BUDGET_MS): Promise<Outcome<T>> {

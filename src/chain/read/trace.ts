@@ -1,5 +1,5 @@
 // Reads the internal calls of a transaction, from the provider's call trace (geth's callTracer, which most nodes support). Only used when
-// an operator looks for the sender of a residue; not every provider traces.
+// an operator looks for the payer of a residue; not every provider traces.
 import { type Address, type Hash, wei } from '../../domain/units.ts'
 import type { InnerTransfer } from '../port.ts'
 import type { RpcReads } from '../rpc/rpc.ts'

@@ -9,15 +9,15 @@ export interface Breaker {
 }
 
 /** Opens after `failuresMax` failures in a row, for `restMs` each time. `clock` counts milliseconds. */
-export function createBreaker(options: { failuresMax: number; restMs: number; clock: () => number }): Breaker {
+export function createBreaker(options: { failuresMax: number; cooldownMs: number; clock: () => number }): Breaker {
   let failures = 0
-  let restUntil = 0
+  let cooldownUntil = 0
   return {
     allows() {
       if (failures < options.failuresMax) return true
-      if (options.clock() < restUntil) return false
+      if (options.clock() < cooldownUntil) return false
       // This caller makes the trial; the others are refused until it has an answer.
-      restUntil = options.clock() + options.restMs
+      cooldownUntil = options.clock() + options.cooldownMs
       return true
     },
     succeeded() {
@@ -25,7 +25,7 @@ export function createBreaker(options: { failuresMax: number; restMs: number; cl
     },
     failed() {
       failures++
-      restUntil = options.clock() + options.restMs
+      cooldownUntil = options.clock() + options.cooldownMs
     },
   }
 }

@@ -19,11 +19,11 @@ const SHORT_TIMEOUT_MS = 4_000
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 const RETRY_PAUSE_MS = 100
 /** The time for which a provider that failed is asked last. */
-const REST_MS = 10_000
+const COOLDOWN_MS = 10_000
 /** A provider whose newest block is older than another's by more than this, in seconds of block time, is asked last. */
 const LAG_SEC_MAX = 30
 /** The time for which it is asked last, unless it catches up before. */
-const LAG_REST_MS = 60_000
+const LAG_COOLDOWN_MS = 60_000
 /** The time for which a provider with contradictory answers is asked last: longer than the interval between runs. */
 const DOUBT_REST_MS = 300_000
 /** The timeout of the comparison; a provider without an answer by then is not compared. */
@@ -94,7 +94,7 @@ export function createRpc(options: RpcOptions): Rpc {
   })
   const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
   const shortTimeoutMs = options.timeoutMs ?? SHORT_TIMEOUT_MS
-  const restUntil = new Map<Provider, number>()
+  const cooldowns = new Map<Provider, number>()
   const doubtUntil = new Map<Provider, number>()
   const reading = {
     timeoutMs: usualTimeoutMs,
@@ -104,7 +104,7 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
-  const isHealthy = (provider: Provider) => !isDoubted(provider) && (restUntil.get(provider) ?? 0) <= performance.now()
+  const isHealthy = (provider: Provider) => !isDoubted(provider) && (cooldowns.get(provider) ?? 0) <= performance.now()
 
   /** Healthy providers first, then those that failed lately, and last those with unreliable answers. */
   function inOrder(): Provider[] {
@@ -115,7 +115,7 @@ export function createRpc(options: RpcOptions): Rpc {
   /** The fault for which another provider is asked; throws one that no other provider avoids. */
   function demote(provider: Provider, error: unknown): RpcFault {
     if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
-    restUntil.set(provider, performance.now() + REST_MS)
+    cooldowns.set(provider, performance.now() + COOLDOWN_MS)
     options.log.debug({ host: provider.host, kind: error.trouble }, error.message)
     return error
   }
@@ -155,7 +155,7 @@ export function createRpc(options: RpcOptions): Rpc {
           { host: provider.host, block: head?.number },
           'a provider lags behind the others: it is asked last',
         )
-      restUntil.set(provider, performance.now() + LAG_REST_MS)
+      cooldowns.set(provider, performance.now() + LAG_COOLDOWN_MS)
     }
   }
 

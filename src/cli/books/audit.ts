@@ -3,7 +3,7 @@ import type { components } from '../../../api/admin.ts'
 import { toJson } from '../../lib/json.ts'
 import { listAudit } from '../../operator/audit.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { withOperator } from '../ledger.ts'
+import { withOperator } from '../database.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { table } from '../output.ts'
 

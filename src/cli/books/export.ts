@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { type ExportFile, exportLedger, exportOwner } from '../../operator/exports.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { withOperator } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
-import { withOperator } from '../ledger.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 
 /** Runs the command. */

@@ -2,8 +2,8 @@
 import { loadEmbedded } from '../../boot/embedded.ts'
 import { readStatement, type Statement, statementCsv } from '../../operator/statement.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { withOperator } from '../database.ts'
 import { inEther } from '../ether.ts'
-import { withOperator } from '../ledger.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { fields, table } from '../output.ts'
 

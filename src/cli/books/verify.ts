@@ -4,9 +4,9 @@ import type { Drift } from '../../domain/drift.ts'
 import { isOperatorRefusal } from '../../operator/act.ts'
 import { verifyLedger } from '../../operator/verify.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { withOperator } from '../database.ts'
 import { UnavailableError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { withOperator } from '../ledger.ts'
 import { fields } from '../output.ts'
 
 /** Differences listed; all are counted. */

@@ -27,7 +27,7 @@ export const BOOKS: readonly Command[] = [
   {
     name: 'transactions list',
     group: 'books',
-    summary: 'list the transactions of our senders, newest first: nonces, what became of them, gas, fees',
+    summary: 'list the transactions of our signer accounts, newest first: nonces, what became of them, gas, fees',
     options: {
       sender: { value: 'address', help: 'only of this one' },
       status: { value: 'status', help: 'pending, mined, reverted or displaced' },
@@ -39,11 +39,11 @@ export const BOOKS: readonly Command[] = [
   {
     name: 'transactions stuck',
     group: 'books',
-    summary: 'list senders and transactions that are stuck, and why',
-    details: `A sender whose nonce the providers name higher than followed blocks bear out sends nothing: either the key was used elsewhere,
+    summary: 'list signer accounts and transactions that are stuck, and why',
+    details: `A signer account whose nonce the providers name higher than followed blocks bear out sends nothing: either the key was used elsewhere,
 or a provider is wrong. After 64 blocks in which all of them say so it is taken for true by itself; "transactions free" does so at once.
 
-A transaction is listed once it is in no block after 12. Why: "nonce", its sender is such a one; "behind", one before it is; "over", its
+A transaction is listed once it is in no block after 12. Why: "nonce", its account is such a one; "behind", one before it is; "over", its
 time is over, and the next run takes its nonce for nothing and sends what it was for again; "fee", blocks ask for more than it offers, which
 is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not take it, and say why; "waiting", they have it.`,
     examples: ['node-ledger transactions stuck'],
@@ -53,7 +53,7 @@ is raised every 12 blocks up to FEE_CAP_WEI; "refused", the providers do not tak
     name: 'transactions free',
     group: 'books',
     summary:
-      "have a sender's nonce taken over as the providers name it; replace transactions that can no longer be mined",
+      "have a signer account's nonce taken over as the providers name it; replace transactions that can no longer be mined",
     args: [{ name: 'sender', help: 'the account, as "transactions stuck" lists it' }],
     options: { reason: { value: 'text', help: 'for the audit log' } },
     examples: ['node-ledger transactions free <address>'],

@@ -39,7 +39,7 @@ export const PAYMENTS: readonly Command[] = [
   {
     name: 'payments release',
     group: 'decide',
-    summary: 'accept a held payment despite the verdict of the rules; the next pass mints its node to its sender',
+    summary: 'accept a held payment despite the verdict of the rules; the next pass mints its node to its payer',
     args: [PAYMENT],
     options: {
       'tier-id': { value: 'tier', help: 'the tier, where the amount is the price of none' },
@@ -54,7 +54,7 @@ export const PAYMENTS: readonly Command[] = [
     group: 'decide',
     summary: 'name the transaction by which value came that no transaction’s own value explains',
     details: `For a payment held "unattributed", as a Safe's or an exchange's is. The provider's trace of the transaction (it must speak
-debug_traceTransaction) has to show an inner transfer of just that value to the payments wallet. The account that made it is the sender from then
+debug_traceTransaction) has to show an inner transfer of just that value to the payments wallet. The account that made it is the payer from then
 on, and the payment can be released to it.`,
     args: [{ name: 'payment', help: 'its row id, as "payments list" shows it' }],
     options: {

@@ -10,7 +10,7 @@ export const SERVICE: readonly Command[] = [
     group: 'decide',
     summary: 'list the wallets whose payments are held for you to see first',
     examples: ['node-ledger senders list'],
-    load: async () => (await import('../desk/senders.ts')).list,
+    load: async () => (await import('../desk/deny-list.ts')).list,
   },
   {
     name: 'senders deny',
@@ -19,7 +19,7 @@ export const SERVICE: readonly Command[] = [
     args: [{ name: 'address', help: 'the wallet' }],
     options: { label: { value: 'text', help: 'whose it is', required: true }, ...REASON_WANTED },
     examples: ['node-ledger senders deny <address> --label "an exchange" --reason "pays for many people"'],
-    load: async () => (await import('../desk/senders.ts')).deny,
+    load: async () => (await import('../desk/deny-list.ts')).deny,
   },
   {
     name: 'senders allow',
@@ -28,7 +28,7 @@ export const SERVICE: readonly Command[] = [
     args: [{ name: 'address', help: 'the wallet' }],
     options: REASON,
     examples: ['node-ledger senders allow <address>'],
-    load: async () => (await import('../desk/senders.ts')).allow,
+    load: async () => (await import('../desk/deny-list.ts')).allow,
   },
   {
     name: 'nodes unpaid',

@@ -1,8 +1,8 @@
 // The commands `node-ledger nodes …`: nodes without a payment, and the operator's grants for them.
 import { grantNode, listUnpaid, revokeGrant } from '../../operator/grants.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
-import { actorHere, withOperator } from '../ledger.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { agrees, table } from '../output.ts'
 

@@ -12,8 +12,8 @@ import {
   showPowers,
 } from '../../operator/owner.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { withOwnerPreviews } from '../database.ts'
 import { inEther } from '../ether.ts'
-import { withOwnerPreviews } from '../ledger.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { fields } from '../output.ts'
 

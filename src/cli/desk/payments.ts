@@ -7,14 +7,14 @@ import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operato
 import { attributePayment } from '../../operator/attribute.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../operator/decide.ts'
 import { readPayments, showPayment } from '../../operator/payments.ts'
-import { type Refunded, refundPayment } from '../../operator/refund.ts'
-import { cancelRefund, prepareRefund, type RefundPrepared } from '../../operator/refunding.ts'
+import { type RefundResult, refundPayment } from '../../operator/refund.ts'
+import { cancelRefund, type PreparedRefund, prepareRefund } from '../../operator/refunding.ts'
 import { paymentsPass } from '../../passes/payments.ts'
 import { claimer } from '../../requests/claim.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator, withPasses } from '../database.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { actorHere, withOperator, withPasses } from '../ledger.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { agrees, fields, table } from '../output.ts'
 
@@ -99,13 +99,13 @@ export const release = (call: Call) => decide(call, releasePayment, 'Release it,
 /** `payments refund`. */
 export const refund = (call: Call) =>
   decide(call, refundPayment, 'Record that it was paid back, so that no node comes of it?', (done) => {
-    const { alarm, status } = done as Refunded
+    const { alarm, status } = done as RefundResult
     return alarm === null
       ? 'It is refunded.'
       : `The refund is on record, and the payment is ${status}. ${CONTRADICTS[alarm]}`
   })
 
-const CONTRADICTS: Record<NonNullable<Refunded['alarm']>, string> = {
+const CONTRADICTS: Record<NonNullable<RefundResult['alarm']>, string> = {
   refundOfMinted: 'It has its node as well: the buyer has both.',
   refundOfOrphaned: 'Its block was reorganised out: what you paid back you may never have received.',
   refundTooEarly: 'It was too early: a mint that was signed before may yet give the buyer a node as well.',
@@ -117,7 +117,7 @@ export const refundPrepare = (call: Call) =>
     call,
     prepareRefund,
     'Hold it, so that no mint is signed for it any more?',
-    (done) => (done as RefundPrepared).says,
+    (done) => (done as PreparedRefund).says,
   )
 
 /** `payments refund-cancel`. */
@@ -127,7 +127,7 @@ export const refundCancel = (call: Call) =>
     return `It is ${status}${reason ? ` (${reason})` : ''}.`
   })
 
-/** `payments attribute`: names the sender, which a release needs to know. */
+/** `payments attribute`: names the payer, which a release needs to know. */
 export async function attribute(call: Call): Promise<ExitCode> {
   return await decide(call, attributePayment, 'Hold that transaction’s trace against it?', (done) => {
     const { from, innerIndex, nodeId } = done as { from: string; innerIndex: number; nodeId: string | null }

@@ -3,9 +3,9 @@
 import type { OwnerTransaction } from '../../chain/factory/owner-calls.ts'
 import { enterTerms, listTerms, previewTerms, type TermsProposal, takeBackTerms } from '../../operator/terms.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { actorHere, withOperator } from '../ledger.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { agrees, table } from '../output.ts'
 

@@ -3,16 +3,16 @@ import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operato
 import {
   changeTier,
   createTier,
+  type EnteredTier,
   listTiers,
   nextGraceSec,
   setOnSale,
-  type TierEntered,
   type TierView,
 } from '../../operator/tiers.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { actorHere, withOperator } from '../ledger.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { agrees, fields, table } from '../output.ts'
 
@@ -45,7 +45,7 @@ function asTable(tiers: readonly TierView[]): string {
   )
 }
 
-type Change = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<TierEntered | OperatorRefusal>
+type Change = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<EnteredTier | OperatorRefusal>
 
 /** `tiers create`. */
 export const create = (call: Call) => enter(call, createTier, fieldsOf(call), 'Enter this tier, for good?')

@@ -1,9 +1,9 @@
-// The commands `node-ledger transactions …`: what our senders sent, what became of it, what it cost, and what keeps them from sending.
+// The commands `node-ledger transactions …`: what our signer accounts sent, what became of it, what it cost, and what keeps them from sending.
 import type { components } from '../../../api/admin.ts'
-import { freeSender, listStuck, listTransactions } from '../../operator/transactions.ts'
+import { listStuck, listTransactions, takeOverNonce } from '../../operator/transactions.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { inEther } from '../ether.ts'
-import { actorHere, withOperator } from '../ledger.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { table, tableOf } from '../output.ts'
 
@@ -68,7 +68,7 @@ export async function stuck(call: Call): Promise<ExitCode> {
 /** `transactions free`. */
 export async function free(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    const done = accepted(await freeSender(deps, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await takeOverNonce(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(
       done,
       'The next run takes over what the providers say, if they still agree, and replaces transactions that cannot be mined.',

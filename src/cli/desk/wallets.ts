@@ -8,8 +8,8 @@ import {
   type WalletProposal,
 } from '../../operator/payment-wallets.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
-import { actorHere, withOperator } from '../ledger.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { agrees, table } from '../output.ts'
 

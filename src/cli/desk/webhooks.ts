@@ -8,8 +8,8 @@ import {
   removeWebhook,
 } from '../../operator/webhooks.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
-import { actorHere, withLedger } from '../ledger.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { table, tableOf } from '../output.ts'
 
@@ -20,7 +20,7 @@ const DELIVERY_COLUMNS = ['id', 'createdAt', 'type', 'endpoint', 'state', 'attem
 
 /** `webhooks list`. */
 export async function list(call: Call): Promise<ExitCode> {
-  return await withLedger(call.io, async (ledger) => {
+  return await withDatabase(call.io, async (ledger) => {
     const found = accepted(await listWebhooks(ledger, {}), call)
     await showPage(call, { ...found }, (rows) => tableOf(rows, ENDPOINT_COLUMNS))
     return EXIT.done
@@ -29,7 +29,7 @@ export async function list(call: Call): Promise<ExitCode> {
 
 /** `webhooks deliveries`. */
 export async function deliveries(call: Call): Promise<ExitCode> {
-  return await withLedger(call.io, async (ledger) => {
+  return await withDatabase(call.io, async (ledger) => {
     const page = accepted(await listDeliveries(ledger, fieldsOf(call)), call)
     await showPage(call, { ...page }, (rows) =>
       table(
@@ -43,7 +43,7 @@ export async function deliveries(call: Call): Promise<ExitCode> {
 
 /** `webhooks redeliver`. */
 export async function sendAgain(call: Call): Promise<ExitCode> {
-  return await withLedger(call.io, async (ledger) => {
+  return await withDatabase(call.io, async (ledger) => {
     const done = accepted(await redeliver(ledger, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'It is sent again within seconds, while the service runs.')
     return EXIT.done
@@ -52,7 +52,7 @@ export async function sendAgain(call: Call): Promise<ExitCode> {
 
 /** `webhooks enable`. */
 export async function enable(call: Call): Promise<ExitCode> {
-  return await withLedger(call.io, async (ledger) => {
+  return await withDatabase(call.io, async (ledger) => {
     const done = accepted(await enableWebhook(ledger, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Events are sent to it again; what waited is due now.')
     return EXIT.done
@@ -61,7 +61,7 @@ export async function enable(call: Call): Promise<ExitCode> {
 
 /** `webhooks add`: the endpoints that WEBHOOK_URL names here. Neither a URL nor a secret is taken from the command line. */
 export async function add(call: Call): Promise<ExitCode> {
-  return await withLedger(call.io, async (ledger) => {
+  return await withDatabase(call.io, async (ledger) => {
     const { urls, secrets } = ledger.config.webhooks
     if (urls.length === 0)
       throw new UsageError('WEBHOOK_URL and WEBHOOK_SECRET, or their _FILE forms, name what is to be added: set them.')
@@ -75,7 +75,7 @@ export async function add(call: Call): Promise<ExitCode> {
 
 /** `webhooks remove`. */
 export async function remove(call: Call): Promise<ExitCode> {
-  return await withLedger(call.io, async (ledger) => {
+  return await withDatabase(call.io, async (ledger) => {
     const done = accepted(await removeWebhook(ledger, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Nothing more is sent there. What waits goes on should you add it again.')
     return EXIT.done

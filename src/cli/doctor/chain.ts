@@ -1,5 +1,5 @@
 // Looks at the chain: each provider by itself, the factory and its roles, and how far the chain can be asked about its past.
-import { type ChainPart, sendersOf } from '../../boot/parts.ts'
+import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import { checkDeployment } from '../../chain/factory/check-deployment.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
@@ -82,7 +82,7 @@ function clock(seen: readonly ProviderProbe[]): Finding[] {
 async function lookAtFactory(chain: ChainPart, rpc: Rpc, [first]: readonly ProviderProbe[]): Promise<Finding[]> {
   const { factory, paymentAddress, startBlock } = chain
   const chainId = chain.chainId ?? first?.chainId ?? 0
-  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...sendersOf(chain) })
+  const check = await checkDeployment({ rpc, chainId, factory, paymentAddress, startBlock, ...signersOf(chain) })
   const { problems, guardUsable, historyUsable, knownCode, codeHash, maxPerWallet, leastIntervalSec } = check
   const reading = { factory, guardUsable, historyUsable, knownCode, codeHash, maxPerWallet, leastIntervalSec }
   if (problems.length > 0) {

@@ -2,7 +2,7 @@
 // It changes nothing, and a part that is down does not stop it.
 import { readFileSync } from 'node:fs'
 import { loadEmbedded } from '../../boot/embedded.ts'
-import { attachChain, attachDatabase, type ChainPart, type DatabasePart, sendersOf } from '../../boot/parts.ts'
+import { attachChain, attachDatabase, type ChainPart, type DatabasePart, signersOf } from '../../boot/parts.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'
 import { type Config, inspectConfig } from '../../config/load.ts'
 import { connect, type Pool } from '../../db/core/sql.ts'
@@ -128,10 +128,10 @@ function ledgerOptions({ schedule, payments }: Config, chain: ChainPart | null, 
       ? [(reading as { head?: { number: number } }).head?.number ?? 0]
       : [],
   )
-  const { minter, distributor } = chain ? sendersOf(chain) : { minter: null, distributor: null }
+  const { minter, distributor } = chain ? signersOf(chain) : { minter: null, distributor: null }
   return {
     // A key that is not here may well be on another machine.
-    senders: minter && distributor ? [minter, distributor] : null,
+    signers: minter && distributor ? [minter, distributor] : null,
     staleAfterSec: schedule.staleAfterSec,
     timer: schedule.timer,
     quoteTier: payments.quoteTier,

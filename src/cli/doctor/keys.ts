@@ -1,9 +1,9 @@
 // Looks at the keys that send: are they there, are they the factory's own, are they public knowledge, can they pay for what comes, can
 // what they have signed still be mined.
-import { type ChainPart, sendersOf } from '../../boot/parts.ts'
+import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
 import { quantity } from '../../chain/rpc/wire.ts'
-import { currentFees, nonceAt } from '../../chain/send/sender.ts'
+import { currentFees, nonceAt } from '../../chain/send/signer-account.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Pool } from '../../db/core/sql.ts'
@@ -24,7 +24,7 @@ const GAS_USUAL = 200_000n
 
 /** `pool` is null where there is no ledger to ask what the next round costs. */
 export async function lookAtKeys(config: Config, chain: ChainPart, pool: Pool | null): Promise<Finding[]> {
-  const { minter, distributor } = sendersOf(chain)
+  const { minter, distributor } = signersOf(chain)
   const ofEach = async (what: string, lookAt: (role: Role, of: Address) => Promise<Finding>) => [
     ...(minter ? await look(`${what}.minter`, () => lookAt('minter', minter)) : []),
     ...(distributor ? await look(`${what}.distributor`, () => lookAt('distributor', distributor)) : []),

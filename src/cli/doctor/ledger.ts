@@ -3,7 +3,7 @@
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import type { Pool } from '../../db/core/sql.ts'
-import { readSetting } from '../../db/core/state.ts'
+import { readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
 import { readHeldReasons, readRecentTrouble, readRuns } from '../../db/reads/doctor.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
@@ -27,7 +27,7 @@ export interface LedgerOptions {
   quoteTier: string | null
   paymentAddress: Address | null
   /** The accounts that send; null where they are not known here. */
-  senders: Address[] | null
+  signers: Address[] | null
   /** Null where no provider answered. */
   headBlock: number | null
 }
@@ -85,7 +85,7 @@ async function lookAtHalt(pool: Pool): Promise<Finding> {
 }
 
 async function lookAtPause(pool: Pool): Promise<Finding> {
-  if ((await readSetting(pool, 'paused')) !== true) return ok('passes.pause', 'not paused')
+  if ((await readState(pool, 'paused')) !== true) return ok('passes.pause', 'not paused')
   return warn('passes.pause', 'crediting is paused by the operator', '"node-ledger resume" ends the pause.')
 }
 
@@ -108,7 +108,7 @@ async function lookAtCursor(pool: Pool, { headBlock }: LedgerOptions): Promise<F
 }
 
 async function lookAtDrift(pool: Pool): Promise<Finding> {
-  const drifts = (await readSetting(pool, 'drift')) as Drift[] | null
+  const drifts = (await readState(pool, 'drift')) as Drift[] | null
   if (drifts === null) return ok('ledger.drift', 'not compared with the contract yet', [])
   if (drifts.length === 0) return ok('ledger.drift', 'agreed with the contract when last compared', [])
   const says = `${drifts.length} differences from the contract when last compared`
@@ -175,8 +175,8 @@ async function lookAtUnpaid(pool: Pool): Promise<Finding> {
   )
 }
 
-async function lookAtTrouble(pool: Pool, { senders }: LedgerOptions): Promise<Finding[]> {
-  const { reverted, oldestPendingSec, pending, rests } = await readRecentTrouble(pool, senders)
+async function lookAtTrouble(pool: Pool, { signers }: LedgerOptions): Promise<Finding[]> {
+  const { reverted, oldestPendingSec, pending, rests } = await readRecentTrouble(pool, signers)
   const findings: Finding[] = []
   if (reverted > 0)
     findings.push(
@@ -191,7 +191,7 @@ async function lookAtTrouble(pool: Pool, { senders }: LedgerOptions): Promise<Fi
     findings.push(
       warn(
         'transactions.rest',
-        'a sender rests after reverts in a row',
+        'a signer account pauses after reverts in a row',
         'See the audit log ("node-ledger audit list --action senderRests").',
         { rests },
       ),

@@ -1,12 +1,12 @@
 // Looks whether the accounts that send can sign: opens each key by itself, and has a remote signer sign something that can never be
 // mined. It must never keep the checks of the chain from being made, and never repeat a password or a signer's URL.
-import { type Keys, openKey, refuseOneAccount } from '../../boot/keys.ts'
+import { assertTwoAccounts, type Keys, openKey } from '../../boot/keys.ts'
 import type { ChainPart } from '../../boot/parts.ts'
 import { createRpc } from '../../chain/rpc/rpc.ts'
 import { count } from '../../chain/rpc/wire.ts'
 import { keystoreAddress } from '../../chain/send/keystore.ts'
-import { createSender } from '../../chain/send/sender.ts'
 import type { Signer } from '../../chain/send/signer.ts'
+import { createSignerAccount } from '../../chain/send/signer-account.ts'
 import { type Config, ConfigError } from '../../config/load.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readSignerTroubles } from '../../db/sends/signers.ts'
@@ -47,7 +47,7 @@ export async function openEachKey(config: Config): Promise<OpenedKeys> {
       return opening(`keys.${role}`, open, `${name}_KEYSTORE and ${name}_KEYSTORE_PASSWORD`)
     }),
   )
-  await opening('keys.distributor', () => refuseOneAccount(keys), 'the keys of minter or distributor')
+  await opening('keys.distributor', () => assertTwoAccounts(keys), 'the keys of minter or distributor')
   return { keys, findings }
 }
 
@@ -73,7 +73,7 @@ async function askSigner(role: AccountRole, signer: Signer, chain: ChainPart): P
   const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: 5_000 })
   try {
     const chainId = chain.chainId ?? count(await rpc.request('eth_chainId', []), 'chain id')
-    const sender = createSender({ rpc, signer, chainId, factory: chain.factory })
+    const sender = createSignerAccount({ rpc, signer, chainId, factory: chain.factory })
     const refusal = await trySigning(role, sender).then(
       () => null,
       (error: unknown) => messageOf(error),

@@ -1,7 +1,7 @@
 // The command `node-ledger config`: the settings as they are in effect, secrets masked.
 import { describeConfig } from '../../config/load.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { readSettings } from '../ledger.ts'
+import { readSettings } from '../database.ts'
 import { fields } from '../output.ts'
 
 /** Runs the command. */

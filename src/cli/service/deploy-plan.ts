@@ -8,7 +8,7 @@ import {
 } from '../../chain/factory/deploy.ts'
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import { bytes, count, quantity } from '../../chain/rpc/wire.ts'
-import { currentFees } from '../../chain/send/sender.ts'
+import { currentFees } from '../../chain/send/signer-account.ts'
 import { DEVELOPMENT_ACCOUNTS, DEVELOPMENT_CHAINS } from '../../domain/development.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'

@@ -6,7 +6,7 @@ import { compareMigrations } from '../../db/core/migrate.ts'
 import { connect } from '../../db/core/sql.ts'
 import { silentLog } from '../../lib/log.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { noService, readSettings } from '../ledger.ts'
+import { noService, readSettings } from '../database.ts'
 
 /** Runs the command. With --status 1 when migrations are missing, and nothing is changed. */
 export async function migrate({ io, out, flags }: Call): Promise<ExitCode> {

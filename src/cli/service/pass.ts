@@ -7,8 +7,8 @@ import type { PassContext } from '../../passes/context.ts'
 import { creditPass } from '../../passes/credit.ts'
 import { paymentsPass } from '../../passes/payments.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { withPasses } from '../database.ts'
 import { UnavailableError } from '../errors.ts'
-import { withPasses } from '../ledger.ts'
 import { fields } from '../output.ts'
 
 /** Looks at one window before giving up on a ledger that keeps moving on. */

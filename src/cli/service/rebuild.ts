@@ -1,8 +1,8 @@
 // The command `node-ledger rebuild`: wires the settings' chain and current ledger to a rebuild in another database, shows how
 // it goes, and says what differs. It holds no key that could sign: nothing can be sent from here.
-import { attachChain, attachDatabase, type ChainPart, sendersOf } from '../../boot/parts.ts'
+import { attachChain, attachDatabase, type ChainPart, signersOf } from '../../boot/parts.ts'
 import { ledgerContext } from '../../boot/pass-context.ts'
-import { checkChain, claimLedger, enterWallet, readerOf, resolveChainId } from '../../boot/preflight.ts'
+import { assertLedgerIsOurs, checkChain, enterWallet, readerOf, resolveChainId } from '../../boot/preflight.ts'
 import { seedTiers } from '../../boot/seed.ts'
 import { readView, viewCall } from '../../chain/read/calls.ts'
 import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
@@ -16,8 +16,8 @@ import { silentLog } from '../../lib/log.ts'
 import type { Comparison } from '../../rebuild/compare.ts'
 import { rebuild } from '../../rebuild/rebuild.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { noService, readSettings } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
-import { noService, readSettings } from '../ledger.ts'
 
 /** A rebuild reads and writes one thing at a time; a comparison holds a cursor on each side. */
 const POOL_MAX = 4
@@ -47,11 +47,11 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
   const [pool, current] = [open(into), open(database.directUrl)]
   const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog })
   stack.defer(() => rpc.close())
-  const senders = await sendersOnRecord(chain, rpc)
-  const reader = readerOf(chain, rpc, senders)
+  const signers = await signersOnRecord(chain, rpc)
+  const reader = readerOf(chain, rpc, signers)
   const opened = { part: chain, rpc, reader, chainId: await resolveChainId(pool, chain, reader) }
   const facts = await checkChain(opened)
-  await claimLedger(pool, opened)
+  await assertLedgerIsOurs(pool, opened)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {
     await enterWallet(pool, opened, say)
@@ -63,8 +63,8 @@ export async function rebuildLedger({ io, out, values }: Call): Promise<ExitCode
     ...ledgerContext(config, silentLog, { pool, chain: opened }),
     preflight: async () => facts,
     // The judge must know our accounts.
-    minter: { address: senders.minter },
-    distributor: { address: senders.distributor },
+    minter: { address: signers.minter },
+    distributor: { address: signers.distributor },
   }
   const { block, waiting, comparison } = await rebuild(ctx, source, say)
   say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless they were decided before`)
@@ -85,8 +85,8 @@ function report({ rows, decidedAnew, differences }: Comparison): string {
 }
 
 /** Senders of this factory: the keys' addresses, or those the factory names where a key is not configured. */
-async function sendersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
-  const known = sendersOf(chain)
+async function signersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
+  const known = signersOf(chain)
   const ask = async (role: 'minter' | 'distributor') => {
     const { method, params } = viewCall(chain.factory, 'latest', role, [])
     return address(readView(role, await rpc.request(method, params)))

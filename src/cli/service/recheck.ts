@@ -5,9 +5,9 @@ import { inTransaction } from '../../db/core/sql.ts'
 import { countUnminted, raiseRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { recordAct } from '../../operator/act.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { RefusedError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { actorHere, withOperator } from '../ledger.ts'
 import { agrees } from '../output.ts'
 
 /** Runs the command. */

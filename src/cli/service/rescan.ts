@@ -1,10 +1,10 @@
 // The command `node-ledger rescan`: reads blocks again and compares them with the ledger. Looks first; goes back, so that the next pass
 // follows again, only on request.
 import { toJson } from '../../lib/json.ts'
-import { type Rescanned, rescan } from '../../operator/rescan.ts'
+import { type RescanResult, rescan } from '../../operator/rescan.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { RefusedError } from '../errors.ts'
-import { actorHere, withOperator } from '../ledger.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { agrees } from '../output.ts'
 
@@ -14,7 +14,7 @@ export async function rescanBlocks(call: Call): Promise<ExitCode> {
   return await withOperator(io, async (deps) => {
     let input: Record<string, unknown> = fieldsOf(call)
     const scan = async (dryRun: boolean) => accepted(await rescan(deps, actorHere(), { ...input, dryRun }), call)
-    let found: Rescanned = await scan(true)
+    let found: RescanResult = await scan(true)
     // One look ends after a while and says how far it came.
     while (!differs(found) && found.toBlock < found.followedTo) {
       signal.throwIfAborted()
@@ -40,4 +40,4 @@ export async function rescanBlocks(call: Call): Promise<ExitCode> {
   })
 }
 
-const differs = ({ missing, surplus }: Rescanned) => missing.length + surplus.length > 0
+const differs = ({ missing, surplus }: RescanResult) => missing.length + surplus.length > 0

@@ -1,7 +1,7 @@
 // The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sight may be a provider's lie, and
 // the next run without a finding withdraws it. A halt that stays is sealed, and then only an operator clears it.
 import { jsonRows, type Sql } from '../core/sql.ts'
-import { clearSetting, readSetting, writeAudit } from '../core/state.ts'
+import { clearState, readState, writeAudit } from '../core/state.ts'
 
 /** Another chain than the ledger's; one that forked below the oldest stored header; or one that forked below a final block. */
 export type HaltReason = 'otherChain' | 'tooDeep' | 'pastFinalized'
@@ -23,7 +23,7 @@ const SEAL_SEC = 60
 
 /** The halt in force; null while there is none. */
 export async function readHalt(sql: Sql): Promise<HaltState | null> {
-  return (await readSetting(sql, 'halted')) as HaltState | null
+  return (await readState(sql, 'halted')) as HaltState | null
 }
 
 /**
@@ -66,13 +66,13 @@ export async function clearHalt(
 ): Promise<HaltState | null> {
   const halt = await readHalt(sql)
   if (!halt) return null
-  await clearSetting(sql, 'halted')
-  if (halt.reason === 'pastFinalized') await clearSetting(sql, 'finalized')
+  await clearState(sql, 'halted')
+  if (halt.reason === 'pastFinalized') await clearState(sql, 'finalized')
   await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
   return halt
 }
 
 /** The highest block that was final when it was followed; null before the first one. */
 export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string } | null> {
-  return (await readSetting(sql, 'finalized')) as { number: number; hash: string } | null
+  return (await readState(sql, 'finalized')) as { number: number; hash: string } | null
 }

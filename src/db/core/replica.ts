@@ -17,14 +17,14 @@ export interface ReplicaWatch {
   usable(): Promise<boolean>
 }
 
-/** Watches one replica. `steady` is a monotonic clock, milliseconds. `onChange` receives each change of the answer. */
+/** Watches one replica. `monotonicClock` is a monotonic clock, milliseconds. `onChange` receives each change of the answer. */
 export function watchReplica(options: {
   primary: Ask
   replica: Ask
-  steady: () => number
+  monotonicClock: () => number
   onChange: (usable: boolean, why: string) => void
 }): ReplicaWatch {
-  const { primary, replica, steady, onChange } = options
+  const { primary, replica, monotonicClock, onChange } = options
   /** The primary's positions, with their times, that the replica has not been seen to reach. */
   let marks: { position: bigint; at: number }[] = []
   /** The replica has everything that the primary had then. */
@@ -32,7 +32,7 @@ export function watchReplica(options: {
   let last = true
 
   const look = async (): Promise<boolean> => {
-    const at = steady()
+    const at = monotonicClock()
     const [ahead, behind] = await Promise.allSettled([primary(positionOf), replica(positionOf)])
     if (behind.status === 'rejected') return say(false, 'it does not answer')
     // The primary is away: an answer that may be old is better than none.
@@ -49,7 +49,7 @@ export function watchReplica(options: {
     last = usable
     return usable
   }
-  return { usable: shared(look, { ageMaxMs: LOOK_EVERY_MS, clock: steady }) }
+  return { usable: shared(look, { ageMaxMs: LOOK_EVERY_MS, clock: monotonicClock }) }
 }
 
 /** A server's position in the write-ahead log, in bytes. A promoted replica writes its own log. */

@@ -2,13 +2,13 @@
 import { jsonRows, type Sql } from './sql.ts'
 
 /** Reads a setting; null when it was never set. */
-export async function readSetting(sql: Sql, name: string): Promise<unknown> {
+export async function readState(sql: Sql, name: string): Promise<unknown> {
   const [row] = await sql<{ value: unknown }[]>`SELECT value FROM settings WHERE name = ${name}`
   return row?.value ?? null
 }
 
 /** Sets a setting. @returns false when it had that value already. */
-export async function writeSetting(sql: Sql, name: string, value: unknown, by: string): Promise<boolean> {
+export async function writeState(sql: Sql, name: string, value: unknown, by: string): Promise<boolean> {
   const changed = await sql`
     INSERT INTO settings (name, value, updated_by) VALUES (${name}, ${jsonRows([{ value }])}::text::jsonb -> 0 -> 'value', ${by})
     ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by
@@ -18,7 +18,7 @@ export async function writeSetting(sql: Sql, name: string, value: unknown, by: s
 }
 
 /** Removes a setting. */
-export async function clearSetting(sql: Sql, name: string): Promise<void> {
+export async function clearState(sql: Sql, name: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${name}`
 }
 
@@ -31,11 +31,11 @@ export interface Identity {
 }
 
 /** Stores the identity at the first start; later, returns the stored one. */
-export async function claimIdentity(sql: Sql, identity: Identity): Promise<Identity> {
+export async function recordIdentity(sql: Sql, identity: Identity): Promise<Identity> {
   await sql`
     INSERT INTO settings (name, value, updated_by)
     VALUES ('identity', ${jsonRows([identity])}::text::jsonb -> 0, 'start') ON CONFLICT (name) DO NOTHING`
-  return (await readSetting(sql, 'identity')) as Identity
+  return (await readState(sql, 'identity')) as Identity
 }
 
 /** Adds a line to the audit log. */

@@ -4,8 +4,8 @@ import {
   lastOwners,
   type NewExpulsion,
   type NewNode,
-  type NewTransfer,
   type NewWithdrawal,
+  type OwnershipChange,
 } from '../../domain/replay.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -27,7 +27,7 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
  * Stores transfers of nodes and gives each node its last owner. Transfers of a node that the ledger lacks are left out. The reconciler,
  * which finds the node, stores them, and following must not stop at them.
  */
-export async function insertTransfers(sql: Sql, transfers: readonly NewTransfer[]): Promise<void> {
+export async function insertOwnershipChanges(sql: Sql, transfers: readonly OwnershipChange[]): Promise<void> {
   if (transfers.length === 0) return
   await sql`
     INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)

@@ -1,5 +1,5 @@
-// Payments by internal call whose sender the operator had traced. Such a payment is the inner transfer itself for as long as its block
-// stands. Once that block is reorganised out it is an unexplained residue again, without sender, transaction and tier.
+// Payments by internal call whose payer the operator had traced. Such a payment is the inner transfer itself for as long as its block
+// stands. Once that block is reorganised out it is an unexplained residue again, without payer, transaction and tier.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { move } from './moves.ts'
@@ -19,7 +19,7 @@ export interface Attribution {
 }
 
 /**
- * Gives a payment its sender. The payment must be locked. A transfer that came back in another block was filed again there, and now belongs
+ * Gives a payment its payer. The payment must be locked. A transfer that came back in another block was filed again there, and now belongs
  * to that payment. @returns false when another payment is that transfer.
  */
 export async function attribute(sql: Sql, attribution: Attribution): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function attribute(sql: Sql, attribution: Attribution): Promise<boo
 }
 
 /**
- * Gives a payment that was just filed (again) its known sender. It stands as the operator last decided, and where its node is on chain
+ * Gives a payment that was just filed (again) its known payer. It stands as the operator last decided, and where its node is on chain
  * already, that is its node.
  */
 export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void> {
@@ -51,7 +51,7 @@ export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void
 }
 
 /**
- * Takes the sender from payments whose block was reorganised out: a transfer that comes back is filed by its block, and may be another one.
+ * Takes the payer from payments whose block was reorganised out: a transfer that comes back is filed by its block, and may be another one.
  */
 export async function detachOrphans(sql: Sql): Promise<void> {
   await sql`

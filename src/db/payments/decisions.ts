@@ -91,7 +91,7 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index`
 }
 
-/** A payment on the operator's desk. `from` is null where no sender is proven, block fields while it is in no block. */
+/** A payment on the operator's desk. `from` is null where no payer is proven, block fields while it is in no block. */
 export interface DeskPayment {
   id: number
   ref: Hash

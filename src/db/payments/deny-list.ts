@@ -4,7 +4,7 @@ import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** A wallet on the deny list. */
-export interface DeniedSender {
+export interface DeniedWallet {
   address: Address
   label: string
   reason: string
@@ -13,8 +13,8 @@ export interface DeniedSender {
 }
 
 /** All entries, by address: few. */
-export async function readDeniedSenders(sql: Sql): Promise<DeniedSender[]> {
-  return await sql<DeniedSender[]>`
+export async function readDenyList(sql: Sql): Promise<DeniedWallet[]> {
+  return await sql<DeniedWallet[]>`
     SELECT address, label, reason, added_by AS "addedBy", added_at AS "addedAt" FROM senders ORDER BY address`
 }
 
@@ -26,7 +26,7 @@ export async function isDenied(sql: Sql, address: Address): Promise<boolean> {
 }
 
 /** Puts a wallet on the list, or changes its note. Judged payments stay as they are. */
-export async function denySender(sql: Sql, sender: Omit<DeniedSender, 'addedAt'>): Promise<void> {
+export async function denyWallet(sql: Sql, sender: Omit<DeniedWallet, 'addedAt'>): Promise<void> {
   const { address, label, reason, addedBy } = sender
   await sql`
     INSERT INTO senders (address, label, reason, added_by) VALUES (${address}, ${label}, ${reason}, ${addedBy})
@@ -35,7 +35,7 @@ export async function denySender(sql: Sql, sender: Omit<DeniedSender, 'addedAt'>
 }
 
 /** Takes a wallet off the list. Its held payments stay held until they are released. @returns false when it was not there. */
-export async function allowSender(sql: Sql, address: Address): Promise<boolean> {
+export async function allowWallet(sql: Sql, address: Address): Promise<boolean> {
   const removed = await sql`DELETE FROM senders WHERE address = ${address}`
   return removed.count > 0
 }

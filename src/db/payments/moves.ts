@@ -16,12 +16,12 @@ interface Selection {
   returning?: Fragment
 }
 /** The evidence for a verdict, and its author. `ofRow` adds the parts that differ from payment to payment. */
-interface Judged {
+interface VerdictDetail {
   evidence: Evidence
   ofRow?: Fragment
   by: string
 }
-interface AnyChange extends Selection, Partial<Judged> {
+interface AnyChange extends Selection, Partial<VerdictDetail> {
   to?: Fragment
   reason?: string | Fragment
 }
@@ -30,7 +30,7 @@ interface AnyChange extends Selection, Partial<Judged> {
 export type Change<M extends MoveName> = Selection &
   (Moves[M]['to'] extends readonly [unknown] ? unknown : { to: Fragment; reason: Fragment }) &
   (Moves[M] extends { reasons: readonly [unknown, unknown, ...unknown[]] } ? { reason: ReasonAfter<M> } : unknown) &
-  (Moves[M] extends { verdict: string } ? Judged : unknown)
+  (Moves[M] extends { verdict: string } ? VerdictDetail : unknown)
 
 /** Moves the selected payments, in one statement. @returns the number that were in a state that the move leads from. */
 export async function move<M extends MoveName>(sql: Sql, name: M, change: Change<M>): Promise<number> {
@@ -82,7 +82,12 @@ function list(sql: Sql, words: readonly string[]): Fragment {
   return sql.unsafe(words.map((word) => `'${word}'`).join(', '))
 }
 
-function verdicts(sql: Sql, verdict: string, { evidence, ofRow, by }: Partial<Judged>, rows: Fragment): Fragment {
+function verdicts(
+  sql: Sql,
+  verdict: string,
+  { evidence, ofRow, by }: Partial<VerdictDetail>,
+  rows: Fragment,
+): Fragment {
   return sql`
     INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
     SELECT id, ${verdict}, reason, ${JSON.stringify(evidence)}::text::jsonb ${ofRow ? sql`|| ${ofRow}` : sql``}, ${by ?? ''}

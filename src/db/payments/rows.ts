@@ -42,7 +42,7 @@ export function byPlace(a: Payment, b: Payment): number {
 }
 
 /** Stores transfers found in blocks. @returns the number of new ones. */
-export async function insertTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<number> {
+export async function insertIncomingTransfers(sql: Sql, transfers: readonly Transfer[]): Promise<number> {
   if (transfers.length === 0) return 0
   return await enter(sql, 'observe', {
     columns: sql`tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
@@ -170,7 +170,7 @@ interface NodeOfPayment {
 }
 
 /** The outcome of assigning nodes to payments. */
-export interface Adopted {
+export interface AdoptedPayment {
   /** Payments that were minted though they were held, refunded, dismissed or ignored. */
   surprises: MintSurprise[]
   /** Nodes of which it is unknown whether their tier was paid for; each is reported once. */
@@ -190,7 +190,7 @@ export interface MintSurprise {
  * Assigns the nodes of these refs to payments in followed blocks, where a node was minted to the wallet that paid and in the tier that was
  * paid for. All others stay nodes without a payment.
  */
-export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopted> {
+export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<AdoptedPayment> {
   const found = refs.length === 0 ? [] : await readNodesOfPayments(sql, refs)
   const adopted = found.filter(({ tier }) => tier !== 'other')
   const toConfirm = await neverTold(
@@ -303,7 +303,7 @@ export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: Reaso
 
 /**
  * Takes payments back to a height: those above it are orphaned. Those below whose node was minted above return to the state of their last
- * verdict, on their way if it accepted them. A mint is no verdict: its sender may have lacked the right to mint. Runs before the nodes go
+ * verdict, on their way if it accepted them. A mint is no verdict: its payer may have lacked the right to mint. Runs before the nodes go
  * and before the outbox is taken back. @returns the number of orphaned ones.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {

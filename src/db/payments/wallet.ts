@@ -1,4 +1,4 @@
-// The books of the payments wallets: each one's balance by the ledger, which triggers maintain so that reading it costs the same in a large
+// The payments wallets: each one's balance by the ledger, which triggers maintain so that reading it costs the same in a large
 // ledger, and the residues that the balance check found.
 import type { Evidence } from '../../domain/payment.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -7,7 +7,7 @@ import { applyAttribution } from './attributions.ts'
 import { enter } from './moves.ts'
 
 /** A wallet's expected balance at a followed block, read together with that block. */
-export interface Books {
+export interface WalletBalance {
   cursor: { number: number; hash: Hash }
   wallet: Address
   /** The first block that is read for it, and the last one; null while it is open. */
@@ -15,30 +15,30 @@ export interface Books {
   closedBlock: number | null
   inWei: Wei
   outWei: Wei
-  /** The first block of the books; null before a first balance could be read, and when a reorganisation took that block out. */
+  /** The block at which the balance begins; null before a first balance could be read, and when a reorganisation took that block out. */
   base: { block: number; wei: bigint } | null
-  /** The last block at which the books agreed with the chain. */
+  /** The last block at which it agreed with the chain. */
   auditedBlock: number | null
 }
 
 /**
- * Reads the books of all wallets that are open at the followed block, or were not audited up to their closing, in the order of entry. None
+ * Reads the balances of all wallets that are open at the followed block, or were not checked up to their closing, in the order of entry. None
  * before the first block was stored.
  */
-export async function readAllBooks(sql: Sql): Promise<Books[]> {
+export async function readOpenWalletBalances(sql: Sql): Promise<WalletBalance[]> {
   return readSome(
     sql,
     sql`w.watched_from <= c.block_number AND (w.closed_block IS NULL OR coalesce(b.audited_block < w.closed_block, true))`,
   )
 }
 
-/** Reads the books of one wallet; null before the first block was stored. */
-export async function readBooks(sql: Sql, wallet: Address): Promise<Books | null> {
-  const [books] = await readSome(sql, sql`b.wallet = ${wallet}`)
-  return books ?? null
+/** Reads the balance of one wallet; null before the first block was stored. */
+export async function readWalletBalance(sql: Sql, wallet: Address): Promise<WalletBalance | null> {
+  const [balance] = await readSome(sql, sql`b.wallet = ${wallet}`)
+  return balance ?? null
 }
 
-async function readSome(sql: Sql, where: Fragment): Promise<Books[]> {
+async function readSome(sql: Sql, where: Fragment): Promise<WalletBalance[]> {
   const rows = await sql<
     {
       number: number
@@ -63,15 +63,15 @@ async function readSome(sql: Sql, where: Fragment): Promise<Books[]> {
   }))
 }
 
-/** Begins a wallet's books at a block. `baseWei` is its balance there less the ledger's sum by then; it may be negative. */
-export async function writeBase(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
+/** Begins a wallet's balance at a block. `baseWei` is its balance there less the ledger's sum by then; it may be negative. */
+export async function writeBaseBalance(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
   await sql`
     UPDATE wallet_books SET base_block = ${block}, base_wei = ${baseWei.toString()}, audited_block = ${block}
     WHERE wallet = ${wallet}`
 }
 
-/** Notes the last block at which a wallet's books agree with the chain. */
-export async function writeAudited(sql: Sql, wallet: Address, block: number): Promise<void> {
+/** Notes the last block at which a wallet's balance agrees with the chain. */
+export async function writeCheckedBlock(sql: Sql, wallet: Address, block: number): Promise<void> {
   await sql`UPDATE wallet_books SET audited_block = ${block} WHERE wallet = ${wallet} AND audited_block <> ${block}`
 }
 
@@ -105,10 +105,10 @@ export interface Residue {
 }
 
 /**
- * Files value that arrived, as a payment without sender, held for the operator. One that was released, reorganised out and filed again
- * continues once it has its sender (attributions.ts), and not before. @returns false when it was filed already.
+ * Files value that arrived, as a payment without payer, held for the operator. One that was released, reorganised out and filed again
+ * continues once it has its payer (attributions.ts), and not before. @returns false when it was filed already.
  */
-export async function insertUnattributed(sql: Sql, residue: Residue): Promise<boolean> {
+export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
   const filed = await enter(sql, 'fileResidue', {
     columns: sql`ref, wallet, value_wei, succeeded, block_number, block_hash, block_time`,
@@ -120,7 +120,7 @@ export async function insertUnattributed(sql: Sql, residue: Residue): Promise<bo
 }
 
 /** Files value that left, as an outflow without transaction. @returns false when it was filed already. */
-export async function insertUnattributedOutflow(sql: Sql, residue: Residue): Promise<boolean> {
+export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, blockNumber, blockHash, blockTime } = residue
   const added = await sql`
     INSERT INTO wallet_outflows (ref, wallet, value_wei, fee_wei, block_number, block_hash, block_time)
@@ -129,13 +129,13 @@ export async function insertUnattributedOutflow(sql: Sql, residue: Residue): Pro
   return added.count > 0
 }
 
-/** Makes the books begin as those of a new ledger do. Their rows must be gone already. */
-export async function forgetBooks(sql: Sql): Promise<void> {
+/** Makes the balances begin as those of a new ledger do. Their rows must be gone already. */
+export async function forgetWalletBalances(sql: Sql): Promise<void> {
   await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL`
 }
 
-/** Takes the books back to a height. The sums follow their rows; books that began above it begin again. */
-export async function rewindBooks(sql: Sql, height: number): Promise<void> {
+/** Takes the balances back to a height. The sums follow their rows; a balance that began above it begins again. */
+export async function rewindWalletBalances(sql: Sql, height: number): Promise<void> {
   await sql`
     UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`
   await sql`

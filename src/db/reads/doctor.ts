@@ -21,13 +21,13 @@ export interface RecentTrouble {
   pending: number
   /** Null where none is pending. */
   oldestPendingSec: number | null
-  /** Cooldowns of senders in the last quarter of an hour. */
+  /** Cooldowns of signers in the last quarter of an hour. */
   rests: number
 }
 
-/** Recent failures of our transactions. Pending ones of a key that is not among `senders` any more are left out; null: of all keys. */
-export async function readRecentTrouble(sql: Sql, senders: readonly Address[] | null): Promise<RecentTrouble> {
-  const ours = senders ? sql`AND sender = ANY(${[...senders]})` : sql``
+/** Recent failures of our transactions. Pending ones of a key that is not among `signers` any more are left out; null: of all keys. */
+export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | null): Promise<RecentTrouble> {
+  const ours = signers ? sql`AND sender = ANY(${[...signers]})` : sql``
   const [row] = await sql<RecentTrouble[]>`
     SELECT
       (SELECT count(*) FROM outbox WHERE state = 'reverted' AND created_at > now() - interval '1 day') AS reverted,

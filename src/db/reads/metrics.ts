@@ -23,7 +23,7 @@ export interface LedgerFigures {
   junk: { dust: number; zero: number }
   dueNodes: number
   scheduledNodes: number
-  /** By sender's address: signed transactions that are in no followed block. */
+  /** By signer account's address: signed transactions that are in no followed block. */
   outbox: { sender: string; pending: number; attempts: number; since: number }[]
   /** `outcome` of the reconciler's last comparison; null before the first. */
   drift: number | null

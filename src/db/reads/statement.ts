@@ -28,7 +28,7 @@ export interface CountedWei {
 }
 
 /** Counts and sums of the period, beside the payments. */
-export interface Happened {
+export interface PeriodTotals {
   nodes: number
   /** Nodes without a payment. */
   nodesUnpaid: number
@@ -47,8 +47,8 @@ export interface Happened {
   refundedFromWalletWei: bigint
 }
 
-export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<Happened> {
-  const [row] = await sql<Happened[]>`
+export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<PeriodTotals> {
+  const [row] = await sql<PeriodTotals[]>`
     SELECT n.*, r.*, w.*, f.* FROM
       (SELECT count(*) AS nodes, count(*) FILTER (WHERE payment_id IS NULL) AS "nodesUnpaid"
         FROM nodes WHERE block_number > ${after} AND block_number <= ${upTo}) n,
@@ -67,7 +67,7 @@ export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<H
   return row
 }
 
-/** The cost of a sender's transactions of one kind. */
+/** The cost of a signer account's transactions of one kind. */
 export interface GasLine {
   sender: Address
   kind: string
@@ -77,7 +77,7 @@ export interface GasLine {
   feeWei: bigint
 }
 
-/** Gas by sender and kind, from the receipts: gas used at the effective price, and a rollup's extra charges. */
+/** Gas by signer account and kind, from the receipts: gas used at the effective price, and a rollup's extra charges. */
 export async function readGas(sql: Sql, { after, upTo }: Blocks): Promise<GasLine[]> {
   return await sql<GasLine[]>`
     SELECT sender, CASE WHEN state = 'displaced' THEN 'foreign' ELSE kind END AS kind, count(*) AS transactions,
@@ -113,7 +113,7 @@ export async function readWalletMovements(sql: Sql, wallet: Address, { after, up
     WHERE block_number > ${after} AND block_number <= ${upTo} AND wallet = ${wallet} HAVING count(*) > 0`
 }
 
-/** A sender: inflows from the payments wallets, value and cost of its transactions, owners' withdrawals to it. */
+/** A signer account: inflows from the payments wallets, value and cost of its transactions, owners' withdrawals to it. */
 export async function readSenderMovements(sql: Sql, sender: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'fromPaymentsWallet' AS what, count(*) AS count, sum(value_wei) AS wei FROM wallet_outflows
@@ -136,7 +136,7 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
     HAVING count(*) > 0`
 }
 
-/** The factory: rounds that came with their value, withdrawals, and other inflows from the payments wallets or a sender. */
+/** The factory: rounds that came with their value, withdrawals, and other inflows from the payments wallets or a signer account. */
 export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds

@@ -40,11 +40,11 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
 
 /** The addresses that blocks are read for: the wallets, and the accounts of pending transactions, also those of other instances' keys. */
 export async function readWatching(sql: Sql): Promise<Watching> {
-  const [row] = await sql<{ wallets: Watching['wallets'] | null; senders: Address[] | null }[]>`
+  const [row] = await sql<{ wallets: Watching['wallets'] | null; signers: Address[] | null }[]>`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
         FROM payment_wallets) AS wallets,
-      (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS senders`
-  return { wallets: row?.wallets ?? [], senders: row?.senders ?? [] }
+      (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers"`
+  return { wallets: row?.wallets ?? [], signers: row?.signers ?? [] }
 }
 
 /** Blocks the entry and closing of wallets until the transaction ends. Reads go on. */

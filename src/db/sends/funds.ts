@@ -1,12 +1,12 @@
-// The figures for judging a sender's funds: the gas of its transactions, and the possible cost of the next round.
+// The figures for judging a signer account's funds: the gas of its transactions, and the possible cost of the next round.
 import { leastMintGas, MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** The number of a sender's last transactions in the average. */
+/** The number of a signer account's last transactions in the average. */
 const LOOK_BACK = 20
 
-/** Average gas of a sender's last mined transactions; null where there are none. */
+/** Average gas of a signer account's last mined transactions; null where there are none. */
 export async function readUsualGas(sql: Sql, sender: Address): Promise<bigint | null> {
   const [row] = await sql<{ gas: bigint | null }[]>`
     SELECT ceil(avg(gas_used)) AS gas FROM (SELECT gas_used FROM outbox WHERE sender = ${sender} AND state IN ('mined', 'reverted')

@@ -1,7 +1,7 @@
-// Records of senders whose nonce at the providers is ahead of followed blocks. Kept as settings, one a sender.
+// Records of signer accounts whose nonce at the providers is ahead of followed blocks. Kept as settings, one a signer account.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
-import { clearSetting, readSetting, writeSetting } from '../core/state.ts'
+import { clearState, readState, writeState } from '../core/state.ts'
 
 export interface NonceAhead {
   /** The nonce that the providers named, and the lowest that no followed block has used. */
@@ -14,12 +14,12 @@ export interface NonceAhead {
 
 const PREFIX = 'nonceAhead '
 
-/** Reads the record of a sender; null where there is none. */
+/** Reads the record of a signer account; null where there is none. */
 export async function readNonceAhead(sql: Sql, sender: Address): Promise<NonceAhead | null> {
-  return (await readSetting(sql, PREFIX + sender)) as NonceAhead | null
+  return (await readState(sql, PREFIX + sender)) as NonceAhead | null
 }
 
-/** All senders with a record. */
+/** All signer accounts with a record. */
 export async function listNoncesAhead(sql: Sql): Promise<({ sender: Address } & NonceAhead)[]> {
   const rows = await sql<{ name: string; value: NonceAhead }[]>`
     SELECT name, value FROM settings WHERE name LIKE ${`${PREFIX}%`} ORDER BY name`
@@ -27,10 +27,10 @@ export async function listNoncesAhead(sql: Sql): Promise<({ sender: Address } & 
 }
 
 export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhead, by: string): Promise<void> {
-  await writeSetting(sql, PREFIX + sender, note, by)
+  await writeState(sql, PREFIX + sender, note, by)
 }
 
-/** Removes the record of a sender. Costs next to nothing where there is none. */
+/** Removes the record of a signer account. Costs next to nothing where there is none. */
 export async function clearNonceAhead(sql: Sql, sender: Address): Promise<void> {
-  await clearSetting(sql, PREFIX + sender)
+  await clearState(sql, PREFIX + sender)
 }

@@ -36,7 +36,7 @@ export interface Attempt {
   signedAtBlock: number
 }
 
-/** Stores an intent with its first signed attempt. The unique (sender, nonce) makes a second writer fail here, before sending. */
+/** Stores an intent with its first signed attempt. The unique (signer account, nonce) makes a second writer fail here, before sending. */
 export async function insertIntent(
   sql: Sql,
   intent: {
@@ -85,7 +85,7 @@ export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<
   return rows.map((row) => row.txHash)
 }
 
-/** A sender's intents that are not in a followed block, lowest nonce first. */
+/** A signer account's intents that are not in a followed block, lowest nonce first. */
 export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
   return await sql<PendingIntent[]>`
     SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", o.guard_block AS "guardBlock",
@@ -116,15 +116,15 @@ export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   return row?.may ?? false
 }
 
-/** The ledger's knowledge of a sender's nonces. */
+/** The ledger's knowledge of a signer account's nonces. */
 export interface KnownNonces {
-  /** The one after the last that the outbox assigned or saw taken, or the sender's base. */
+  /** The one after the last that the outbox assigned or saw taken, or the signer account's base. */
   next: number
   /** The lowest that is in no followed block: that of the first pending intent, else `next`. */
   followed: number
 }
 
-/** Reads the ledger's knowledge of a sender's nonces; null where there is none. */
+/** Reads the ledger's knowledge of a signer account's nonces; null where there is none. */
 export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownNonces | null> {
   const [row] = await sql<{ next: number | null; waiting: number | null }[]>`
     SELECT greatest((SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender}),
@@ -133,7 +133,7 @@ export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownN
   return row == null || row.next === null ? null : { next: row.next, followed: row.waiting ?? row.next }
 }
 
-/** Sets the nonce from which a sender's transactions are known, as of a followed block. */
+/** Sets the nonce from which a signer account's transactions are known, as of a followed block. */
 export async function writeBase(
   sql: Sql,
   sender: Address,
@@ -144,7 +144,10 @@ export async function writeBase(
     ON CONFLICT (sender) DO UPDATE SET nonce = excluded.nonce, block_number = excluded.block_number`
 }
 
-/** Gives up a sender's intents below a nonce: the account has used their nonces, and no followed block holds the transactions that did. */
+/**
+ * Gives up a signer account's intents below a nonce: the account has used their nonces, and no followed block holds the transactions that
+ * did.
+ */
 export async function displaceBelow(
   sql: Sql,
   { sender, nonce, at }: { sender: Address; nonce: number; at: { number: number; hash: Hash } },
@@ -155,9 +158,9 @@ export async function displaceBelow(
 }
 
 /**
- * The nonce after the last one in a followed block, where a sender's intents begin above it: they cannot be mined until it is used. Happens
- * where a reorganisation drops a foreign transaction and keeps its successors. Null otherwise, and where the outbox knows of none in a
- * followed block.
+ * The nonce after the last one in a followed block, where a signer account's intents begin above it: they cannot be mined until it is used.
+ * Happens where a reorganisation drops a foreign transaction and keeps its successors. Null otherwise, and where the outbox knows of none in
+ * a followed block.
  */
 export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
   const [row] = await sql<{ free: number }[]>`
@@ -166,7 +169,7 @@ export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<
   return row?.free ?? null
 }
 
-export interface Settled {
+export interface MinedSend {
   outboxId: number
   kind: IntentKind
   state: 'mined' | 'reverted' | 'displaced'
@@ -175,16 +178,16 @@ export interface Settled {
 
 /**
  * Settles intents of any account by transactions found in blocks. A hash that is none of our attempts took an intent's nonce from outside:
- * the intent is displaced. Where no intent had the nonce and it belongs to one of our `senders`, it is recorded as taken.
- * @returns the settled intents, and our senders' transactions that no intent knows.
+ * the intent is displaced. Where no intent had the nonce and it belongs to one of our `signers`, it is recorded as taken.
+ * @returns the mined sends, and our accounts' transactions that no intent knows.
  */
 export async function recordMined(
   sql: Sql,
   sent: readonly SenderTransaction[],
-  senders: readonly Address[],
-): Promise<{ settled: Settled[]; foreign: Hash[] }> {
+  signers: readonly Address[],
+): Promise<{ settled: MinedSend[]; foreign: Hash[] }> {
   if (sent.length === 0) return { settled: [], foreign: [] }
-  const settled = await sql<Settled[]>`
+  const settled = await sql<MinedSend[]>`
     UPDATE outbox o SET
       state = CASE WHEN a.tx_hash IS NULL THEN 'displaced' WHEN r.succeeded THEN 'mined' ELSE 'reverted' END,
       block_number = r."blockNumber", block_hash = r."blockHash", tx_hash = r."txHash", gas_used = r."gasUsed",
@@ -195,7 +198,7 @@ export async function recordMined(
     WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
     RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
   const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
-  const foreign = sent.filter((tx) => senders.includes(tx.sender) && !known.has(tx.txHash))
+  const foreign = sent.filter((tx) => signers.includes(tx.sender) && !known.has(tx.txHash))
   await sql`
     INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei,
       value_wei, to_address)
@@ -208,8 +211,9 @@ export async function recordMined(
 }
 
 /**
- * The number of a sender's last intents that reverted in a row, counted up to `look`, and the block time of the last one. A revert by age
- * does not count: the intent had expired, or the block of its guard was too far behind or on another fork than the one it was mined on.
+ * The number of a signer account's last intents that reverted in a row, counted up to `look`, and the block time of the last one. A revert
+ * by age does not count: the intent had expired, or the block of its guard was too far behind or on another fork than the one it was mined
+ * on.
  */
 export async function readReverts(
   sql: Sql,

@@ -1,5 +1,5 @@
-// Transactions of our senders for the operator: their purpose, every signed attempt, their outcome. Pages begin after an id, so that all
-// pages cost the same.
+// Transactions of our signer accounts for the operator: their purpose, every signed attempt, their outcome. Pages begin after an id, so that
+// all pages cost the same.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -8,7 +8,7 @@ export const TRANSACTION_STATES = ['pending', 'mined', 'reverted', 'displaced'] 
 /** Payments shown of one mint; a batch has a few hundred at most, and their number is shown. */
 const PAYMENTS_SHOWN = 100
 
-export interface TransactionsAsked {
+export interface TransactionsQuery {
   sender: Address | null
   status: string | null
   /** Only rows with a lower id. */
@@ -19,7 +19,7 @@ export interface TransactionsAsked {
 /** One page, newest first. Amounts are decimal strings. */
 export async function readTransactions(
   sql: Sql,
-  { sender, status, before, limit }: TransactionsAsked,
+  { sender, status, before, limit }: TransactionsQuery,
 ): Promise<{ id: number }[]> {
   return await sql<{ id: number }[]>`
     SELECT o.id, o.sender, o.nonce, CASE WHEN o.state = 'displaced' AND o.kind <> 'foreign' THEN o.kind || ' (displaced)' ELSE o.kind END AS kind,
@@ -62,7 +62,7 @@ export interface StuckRow {
   baseFeeWei: bigint | null
   /** True if it has expired: it could only revert. */
   isOver: boolean
-  /** True if one of the same sender with a lower nonce is pending, too. */
+  /** True if one of the same signer account with a lower nonce is pending, too. */
   isBehind: boolean
 }
 
@@ -80,14 +80,14 @@ export async function readStuck(sql: Sql, blocks: number): Promise<StuckRow[]> {
     WHERE o.state = 'pending' AND c.block_number - a.first >= ${blocks} ORDER BY o.sender, o.nonce`
 }
 
-/** A sender's last price per gas, in wei, rounded up; null before its first transaction. */
+/** A signer account's last price per gas, in wei, rounded up; null before its first transaction. */
 export async function readLastGasPrice(sql: Sql, sender: Address): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT ceil(fee_wei::numeric / gas_used) AS wei FROM outbox WHERE sender = ${sender} AND gas_used > 0 ORDER BY id DESC LIMIT 1`
   return row?.wei ?? null
 }
 
-/** True if a sender has a transaction that is in no followed block yet. */
+/** True if a signer account has a transaction that is in no followed block yet. */
 export async function hasPending(sql: Sql, sender: Address): Promise<boolean> {
   const rows = await sql`SELECT FROM outbox WHERE sender = ${sender} AND state = 'pending' LIMIT 1`
   return rows.length > 0

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Call, Route } from '../route.ts'
-import { type Page, pageOf } from './memo.ts'
+import { type CachedResponse, cachedResponseOf } from './memo.ts'
 
 /** Requests for one file per minute and caller: a page loads each once, then browsers keep it. */
 const LIMIT_PER_MINUTE = 120
@@ -12,7 +12,7 @@ const BEST_BYTES_MAX = 256 * 1024
 const GOOD_BROTLI_QUALITY = 9
 
 type Encoding = 'br' | 'gzip' | 'identity'
-type EncodedPage = Page & { encoding: Encoding }
+type EncodedResponse = CachedResponse & { encoding: Encoding }
 
 export interface AssetRoute {
   path: string
@@ -70,8 +70,8 @@ const compressors = {
 export class Asset {
   readonly #read: () => Buffer
   #bytes: Buffer | null = null
-  readonly #making = new Map<Encoding, Promise<EncodedPage>>()
-  readonly #made = new Map<Encoding, EncodedPage>()
+  readonly #making = new Map<Encoding, Promise<EncodedResponse>>()
+  readonly #made = new Map<Encoding, EncodedResponse>()
 
   /** `read` is called once, when the file is first asked for. */
   constructor(read: () => Buffer) {
@@ -79,7 +79,7 @@ export class Asset {
   }
 
   /** The file in an encoding, at once where it was made before. */
-  in(encoding: Encoding): EncodedPage | Promise<EncodedPage> {
+  in(encoding: Encoding): EncodedResponse | Promise<EncodedResponse> {
     const made = this.#made.get(encoding)
     if (made) return made
     const making = this.#making.get(encoding) ?? this.#make(encoding).finally(() => this.#making.delete(encoding))
@@ -87,9 +87,9 @@ export class Asset {
     return making
   }
 
-  async #make(encoding: Encoding): Promise<EncodedPage> {
+  async #make(encoding: Encoding): Promise<EncodedResponse> {
     this.#bytes ??= this.#read()
-    const page = { ...pageOf(await compressors[encoding](this.#bytes)), encoding }
+    const page = { ...cachedResponseOf(await compressors[encoding](this.#bytes)), encoding }
     this.#made.set(encoding, page)
     return page
   }

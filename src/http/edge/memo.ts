@@ -14,7 +14,7 @@ const ENTRY_OVERHEAD_BYTES = 512
 const TEXT_BYTES_MAX = 4 * 1024
 
 /** An answer ready to be sent. */
-export interface Page {
+export interface CachedResponse {
   body: Body
   /** Strong: equal exactly when the bytes are. */
   etag: string
@@ -31,7 +31,7 @@ export function bodyOf(bytes: Buffer): Body {
 }
 
 /** Makes a body and its tag of a text, or of bytes. */
-export function pageOf(content: string | Buffer): Page {
+export function cachedResponseOf(content: string | Buffer): CachedResponse {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 27)
   return { body: bodyOf(bytes), etag: `"${tag}"` }

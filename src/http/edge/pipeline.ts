@@ -21,7 +21,7 @@ const NOBODY = '' as Address
 
 /** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
 export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
-  const limits = new Limits(deps.steady)
+  const limits = new Limits(deps.monotonicClock)
   const findClient = clientFinder(deps.settings.trustedProxies)
 
   const clientOf = ({ raw }: Call) => findClient(raw.socket.remoteAddress ?? '', forwardedFor(raw))

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { isRefusal, type Refusal } from '../refusals.ts'
-import type { Download, Outcome, PageOutcome, Route } from '../route.ts'
+import type { CachedOutcome, Download, Outcome, Route } from '../route.ts'
 import type { LimitState } from './limits.ts'
 import { type Body, bodyOf } from './memo.ts'
 import { PIECE_BYTES, piecesOf } from './pieces.ts'
@@ -38,7 +38,7 @@ const EXPOSED =
 const PREFLIGHT_SEC = 600
 const WINDOW_SEC = 60
 
-export interface Asked {
+export interface ConditionalRequest {
   ifNoneMatch: string | undefined
   /** The request carries a session cookie, valid or not: then the answer must not be cached. */
   hasSession: boolean
@@ -124,29 +124,29 @@ export class Reply {
 }
 
 /** Sends an outcome of a route. */
-export function sendOutcome(reply: Reply, route: Route, asked: Asked, outcome: Outcome): void {
+export function sendOutcome(reply: Reply, route: Route, asked: ConditionalRequest, outcome: Outcome): void {
   if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
   const isPrivate = isPrivateTo(route, asked)
   if (isRefusal(outcome)) sendRefusal(reply, outcome, isPrivate)
   else {
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
-    if ('body' in outcome) sendPage(reply, route, isPrivate ? null : asked, outcome)
+    if ('body' in outcome) sendCached(reply, route, isPrivate ? null : asked, outcome)
     else if ('stream' in outcome) sendDownload(reply, outcome)
     else sendJson(reply, 200, outcome.json)
   }
 }
 
 /** True if the answer must not be cached, since it belongs to a session. */
-function isPrivateTo(route: Route, { hasSession }: Asked): boolean {
+function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean {
   return hasSession || route.session === true
 }
 
 /** Sends ready bytes, or 304 when the caller has them. `asked` null: they must not be cached, so they have no tag. */
-function sendPage(reply: Reply, route: Route, asked: Asked | null, page: PageOutcome): void {
+function sendCached(reply: Reply, route: Route, asked: ConditionalRequest | null, page: CachedOutcome): void {
   if (page.encoding) reply.header('vary', 'accept-encoding')
-  const mayBeKept = asked !== null && route.cache !== NO_STORE
-  if (mayBeKept) reply.header('etag', page.etag)
-  if (mayBeKept && matches(asked.ifNoneMatch, page.etag)) {
+  const mayBeCached = asked !== null && route.cache !== NO_STORE
+  if (mayBeCached) reply.header('etag', page.etag)
+  if (mayBeCached && matches(asked.ifNoneMatch, page.etag)) {
     reply.send(304)
     return
   }
@@ -204,7 +204,7 @@ export function allowed(route: Route): string {
 }
 
 /** Answers OPTIONS: what the route allows, and to pages of other origins only where it is public. */
-export function sendOptions(reply: Reply, route: Route, asked: Asked): void {
+export function sendOptions(reply: Reply, route: Route, asked: ConditionalRequest): void {
   reply.header('allow', allowed(route)).header('cache-control', isPrivateTo(route, asked) ? PRIVATE_NO_STORE : NO_STORE)
   if (route.cors) {
     reply

@@ -46,11 +46,14 @@ function parseClaim({ address, signature }: JsonObject, checksum: (address: Addr
 }
 
 /** The nonce of the request's cookie, spent by this very call; null when it is not ours, has lapsed or was spent before. */
-async function takeNonce({ ask, sessions, isOwnOrigin }: Tools, { cookies, raw }: Call): Promise<Nonce | null> {
+async function takeNonce(
+  { queryPrimary, sessions, isOwnOrigin }: Tools,
+  { cookies, raw }: Call,
+): Promise<Nonce | null> {
   const nonce = isOwnOrigin(raw.headers.origin) ? sessions.readNonce(cookies) : null
   if (nonce === null) return null
   const hash = createHash('sha256').update(nonce.nonce).digest('base64url')
-  return (await ask((sql) => spendNonce(sql, hash, KEPT_SEC))) ? nonce : null
+  return (await queryPrimary((sql) => spendNonce(sql, hash, KEPT_SEC))) ? nonce : null
 }
 
 /** Null: a contract wallet's word is needed, and the chain could not be asked. */

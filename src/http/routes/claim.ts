@@ -25,7 +25,7 @@ const DEADLINE_MS = 20_000
 
 export const claim = (tools: Tools): Route => {
   const claims = new SingleFlight<Outcome>({
-    clock: tools.deps.steady,
+    clock: tools.deps.monotonicClock,
     concurrencyMax: CONCURRENCY_MAX,
     waitingMax: WAITING_MAX,
     keeps: isUnknown,
@@ -49,7 +49,7 @@ export const claim = (tools: Tools): Route => {
 
 const isUnknown = (outcome: Outcome) => isRefusal(outcome) && outcome.refused === 'notYetKnown'
 
-async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<Outcome> {
+async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash): Promise<Outcome> {
   if (passes === null) return refuse('noChain')
   const found = await passes.claim(txHash)
   switch (found.kind) {
@@ -58,12 +58,12 @@ async function claimed({ deps: { passes }, ask }: Tools, txHash: Hash): Promise<
       return refuse('notYetKnown')
     case 'notASale':
       // Without a payments wallet nothing can be a sale.
-      return refuse((await ask(readWalletInForce)) === null ? 'noPaymentAddress' : 'notASale')
+      return refuse((await queryPrimary(readWalletInForce)) === null ? 'noPaymentAddress' : 'notASale')
     case 'dust':
       return refuse('dust')
     case 'following':
     case 'known': {
-      const payment = await ask((sql) => readClaimed(sql, txHash))
+      const payment = await queryPrimary((sql) => readClaimed(sql, txHash))
       return payment === null ? unfollowed(txHash, found) : known(payment)
     }
   }

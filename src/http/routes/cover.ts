@@ -16,14 +16,14 @@ const UNCHECKED = {
   checkedAt: null,
 }
 
-export const cover = ({ snapshot, page }: Tools): Route => ({
+export const cover = ({ snapshot, cached }: Tools): Route => ({
   path: '/api/cover',
   methods: ['GET'],
   limitPerMinute: 60,
   cache: 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
-  handle: () => page('cover', 10, async () => toJson(shown(await snapshot.cover()))),
+  handle: () => cached('cover', 10, async () => toJson(shown(await snapshot.cover()))),
 })
 
 function shown(read: Awaited<ReturnType<ContractSnapshot['cover']>>): object {

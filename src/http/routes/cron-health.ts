@@ -5,7 +5,7 @@ import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const cronHealth = ({ deps, ask, snapshot }: Tools): Route => ({
+export const cronHealth = ({ deps, queryPrimary, snapshot }: Tools): Route => ({
   path: '/api/cron/health',
   methods: ['GET'],
   limitPerMinute: null,
@@ -15,7 +15,7 @@ export const cronHealth = ({ deps, ask, snapshot }: Tools): Route => ({
   handle: async () => {
     const { staleAfterSec, tickSec, distMode } = deps.settings
     const [ledger, cover, distributorBalanceWei, contractPaused] = await Promise.all([
-      ask(readHealth),
+      queryPrimary(readHealth),
       snapshot.cover(),
       snapshot.distributorBalanceWei(),
       snapshot.paused(),

@@ -9,7 +9,7 @@ import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const deployQuote = ({ deps, read, page }: Tools): Route => ({
+export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   path: '/api/deploy-quote',
   methods: ['GET'],
   limitPerMinute: 60,
@@ -21,8 +21,8 @@ export const deployQuote = ({ deps, read, page }: Tools): Route => ({
     const asked = parseTier(query)
     if (isRefusal(asked)) return asked
     const wanted = asked ?? quoteTier
-    const quote = await page(`quote ${wanted ?? ''}`, 30, async () => {
-      const found = await read(async (sql) => {
+    const quote = await cached(`quote ${wanted ?? ''}`, 30, async () => {
+      const found = await queryReplica(async (sql) => {
         const paymentAddress = await readWalletInForce(sql)
         const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, wanted) : null
         return offer && { priceWei: offer.priceWei, paymentAddress, chainId, tierId: offer.tierId }
@@ -30,8 +30,8 @@ export const deployQuote = ({ deps, read, page }: Tools): Route => ({
       return found && toJson(found)
     })
     if (quote !== null) return quote
-    if ((await read(readWalletInForce)) === null) return refuse('noPaymentAddress')
-    if (!(await read(hasTerms))) return refuse('noTerms')
+    if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
+    if (!(await queryReplica(hasTerms))) return refuse('noTerms')
     if (asked !== null) return refuse('unknownTier')
     return refuse(quoteTier === null ? 'nothingOnSale' : 'quotedTierOffSale')
   },

@@ -5,7 +5,7 @@ import { isRefusal } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const distributions = ({ read, page }: Tools): Route => ({
+export const distributions = ({ queryReplica, cached }: Tools): Route => ({
   path: '/api/distributions',
   methods: ['GET'],
   limitPerMinute: 60,
@@ -15,6 +15,6 @@ export const distributions = ({ read, page }: Tools): Route => ({
   handle: ({ query }) => {
     const limit = parseLimit(query)
     if (isRefusal(limit)) return limit
-    return page(`distributions ${limit}`, 10, () => read((sql) => readDistributions(sql, limit)))
+    return cached(`distributions ${limit}`, 10, () => queryReplica((sql) => readDistributions(sql, limit)))
   },
 })

@@ -4,7 +4,7 @@ import { readWallet } from '../../db/reads/public.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const me = ({ deps, read }: Tools): Route => ({
+export const me = ({ deps, queryReplica }: Tools): Route => ({
   path: '/api/me',
   methods: ['GET'],
   limitPerMinute: 120,
@@ -15,7 +15,7 @@ export const me = ({ deps, read }: Tools): Route => ({
   handle: async ({ wallet }) => {
     const { readings } = deps
     const [{ nodes, totals, nodeIds }, onChain] = await Promise.all([
-      read((sql) => readWallet(sql, wallet)),
+      queryReplica((sql) => readWallet(sql, wallet)),
       readings?.nodesOf(wallet) ?? null,
     ])
     const recorded = new Set(nodeIds)

@@ -4,7 +4,7 @@ import { type NodePage, readNode } from '../../db/reads/public.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
-import type { Page } from '../edge/memo.ts'
+import type { CachedResponse } from '../edge/memo.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -24,15 +24,15 @@ export const node = (tools: Tools): Route => ({
     if (isRefusal(id)) return id
     const limit = parseLimit(query)
     if (isRefusal(limit)) return limit
-    const page = tools.page(`node ${id} ${limit}`, 5, () => nodeJson(tools, id, limit))
-    return page instanceof Promise ? page.then(known) : known(page)
+    const response = tools.cached(`node ${id} ${limit}`, 5, () => nodeJson(tools, id, limit))
+    return response instanceof Promise ? response.then(known) : known(response)
   },
 })
 
-const known = (page: Page | null): Page | Refusal => page ?? refuse('unknownNode')
+const known = (page: CachedResponse | null): CachedResponse | Refusal => page ?? refuse('unknownNode')
 
-async function nodeJson({ deps, read }: Tools, id: bigint, limit: number): Promise<string | null> {
-  const found = await read((sql) => readNode(sql, id, limit))
+async function nodeJson({ deps, queryReplica }: Tools, id: bigint, limit: number): Promise<string | null> {
+  const found = await queryReplica((sql) => readNode(sql, id, limit))
   if (found === null) return null
   const { node: fields, matchedBy, credits, withdrawals } = found
   const chain = toJson(await chainWord(deps.readings, found))

@@ -5,7 +5,7 @@ import { isRefusal } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const nodesOfAddress = ({ deps, read, page }: Tools): Route => ({
+export const nodesOfAddress = ({ deps, queryReplica, cached }: Tools): Route => ({
   path: '/api/nodes/:address',
   methods: ['GET'],
   limitPerMinute: 60,
@@ -15,6 +15,6 @@ export const nodesOfAddress = ({ deps, read, page }: Tools): Route => ({
   handle: ({ params }) => {
     const address = parseAddress(params.address, deps.checksum)
     if (isRefusal(address)) return address
-    return page(`nodes ${address}`, 5, () => read((sql) => readNodesOf(sql, address)))
+    return cached(`nodes ${address}`, 5, () => queryReplica((sql) => readNodesOf(sql, address)))
   },
 })

@@ -1,11 +1,11 @@
 // GET /api/openapi.json and GET /api/admin/openapi.json: the hand-written descriptions of the public surface and of the operator's, as JSON.
 // Cookies are named as this service sets them.
 import { readFileSync } from 'node:fs'
-import { type Page, pageOf } from '../edge/memo.ts'
+import { type CachedResponse, cachedResponseOf } from '../edge/memo.ts'
 import type { Route } from '../route.ts'
 import type { Sessions } from '../session/session.ts'
 import type { Tools } from '../tools.ts'
-import { door } from './admin/door.ts'
+import { adminGuard } from './admin/guard.ts'
 
 type Document = { components: { securitySchemes: Record<string, { name: string }> } }
 
@@ -20,7 +20,7 @@ export const openapi = ({ sessions }: Tools): Route => ({
 })
 
 export const adminOpenapi = (tools: Tools): Route => ({
-  ...door(tools),
+  ...adminGuard(tools),
   path: '/api/admin/openapi.json',
   methods: ['GET'],
   deadlineMs: null,
@@ -28,11 +28,11 @@ export const adminOpenapi = (tools: Tools): Route => ({
 })
 
 /** Made when first asked for: reading it takes longer than all other routes together. */
-function madeOnce(make: () => Promise<Document>): () => Promise<Page> {
-  let page: Promise<Page> | undefined
+function madeOnce(make: () => Promise<Document>): () => Promise<CachedResponse> {
+  let page: Promise<CachedResponse> | undefined
   return () => {
     page ??= make()
-      .then((document) => pageOf(JSON.stringify(document)))
+      .then((document) => cachedResponseOf(JSON.stringify(document)))
       .catch((error) => {
         // A failed read may succeed the next time.
         page = undefined

@@ -2,18 +2,18 @@
 // instances, failures included; null when there is no quote, never a made-up one.
 import { shared } from '../../lib/cache.ts'
 import { sharedPrice } from '../../requests/price.ts'
-import { pageOf } from '../edge/memo.ts'
+import { cachedResponseOf } from '../edge/memo.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 /** This instance asks the shared row this often at most: the price is no older for it than a cache may keep it anyway. */
 const KEPT_MS = 5_000
 
-export const price = ({ ask, deps }: Tools): Route => {
+export const price = ({ queryPrimary, deps }: Tools): Route => {
   const { priceFeed, log } = deps
-  const kept = shared(async () => (priceFeed === null ? null : sharedPrice(ask, priceFeed, log)), {
+  const kept = shared(async () => (priceFeed === null ? null : sharedPrice(queryPrimary, priceFeed, log)), {
     ageMaxMs: KEPT_MS,
-    clock: deps.steady,
+    clock: deps.monotonicClock,
   })
   return {
     path: '/api/price',
@@ -22,6 +22,6 @@ export const price = ({ ask, deps }: Tools): Route => {
     cache: 'public, max-age=60',
     cors: true,
     deadlineMs: READ_DEADLINE_MS,
-    handle: async () => pageOf(JSON.stringify({ usd: await kept() })),
+    handle: async () => cachedResponseOf(JSON.stringify({ usd: await kept() })),
   }
 }

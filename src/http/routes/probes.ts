@@ -16,7 +16,7 @@ export const healthz = (): Route => ({
   handle: () => ({ json: '{"status":"ok"}' }),
 })
 
-export const readyz = ({ deps, ask }: Tools): Route => ({
+export const readyz = ({ deps, queryPrimary }: Tools): Route => ({
   ...PROBE,
   path: '/readyz',
   deadlineMs: READ_DEADLINE_MS,
@@ -24,7 +24,7 @@ export const readyz = ({ deps, ask }: Tools): Route => ({
     const { chainIdMatches, draining } = deps
     if (draining?.()) return refuse('notReady')
     const [migrated, onOurChain] = await Promise.all([
-      ask(isMigrated),
+      queryPrimary(isMigrated),
       chainIdMatches === null ? null : inTimeOrNull(CHAIN_MS_MAX, chainIdMatches),
     ])
     return migrated && onOurChain !== false ? { json: '{"status":"ready"}' } : refuse('notReady')

@@ -3,12 +3,12 @@ import { readStats } from '../../db/reads/public.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const stats = ({ read, page }: Tools): Route => ({
+export const stats = ({ queryReplica, cached }: Tools): Route => ({
   path: '/api/stats',
   methods: ['GET'],
   limitPerMinute: 120,
   cache: 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
-  handle: () => page('stats', 10, () => read(readStats)),
+  handle: () => cached('stats', 10, () => queryReplica(readStats)),
 })

@@ -3,9 +3,9 @@
 import { readNodesById } from '../../db/reads/public.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { FoundNode, SyncOutcome } from '../../passes/outcomes.ts'
+import type { DatabaseRead } from '../database-read.ts'
 import type { JsonObject } from '../edge/body.ts'
 import { parseHash, parseNodeId } from '../edge/guards.ts'
-import type { Ledger } from '../ledger.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -13,7 +13,7 @@ import type { Tools } from '../tools.ts'
 /** Following to the mint's block may take this long; past it the caller comes back. */
 const DEADLINE_MS = 20_000
 
-export const sync = ({ deps, ask }: Tools): Route => ({
+export const sync = ({ deps, queryPrimary }: Tools): Route => ({
   path: '/api/nodes/sync',
   methods: ['POST'],
   limitPerMinute: 20,
@@ -33,13 +33,13 @@ export const sync = ({ deps, ask }: Tools): Route => ({
     if (asked.length === 0) return refuse('syncMismatch')
     const mine = asked.filter((node) => node.ownerNow === wallet)
     if (mine.length === 0) return refuse(asked.some((node) => node.mintedTo === wallet) ? 'noLongerYours' : 'notYours')
-    return recorded(ask, mine, wallet)
+    return recorded(queryPrimary, mine, wallet)
   },
 })
 
-type Wanted = { txHash: Hash; nodeId: bigint | null } | { txHash: null; nodeId: bigint }
+type SyncTarget = { txHash: Hash; nodeId: bigint | null } | { txHash: null; nodeId: bigint }
 
-function parseWanted(body: JsonObject): Wanted | Refusal {
+function parseWanted(body: JsonObject): SyncTarget | Refusal {
   const txHash = body.txHash === undefined ? null : parseHash(body.txHash)
   if (isRefusal(txHash)) return txHash
   const nodeId = body.nodeId === undefined ? null : parseNodeId(body.nodeId)
@@ -48,7 +48,7 @@ function parseWanted(body: JsonObject): Wanted | Refusal {
   return nodeId === null ? refuse('nothingToSync') : { txHash: null, nodeId }
 }
 
-function lookUp(syncer: NonNullable<Tools['deps']['syncer']>, wanted: Wanted): Promise<SyncOutcome> {
+function lookUp(syncer: NonNullable<Tools['deps']['syncer']>, wanted: SyncTarget): Promise<SyncOutcome> {
   return wanted.txHash === null ? syncer.byNodeId(wanted.nodeId) : syncer.byTransaction(wanted.txHash)
 }
 
@@ -62,9 +62,9 @@ const REFUSED = {
 } as const
 
 /** The nodes as the ledger now has them. One that it does not show as the wallet's yet comes with the next block. */
-async function recorded(ask: Ledger, mine: readonly FoundNode[], wallet: Address): Promise<Outcome> {
+async function recorded(queryPrimary: DatabaseRead, mine: readonly FoundNode[], wallet: Address): Promise<Outcome> {
   const ids = mine.map((node) => node.nodeId)
-  const read = await ask((sql) => readNodesById(sql, ids, wallet))
+  const read = await queryPrimary((sql) => readNodesById(sql, ids, wallet))
   const nodes = mine.flatMap((node) => read.get(node.nodeId.toString()) ?? [])
   if (nodes.length < mine.length) return refuse('stillFollowing')
   const created = mine.some((node) => node.created)

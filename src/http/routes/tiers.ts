@@ -3,12 +3,12 @@ import { readTiers } from '../../db/reads/public.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const tiers = ({ read, page }: Tools): Route => ({
+export const tiers = ({ queryReplica, cached }: Tools): Route => ({
   path: '/api/tiers',
   methods: ['GET'],
   limitPerMinute: 60,
   cache: 'public, max-age=0, s-maxage=30, stale-while-revalidate=90',
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
-  handle: () => page('tiers', 30, () => read(readTiers)),
+  handle: () => cached('tiers', 30, () => queryReplica(readTiers)),
 })

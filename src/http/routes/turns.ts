@@ -5,7 +5,7 @@ import { isRefusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-export const turns = ({ read, page }: Tools): Route => ({
+export const turns = ({ queryReplica, cached }: Tools): Route => ({
   path: '/api/distributions/:id/turns',
   methods: ['GET'],
   limitPerMinute: 60,
@@ -21,7 +21,7 @@ export const turns = ({ read, page }: Tools): Route => ({
     if (isRefusal(offset)) return offset
     const asked = { round, limit, offset }
     return (
-      (await page(`turns ${round} ${limit} ${offset}`, 10, () => read((sql) => readTurns(sql, asked)))) ??
+      (await cached(`turns ${round} ${limit} ${offset}`, 10, () => queryReplica((sql) => readTurns(sql, asked)))) ??
       refuse('unknownRound')
     )
   },

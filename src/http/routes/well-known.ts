@@ -7,7 +7,7 @@ import type { Tools } from '../tools.ts'
 /** Seconds for which it is kept: the price grace is longer. */
 const KEPT_SEC = 30
 
-export const wellKnown = ({ deps, read, page }: Tools): Route => {
+export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
   const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded } = deps.settings
   const apiBase = new URL('/api', publicUrl).href
   return {
@@ -18,8 +18,8 @@ export const wellKnown = ({ deps, read, page }: Tools): Route => {
     cors: true,
     deadlineMs: READ_DEADLINE_MS,
     handle: () =>
-      page('well-known', KEPT_SEC, async () => {
-        const paymentAddress = await read(readWalletInForce)
+      cached('well-known', KEPT_SEC, async () => {
+        const paymentAddress = await queryReplica(readWalletInForce)
         return toJson({ chainId, rpcUrl: publicRpcUrl, factoryAddress, paymentAddress, apiBase, embedded })
       }),
   }

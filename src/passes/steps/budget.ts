@@ -4,7 +4,7 @@ import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
-import { readSetting, writeAudit, writeSetting } from '../../db/core/state.ts'
+import { readState, writeAudit, writeState } from '../../db/core/state.ts'
 import { type BudgetNeed, readBudgetNeed } from '../../db/nodes/budget.ts'
 import { budgetShortOf } from '../../domain/budget.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -35,7 +35,7 @@ export async function watchBudget(
   cursor: Cursor,
   found: BudgetAnswer | undefined,
 ): Promise<void> {
-  const before = (await readSetting(ctx.pool, 'budget')) as KnownBudget | null
+  const before = (await readState(ctx.pool, 'budget')) as KnownBudget | null
   const spent = found === undefined ? (before?.spent ?? null) : found
   const since = await secondsSincePass(ctx.pool, 'budget')
   if (since !== null && since < EVERY_SEC && (before?.spent ?? null) === spent) return
@@ -67,7 +67,7 @@ function known(
 /** Writes down what is known, and each change for the worse or back. */
 async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    await writeSetting(sql, 'budget', now, 'pass')
+    await writeState(sql, 'budget', now, 'pass')
     const changes = [
       ...(String(now.low) === String(before?.low ?? []) ? [] : [now.low.length > 0 ? 'budgetLow' : 'budgetRestored']),
       ...(now.spent !== null && now.spent !== (before?.spent ?? null) ? ['budgetSpent'] : []),

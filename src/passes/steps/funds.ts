@@ -3,7 +3,7 @@
 import type { AccountReader } from '../../chain/port.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
-import { readSetting, writeAudit, writeSetting } from '../../db/core/state.ts'
+import { readState, writeAudit, writeState } from '../../db/core/state.ts'
 import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
 import { fundsNeededWei, type Spending } from '../../domain/funds.ts'
@@ -16,7 +16,7 @@ const EVERY_SEC = 60
 /** A transaction before any was sent: a mint of one node takes less than this. */
 const USUAL_GAS = 200_000n
 
-/** A sender's funds as last read; kept as the setting `funds minter` or `funds distributor`. */
+/** A signer account's funds as last read; kept as the setting `funds minter` or `funds distributor`. */
 export interface Funds {
   sender: string
   address: string
@@ -42,7 +42,7 @@ export async function watchFunds(
     if (distributor) await lookAt(ctx, 'distributor', distributor, { waitingGas: 0n, nextRoundWei })
     await passFinished(ctx.pool, 'funds', { outcome: {} })
   } catch (error) {
-    ctx.log.warn({ err: error }, 'the senders’ funds could not be looked at')
+    ctx.log.warn({ err: error }, 'the signer accounts’ funds could not be read')
     await passFinished(ctx.pool, 'funds', { error: messageOf(error) })
   }
 }
@@ -68,8 +68,8 @@ async function lookAt(
     low: balanceWei < neededWei,
   }
   await inTransaction(ctx.pool, async (sql) => {
-    const before = (await readSetting(sql, `funds ${role}`)) as Funds | null
-    await writeSetting(sql, `funds ${role}`, funds, 'pass')
+    const before = (await readState(sql, `funds ${role}`)) as Funds | null
+    await writeState(sql, `funds ${role}`, funds, 'pass')
     if (funds.low === (before?.low ?? false)) return
     await writeAudit(sql, {
       actor: 'pass',
@@ -77,6 +77,7 @@ async function lookAt(
       subject: sender.address,
       detail: funds,
     })
-    if (funds.low) ctx.log.warn(funds, 'a sender’s funds are low: send ether to its address before the passes stop')
+    if (funds.low)
+      ctx.log.warn(funds, 'a signer account’s funds are low: send ether to its address before the passes stop')
   })
 }

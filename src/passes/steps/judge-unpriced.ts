@@ -1,6 +1,6 @@
 // Judges, all at once, transfers that cannot be a sale by any fact about their wallet: failed ones, and amounts that were never the
 // price of a tier. They depend on no fact and no other payment, so that many of them delay no buyer.
-import { readDeniedSenders } from '../../db/payments/deny-list.ts'
+import { readDenyList } from '../../db/payments/deny-list.ts'
 import { writeVerdicts } from '../../db/payments/moves.ts'
 import type { Payment } from '../../db/payments/rows.ts'
 import { judgePayment } from '../../domain/payment.ts'
@@ -28,7 +28,7 @@ export async function judgeUnpriced(
   unpriced: readonly Payment[],
 ): Promise<number> {
   if (unpriced.length === 0) return 0
-  const denied = new Set((await readDeniedSenders(ctx.pool)).map(({ address }) => address))
+  const denied = new Set((await readDenyList(ctx.pool)).map(({ address }) => address))
   const judged = unpriced.map((payment) => ({ payment, verdict: verdictOn(basis, payment, denied) }))
   let held = 0
   for (const group of Map.groupBy(judged, ({ verdict }) => verdict.reason).values()) {

@@ -41,7 +41,7 @@ type JudgeContext = LedgerDb & ChainRead & Logging
 /** Payments judged in one run at most; the rest wait for the next. */
 const JUDGED_MAX = 1_000
 
-export interface Judged {
+export interface JudgeResult {
   accepted: number
   held: number
 }
@@ -52,8 +52,8 @@ export async function judge(
   cursor: Cursor,
   upToBlock: number,
   run: RunLimits,
-): Promise<Judged> {
-  const judged: Judged = { accepted: 0, held: 0 }
+): Promise<JudgeResult> {
+  const judged: JudgeResult = { accepted: 0, held: 0 }
   const recheckUpTo = await readRecheck(ctx.pool)
   if (recheckUpTo !== null) judged.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)

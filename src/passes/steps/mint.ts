@@ -19,7 +19,7 @@ import {
   sharedOpening,
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { cohortToSkipFor, type Owed } from '../../domain/turns.ts'
+import { cohortToSkipFor, type OwedTurns } from '../../domain/turns.ts'
 import type { FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 import { type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
@@ -35,7 +35,7 @@ const SKIP_AWAITED_SEC = 300
 const OF_THE_CALL: readonly string[] = ['reverts', 'overGasCap', 'insufficientFunds']
 
 /** The result of minting. */
-export interface Minted {
+export interface MintResult {
   /** The one transaction; null where there was nothing to send. */
   sent: Sent | null
   /** The part of the minter's budget that is spent while work waits for it. */
@@ -46,7 +46,7 @@ export interface Minted {
  * Sends at most one transaction: the mint of accepted payments, or what has to be opened for them first. What the operator released may be
  * of a block above `upToBlock`, the settled height: then it waits.
  */
-export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: number): Promise<Minted> {
+export async function mint(ctx: MintContext, sending: SenderRun, upToBlock: number): Promise<MintResult> {
   const { cursor, run } = sending
   const [terms, windows] = await Promise.all([readCreditTerms(ctx.pool), readWindows(ctx.pool)])
   const schedule = termsAt(terms, cursor.time)
@@ -95,7 +95,11 @@ function batchOf(
  * True if due turns are neither paid nor skipped for an unknown time: the contract names no distributor, or the terms call
  * them not owed and the contract's owner has not confirmed it yet. By phases, a cohort would then be opened for each slot, without end.
  */
-async function areTurnsStanding({ contract }: FactoryRead, cursor: Cursor, { terms, windows }: Owed): Promise<boolean> {
+async function areTurnsStanding(
+  { contract }: FactoryRead,
+  cursor: Cursor,
+  { terms, windows }: OwedTurns,
+): Promise<boolean> {
   return turnFate(terms, windows, cursor.time) === 'delay' || (await contract.distributor(cursor.number)) === null
 }
 
@@ -150,7 +154,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
 async function planOpenings(
   ctx: LedgerDb & FactoryRead,
   cursor: Cursor,
-  at: CohortsAt & Owed,
+  at: CohortsAt & OwedTurns,
   accepted: readonly payments.Payment[],
 ): Promise<CohortOpening[]> {
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
@@ -170,9 +174,9 @@ async function planOpenings(
 async function readSkippable(
   { contract }: FactoryRead,
   { number }: Cursor,
-  at: CohortsAt & Owed,
+  at: CohortsAt & OwedTurns,
   accepted: readonly payments.Payment[],
-): Promise<Owed> {
+): Promise<OwedTurns> {
   const { terms, windows } = at
   const isAnySkipped =
     windows.length > 0 &&

@@ -1,6 +1,6 @@
 // Finds the nonce of an account's next transaction. The ledger knows the transactions of followed blocks. A provider that says less lags.
 // More is believed only where all providers say so for long, or the operator does. It cannot send.
-import type { Sender } from '../../chain/port.ts'
+import type { SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit } from '../../db/core/state.ts'
@@ -16,7 +16,7 @@ const VOICES = 2
 
 /** An account whose key this instance holds, as of the followed block. */
 interface Account {
-  readonly sender: Pick<Sender, 'address' | 'nonce' | 'nonces' | 'noncesAt'>
+  readonly sender: Pick<SignerAccount, 'address' | 'nonce' | 'nonces' | 'noncesAt'>
   readonly cursor: Cursor
 }
 
@@ -25,7 +25,7 @@ export type NonceReading = { kind: 'known'; next: number; now: number } | { kind
 
 const unknown = (detail: string): NonceReading => ({ kind: 'unknown', detail })
 
-/** Reads a sender's nonce. Unknown where providers say more than the ledger bears out, or do not agree on where a new key begins. */
+/** Reads a signer account's nonce. Unknown where providers say more than the ledger bears out, or do not agree on where a new key begins. */
 export async function readNonce(ctx: LedgerDb & Logging, account: Account): Promise<NonceReading> {
   const { sender, cursor } = account
   const known = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))

@@ -1,8 +1,8 @@
 // Makes a round of a plan and sends it: what of it fits the transaction and the purse, without the cohorts that the contract refuses.
 // A cohort that is wrong in the ledger keeps no other from being paid.
-import type { FactoryCall, Sender } from '../../chain/port.ts'
+import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
-import { writeAudit, writeSetting } from '../../db/core/state.ts'
+import { writeAudit, writeState } from '../../db/core/state.ts'
 import { lastRound } from '../../db/nodes/rounds.ts'
 import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
 import { wei } from '../../domain/units.ts'
@@ -35,7 +35,7 @@ export interface SentRound {
 export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
   const round = (await lastRound(ctx.pool)) + 1
   const tried = await trySend(ctx, sending, round, planned)
-  if (tried.sent?.kind === 'sent') await writeSetting(ctx.pool, 'refusedCohorts', [], 'pass')
+  if (tried.sent?.kind === 'sent') await writeState(ctx.pool, 'refusedCohorts', [], 'pass')
   if (tried.sent?.kind !== 'refused' || tried.sent.why !== 'reverts' || !COHORTS_FAULTS.includes(tried.sent.detail))
     return tried
   const sound = await withoutFaults(ctx, sending, round, tried.plan)
@@ -101,7 +101,7 @@ async function withoutFaults(
   plan: RoundPlan,
 ): Promise<RoundPlan> {
   let simulations = 0
-  async function sound(sender: Sender, credits: readonly PlannedCredit[]): Promise<readonly PlannedCredit[]> {
+  async function sound(sender: SignerAccount, credits: readonly PlannedCredit[]): Promise<readonly PlannedCredit[]> {
     // Cohorts not yet known to be sound wait for the next run.
     if (simulations++ >= SIMULATIONS_MAX) return []
     const outcome = await sender.estimate(callOf(ctx, sending, round, planOf(plan, credits)))
@@ -125,6 +125,6 @@ async function report(ctx: LedgerDb & Logging, refused: RoundPlan, sound: RoundP
     { cohorts },
     'the contract refuses these cohorts as the ledger has them: the round goes on without them',
   )
-  if (await writeSetting(ctx.pool, 'refusedCohorts', cohorts, 'pass'))
+  if (await writeState(ctx.pool, 'refusedCohorts', cohorts, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'cohortsRefused', detail: { cohorts } })
 }

@@ -1,10 +1,10 @@
 // The one place that makes our transactions: simulate, sign, store, then send. The stored bytes are the ones sent, now and
-// after any crash. A new transaction is made only when none of the same sender is outstanding.
+// after any crash. A new transaction is made only when none of the same signer account is outstanding.
 import { SignerFault } from '../../chain/faults.ts'
-import type { FactoryCall, Fees, Sender, SendOutcome } from '../../chain/port.ts'
+import type { FactoryCall, Fees, SendOutcome, SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
-import { writeAudit, writeSetting } from '../../db/core/state.ts'
+import { writeAudit, writeState } from '../../db/core/state.ts'
 import * as outbox from '../../db/sends/outbox.ts'
 import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
@@ -15,7 +15,7 @@ import { agreedNonce, readNonce } from './nonce.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
-/** Reverts in a row, of calls that a simulation had let through, after which a sender rests: some fault wastes gas. */
+/** Reverts in a row, of calls that a simulation had let through, after which a signer account rests: some fault wastes gas. */
 const REVERTS_MAX = 3
 /** Length of the rest, in block time from the last revert; then it tries once, and rests again if that reverts. */
 const REST_SEC = 900
@@ -23,7 +23,7 @@ const REST_SEC = 900
 /** An account that sends in one run of its pass, as of the followed block, for as long as the run holds its lock. */
 export interface SenderRun {
   readonly run: Run
-  readonly sender: Sender
+  readonly sender: SignerAccount
   readonly cursor: Cursor
 }
 
@@ -47,7 +47,7 @@ export type Sent =
         | 'notSigned'
         | 'nonceUnknown'
       detail: string
-      /** Set where the sender's ether falls short of what the call needs. */
+      /** Set where the signer account's ether falls short of what the call needs. */
       short?: { hasWei: bigint; needsWei: bigint }
     }
 
@@ -101,7 +101,7 @@ export async function send(
 }
 
 /**
- * Sends a batch, or as many of its first items as a transaction may carry on this chain and the sender can pay for.
+ * Sends a batch, or as many of its first items as a transaction may carry on this chain and the signer account can pay for.
  * `sendPart` makes and sends the call for some of them.
  */
 export async function sendWhatFits<T>(
@@ -129,7 +129,7 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
     throw new Error('the ledger was taken back while a call was being signed; the next run makes it again')
 }
 
-/** The reason that a sender must rest: its last transactions reverted one after the other. Null when it may send. */
+/** The reason that a signer account must rest: its last transactions reverted one after the other. Null when it may send. */
 async function restOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
   const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
   // A last one whose header is pruned was long ago.
@@ -137,7 +137,7 @@ async function restOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): P
   const detail = `its last ${inARow} transactions reverted; it tries again at block time ${lastTime + REST_SEC}`
   ctx.log.error({ sender: sender.address }, `nothing is sent by this sender for now: ${detail}`)
   // Said once for each rest, by the revert that began it.
-  if (await writeSetting(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
+  if (await writeState(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'senderRests', subject: sender.address, detail: { detail } })
   return detail
 }

@@ -1,7 +1,7 @@
 // Watches whether an account's signer signs what a run asks of it, and keeps that on record: a signer that is down stops mints or
 // rounds while everything else looks well. It must never send anything.
 import { SignerFault } from '../../chain/faults.ts'
-import type { FactoryCall, Sender } from '../../chain/port.ts'
+import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit } from '../../db/core/state.ts'
 import { noteSigned, noteUnsigned, readSignerTroubles } from '../../db/sends/signers.ts'
@@ -18,24 +18,24 @@ const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
 const TRIAL_GAS = 1n
 
 /** Has an account sign a call without content that can never be mined, and drops it. Throws a SignerFault where it is not signed. */
-export async function trySigning(role: AccountRole, sender: Sender): Promise<void> {
+export async function trySigning(role: AccountRole, sender: SignerAccount): Promise<void> {
   const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
   await sender.sign(EMPTY_CALLS[role], { nonce: 0, gasLimit: TRIAL_GAS, fees })
 }
 
 /**
- * Runs `body` with a sender whose signatures are watched, and notes what came of them. A signer that is on record as down is asked in
+ * Runs `body` with a signer account whose signatures are watched, and notes what came of them. A signer that is on record as down is asked in
  * every run, also where there is nothing to sign, so that its record ends when it is back.
  */
 export async function withSigner<T>(
   ctx: LedgerDb & Logging,
   role: AccountRole,
-  sender: Sender,
-  body: (sender: Sender) => Promise<T>,
+  sender: SignerAccount,
+  body: (sender: SignerAccount) => Promise<T>,
 ): Promise<{ result: T; signer: SignerAnswer }> {
   let refusal: SignerFault | null = null
   let signed = false
-  const watched: Sender = {
+  const watched: SignerAccount = {
     ...sender,
     async sign(call, options) {
       try {
@@ -64,7 +64,7 @@ export async function withSigner<T>(
 async function note(
   ctx: LedgerDb & Logging,
   role: AccountRole,
-  { address }: Sender,
+  { address }: SignerAccount,
   refusal: SignerFault | null,
 ): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {

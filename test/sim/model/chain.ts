@@ -6,7 +6,7 @@ import { type Address, type Hash, ZERO_HASH } from '../../../src/domain/units.ts
 import { balanceOf, copyState, execute, type Log, newState, nonceOf, type Result, type State } from './state.ts'
 import type { Transaction } from './transactions.ts'
 
-export interface Mined extends Transaction {
+export interface MinedTransaction extends Transaction {
   index: number
   succeeded: boolean
   gasUsed: bigint
@@ -24,7 +24,7 @@ export interface ModelBlock {
   baseFee: bigint
   gasUsed: bigint
   bloom: Hex
-  transactions: Mined[]
+  transactions: MinedTransaction[]
   /** After it. */
   state: State
 }
@@ -151,7 +151,7 @@ export class ModelChain {
     const baseFee = this.nextBaseFee ?? baseFeeAfter(this.head)
     this.nextBaseFee = null
     const environment = this.environment({ number: this.head.number + 1, time })
-    const mined: Mined[] = []
+    const mined: MinedTransaction[] = []
     let state = copyState(this.head.state)
     let logIndex = 0
     const waiting = candidates.toSorted((a, b) => (a.maxFee < b.maxFee ? 1 : a.maxFee > b.maxFee ? -1 : 0))
@@ -173,7 +173,13 @@ export class ModelChain {
     return this.head
   }
 
-  private seal(parent: ModelBlock | null, time: number, baseFee: bigint, mined: Mined[], state: State): ModelBlock {
+  private seal(
+    parent: ModelBlock | null,
+    time: number,
+    baseFee: bigint,
+    mined: MinedTransaction[],
+    state: State,
+  ): ModelBlock {
     const digest = (...parts: unknown[]) => `0x${createHash('sha256').update(parts.join('/')).digest('hex')}` as Hash
     const number = parent ? parent.number + 1 : 0
     const made = this.made++
@@ -228,7 +234,7 @@ function bitsOf(value: Hex): number[] {
 
 const EMPTY_BLOOM = `0x${'0'.repeat(512)}` as Hex
 
-function bloomOf(mined: readonly Mined[]): Hex {
+function bloomOf(mined: readonly MinedTransaction[]): Hex {
   const logs = mined.flatMap((transaction) => transaction.logs)
   if (logs.length === 0) return EMPTY_BLOOM
   const bytes = Buffer.alloc(256)

@@ -2,7 +2,7 @@
 // does not know is a bug of the simulation and throws.
 import type { Hex } from 'viem'
 import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
-import { GAS_LIMIT, type Mined, type ModelBlock, type ModelChain, Refused } from './chain.ts'
+import { GAS_LIMIT, type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
 import { balanceOf, nonceOf } from './state.ts'
 import { readRaw, type Transaction, unsigned } from './transactions.ts'
 
@@ -70,7 +70,7 @@ function at(chain: ModelChain, tag: Tag): ModelBlock {
   throw new ModelError(-32602, text)
 }
 
-function findTransaction(chain: ModelChain, hash: Hash): { block: ModelBlock; mined: Mined } | null {
+function findTransaction(chain: ModelChain, hash: Hash): { block: ModelBlock; mined: MinedTransaction } | null {
   for (let i = chain.blocks.length - 1; i >= 0; i--) {
     const block = chain.blocks[i] as ModelBlock
     const mined = block.transactions.find((transaction) => transaction.hash === hash)
@@ -90,7 +90,7 @@ function showTransaction(transaction: Transaction, block: ModelBlock | null, ind
   }
 }
 
-function showLog(block: ModelBlock, mined: Mined, log: Mined['logs'][number]) {
+function showLog(block: ModelBlock, mined: MinedTransaction, log: MinedTransaction['logs'][number]) {
   return {
     ...{ address: log.address, topics: log.topics, data: log.data, removed: false },
     ...{ blockHash: block.hash, blockNumber: hex(block.number) },
@@ -109,7 +109,7 @@ function showBlock(block: ModelBlock | null, full: boolean) {
   )
 }
 
-function showReceipt({ block, mined }: { block: ModelBlock; mined: Mined }) {
+function showReceipt({ block, mined }: { block: ModelBlock; mined: MinedTransaction }) {
   return {
     ...{ transactionHash: mined.hash, transactionIndex: hex(mined.index), blockHash: block.hash },
     ...{ blockNumber: hex(block.number), from: mined.from, to: mined.to, contractAddress: mined.created },

@@ -7,10 +7,10 @@ import { exportLedger, exportOwner } from '../../../operator/exports.ts'
 import { previewRound } from '../../../operator/preview.ts'
 import { runReconciliation, showReconciliation } from '../../../operator/reconciliation.ts'
 import { readStatement, statementCsv } from '../../../operator/statement.ts'
-import { freeSender, listRounds, listStuck, listTransactions } from '../../../operator/transactions.ts'
+import { listRounds, listStuck, listTransactions, takeOverNonce } from '../../../operator/transactions.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
-import { door } from './door.ts'
+import { adminGuard } from './guard.ts'
 import { actRoute, readingRoute } from './route.ts'
 
 type Build = (tools: Tools) => Route
@@ -22,7 +22,7 @@ const fileRoute =
 
 /** Answered without a chain: it is looked at when something does not work. */
 const config: Build = (tools) => ({
-  ...door(tools),
+  ...adminGuard(tools),
   path: '/api/admin/config',
   methods: ['GET'],
   deadlineMs: null,
@@ -47,7 +47,7 @@ export const financeRoutes: readonly Build[] = [
   }),
   readingRoute('transactions', listTransactions),
   readingRoute('transactions/stuck', listStuck),
-  actRoute('transactions/free', freeSender),
+  actRoute('transactions/free', takeOverNonce),
   readingRoute('rounds', listRounds),
   readingRoute('credit/preview', previewRound),
   readingRoute('reconciliation', showReconciliation),

@@ -2,6 +2,7 @@
 import { attributePayment } from '../../../operator/attribute.ts'
 import { listAudit } from '../../../operator/audit.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
+import { addToDenyList, listDenyList, removeFromDenyList } from '../../../operator/deny-list.ts'
 import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
 import { clearHaltByHand, pause, resume } from '../../../operator/pause.ts'
 import {
@@ -15,14 +16,13 @@ import { readPayments, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refund.ts'
 import { cancelRefund, prepareRefund } from '../../../operator/refunding.ts'
 import { rescan } from '../../../operator/rescan.ts'
-import { addSender, listSenders, removeSender } from '../../../operator/senders.ts'
 import { enterTerms, listTerms, previewTerms, takeBackTerms } from '../../../operator/terms.ts'
 import { changeTier, createTier, listTiers, setOnSale } from '../../../operator/tiers.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { adminOpenapi } from '../openapi.ts'
-import { nowhereElse } from './door.ts'
 import { financeRoutes } from './finance.ts'
+import { notFoundBelow } from './guard.ts'
 import { actRoute, bothRoute, readingRoute } from './route.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -53,11 +53,11 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('nodes/unpaid', listUnpaid),
   actRoute('nodes/:nodeId/grant', grantNode),
   actRoute('nodes/:nodeId/revoke', revokeGrant),
-  bothRoute('senders', listSenders, addSender),
-  actRoute('senders/:address/remove', removeSender),
+  bothRoute('senders', listDenyList, addToDenyList),
+  actRoute('senders/:address/remove', removeFromDenyList),
   readingRoute('audit', listAudit),
   ...financeRoutes,
   ...webhookRoutes,
   adminOpenapi,
-  ...nowhereElse,
+  ...notFoundBelow,
 ]

@@ -13,7 +13,7 @@ import {
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
-import { door, labelOf } from './door.ts'
+import { adminGuard, labelOf } from './guard.ts'
 
 /** A reading may look at much, an act asks the chain a few things. */
 const DEADLINE_MS = 30_000
@@ -26,7 +26,7 @@ type Answer = object | Download | OperatorRefusal
 export const readingRoute =
   (path: string, read: (deps: OperatorDeps, input: Fields) => Promise<Answer>) =>
   (tools: Tools): Route => ({
-    ...door(tools),
+    ...adminGuard(tools),
     path: `/api/admin/${path}`,
     methods: ['GET'],
     deadlineMs: DEADLINE_MS,
@@ -41,7 +41,7 @@ export const readingRoute =
 export const actRoute =
   (path: string, act: Act) =>
   (tools: Tools): Route => ({
-    ...door(tools),
+    ...adminGuard(tools),
     path: `/api/admin/${path}`,
     methods: ['POST'],
     takesJson: 'orNothing',

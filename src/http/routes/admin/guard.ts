@@ -10,7 +10,7 @@ const KEY_HEADER = 'x-admin-key'
 const WRONG_KEYS_PER_MINUTE = 20
 
 /** The rules shared by every route under /api/admin. */
-export function door({ deps, isOwnOrigin }: Tools) {
+export function adminGuard({ deps, isOwnOrigin }: Tools) {
   const keys = deps.settings.adminKeys
   return {
     // An operator is not limited. Wrong keys are: a random key cannot be guessed, but trying must not be free.
@@ -42,11 +42,11 @@ export function labelOf({ raw }: Call, keys: Tools['deps']['settings']['adminKey
 const nowhere =
   (path: string) =>
   (tools: Tools): Route => ({
-    ...door(tools),
+    ...adminGuard(tools),
     path,
     methods: 'any',
     deadlineMs: null,
     handle: (): Refusal => refuse('unknownRoute'),
   })
 
-export const nowhereElse = [nowhere('/api/admin'), nowhere('/api/admin/*')]
+export const notFoundBelow = [nowhere('/api/admin'), nowhere('/api/admin/*')]

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, isDatabaseDown } from '../../src/db/core/sql.ts'
-import { ledgerOf } from '../../src/http/ledger.ts'
+import { databaseRead } from '../../src/http/database-read.ts'
 import { refusalOfFault } from '../../src/http/refusals.ts'
 
 test('while the database is away it is not asked again at once, and the next are told what the first was', async () => {
   // Nobody listens at the discard port.
   const pool = connect('postgres://u@127.0.0.1:9/x', { max: 1, prepare: false, applicationName: 'test' })
   try {
-    const ask = ledgerOf(pool)
+    const read = databaseRead(pool)
     let asked = 0
     const failing = async () => {
       try {
-        await ask(async (sql) => {
+        await read(async (sql) => {
           asked++
           await sql`SELECT`
         })

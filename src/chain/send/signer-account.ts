@@ -1,13 +1,13 @@
-// One sender on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the bytes can be stored
-// in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as failed
-// that may have been heard.
+// One signer account on the chain: estimates, signs, broadcasts. Signing sends nothing and broadcasting signs nothing, so the bytes can be
+// stored in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as
+// failed that may have been heard.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
 import type { FeeLimits } from '../../domain/fees.ts'
 import { leastMintGas } from '../../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault, orNull } from '../faults.ts'
-import type { EstimateOutcome, FactoryCall, Fees, Sender, SendOutcome } from '../port.ts'
+import type { EstimateOutcome, FactoryCall, Fees, SendOutcome, SignerAccount } from '../port.ts'
 import { revertName } from '../read/calls.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf, type SendReply } from '../rpc/rpc.ts'
@@ -24,15 +24,15 @@ const MARGIN_PERCENT = 10n
 /** Tip where the provider names none: mainnet has accepted it at most times. */
 const TIP_FALLBACK_WEI = 1_000_000_000n
 
-export interface SenderOptions {
+export interface SignerAccountOptions {
   rpc: Rpc
   signer: Signer
   chainId: number
   factory: Address
 }
 
-/** Builds the sender of one account. */
-export function createSender({ rpc, signer, chainId, factory }: SenderOptions): Sender {
+/** Builds the signer account of one account. */
+export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAccountOptions): SignerAccount {
   const self = signer.address
   const nonceBy = async (reads: RpcReads) =>
     count(await reads.request('eth_getTransactionCount', [self, 'latest']), 'nonce')

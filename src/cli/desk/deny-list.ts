@@ -1,14 +1,14 @@
 // The commands `node-ledger senders …`: wallets whose payments the operator wants to see before a node comes of them.
-import { addSender, listSenders, removeSender } from '../../operator/senders.ts'
+import { addToDenyList, listDenyList, removeFromDenyList } from '../../operator/deny-list.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { actorHere, withOperator } from '../ledger.ts'
+import { actorHere, withOperator } from '../database.ts'
 import { accepted, fieldsOf, showPage } from '../operator.ts'
 import { tableOf } from '../output.ts'
 
 /** `senders list`. */
 export async function list(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    const found = await listSenders(deps)
+    const found = await listDenyList(deps)
     await showPage(call, { ...found }, (rows) => tableOf(rows, ['address', 'label', 'reason', 'addedBy', 'addedAt']))
     return EXIT.done
   })
@@ -17,7 +17,7 @@ export async function list(call: Call): Promise<ExitCode> {
 /** `senders deny`. */
 export async function deny(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    const done = accepted(await addSender(deps, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await addToDenyList(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Payments of this wallet are held from now on.')
     return EXIT.done
   })
@@ -26,7 +26,7 @@ export async function deny(call: Call): Promise<ExitCode> {
 /** `senders allow`. */
 export async function allow(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    const done = accepted(await removeSender(deps, actorHere(), fieldsOf(call)), call)
+    const done = accepted(await removeFromDenyList(deps, actorHere(), fieldsOf(call)), call)
     await call.out.result(done, 'Taken off the list. What was held for it stays held until you decide.')
     return EXIT.done
   })

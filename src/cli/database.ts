@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { attachChain, attachDatabase, type DatabasePart, type OpenedChain } from '../boot/parts.ts'
 import { ledgerContext, operatorDeps, passContext } from '../boot/pass-context.ts'
-import { checkChain, claimLedger, openLedgerChain } from '../boot/preflight.ts'
+import { assertLedgerIsOurs, checkChain, openLedgerChain } from '../boot/preflight.ts'
 import { createGovernanceReader } from '../chain/read/governance.ts'
 import { createRpc } from '../chain/rpc/rpc.ts'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -39,14 +39,14 @@ export function actorHere(): Actor {
 }
 
 /** Connections that are open while a command runs; always closed again. */
-export interface Ledger {
+export interface OpenDatabase {
   readonly config: Config
   readonly database: DatabasePart
   readonly pool: Pool
 }
 
 /** Runs `body` on the ledger's database. Throws an UnavailableError or RefusedError where there is no ledger to work on. */
-export async function withLedger<T>(io: Io, body: (ledger: Ledger) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Promise<T>): Promise<T> {
   const config = readSettings(io)
   const database = await attachDatabase(config)
   if (!database) throw noService(config, 'DATABASE_URL')
@@ -60,7 +60,10 @@ export async function withLedger<T>(io: Io, body: (ledger: Ledger) => Promise<T>
 }
 
 /** The same with the chain: for the operator's acts and readings, which can send nothing. */
-export async function withOperator<T>(io: Io, body: (deps: OperatorDeps, ledger: Ledger) => Promise<T>): Promise<T> {
+export async function withOperator<T>(
+  io: Io,
+  body: (deps: OperatorDeps, ledger: OpenDatabase) => Promise<T>,
+): Promise<T> {
   return await withChain(io, async ({ ledger, chain, stack }) => {
     const { config, pool, database } = ledger
     const { url, readUrl } = database
@@ -79,11 +82,11 @@ export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Pr
 }
 
 /** The same for a pass, with the keys; settings, database and chain are held against each other first. */
-export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ledger) => Promise<T>): Promise<T> {
+export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: OpenDatabase) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain }) => {
     const { config, pool, database } = ledger
     const facts = await checkChain(chain)
-    await claimLedger(pool, chain)
+    await assertLedgerIsOurs(pool, chain)
     const opened = { pool, directUrl: database.directUrl, chain, preflight: async () => facts }
     return await body(passContext(config, silentLog, opened), ledger)
   })
@@ -91,13 +94,13 @@ export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Led
 
 /** A ledger with its chain; `stack` closes what is opened besides. */
 interface LedgerOnChain {
-  readonly ledger: Ledger
+  readonly ledger: OpenDatabase
   readonly chain: OpenedChain
   readonly stack: AsyncDisposableStack
 }
 
 async function withChain<T>(io: Io, body: (opened: LedgerOnChain) => Promise<T>): Promise<T> {
-  return await withLedger(io, async (ledger) => {
+  return await withDatabase(io, async (ledger) => {
     const { config, pool } = ledger
     const part = await attachChain(config)
     if (!part) throw noService(config, 'RPC_URL')

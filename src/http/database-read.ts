@@ -15,19 +15,19 @@ const PAUSE_MS = 250
 const RECOVERY_CONFLICT = '40001'
 
 /** Runs a reading on a pool. Throws what the reading throws, and Overdue when it is late or the database is away. */
-export type Ledger = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
+export type DatabaseRead = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
 
 /** The way to a replica; to the primary while that one does not answer, lags, or takes a reading back to catch up. */
-export function replicaLedger(
+export function replicaRead(
   pool: Pool,
-  primary: Ledger,
-  { steady, log }: { steady: () => number; log: Log },
-): Ledger {
-  const replica = ledgerOf(pool)
+  primary: DatabaseRead,
+  { monotonicClock, log }: { monotonicClock: () => number; log: Log },
+): DatabaseRead {
+  const replica = databaseRead(pool)
   const watch = watchReplica({
     primary,
     replica,
-    steady,
+    monotonicClock,
     onChange: (usable, why) =>
       usable
         ? log.info({ why }, 'the replica is read from again')
@@ -46,7 +46,7 @@ export function replicaLedger(
 }
 
 /** Builds the way to one database. */
-export function ledgerOf(pool: Pool): Ledger {
+export function databaseRead(pool: Pool): DatabaseRead {
   /** The last failure: requests before the next probe fail with the same. */
   let away: unknown = null
   let quietUntil = 0
