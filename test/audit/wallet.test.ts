@@ -169,7 +169,7 @@ inWorld('what failed to reach the wallet does not lead the search astray', async
   await world.chain.mine(7)
   const { block } = await payInside(world, BASIC)
   await world.chain.rpc('anvil_setCode', [world.at(3), REVERT])
-  assert.equal(await world.succeeded(await world.call(6, world.at(3), '0x', 9n)), false)
+  assert.equal(await world.succeeded(await world.call(6, world.at(3), '0x', BASIC)), false)
   await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
   await world.settle()
   assert.deepEqual(await places(world), [[BASIC, block, 'held']])

@@ -26,8 +26,8 @@ const tools = {
     settings: { quoteTier: QUOTED, chainId: 1, publicUrl: 'http://127.0.0.1:3000' },
     checksum: (text: string) => text,
   },
-  read: async () => '',
-  page: (asked: string) => {
+  queryReplica: async () => '',
+  cached: (asked: string) => {
     key = asked
     return { body: '', etag: '' }
   },
@@ -85,7 +85,7 @@ test('two pages that differ in anything are kept under two keys, and one page un
 
 test('no other route keeps pages', () => {
   const keeping = globSync('http/routes/**/*.ts', { cwd: SRC }).filter((file) =>
-    /\bpage\(/.test(readFileSync(SRC + file, 'utf8')),
+    /\bcached\(/.test(readFileSync(SRC + file, 'utf8')),
   )
   const tried = [
     'cover',
