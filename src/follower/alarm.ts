@@ -11,11 +11,13 @@ interface Alarm {
   level?: 'info' | 'warn' | 'error'
   /** The line of the log, in words. */
   says?: string
+  /** The person whose act raised it, as in the act's own row; left out: a pass. */
+  by?: { readonly name: string; readonly requestId: string | null }
 }
 
 /** Raises an alarm. Runs in the transaction that found its reason. */
 export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
-  const { level = 'warn', says = 'needs a look', detail = {}, ...what } = alarm
-  log[level]({ ...what, ...detail }, says)
-  await writeAudit(sql, { actor: 'pass', ...what, detail })
+  const { level = 'warn', says = 'needs a look', detail = {}, by = { name: 'pass', requestId: null }, ...what } = alarm
+  log[level]({ actor: by.name, ...what, ...detail }, says)
+  await writeAudit(sql, { actor: by.name, requestId: by.requestId, ...what, detail })
 }

@@ -84,7 +84,7 @@ export async function refundPayment(
     if (alarm) {
       const detail = { refundTxHash, valueWei: payment.valueWei.toString(), safeAfter: safety.safeAfter }
       const says = 'a refund contradicts what is on the chain, or may yet be'
-      await raiseAlarm(deps, sql, { level: 'error', says, action: alarm, subject: payment.ref, detail })
+      await raiseAlarm(deps, sql, { level: 'error', says, by: actor, action: alarm, subject: payment.ref, detail })
     }
     const status = name === 'refund' ? 'refunded' : payment.state
     return { ...(await recordDecision(sql, actor, payment, { status, tierId: payment.tierId, evidence })), alarm }

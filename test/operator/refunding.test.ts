@@ -378,7 +378,7 @@ describe('a refund that is on chain', () => {
     await world.chain.rpc('eth_sendRawTransaction', [mint])
     await world.settle()
     assert.equal(await told(paid), 'minted')
-    assert.deepEqual(await alarmsOf(world, paid), ['refundTooEarly', 'mintedThoughRefunded'])
+    assert.deepEqual(await alarmsOf(world, paid), ['refundTooEarly by ada', 'mintedThoughRefunded'])
     assert.deepEqual(await webhooksOf(paid), ['refundTooEarly', 'mintedThoughRefunded'])
   })
 
@@ -394,7 +394,7 @@ describe('a refund that is on chain', () => {
     const recorded = await record(paid, refundTxHash)
     assert.deepEqual([recorded.json.status, recorded.json.alarm], ['minted', 'refundOfMinted'], recorded.text)
     assert.equal(await told(paid), 'minted')
-    assert.deepEqual(await alarmsOf(world, paid), ['refundOfMinted'])
+    assert.deepEqual(await alarmsOf(world, paid), ['refundOfMinted by ada'])
     // On the other fork the refund is, and the mint is not.
     await world.chain.reorg((await height()) - fork, [[raw, 0]])
     await follow()
@@ -411,7 +411,7 @@ describe('a refund that is on chain', () => {
     await world.chain.reorg(1)
     await world.chain.mine(70)
     await world.payments()
-    assert.deepEqual(await alarmsOf(world, paid), ['refundOfMinted', 'refundGone'])
+    assert.deepEqual(await alarmsOf(world, paid), ['refundOfMinted by ada', 'refundGone'])
     const [word] = (await desk.get(`payments/${paid}`)).json.payments[0].verdicts.slice(-1)
     assert.deepEqual([word.verdict, word.withdrawnBy, await told(paid)], ['refunded', 'refundCheck', 'minted'])
   })

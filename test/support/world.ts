@@ -385,9 +385,11 @@ export async function acceptedPayment(world: World, from: number, valueWei: bigi
   return standing === 'accepted' ? paid : fail(`a payment was ${standing}, not accepted`)
 }
 
-/** The alarms that passes raised about a ref, a transaction or a cohort, oldest first. */
+/** The alarms about a ref, a transaction or a cohort, oldest first; with its name where a person's act raised one. */
 export async function alarmsOf(world: World, subject: string): Promise<string[]> {
   const rows = await world.pool<{ action: string }[]>`
-    SELECT action FROM audit WHERE subject = ${subject} AND actor = 'pass' ORDER BY id`
+    SELECT CASE actor WHEN 'pass' THEN action ELSE action || ' by ' || actor END AS action FROM audit
+    WHERE subject = ${subject} AND (actor = 'pass' OR action IN ('refundTooEarly', 'refundOfMinted', 'refundOfOrphaned'))
+    ORDER BY id`
   return rows.map(({ action }) => action)
 }
