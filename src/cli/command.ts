@@ -25,6 +25,8 @@ export interface OptionSpec {
   /** Placeholder of the value, without brackets; a flag has none. */
   readonly value?: string
   readonly required?: boolean
+  /** True for a flag that is for the command line itself; every other one is a field of the act or the reading. */
+  readonly isOurs?: true
 }
 
 export interface ArgumentSpec {

@@ -14,9 +14,18 @@ const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownEr
   unavailable: UnavailableError,
 }
 
-/** Options as the fields that acts and readings take: `--price-wei` is `priceWei`. */
-export function fieldsOf({ args, values }: Pick<Call, 'args' | 'values'>): Record<string, string> {
-  const entries = Object.entries({ ...args, ...values })
+/** Arguments, options and flags as the fields that acts and readings take: `--price-wei` is `priceWei`, `--at-once` is `atOnce: true`. */
+export function fieldsOf({
+  args,
+  values,
+  flags,
+  command: { options = {} },
+}: Pick<Call, 'args' | 'values' | 'flags' | 'command'>): Record<string, string | true> {
+  const given = [...flags].filter((name) => options[name] !== undefined && !options[name].isOurs)
+  const entries: [string, string | true][] = [
+    ...Object.entries({ ...args, ...values }),
+    ...given.map((name): [string, true] => [name, true]),
+  ]
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 

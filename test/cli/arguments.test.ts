@@ -7,6 +7,7 @@ import type { Command } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { overview, reference } from '../../src/cli/help.ts'
 import { readableLine } from '../../src/cli/log-line.ts'
+import { fieldsOf } from '../../src/cli/operator.ts'
 import { runHere } from '../support/cli.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -162,4 +163,15 @@ describe('a line of the log, to read', () => {
     }
     assert.match(readableLine(JSON.stringify(line)), /ERROR m err="no luck"$/)
   })
+})
+
+test('arguments, options and flags become fields; those for the command line itself and those of every command do not', () => {
+  const fields = (name: string, ...words: string[]) => {
+    const command = COMMANDS.find((one) => one.name === name) ?? assert.fail(name)
+    return fieldsOf({ ...parseArguments(command, words), command })
+  }
+  const price = ['plus', '--price-wei', '7', '--at-once', '--yes', '--json']
+  assert.deepEqual(fields('tiers price', ...price), { tierId: 'plus', priceWei: '7', atOnce: true })
+  assert.deepEqual(fields('statement', '--month', '2026-10', '--csv'), { month: '2026-10' })
+  assert.deepEqual(fields('resume', '--halt'), {})
 })

@@ -16,7 +16,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
   const { out: path, ...given } = values
   if (path !== undefined && out.json) throw new UsageError('--json: with --out the file is CSV; leave one of them out')
   return await withOperator(io, async (deps) => {
-    const input = fieldsOf({ args, values: given })
+    const input = fieldsOf({ ...call, values: given })
     const make = args.kind === 'owner' ? exportOwner : exportLedger
     const file = accepted(await make(deps, input), call)
     if (path !== undefined) {

@@ -91,7 +91,7 @@ credited and withdrew, with the price of the hour where it is known. With --json
       "a period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance",
     details: `Exit code 0 when all of it adds up to the chain's own balances to the wei, 1 when something is left over, 3 when a balance could
 not be read.`,
-    options: { ...PERIOD, csv: { help: 'print it as CSV' } },
+    options: { ...PERIOD, csv: { help: 'print it as CSV', isOurs: true } },
     examples: ['node-ledger statement --month <month>', 'node-ledger statement --json', 'node-ledger statement --csv'],
     load: async () => (await import('../books/statement.ts')).statement,
   },

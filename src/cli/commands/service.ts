@@ -75,7 +75,7 @@ export const SERVICE: readonly Command[] = [
     details: `A pause is yours. A halt is the passes' own: they stop when the chain is not the one they had followed, and say why in the
 health report and the audit log. Where nothing has changed, they halt again.`,
     options: {
-      halt: { help: 'clear the halt instead of the pause; says what it was, and asks' },
+      halt: { help: 'clear the halt instead of the pause; says what it was, and asks', isOurs: true },
       ...REASON,
       ...YES,
     },

@@ -9,8 +9,7 @@ import { agrees, table } from '../output.ts'
 /** `nodes unpaid`. */
 export async function unpaid(call: Call): Promise<ExitCode> {
   return await withOperator(call.io, async (deps) => {
-    const input = { ...fieldsOf(call), ...(call.flags.has('open') ? { open: true } : {}) }
-    const page = accepted(await listUnpaid(deps, input), call)
+    const page = accepted(await listUnpaid(deps, fieldsOf(call)), call)
     await showPage(call, page, (rows) => {
       const columns = Object.keys(rows[0] as object)
       return table(

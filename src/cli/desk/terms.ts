@@ -28,7 +28,7 @@ export async function set(call: Call): Promise<ExitCode> {
   const { io, out, flags, signal } = call
   return await withOperator(io, async (deps) => {
     const actor = actorHere()
-    const input = { ...fieldsOf(call), ...(flags.has('zero') && { zero: true }) }
+    const input = fieldsOf(call)
     const proposal = accepted(await previewTerms(deps, actor, input), call)
     if (!proposal.changed) {
       await out.result(proposal, 'The latest terms say so already.')

@@ -50,14 +50,11 @@ type Change = (deps: OperatorDeps, actor: Actor, input: Fields) => Promise<Enter
 /** `tiers create`. */
 export const create = (call: Call) => enter(call, createTier, fieldsOf(call), 'Enter this tier, for good?')
 /** `tiers price`: a new price, or other terms. */
-export const price = (call: Call) => enter(call, changeTier, withAtOnce(call), 'Enter this version?')
+export const price = (call: Call) => enter(call, changeTier, fieldsOf(call), 'Enter this version?')
 /** `tiers on-sale`. */
 export const onSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call), onSale: true }, 'Put it on sale?')
 /** `tiers off-sale`. */
-export const offSale = (call: Call) =>
-  enter(call, setOnSale, { ...withAtOnce(call), onSale: false }, 'Take it off sale?')
-
-const withAtOnce = (call: Call): Fields => ({ ...fieldsOf(call), ...(call.flags.has('at-once') && { atOnce: true }) })
+export const offSale = (call: Call) => enter(call, setOnSale, { ...fieldsOf(call), onSale: false }, 'Take it off sale?')
 
 async function enter(call: Call, change: Change, input: Fields, question: string): Promise<ExitCode> {
   const { io, out, flags, signal } = call

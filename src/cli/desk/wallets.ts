@@ -40,7 +40,7 @@ export async function set(call: Call): Promise<ExitCode> {
   const { io, out, flags, signal } = call
   return await withOperator(io, async (deps) => {
     const actor = actorHere()
-    const input = { ...fieldsOf(call), ...(flags.has('stolen') && { stolen: true }) }
+    const input = fieldsOf(call)
     out.say(inWords(accepted(await previewWallet(deps, actor, input), call)))
     if (!(await agrees(io, 'Have buyers pay there?', flags, signal))) throw new RefusedError('Nothing was changed.')
     // Blocks go on meanwhile, and with them the time from which it holds: the entry is printed once more.
