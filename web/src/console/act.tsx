@@ -2,11 +2,11 @@
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failed } from '../ui/states.tsx'
-import { useAct } from './admin.ts'
+import { type ActRoute, type BodyOf, type Did, type ParamOf, placeOf, useAct } from './admin.ts'
 
 /** A field of the dialog; its text goes into the body under `name` unless it is empty. */
-export interface ActField {
-  name: string
+export interface ActField<Name extends string = string> {
+  name: Name
   label: string
   required?: boolean
   placeholder?: string
@@ -16,26 +16,41 @@ export interface ActField {
   read?: (text: string) => unknown
 }
 
-interface ActProps {
+/** A field of that act's body. */
+export type FieldOf<Route extends ActRoute> = ActField<keyof BodyOf<Route> & string>
+
+interface Wording {
   label: string
   /** Text of the dialog: the effect of the act. */
   says: ReactNode
-  path: string
-  fields?: readonly ActField[]
-  /** Fixed part of the body. */
-  body?: object
-  /** Text for the result. */
-  did: (answer: Record<string, unknown>) => ReactNode
   danger?: boolean
+}
+
+type ActProps<Route extends ActRoute> = Wording & {
+  /** The route as the document names it. */
+  act: Route
+  fields?: readonly FieldOf<Route>[]
+  /** Fixed part of the body. */
+  body?: Partial<BodyOf<Route>>
+  /** Text for the result. */
+  did: (answer: Did<Route>) => ReactNode
   main?: boolean
+} & ([ParamOf<Route>] extends [never] ? { params?: never } : { params: Readonly<Record<ParamOf<Route>, string>> })
+
+/** An act that was asked for: whichever it is. */
+interface Asked extends Wording {
+  path: string
+  fields: readonly ActField[]
+  body: object
+  did: (answer: unknown) => ReactNode
 }
 
 /** Opens an act's dialog. It belongs to the console, so that it stays when what it was about leaves its list. */
-const Ask = createContext<(act: ActProps) => void>(() => undefined)
+const Ask = createContext<(act: Asked) => void>(() => undefined)
 
 /** Around the console's sections. */
 export function Acts({ children }: { children: ReactNode }) {
-  const [asked, setAsked] = useState<ActProps | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
   return (
     <Ask value={setAsked}>
       {children}
@@ -46,23 +61,25 @@ export function Acts({ children }: { children: ReactNode }) {
   )
 }
 
-export function ActButton(props: ActProps) {
+export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
+  const { label, says, danger = false, main = false, act, params = {}, fields = [], body = {}, did } = props
   const ask = useContext(Ask)
+  const asked = { label, says, danger, path: placeOf(act, params), fields, body }
   return (
     <button
       type="button"
-      className={`button${props.danger ? ' danger' : ''}${props.main ? ' main' : ''}`}
-      onClick={() => ask(props)}
+      className={`button${danger ? ' danger' : ''}${main ? ' main' : ''}`}
+      onClick={() => ask({ ...asked, did: (answer) => did(answer as Did<Route>) })}
     >
-      {props.label}…
+      {label}…
     </button>
   )
 }
 
 const REASON: ActField = { name: 'reason', label: 'Reason, for the audit log', placeholder: 'may be left out' }
 
-function ActForm({ label, says, path, fields = [], body, did, danger, close }: ActProps & { close: () => void }) {
-  const act = useAct<Record<string, unknown>>()
+function ActForm({ label, says, path, fields, body, did, danger, close }: Asked & { close: () => void }) {
+  const act = useAct<object>()
   const all = fields.some(({ name }) => name === 'reason') ? fields : [...fields, REASON]
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()

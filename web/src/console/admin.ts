@@ -51,16 +51,30 @@ function refusal(status: number | null, message: string, cause?: unknown): Ledge
 type AnswerOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Body } } } }
   ? Revived<Body>
   : never
-/** The operator's readings, as the document names their paths. */
-export type ReadRoute = {
+/** The routes of one method that answer JSON, as the document names their paths. */
+type RouteOf<Method extends 'get' | 'post'> = {
   [Path in keyof paths]: paths[Path] extends {
-    get: { responses: { 200: { content: { 'application/json': unknown } } } }
+    [Key in Method]: { responses: { 200: { content: { 'application/json': unknown } } } }
   }
     ? Path extends `/api/admin/${infer Route}`
       ? Route
       : never
     : never
 }[keyof paths]
+/** The operator's readings. */
+export type ReadRoute = RouteOf<'get'>
+/** The operator's acts. */
+export type ActRoute = RouteOf<'post'>
+type ActOf<Route extends ActRoute> = paths[`/api/admin/${Route}`]['post']
+/** The answer of an act, amounts as bigint and times as Date. */
+export type Did<Route extends ActRoute> = AnswerOf<ActOf<Route>>
+/** The body of an act, as it is sent. */
+export type BodyOf<Route extends ActRoute> =
+  ActOf<Route> extends { requestBody?: { content: { 'application/json': infer Body } } } ? Body : Record<never, never>
+/** The names in braces of a route's path. */
+export type ParamOf<Route extends string> = Route extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamOf<Rest>
+  : never
 /** The answer of a reading, amounts as bigint and times as Date. */
 export type Read<Route extends ReadRoute> = AnswerOf<paths[`/api/admin/${Route}`]['get']>
 
@@ -70,10 +84,8 @@ export function useAdmin<Route extends ReadRoute>(
   fields: Readonly<Record<string, string>> = {},
 ): Reading<Read<Route>> {
   const query = new URLSearchParams(fields)
-  const place = route.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    query.delete(name)
-    return fields[name] ?? ''
-  })
+  for (const [, name = ''] of route.matchAll(PARAM)) query.delete(name)
+  const place = placeOf(route, fields)
   const path = query.size > 0 ? `${place}?${query}` : place
   return useQuery<Read<Route>, Error>({
     queryKey: ['admin', path],
@@ -82,6 +94,12 @@ export function useAdmin<Route extends ReadRoute>(
     placeholderData: keepPreviousData,
   })
 }
+
+const PARAM = /\{(\w+)\}/g
+
+/** The path of a route with its names in braces filled in. */
+export const placeOf = (route: string, params: Readonly<Record<string, string>>): string =>
+  route.replaceAll(PARAM, (_, name: string) => params[name] ?? '')
 
 /** An act of the operator's: once done, everything that was read is read again. */
 export function useAct<T>() {
@@ -116,7 +134,6 @@ export interface Terms extends Shape<'Terms'> {}
 export interface OwnersTransaction extends Shape<'OwnersTransaction'> {}
 export interface Tier extends Shape<'Tier'> {}
 export interface PaymentsWallet extends Shape<'PaymentsWallet'> {}
-export interface WalletChange extends Shape<'WalletChange'> {}
 export interface StuckSender extends Shape<'StuckSender'> {}
 export interface StuckTransaction extends Shape<'StuckTransaction'> {}
 export interface UnpaidNode extends Shape<'UnpaidNode'> {}

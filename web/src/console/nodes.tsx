@@ -5,7 +5,7 @@ import { Address, Hash, Mark, Time } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { ActButton, type ActField } from './act.tsx'
+import { ActButton, type FieldOf } from './act.tsx'
 import { type UnpaidNode, useAdmin } from './admin.ts'
 import { Choice, PAGE, Pager, usePages } from './pager.tsx'
 
@@ -82,14 +82,17 @@ function Grant({ grant }: { grant: UnpaidNode['grant'] }) {
   )
 }
 
-const REASON: readonly ActField[] = [{ name: 'reason', label: 'Reason, for the audit log', required: true }]
+const REASON: readonly FieldOf<'nodes/{nodeId}/grant'>[] = [
+  { name: 'reason', label: 'Reason, for the audit log', required: true },
+]
 
 function GrantButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) {
   return (
     <ActButton
       main
       label="Grant"
-      path={`nodes/${nodeId}/grant`}
+      act="nodes/{nodeId}/grant"
+      params={{ nodeId }}
       says={`Node ${nodeId} of ${owner} is meant to be, though it has no payment. Once no node of group ${cohort} waits for a grant, the group is credited again.`}
       fields={REASON}
       did={({ changed }) => (changed ? 'Granted.' : 'It was granted already; that grant stays as it is.')}
@@ -102,7 +105,8 @@ function RevokeButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode })
     <ActButton
       danger
       label="Take the grant back"
-      path={`nodes/${nodeId}/revoke`}
+      act="nodes/{nodeId}/revoke"
+      params={{ nodeId }}
       says={`Group ${cohort}, to which node ${nodeId} of ${owner} belongs, is credited nothing more until the node is granted again. What was credited stays.`}
       fields={REASON}
       did={() => 'Taken back.'}

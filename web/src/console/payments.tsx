@@ -185,7 +185,8 @@ function Decide({ payment, name }: { payment: Payment; name: string }) {
         <ActButton
           danger
           label="Dismiss"
-          path={`payments/${name}/dismiss`}
+          act="payments/{payment}/dismiss"
+          params={{ payment: name }}
           says={`No node comes of these ${ether(payment.valueWei)} ETH, and nothing is sent back. It cannot be taken back.`}
           did={() => 'Dismissed.'}
         />
@@ -202,21 +203,24 @@ function Refund({ payment, name }: { payment: Payment; name: string }) {
     <>
       <ActButton
         label={isRefunding ? 'May it be sent?' : 'Prepare a refund'}
-        path={`payments/${name}/refund/prepare`}
+        act="payments/{payment}/refund/prepare"
+        params={{ payment: name }}
         says={`No mint is signed for this payment from now on. One that was signed before may yet be carried out: the answer says until when. Send the ${amount} only once it says so.`}
         did={({ says }) => shown(says)}
       />
       {isRefunding && (
         <ActButton
           label="Give the refund up"
-          path={`payments/${name}/refund/cancel`}
+          act="payments/{payment}/refund/cancel"
+          params={{ payment: name }}
           says="The payment stands as it did before its refund was prepared, or is judged again. Only if you have sent nothing."
           did={({ status, reason }) => `It is ${shown(status)}${reason ? ` (${shown(reason)})` : ''}.`}
         />
       )}
       <ActButton
         label="Record a refund"
-        path={`payments/${name}/refund`}
+        act="payments/{payment}/refund"
+        params={{ payment: name }}
         says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer says so. Then name that transaction here: it is looked up on chain, its recipient and its amount are checked, and no node will come of the payment.`}
         fields={[{ name: 'refundTxHash', label: 'Hash of the refund', required: true, placeholder: '0x…' }]}
         did={({ alarm }) =>
@@ -243,7 +247,8 @@ function Accept({ payment, name }: { payment: Payment; name: string }) {
         <ActButton
           main
           label="Attribute"
-          path={`payments/${name}/attribute`}
+          act="payments/{payment}/attribute"
+          params={{ payment: name }}
           says={`Name the transaction by which these ${amount} came, as an explorer shows it among its internal ones. The provider’s trace of it has to show who sent them; to that sender the payment can then be released.`}
           fields={[{ name: 'txHash', label: 'Hash of the transaction', required: true, placeholder: '0x…' }]}
           did={({ from }) => `It came from ${shown(from)}. Now it can be released.`}
@@ -252,7 +257,8 @@ function Accept({ payment, name }: { payment: Payment; name: string }) {
         <ActButton
           main
           label="Release"
-          path={`payments/${name}/release`}
+          act="payments/{payment}/release"
+          params={{ payment: name }}
           says={`The next pass mints a node to ${payment.from} for these ${amount}, despite the verdict of the rules. It cannot be taken back.`}
           fields={asksTier ? [{ name: 'tierId', label: 'Tier', required: true, choices }] : []}
           did={() => 'Released. The next pass mints the node.'}
@@ -267,7 +273,7 @@ function DismissDust() {
     <ActButton
       danger
       label="Dismiss dust"
-      path="payments/dismiss"
+      act="payments/dismiss"
       says="Dismisses every held payment of less than an amount that you name. First see how many there are and what they come to."
       fields={[
         { name: 'belowWei', label: 'Of less than, in wei', required: true, placeholder: '1000000000000' },
@@ -283,8 +289,8 @@ function DismissDust() {
         },
       ]}
       did={({ dryRun, count, sumWei, remaining }) => {
-        const found = `${shown(count)}, ${typeof sumWei === 'bigint' ? ether(sumWei) : shown(sumWei)} ETH in all`
-        return dryRun ? `There are ${found}.` : `Dismissed ${found}; ${shown(remaining)} left.`
+        const found = `${count}, ${ether(sumWei)} ETH in all`
+        return dryRun ? `There are ${found}.` : `Dismissed ${found}; ${remaining} left.`
       }}
     />
   )

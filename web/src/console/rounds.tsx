@@ -99,7 +99,7 @@ function PauseButton() {
     <ActButton
       main
       label="Resume rounds"
-      path="resume"
+      act="resume"
       says="Rounds go on with the next pass; turns that were missed are paid at once."
       did={() => 'Rounds go on.'}
     />
@@ -107,7 +107,7 @@ function PauseButton() {
     <ActButton
       danger
       label="Pause rounds"
-      path="pause"
+      act="pause"
       says="No round is credited until you resume. Payments are still followed, judged and minted; owners withdraw as always."
       did={() => 'Paused.'}
     />

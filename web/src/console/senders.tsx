@@ -15,7 +15,7 @@ export function Senders() {
         <ActButton
           main
           label="Add a wallet"
-          path="senders"
+          act="senders"
           says="What this wallet pays from now on is held with the reason senderDenied, until you release or refund it. Meant for wallets that pay for others and can own no node for them, as an exchange does. A wallet that is on the list already gets the new name and reason."
           fields={[
             { name: 'address', label: 'Wallet', required: true, placeholder: '0x…' },
@@ -57,7 +57,8 @@ const COLUMNS: readonly Column<DeniedSender>[] = [
     cell: ({ address, label }) => (
       <ActButton
         label="Take off the list"
-        path={`senders/${address}/remove`}
+        act="senders/{address}/remove"
+        params={{ address }}
         says={`What ${label} (${address}) pays from now on is judged by the rules alone. What is held already stays held until you decide it.`}
         did={() => 'It is off the list.'}
       />

@@ -44,7 +44,7 @@ const STUCK_SENDERS: readonly Column<StuckSender>[] = [
       ) : (
         <ActButton
           label="Take over"
-          path="transactions/free"
+          act="transactions/free"
           body={{ sender }}
           fields={[{ name: 'reason', label: 'Reason' }]}
           says="The next run takes over the nonce that the providers name, if they still agree, and sends again what can no longer be mined. Wait where one provider may be wrong: after 64 blocks in which all say so it happens by itself."

@@ -118,9 +118,9 @@ function AgainstChain() {
       aside={
         <ActButton
           label="Compare all"
-          path="reconciliation/run"
+          act="reconciliation/run"
           says="Compares every node and group with the contract at one block, and records what differs. It changes nothing else."
-          did={(answer) => `Compared: ${shown(answer.drifts ?? answer)}`}
+          did={({ drifts }) => `Compared: ${shown(drifts)}`}
         />
       }
     >
@@ -133,7 +133,7 @@ function AgainstChain() {
                 <ActButton
                   danger
                   label="Clear the halt"
-                  path="halt/clear"
+                  act="halt/clear"
                   says="Lets the passes go on with the chain as it is now. They halt again where nothing has changed. Find out first why the chain was another one."
                   did={() => 'Cleared. The next run looks again.'}
                 />

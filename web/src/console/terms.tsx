@@ -4,11 +4,11 @@ import { Mark, Time } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { ActButton, type ActField } from './act.tsx'
-import { type OwnersTransaction, type Terms, useAdmin } from './admin.ts'
+import { ActButton, type FieldOf } from './act.tsx'
+import { type Did, type OwnersTransaction, type Terms, useAdmin } from './admin.ts'
 
 const whole = (text: string) => Number(text)
-const FIELDS: readonly ActField[] = [
+const FIELDS: readonly FieldOf<'terms/preview'>[] = [
   {
     name: 'payouts',
     label: 'Turns due from then on',
@@ -38,7 +38,7 @@ const FIELDS: readonly ActField[] = [
   },
 ]
 /** Extra fields for a ledger without terms. */
-const FIRST: readonly ActField[] = [
+const FIRST: readonly FieldOf<'terms/preview'>[] = [
   {
     name: 'before',
     label: 'Turns due before, where the contract has nodes',
@@ -87,7 +87,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
     <div className="buttons">
       <ActButton
         label="Preview terms"
-        path="terms/preview"
+        act="terms/preview"
         says="Says what would be entered, and what the contract’s owner would have to send. It changes nothing."
         fields={fields}
         did={proposed}
@@ -95,7 +95,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
       <ActButton
         main
         label="Enter terms"
-        path="terms"
+        act="terms"
         says="What you fill in changes, from five minutes after the latest block, or from the time you give. Turns due before are paid by the terms of their time. Groups that are open keep their interval until the contract’s owner sets it."
         fields={fields}
         did={proposed}
@@ -103,7 +103,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
       {last && last.fromTime > 0 && (
         <ActButton
           label="Take the latest back"
-          path="terms/take-back"
+          act="terms/take-back"
           body={{ fromTime: last.fromTime }}
           says="It is refused where the entry holds already."
           did={() => 'Taken back. What was in force before it goes on.'}
@@ -115,12 +115,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
 }
 
 /** The answer of a preview or an entry. */
-function proposed(answer: Record<string, unknown>) {
-  const { changed, entries, ownersTransaction } = answer as unknown as {
-    changed: boolean
-    entries: Terms[]
-    ownersTransaction: OwnersTransaction | null
-  }
+function proposed({ changed, entries, ownersTransaction }: Did<'terms'>) {
   return (
     <>
       {changed
@@ -131,7 +126,7 @@ function proposed(answer: Record<string, unknown>) {
   )
 }
 
-const inWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: Terms) =>
+const inWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: Did<'terms'>['entries'][number]) =>
   `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${ether(minWei)} to ${ether(maxWei)} ETH, every ${intervalSec} s in slots of ${slotSec} s.`
 
 function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersTransaction }) {

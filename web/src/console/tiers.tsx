@@ -4,11 +4,11 @@ import { Mark, Time } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { ActButton, type ActField } from './act.tsx'
+import { ActButton, type FieldOf } from './act.tsx'
 import { type Tier, useAdmin } from './admin.ts'
 
 const whole = (text: string) => Number(text)
-const TERMS: readonly ActField[] = [
+const TERMS: readonly FieldOf<'tiers/{tierId}'>[] = [
   { name: 'label', label: 'Name', placeholder: 'Basic' },
   { name: 'priceWei', label: 'Price in wei', placeholder: '10000000000000000' },
   { name: 'maxPerWallet', label: 'Nodes a wallet', placeholder: '10', read: whole },
@@ -16,7 +16,7 @@ const TERMS: readonly ActField[] = [
   { name: 'holdingWei', label: 'Tokens to be held, in their smallest unit (0: open to anyone)', placeholder: '0' },
   { name: 'holdingToken', label: 'Address of that token', placeholder: '0x…' },
 ]
-const SALE_ENDS: readonly ActField[] = [
+const SALE_ENDS: readonly FieldOf<'tiers/{tierId}/sale'>[] = [
   {
     name: 'atOnce',
     label: 'What is on sale now',
@@ -28,10 +28,9 @@ const SALE_ENDS: readonly ActField[] = [
   },
   { name: 'graceSec', label: 'Another grace, in seconds', placeholder: '900', read: whole },
 ]
-const required = ({ name, ...field }: ActField): ActField => ({
-  name,
+const required = (field: FieldOf<'tiers/{tierId}'>): FieldOf<'tiers'> => ({
   ...field,
-  required: name === 'label' || name === 'priceWei' || name === 'maxPerWallet',
+  required: field.name === 'label' || field.name === 'priceWei' || field.name === 'maxPerWallet',
 })
 
 export function TiersConsole() {
@@ -43,7 +42,7 @@ export function TiersConsole() {
         <ActButton
           main
           label="Create a tier"
-          path="tiers"
+          act="tiers"
           says="It is on sale from the next block on. Its groups are opened on the contract by the next pass."
           fields={[{ name: 'tierId', label: 'Id', required: true, placeholder: 'basic' }, ...TERMS.map(required)]}
           did={() => 'Created.'}
@@ -95,7 +94,8 @@ function TierVersions({ tier }: { tier: Tier }) {
         <div className="buttons">
           <ActButton
             label="New version"
-            path={`tiers/${tier.tierId}`}
+            act="tiers/{tierId}"
+            params={{ tierId: tier.tierId }}
             says="What you fill in changes, from the next block on. A payment is judged by the terms of its block, and what was on sale before still buys this tier for a grace."
             fields={[...TERMS, ...SALE_ENDS]}
             did={({ changed }) =>
@@ -104,7 +104,8 @@ function TierVersions({ tier }: { tier: Tier }) {
           />
           <ActButton
             label={tier.onSale ? 'Take off sale' : 'Put on sale'}
-            path={`tiers/${tier.tierId}/sale`}
+            act="tiers/{tierId}/sale"
+            params={{ tierId: tier.tierId }}
             body={{ onSale: !tier.onSale }}
             fields={tier.onSale ? SALE_ENDS : []}
             says={

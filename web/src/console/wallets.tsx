@@ -3,10 +3,10 @@ import { Address, Mark, Time } from '../ui/facts.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, Shown } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { ActButton, type ActField } from './act.tsx'
-import { type PaymentsWallet, useAdmin, type WalletChange } from './admin.ts'
+import { ActButton, type FieldOf } from './act.tsx'
+import { type Did, type PaymentsWallet, useAdmin } from './admin.ts'
 
-const FIELDS: readonly ActField[] = [
+const FIELDS: readonly FieldOf<'payment-wallets/preview'>[] = [
   { name: 'address', label: 'Wallet', required: true, placeholder: '0x…' },
   {
     name: 'stolen',
@@ -46,7 +46,7 @@ function Changes() {
     <div className="buttons">
       <ActButton
         label="Preview a change"
-        path="payment-wallets/preview"
+        act="payment-wallets/preview"
         says="Says from when the change would hold. It changes nothing."
         fields={FIELDS}
         did={proposed}
@@ -54,7 +54,7 @@ function Changes() {
       <ActButton
         main
         label="Change the wallet"
-        path="payment-wallets"
+        act="payment-wallets"
         says="Buyers get the new wallet from 64 blocks and five minutes ahead; it is watched from the next block on. If the present one was stolen, they get it from the next block on. It must be a wallet of your own whose key no server holds."
         fields={FIELDS}
         did={proposed}
@@ -65,8 +65,7 @@ function Changes() {
 }
 
 /** The answer of a preview or a change. */
-function proposed(answer: Record<string, unknown>) {
-  const { wallet, before, fromBlock, fromTime, graceUntil, stolen } = answer as unknown as WalletChange
+function proposed({ wallet, before, fromBlock, fromTime, graceUntil, stolen }: Did<'payment-wallets'>) {
   if (before === null || graceUntil === null) return <p>Buyers pay to {wallet} from now on.</p>
   return (
     <>
@@ -123,7 +122,7 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
     return (
       <ActButton
         label="Take back"
-        path="payment-wallets/take-back"
+        act="payment-wallets/take-back"
         body={{ address: wallet }}
         says={`Buyers never get ${wallet}. Refused once it holds, or once something was paid to it.`}
         did={() => 'Taken back. Buyers go on paying where they pay now.'}
@@ -133,10 +132,10 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
     return (
       <ActButton
         label="Close its books"
-        path="payment-wallets/close"
+        act="payment-wallets/close"
         body={{ address: wallet }}
         says={`What comes to ${wallet} from the next block on is not seen any more.`}
-        did={({ closedBlock: block }) => `Closed with block ${Number(block).toLocaleString('en-US')}.`}
+        did={({ closedBlock: block }) => `Closed with block ${block.toLocaleString('en-US')}.`}
         danger
       />
     )

@@ -27,7 +27,7 @@ function Endpoints() {
         <ActButton
           main
           label="Add an endpoint"
-          path="webhooks"
+          act="webhooks"
           says="Events from now on are sent there, by all instances. A known endpoint gets the secrets you give."
           fields={[
             { name: 'url', label: 'URL', required: true, placeholder: 'https://…' },
@@ -38,9 +38,7 @@ function Endpoints() {
               placeholder: 'whsec_…',
             },
           ]}
-          did={({ endpoint, added }) =>
-            `${String(endpoint)} ${added ? 'gets events from now on' : 'has these secrets now'}.`
-          }
+          did={({ endpoint, added }) => `${endpoint} ${added ? 'gets events from now on' : 'has these secrets now'}.`}
         />
       }
     >
@@ -78,7 +76,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
           <ActButton
             main
             label="Send to it again"
-            path="webhooks/enable"
+            act="webhooks/enable"
             body={{ endpoint }}
             says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
             did={() => 'It is sent to again.'}
@@ -87,7 +85,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
         {active && (
           <ActButton
             label="Remove"
-            path="webhooks/remove"
+            act="webhooks/remove"
             body={{ endpoint }}
             says={`Nothing more is sent to ${endpoint}, by any instance.`}
             did={() => 'It gets no more events.'}
@@ -195,7 +193,8 @@ function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt
           <div className="buttons">
             <ActButton
               label="Send again"
-              path={`webhooks/deliveries/${id}/redeliver`}
+              act="webhooks/deliveries/{id}/redeliver"
+              params={{ id: String(id) }}
               says={`The same ${type} goes to ${endpoint} once more, under the same id, failed before or not.`}
               did={() => 'It is on its way.'}
             />
