@@ -41,11 +41,11 @@ const SLOW_FIRST = [
   'test/db/lost-connection.test.ts',
   'test/web/pages.test.ts',
   'test/client/examples.test.ts',
-  'test/passes/reorganisation.test.ts',
+  'test/follower/reorganisation.test.ts',
   'test/faults/reads.test.ts',
   'test/chain/keys-service.test.ts',
   'test/operator/exports.test.ts',
-  'test/audit/wallet.test.ts',
+  'test/follower/wallet.test.ts',
   'test/embed/postgres.test.ts',
   'test/embed/anvil.test.ts',
 ]

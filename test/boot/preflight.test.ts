@@ -1,12 +1,12 @@
 // What a start refuses before it begins a ledger: a payments wallet that another factory may have sold by.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { OpenedChain } from '../src/boot/parts.ts'
-import { assertLedgerIsOurs, StartError } from '../src/boot/preflight.ts'
-import { connect } from '../src/db/core/sql.ts'
-import { type Address, address } from '../src/domain/units.ts'
-import { createDatabase } from './support/postgres.ts'
-import { ETHER, startWorld, type World } from './support/world.ts'
+import type { OpenedChain } from '../../src/boot/parts.ts'
+import { assertLedgerIsOurs, StartError } from '../../src/boot/preflight.ts'
+import { connect } from '../../src/db/core/sql.ts'
+import { type Address, address } from '../../src/domain/units.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { ETHER, startWorld, type World } from '../support/world.ts'
 
 /** A chain on which wallets are people's own. */
 const CHAIN_ID = 5

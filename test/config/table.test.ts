@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
-import { envExample, withSettings } from '../scripts/settings.ts'
-import { describeConfig, inspectConfig } from '../src/config/load.ts'
-import { isSecret, SETTINGS, type SettingName } from '../src/config/names.ts'
-import type { Setting } from '../src/config/setting.ts'
-import { SETTING_GROUPS } from '../src/config/table.ts'
-import { firstSaleTerms } from '../src/domain/tiers.ts'
+import { envExample, withSettings } from '../../scripts/settings.ts'
+import { describeConfig, inspectConfig } from '../../src/config/load.ts'
+import { isSecret, SETTINGS, type SettingName } from '../../src/config/names.ts'
+import type { Setting } from '../../src/config/setting.ts'
+import { SETTING_GROUPS } from '../../src/config/table.ts'
+import { firstSaleTerms } from '../../src/domain/tiers.ts'
 
 const TABLE: readonly (Setting & { name: SettingName })[] = SETTING_GROUPS.flatMap(({ settings }) => [...settings])
 const EXTERNAL = {
@@ -33,7 +33,7 @@ function load(env: Record<string, string>, dotEnv = '') {
 }
 
 describe('the lists of settings agree', () => {
-  const root = new URL('../', import.meta.url)
+  const root = new URL('../../', import.meta.url)
   const example = readFileSync(new URL('.env.example', root), 'utf8')
 
   test('.env.example names every setting, each once', () => {

@@ -1,7 +1,7 @@
 // Values of settings, one by one: what each reader takes, what it refuses, and what gives a secret away as a guess.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSource } from '../src/config/source.ts'
+import { openSource } from '../../src/config/source.ts'
 import {
   POSTGRES_URL,
   parseAddress,
@@ -11,9 +11,9 @@ import {
   readNetworks,
   readSwitch,
   readText,
-} from '../src/config/values.ts'
-import { isWellKnownKey, weaknessOf } from '../src/config/weak.ts'
-import { DEVELOPMENT_ACCOUNTS } from '../src/domain/development.ts'
+} from '../../src/config/values.ts'
+import { isWellKnownKey, weaknessOf } from '../../src/config/weak.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 
 const sourceOf = (env: NodeJS.ProcessEnv) =>
   openSource({ NODE_ENV: 'production', ...env }, () => {

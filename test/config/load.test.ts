@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../src/config/load.ts'
-import { likelyMeant, SECRET_SETTINGS, SETTINGS } from '../src/config/names.ts'
-import { DEVELOPMENT_ACCOUNTS } from '../src/domain/development.ts'
+import { ConfigError, describeConfig, type GeneratedSecrets, loadConfig } from '../../src/config/load.ts'
+import { likelyMeant, SECRET_SETTINGS, SETTINGS } from '../../src/config/names.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const LOWER = ADDRESS.toLowerCase()
