@@ -25,7 +25,7 @@ export const start: Bench = {
   run: async (options) => [...(await onReadyParts(options)), await fromNothing(options)],
 }
 
-/** Where nothing can be written beside the code, every start compiles it anew. */
+/** Where nothing can be written beside the code, every start compiles it again. */
 const COMPILING = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {

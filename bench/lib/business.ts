@@ -18,7 +18,7 @@ const OWNERS = Array.from({ length: 7 }, (_, i) => 5 + i)
 const BUYERS = Array.from({ length: 8 }, (_, i) => 12 + i)
 const NODES = 60
 const FAULT_RATE = 0.1
-/** The passes stop at another chain's id, as they should; three others only cost the time of whoever waits, as `delay` does. */
+/** The passes stop at another chain's id, as they should; three others only cost the caller's time, as `delay` does. */
 const LEFT_OUT: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
 /** Turns fall due once in so many blocks. */
 const DUE_EVERY = 10

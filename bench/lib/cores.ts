@@ -1,4 +1,4 @@
-// Which cores processes run on: so that a database can be given one for itself, and whoever asks it does not take its time.
+// Which cores processes run on: so that a database can be given one for itself, and its clients does not take its time.
 // With taskset, which comes with Linux (util-linux).
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -117,7 +117,7 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
   if (isDatabaseClosed(error))
     return {
       code: EXIT.unavailable,
-      message: `The database lets nobody in: ${message}. See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.`,
+      message: `The database refuses the connection: ${message}. See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.`,
     }
   const { LOG_LEVEL } = env
   const detail = /^(debug|trace)$/.test(LOG_LEVEL ?? '') ? (stack ?? message) : `${name}: ${message}`

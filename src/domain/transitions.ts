@@ -180,7 +180,7 @@ export const MOVES = {
     by: ['store', 'balanceCheck', 'operator', 'reconcile'],
     from: ['seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'ignored'],
     to: ['minted'],
-    why: 'Its node is on the chain, whoever minted it.',
+    why: 'Its node is on the chain, by any minter.',
   },
   skipMint: {
     by: ['store'],

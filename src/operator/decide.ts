@@ -74,7 +74,7 @@ const refTaken = refuseAct(
 
 const noSender = refuseAct(
   'conflict',
-  'It came by an internal call, and nobody is proven to have sent it: it can only be dismissed or refunded. Where you know its transaction, attribute it first.',
+  'It came by an internal call, and no account is proven to have sent it: it can only be dismissed or refunded. Where you know its transaction, attribute it first.',
 )
 
 /** The tier as it was in force at the payment's block, or, where it began later, as it began. */

@@ -274,7 +274,7 @@ test('a database without a ledger is refused with what to do', async () => {
   }
 })
 
-test('a database that lets nobody in is named as that, without its password', async () => {
+test('a database that refuses a connection is named as that, without its password', async () => {
   const wrong = (change: (url: URL) => void) => {
     const url = new URL(env.DATABASE_URL ?? '')
     change(url)
@@ -289,7 +289,7 @@ test('a database that lets nobody in is named as that, without its password', as
   ] as const) {
     const { code, err } = await runHere(argv, given)
     assert.equal(code, 3, err)
-    assert.match(err, /lets nobody in: database "nothere" does not exist/)
+    assert.match(err, /refuses the connection: database "nothere" does not exist/)
     assert.ok(!err.includes(nowhere))
   }
   assert.equal((await runHere(['rebuild', '--into', 'nothere'], env)).code, 2)

@@ -218,7 +218,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Done')
     await row.getByText('none').waitFor()
     await go('Rounds')
-    await page.getByText('Credited nothing for a node that nobody paid for: group').waitFor()
+    await page.getByText('Credited nothing for a node without a payment: group').waitFor()
     await axe()
   })
 

@@ -90,7 +90,7 @@ function readRequest({ values, io: { env } }: Call): Request {
     const found = text === undefined ? null : parseAddress(text)
     if (text === undefined) mistakes.push(`--${name}: is missing`)
     else if (found === null) mistakes.push(`--${name}: ${text.slice(0, 60)} is no address, or its checksum is wrong`)
-    else if (found === ZERO_ADDRESS) mistakes.push(`--${name}: the zero address belongs to nobody`)
+    else if (found === ZERO_ADDRESS) mistakes.push(`--${name}: the zero address belongs to no one`)
     return found ?? ZERO_ADDRESS
   }
   const roles = { owner: role('owner'), minter: role('minter'), distributor: role('distributor') }

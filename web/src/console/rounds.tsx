@@ -67,7 +67,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
       )}
       {round.unbackedCohorts.length > 0 && (
         <p className="notice warn">
-          Credited nothing for a node that nobody paid for: group {round.unbackedCohorts.join(', ')}.
+          Credited nothing for a node without a payment: group {round.unbackedCohorts.join(', ')}.
           <Link href="/console/nodes">See the nodes</Link>
         </p>
       )}
