@@ -22,8 +22,8 @@ const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
 /** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 120_000
 const LONG_SUFFIX = '.long.test.ts'
-/** Files at once for each core: most of them wait for blocks, rounds and browsers half of their time. */
-const FILES_PER_CORE = 2
+/** Files at once for each core: most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine stood idle. */
+const FILES_PER_CORE = 3
 /** The slowest files are printed, so that the time budget is spent knowingly. */
 const SLOWEST_SHOWN = 10
 /**
@@ -43,11 +43,16 @@ const SLOW_FIRST = [
   'test/client/examples.test.ts',
   'test/follower/reorganisation.test.ts',
   'test/faults/reads.test.ts',
+  'test/faults/sends.test.ts',
+  'test/follower/reconcile.test.ts',
+  'test/passes/catch-up.test.ts',
   'test/chain/keys-service.test.ts',
   'test/operator/exports.test.ts',
   'test/follower/wallet.test.ts',
   'test/embed/postgres.test.ts',
   'test/embed/anvil.test.ts',
+  'test/sim/',
+  'test/threats/',
 ]
 
 /** The outcome of one file. */

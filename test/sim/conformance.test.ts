@@ -7,7 +7,7 @@ import { difference, playHistory } from './history.ts'
 import { SLOTS_IN_EPOCH } from './model/rpc.ts'
 import { startModelChain } from './model/test-chain.ts'
 
-const SEEDS = Array.from({ length: Number(process.env.NL_CONFORMANCE_SEEDS ?? 4) }, (_, i) => i + 1)
+const SEEDS = Array.from({ length: Number(process.env.NL_CONFORMANCE_SEEDS ?? 2) }, (_, i) => i + 1)
 const BLOCKS = 20
 
 for (const seed of SEEDS) {
