@@ -34,7 +34,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/support/http-campaign.ts: generators': [148, ROWS],
     'src/chain/read/contract.ts: createContractReader': [131, METHODS],
     'web/src/pages/owner.tsx: WithdrawForm': [109, MARKUP],
-    'src/chain/read/reader.ts: readerThrough': [107, METHODS],
+    'src/chain/read/reader.ts: readerThrough': [104, METHODS],
     'src/boot/app.ts: build': [106, WIRING],
     'src/chain/rpc/rpc.ts: createRpc': [105, METHODS],
     'src/metrics/meters.ts: createMeters': [96, ROWS],

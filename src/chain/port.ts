@@ -48,6 +48,11 @@ export interface ChainReader {
   transaction(txHash: Hash): Promise<TransactionView | null>
   /** Value that a mined transaction moved to `to` by internal calls, in their order; null where the provider cannot trace it. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
+  /**
+   * Inner transfers to and from these wallets in one very block, in order of execution; null where it cannot be traced. Where there are two
+   * providers or more, two must give the same list.
+   */
+  blockTransfers(at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null>
   /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it has no answer. */
   balanceAt(owner: Address, at: BlockRef): Promise<bigint | null>
   /**
@@ -62,6 +67,19 @@ export interface InnerTransfer {
   /** Among the transaction's inner transfers to that address, from 1. */
   index: number
   from: Address
+  valueWei: Wei
+}
+
+/** A transfer to a wallet, or from it, by a call within a transaction of a block. */
+export interface BlockTransfer {
+  txHash: Hash
+  txIndex: number
+  direction: 'in' | 'out'
+  wallet: Address
+  /** Among the transaction's inner transfers to that wallet, or from it, from 1. */
+  index: number
+  /** The address at the other end. */
+  other: Address
   valueWei: Wei
 }
 

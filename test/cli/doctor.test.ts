@@ -56,6 +56,7 @@ test('a ledger that is well is found well', async () => {
     'database.schema',
     'database.rights',
     'chain.provider',
+    'chain.traces',
     'chain.factory',
     'keys.minter',
     'sale.tiers',

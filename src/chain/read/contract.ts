@@ -7,7 +7,7 @@ import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { Rpc, RpcCall } from '../rpc/rpc.ts'
 import { bytes, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
-import { canTrace } from './trace.ts'
+import { canTrace } from './trace/transaction.ts'
 
 /** Nodes in one call: some 10,000 gas each, and providers cap a call at 50 million gas or less. */
 const NODES_PER_CALL = 500

@@ -10,7 +10,8 @@ import { isLimit, isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { createObserver, RangeRefused } from './observe.ts'
-import { readInnerTransfers } from './trace.ts'
+import { agreedBlockTransfers, readBlockTransfers } from './trace/block.ts'
+import { readInnerTransfers } from './trace/transaction.ts'
 
 /** Blocks per range, at first and at most: a range is one database transaction, which must stay short. */
 const SPAN_START = 32
@@ -38,6 +39,7 @@ export function createChainReader(rpc: Rpc, watched: WatchedAddresses): ChainRea
   return {
     ...readerThrough(rpc, watched),
     holding: (token, owner, at) => agreedHolding(rpc, token, owner, at),
+    blockTransfers: (at, wallets) => agreedBlockTransfers(rpc.providers, at, wallets),
     providers: rpc.providers.map((provider) => ({
       ...readerThrough(provider, watched),
       host: provider.host,
@@ -151,13 +153,10 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     },
 
     transaction: (txHash) => readTransaction(rpc, txHash),
-
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
-
+    blockTransfers: (at, wallets) => readBlockTransfers(rpc, at, wallets),
     balanceAt: (owner, at) => readBalance(rpc, owner, at),
-
     holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
-
     providers: [],
   }
 }

@@ -2,6 +2,7 @@
 // where it does not answer.
 import type { Address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
+import { probeTraceMethods } from '../read/trace/block.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, toQuantity } from './wire.ts'
 
@@ -24,6 +25,8 @@ export interface ProviderProbe {
   /** The number of blocks back for which it has states; null when it has them since `startBlock`. */
   statesBack: number | null
   answeredMs: number
+  /** The methods by which it traces a block; none: value that contracts send is not told apart. */
+  traceMethods: string[]
 }
 
 /** Asks one provider. `factory` and `startBlock` are used to test its past. */
@@ -33,11 +36,12 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const began = performance.now()
     const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
     const answeredMs = Math.round(performance.now() - began)
-    const { number, time } = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
+    const { number, hash, time } = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
     const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
-    return { chainId, head: { number, time }, finalized, statesBack, answeredMs }
+    const traceMethods = await probeTraceMethods(rpc, { number, hash })
+    return { chainId, head: { number, time }, finalized, statesBack, answeredMs, traceMethods }
   } finally {
     await rpc.close()
   }

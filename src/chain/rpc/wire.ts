@@ -53,7 +53,8 @@ export interface WireReceipt {
   logs: WireLog[]
 }
 
-function malformed(what: string): never {
+/** Refuses an answer. */
+export function malformed(what: string): never {
   throw new ChainFault(`provider answered a malformed ${what}`, { retryable: true })
 }
 
@@ -84,7 +85,7 @@ export function safeNumber(value: bigint, what: string): number {
   return Number.isSafeInteger(number) ? number : malformed(what)
 }
 
-function hash32(value: unknown, what: string): Hash {
+export function hash32(value: unknown, what: string): Hash {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) malformed(what)
   return value.toLowerCase() as Hash
 }

@@ -26,9 +26,10 @@ export async function lookAtChain(
     })),
   )
   const seen = probes.flatMap(({ probe }) => (probe instanceof Error ? [] : [probe]))
-  const findings = probes.map(({ host, probe }) =>
+  const findings = probes.flatMap(({ host, probe }) => [
     provider({ host, probe }, seen, { chainId: chain.chainId, staleSec }),
-  )
+    ...(probe instanceof Error ? [] : [traces(host, probe)]),
+  ])
   if (seen.length === 0) return [...findings, unknown('chain.factory', 'no provider answers')]
   return [
     ...findings,
@@ -69,6 +70,16 @@ function provider(
       reading,
     )
   return ok(check, says, reading)
+}
+
+function traces(host: string, { traceMethods }: ProviderProbe): Finding {
+  const check = 'chain.traces'
+  const reading = { host, traceMethods }
+  if (traceMethods.length > 0) return ok(check, `${host} traces blocks: ${traceMethods.join(', ')}`, reading)
+  const says = `${host} traces no blocks: neither debug_traceBlockByHash nor trace_block`
+  const todo =
+    'What contract wallets pay (a Safe, a 4337 account) is then held without its payer. Use providers that trace, two where there are several.'
+  return warn(check, says, todo, reading)
 }
 
 function clock(seen: readonly ProviderProbe[]): Finding[] {

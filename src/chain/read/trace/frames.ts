@@ -1,0 +1,116 @@
+// Derives inner transfers from the frames of a trace: one definition of a transfer's index for every method of tracing. Reads frames in
+// both forms that providers answer: nested calls (callTracer) and flat traces (trace_block).
+import { type Address, type Wei, wei } from '../../../domain/units.ts'
+import { ChainFault } from '../../faults.ts'
+import { address20, fields, list, malformed, quantity } from '../../rpc/wire.ts'
+
+/** Frames read in one transaction; a block's worth of gas pays for fewer that carry value. */
+const FRAMES_MAX = 100_000
+/** Frames that move value: a delegated or static call names its caller's or none. */
+const MOVES_VALUE = new Set(['CALL', 'SELFDESTRUCT'])
+
+/** A frame of a transaction. Frames are listed in order of execution: a call comes before the calls in it. */
+export interface Frame {
+  /** As the virtual machine calls it: CALL, DELEGATECALL, CREATE, SELFDESTRUCT, … */
+  type: string
+  from: Address
+  /** Null for a creation that failed. */
+  to: Address | null
+  valueWei: bigint
+  /** A failed call is undone, with the calls in it. */
+  failed: boolean
+  /** 0 is the transaction itself. */
+  depth: number
+}
+
+/** A transfer made by a call within a transaction. */
+export interface InnerMove {
+  direction: 'in' | 'out'
+  wallet: Address
+  /** Among the transaction's inner transfers to that wallet, or from it, from 1. */
+  index: number
+  /** The address at the other end. */
+  other: Address
+  valueWei: Wei
+}
+
+/**
+ * The inner transfers to and from wallets, in order of execution. Successful CALL and SELFDESTRUCT frames below the top level count, with a
+ * value and without a failed ancestor; an index counts those of its wallet and direction.
+ */
+export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[]): InnerMove[] {
+  const found: InnerMove[] = []
+  const counts = new Map<string, number>()
+  const note = (direction: 'in' | 'out', wallet: Address | null, other: Address | null, valueWei: bigint) => {
+    if (wallet === null || other === null || !wallets.includes(wallet)) return
+    const index = (counts.get(direction + wallet) ?? 0) + 1
+    counts.set(direction + wallet, index)
+    found.push({ direction, wallet, index, other, valueWei: wei(valueWei) })
+  }
+  /** The depth of the failed frame that the frames are in; null outside of one. */
+  let failedAt: number | null = null
+  for (const { type, from, to, valueWei, failed, depth } of frames) {
+    if (failedAt !== null && depth > failedAt) continue
+    failedAt = failed ? depth : null
+    if (failed || depth === 0 || !MOVES_VALUE.has(type) || valueWei === 0n) continue
+    note('in', to, from, valueWei)
+    note('out', from, to, valueWei)
+  }
+  return found
+}
+
+/** The frames of a transaction by geth's callTracer. Throws a ChainFault where they are malformed. */
+export function* nestedFrames(traced: unknown): Generator<Frame> {
+  // Depth first, without recursion: the caller of the contract chooses the depth of a trace.
+  const waiting: { call: unknown; depth: number }[] = [{ call: traced, depth: 0 }]
+  for (let seen = 0; waiting.length > 0; seen++) {
+    if (seen >= FRAMES_MAX) throw tooMany()
+    const { call, depth } = waiting.pop() as (typeof waiting)[number]
+    const given = fields<'type' | 'from' | 'to' | 'value' | 'error' | 'calls'>(call, 'call trace')
+    yield {
+      type: String(given.type),
+      from: address20(given.from, 'caller'),
+      to: given.to == null ? null : address20(given.to, 'callee'),
+      valueWei: given.value == null ? 0n : quantity(given.value, 'value of a call'),
+      failed: given.error != null,
+      depth,
+    }
+    const calls = given.calls == null ? [] : list(given.calls, 'calls')
+    for (let i = calls.length - 1; i >= 0; i--) waiting.push({ call: calls[i], depth: depth + 1 })
+  }
+}
+
+/** The frames of a transaction by its traces of trace_block, which come in order of execution. Throws a ChainFault where they are malformed. */
+export function* flatFrames(traces: readonly unknown[]): Generator<Frame> {
+  if (traces.length > FRAMES_MAX) throw tooMany()
+  let before = -1
+  for (const trace of traces) {
+    const given = fields<'type' | 'action' | 'error' | 'traceAddress'>(trace, 'trace')
+    const depth = list(given.traceAddress, 'place of a trace').length
+    // A first trace that is not the transaction itself, or one whose caller is missing.
+    if (depth > before + 1 || (depth === 0) !== (before === -1)) malformed('order of traces')
+    before = depth
+    yield { ...flatAction(given.type, given.action), failed: given.error != null, depth }
+  }
+}
+
+function flatAction(type: unknown, given: unknown): Pick<Frame, 'type' | 'from' | 'to' | 'valueWei'> {
+  const action = fields<'callType' | 'from' | 'to' | 'value' | 'address' | 'refundAddress' | 'balance'>(given, 'action')
+  if (type === 'suicide' || type === 'selfdestruct')
+    return {
+      type: 'SELFDESTRUCT',
+      from: address20(action.address, 'contract that ends'),
+      to: address20(action.refundAddress, 'heir'),
+      valueWei: quantity(action.balance, 'balance of a contract that ends'),
+    }
+  const isCall = type === 'call'
+  if (!isCall && type !== 'create') malformed('type of a trace')
+  return {
+    type: isCall ? String(action.callType).toUpperCase() : 'CREATE',
+    from: address20(action.from, 'caller'),
+    to: isCall ? address20(action.to, 'callee') : null,
+    valueWei: quantity(action.value, 'value of a call'),
+  }
+}
+
+const tooMany = () => new ChainFault('a trace has more calls than are read', { retryable: true })
