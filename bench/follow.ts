@@ -46,7 +46,7 @@ export const follow: Bench = {
   },
 }
 
-/** What a run took: seconds, and processor time of everything that ran meanwhile, on all cores. */
+/** The cost of a run: seconds, and processor time of everything that ran meanwhile, on all cores. */
 interface Took {
   sec: number
   busyMs: number
@@ -64,7 +64,7 @@ async function compare(
   let requests: string[] | undefined
   for (let run = 0; run < (quick ? 1 : RUNS); run++) {
     syncs.push(await sync(world, origin, blocks))
-    // Those of the first sync; each makes the same.
+    // The requests of the first sync; each sync makes the same ones.
     requests ??= (await (await fetch(origin)).json()) as string[]
     reads.push(await read(world, origin, blocks))
     const tries: Took[] = []

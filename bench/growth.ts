@@ -1,6 +1,6 @@
-// Whether what the service asks of its database costs the same in a large ledger as in a small one: the statements of every public read
-// and of a round's planning, on ledgers side by side on one server, each statement asked of all of them in turn. And what a ledger's life
-// adds to the database, in bytes.
+// Compares what the service asks of its database in a large ledger and in a small one. It runs the statements of every public read and of a
+// round's planning on ledgers side by side on one server, each statement on all of them in turn. It also measures, in bytes, what a ledger's
+// life adds to the database.
 import { readCursor } from '../src/db/blocks/blocks.ts'
 import { connect, type Pool } from '../src/db/core/sql.ts'
 import { readCohorts } from '../src/db/nodes/cohorts.ts'

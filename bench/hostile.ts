@@ -1,5 +1,5 @@
-// How long /api/stats takes while strangers hold connections in bad ways: headers and bodies that trickle in, answers that are hardly
-// read, connections that say nothing. Beside the same requests without them. The strangers are a thread of their own.
+// Measures the latency of /api/stats while strangers hold connections in bad ways: headers and bodies that trickle in, answers that are
+// hardly read, connections that say nothing. The same requests without strangers stand beside it. The strangers run in a thread of their own.
 import { Worker } from 'node:worker_threads'
 import { connect, type Pool } from '../src/db/core/sql.ts'
 import { createDatabase } from '../test/support/postgres.ts'

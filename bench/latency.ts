@@ -1,5 +1,5 @@
-// How many blocks after its payment's block a node is minted: 500 payments in flight at once, and fifty a block. Half of them are claimed by
-// their buyers, the others are found by following. The service runs as its operator runs it, on a chain with a block every few seconds.
+// Counts the blocks from a payment's block to the mint of its node: 500 payments in flight at once, and fifty a block. Buyers claim half of
+// them; following finds the others. The service runs as its operator runs it, on a chain with a block every few seconds.
 import { startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { quantile } from './lib/numbers.ts'
@@ -85,7 +85,7 @@ async function buy({ chain, at }: World, service: Service, first: number, count:
   await Promise.all(claimed.map((txHash, index) => claim(service, txHash, first + index)))
 }
 
-/** A claim may be told to come again (409), or be the first to know nothing yet: the scan finds its payment all the same. */
+/** A claim may be answered 409 (come again), or find nothing yet because it is early: the scan finds its payment all the same. */
 async function claim({ url }: Service, txHash: string, client: number): Promise<void> {
   const answer = await fetch(`${url}/api/payments/claim`, {
     method: 'POST',

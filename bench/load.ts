@@ -21,7 +21,7 @@ const ROUNDS = { quick: 5, real: 50 }
 const WARM_SEC = 600
 const P99_MS_GOAL = 50
 const MEMORY_MB_GOAL = 200
-/** What a heap that is not growing still moves by. */
+/** Growth that still counts as none. */
 const GROWTH_MB_GOAL = 1
 
 export const load: Bench = {

@@ -272,7 +272,7 @@ async function prepareNodes(world: World): Promise<void> {
   await world.rest()
 }
 
-/** What owners do in each recorded block: one withdraws from the first node, the second node changes hands. */
+/** The owners' transactions in each recorded block: one withdraws from the first node, the second node changes hands. */
 function eventsOf({ at, factory }: World, block: number): TestTransaction[] {
   const [from, to] = block % 2 === 1 ? HOLDERS : [HOLDERS[1], HOLDERS[0]]
   const act = (sender: number, functionName: string, args: readonly unknown[]) => {

@@ -11,12 +11,12 @@ import { atMost, type Row } from './lib/report.ts'
 
 const FEW = 1_000
 const MANY = 1_000_000
-/** Where only the bench itself is tried. */
+/** Sizes for trying the bench itself. */
 const QUICK = 5_000
 const TIME_GOAL = 1.2
 /** The contract's variables are in the first slots; one of them is the mapping of cohorts. */
 const SLOTS = 16n
-/** Where a cohort's word has its size (contracts/src/Packed.sol). */
+/** Place of a cohort's size in its word (contracts/src/Packed.sol). */
 const SIZE_SHIFT = 80n
 const SIZE_MASK = ((1n << 32n) - 1n) << SIZE_SHIFT
 const TIER_PRICE_WEI = ETHER / 100n
@@ -79,7 +79,7 @@ async function compare({ quick, progress }: BenchOptions, few: World, many: Worl
   return [timeRow, gasRow, ...(await gasBesidePeers(few, gas.few / FEW))]
 }
 
-/** How much more gas a node costs elsewhere. Ours becomes less with every node, theirs does not. */
+/** Additional gas a node elsewhere. Ours falls with every node, theirs does not. */
 async function gasBesidePeers({ chain }: World, ours: number): Promise<Row[]> {
   const { disperse, perNode } = await peerGas(chain)
   return [
@@ -135,7 +135,7 @@ async function grow(world: World, nodes: number): Promise<void> {
   if (onChain?.size !== nodes) throw new Error(`the contract has ${onChain?.size} nodes in the cohort, not ${nodes}`)
 }
 
-/** Where the contract keeps a cohort, and its word there: the only mapping by small numbers that is not empty. */
+/** Place of a cohort and its word in the contract's storage: the only mapping by small numbers that is not empty. */
 async function findCohort({ chain, factory }: World, cohort: number): Promise<{ slot: `0x${string}`; word: bigint }> {
   const types = [{ type: 'uint256' }, { type: 'uint256' }] as const
   for (let variable = 0n; variable < SLOTS; variable++) {

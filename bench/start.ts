@@ -1,4 +1,4 @@
-// How long a start takes: the service's process on a ready database until its first answer, and `npm start` from nothing until the
+// Measures the time of a start: the service's process on a ready database until its first answer, and `npm start` from nothing until the
 // banner. The first is set beside a bare Node printing a line, for scale; the second beside the very parts started bare.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export const start: Bench = {
   run: async (options) => [...(await onReadyParts(options)), await fromNothing(options)],
 }
 
-/** Where nothing can be written beside the code, every start compiles it again. */
+/** If nothing can be written beside the code, every start compiles it again. */
 const COMPILING = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {

@@ -1,4 +1,4 @@
-// What every bench is given and gives.
+// The interface of every bench: its input and its result.
 import type { Row } from './report.ts'
 
 export interface BenchOptions {
@@ -12,7 +12,7 @@ export interface BenchOptions {
 
 export interface Bench {
   name: string
-  /** What it measures, in a sentence. */
+  /** Description of the measurement, in a sentence. */
   about: string
   run(options: BenchOptions): Promise<Row[]>
 }

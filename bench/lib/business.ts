@@ -13,7 +13,7 @@ import { type Service, settingsOn, startService } from './service.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/node-ledger.mjs', import.meta.url))
 const PRICE_WEI = ETHER / 1_000n
-/** Whose nodes are there from the beginning, and asked for; and who goes on buying, so that the answers keep their length. */
+/** Accounts whose nodes exist from the beginning and are asked for, and accounts that go on buying, so that the answers keep their length. */
 const OWNERS = Array.from({ length: 7 }, (_, i) => 5 + i)
 const BUYERS = Array.from({ length: 8 }, (_, i) => 12 + i)
 const NODES = 60
@@ -30,7 +30,7 @@ export interface Business {
   service: Service
   /** The public reads, by how often a service is asked for each. */
   sorts: Sort[]
-  /** Lets the provider fail, and blocks with payments come, until it is called off. Resolves with how many came. */
+  /** Makes the provider fail and mines blocks with payments until it is called off. Resolves with the counts of blocks, payments and faults. */
   goOn(blockMs: number, signal: AbortSignal): Promise<{ blocks: number; payments: number; faults: number }>
   /** The provider is well again; resolves once nothing is on its way any more. Throws when that takes too long. */
   comeToRest(): Promise<void>

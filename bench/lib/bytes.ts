@@ -1,5 +1,5 @@
-// What a ledger's life adds to the database: blocks, sales and rounds on a chain and a database of their own. docs/SCALING.md has the
-// figures.
+// Measures what a ledger's life adds to the database: blocks, sales and rounds on a chain and a database of their own. docs/SCALING.md has
+// the figures.
 import type { Pool } from '../../src/db/core/sql.ts'
 import { wei } from '../../src/domain/units.ts'
 import { ETHER, enterTier, INTERVAL_SEC, startWorld, type World } from '../../test/support/world.ts'
@@ -7,7 +7,7 @@ import { ETHER, enterTier, INTERVAL_SEC, startWorld, type World } from '../../te
 const BUYERS = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14]
 const PRICE_WEI = ETHER / 30n
 
-/** What each of a thing added. */
+/** Bytes added by each kind of thing. */
 export interface Growth {
   what: string
   count: number

@@ -18,7 +18,7 @@ export interface Load {
   sorts: readonly Sort[]
 }
 
-/** What the thread sends back: by request, its sort, its status (0 where no whole answer came), its milliseconds. */
+/** The thread's result by request: its sort, its status (0 where no whole answer came), its milliseconds. */
 export interface Answers {
   sortOf: Uint8Array
   status: Uint16Array
@@ -31,7 +31,7 @@ export interface Answers {
 
 export interface Figures {
   requests: number
-  /** How often each status came; 0 is no whole answer. */
+  /** Answers by status; 0 is no whole answer. */
   statuses: ReadonlyMap<number, number>
   failures: readonly string[]
   /** Milliseconds from the time a request was due to its whole answer. */
@@ -40,7 +40,7 @@ export interface Figures {
   max: number
   /** By sort. */
   p99Of: ReadonlyMap<string, number>
-  /** How far behind its own timetable the generator was at worst, in a hundredth of the requests: it is part of the times above. */
+  /** The generator's worst delay behind its own timetable, in a hundredth of the requests: it is part of the times above. */
   behindP99: number
 }
 

@@ -1,5 +1,5 @@
-// Which cores processes run on: so that a database can be given one for itself, and its clients does not take its time.
-// With taskset, which comes with Linux (util-linux).
+// Pins processes to cores, so that a database can have one for itself and clients do not take its time. It uses taskset, which comes
+// with Linux (util-linux).
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -1,4 +1,4 @@
-// What of a process lies in memory, second by second.
+// Samples the resident memory of a process, second by second.
 import { readFileSync } from 'node:fs'
 
 export interface MemorySample {

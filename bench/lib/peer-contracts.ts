@@ -1,4 +1,4 @@
-// What it costs to pay a node by the contracts of bench/peers/contracts, on a chain of the bench's own.
+// Measures the cost of paying a node with the contracts of bench/peers/contracts, on a chain of the bench's own.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { encodeFunctionData, parseAbi } from 'viem'

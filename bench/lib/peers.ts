@@ -13,7 +13,7 @@ const PEERS = fileURLToPath(new URL('../peers', import.meta.url))
 const MODULES = join(PEERS, 'node_modules')
 const NEXT = join(MODULES, 'next/dist/bin/next')
 const PONDER = join(MODULES, 'ponder/dist/esm/bin/ponder.js')
-/** Ponder asks 20 times a second of each URL to begin with, which would be all that is measured: it is told of so many. */
+/** Ponder asks each URL 20 times a second to begin with, and that limit would be all that is measured: it is given this many URLs. */
 const PONDER_URLS = 200
 /** The schema of the database in which Ponder puts its tables. */
 export const PONDER_SCHEMA = 'ponder'
@@ -21,7 +21,7 @@ const INDEX_MS = 180_000
 
 const run = promisify(execFile)
 
-/** What Ponder is to index, and where. */
+/** The contract that Ponder is to index, and where it is. */
 export interface PonderTask {
   databaseUrl: string
   rpcOrigin: string

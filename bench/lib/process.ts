@@ -37,7 +37,7 @@ export async function startServer(
   }
 }
 
-/** What the pattern's first group found in what the process writes. Kills the process and throws when it never does. */
+/** The pattern's first group in the output of the process. Kills the process and throws when it never appears. */
 export async function firstMatch(child: ChildProcess, pattern: RegExp, waitMs = START_MS): Promise<string> {
   let output = ''
   return await new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ interface RecordedBlock {
   transactions: { hash: string; to: string | null }[]
 }
 
-/** Where blocks, receipts and logs are, as the server takes them. */
+/** Places of blocks, receipts and logs, as the server takes them. */
 export type Recording = [blocks: string, receipts: string, logs: string]
 
 /**
@@ -54,7 +54,7 @@ export async function record(
         to: index === 0 ? at(3) : (senders[0] ?? ''),
         value: '0x1',
         gas: '0x5208',
-        // Told, since all are sent at once.
+        // Set here, since all are sent at once.
         nonce: `0x${(block - 1).toString(16)}`,
       }),
     )

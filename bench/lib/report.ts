@@ -1,5 +1,5 @@
-// What a bench found: rows with ours and the peer's side by side, the ratio, and the goal beside it. Owns how they look on the
-// terminal and in RESULTS.md; measures nothing.
+// The result of a bench: rows with ours and the peer's side by side, the ratio, and the goal beside it. Owns the form on the terminal and in
+// RESULTS.md; measures nothing.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -14,7 +14,7 @@ Written by \`npm run bench\`; each table says by which command, on what machine,
 export interface Row {
   what: string
   ours: string
-  /** What it is held against, and what that came to. */
+  /** The peer, and its figure. */
   peer: string
   ratio: number | null
   goal: string

@@ -4,7 +4,7 @@
 import { createServer, get, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What node:http writes by itself. */
+/** Headers that node:http writes by itself. */
 const OWN = ['date', 'connection', 'keep-alive']
 
 const [origin = '', ...paths] = process.argv.slice(2)

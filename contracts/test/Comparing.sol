@@ -11,7 +11,7 @@ import {Replay} from "./Replay.sol";
 abstract contract Comparing is Model {
     Factory public factory;
     Replay public replay;
-    /// @dev What left the factory, by recipient, and what came in: nothing may appear or vanish.
+    /// @dev Ether that left the factory, by recipient, and ether that came in: nothing may appear or vanish.
     mapping(address to => uint256) internal received;
     uint256 internal etherIn;
     address[] internal wallets;

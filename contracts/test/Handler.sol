@@ -260,7 +260,7 @@ abstract contract Handler is Comparing {
         vm.assertTrue(lastOk == (refusal == 0), "success or not");
     }
 
-    /// @dev What a call of a hot key meets first.
+    /// @dev The first check that a call of a hot key meets.
     function gate(address caller, address holder, bytes4 notHolder, uint256 until, bool stale)
         private
         view

@@ -103,7 +103,7 @@ abstract contract Model is Test {
 
     // ------------------------------------------------------------------------------------------------------- minting
 
-    /// @dev What an order comes to: a node, one of the reasons 1 to 4, or a used ref, silent or told.
+    /// @dev The outcome of an order: a node, one of the reasons 1 to 4, or a used ref, silent or reported.
     uint256 internal constant MINTED = 0;
     uint256 internal constant SILENT = 5;
     uint256 internal constant TAKEN = 6;
@@ -218,7 +218,7 @@ abstract contract Model is Test {
         return entry.skipped == 0 || isNotOwed(entry, schedule) ? bytes4(0) : INodeFactory.TurnOwed.selector;
     }
 
-    /// @dev Whether one window holds every turn that the entry skips.
+    /// @dev True if one window holds every turn that the entry skips.
     function isNotOwed(INodeFactory.CohortCredit memory entry, Schedule memory schedule) private view returns (bool) {
         for (uint256 i; i < windows.length; ++i) {
             uint256 held;

@@ -16,7 +16,7 @@ contract ShowingTest is FactoryTest {
         picture = string(Base64.decode(between(json, "data:image/svg+xml;base64,", "\"")));
     }
 
-    /// @dev What stands between the one `left` and the next `right`, or the end.
+    /// @dev The text between the one `left` and the next `right`, or the end.
     function between(string memory text, string memory left, string memory right)
         internal
         pure

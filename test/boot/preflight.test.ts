@@ -1,4 +1,4 @@
-// What a start refuses before it begins a ledger: a payments wallet that another factory may have sold by.
+// The checks of a start before it begins a ledger: it refuses a payments wallet that another factory may have sold by.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OpenedChain } from '../../src/boot/parts.ts'
@@ -62,7 +62,7 @@ test('a ledger that has begun is not asked again, and a chain of one’s own is 
   assert.equal(await begin(world.at(3), [FORMER], { chainId: 31_337 }), null)
 })
 
-test('a wallet that has passed on all it had is no less used, and a factory with a history may be followed anew', async () => {
+test('a wallet that passed on all it had still counts as used, and a factory with a history may be followed from the start', async () => {
   await world.chain.rpc('anvil_setBalance', [FRESH, '0x0'])
   await world.chain.rpc('anvil_setNonce', [FRESH, '0x1'])
   assert.match((await begin(FRESH, [FORMER])) ?? '', /was used before/)

@@ -110,7 +110,7 @@ const misfits: [sentence: string, change: () => Partial<CheckDeploymentOptions>,
   ['a minter without the role', () => ({ minter: stage.at(9) }), 'MINTER_PRIVATE_KEY', /setMinter/],
   ['a distributor without the role', () => ({ distributor: stage.at(9) }), 'DISTRIBUTOR_PRIVATE_KEY', /setDistributor/],
   ['payments to the factory', () => ({ paymentAddress: stage.factory }), 'PAYMENT_ADDRESS', /PAYMENT_ADDRESS/],
-  ['payments to nobody', () => ({ paymentAddress: ZERO_ADDRESS }), 'PAYMENT_ADDRESS', /PAYMENT_ADDRESS/],
+  ['payments to the zero address', () => ({ paymentAddress: ZERO_ADDRESS }), 'PAYMENT_ADDRESS', /PAYMENT_ADDRESS/],
 ]
 for (const [sentence, change, setting, remedy] of misfits) {
   test(`${sentence}: named with its remedy`, async () => {
@@ -144,7 +144,7 @@ test('a chain without the instructions of Cancun is refused, and one that cannot
   assert.deepEqual((await checkDeployment({ ...settings, rpc })).problems, [])
 })
 
-test('a factory of the first version is told apart from other contracts', async () => {
+test('a factory of the first version is distinguished from other contracts', async () => {
   const { rpc, provider } = await stage.behind()
   const leastInterval = toFunctionSelector('leastInterval()')
   provider.rule = ({ method, params }) => {

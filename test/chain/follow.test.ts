@@ -68,7 +68,7 @@ test('no block later than it may be is ever found', async () => {
   assert.equal((await reader.firstBlockAt(time + 1, number + 3))?.block.number, number + 1)
 })
 
-test('a transaction is pending, then succeeded or reverted, and unknown when nobody has it', async () => {
+test('a transaction is pending, then succeeded or reverted, and unknown when no provider has it', async () => {
   const txHash = await stage.pay(5, 42n)
   const seen = await reader.transaction(txHash)
   assert.ok(seen)
@@ -147,7 +147,7 @@ test('a holding is null, not zero, when no provider answers', async () => {
   assert.equal(await behind.holding(stage.token, stage.at(6), await stage.head()), null)
 })
 
-test('the history of one node holds its events and nobody else’s, also from a provider that limits ranges', async () => {
+test('the history of one node holds its events and no others, also from a provider that limits ranges', async () => {
   const { at, minter } = stage
   const from = (await stage.head()).number
   const { time } = await stage.head()

@@ -1,5 +1,5 @@
-// Where the keys that send come from: settings, an encrypted file, a signer elsewhere. The remote ones are asked over
-// JSON-RPC for real: anvil signs with its own accounts, and a false signer in between shows what is not taken.
+// Sources of the keys that send: settings, an encrypted file, a remote signer. The remote ones are asked over JSON-RPC for real: anvil signs
+// with its own accounts, and a false signer in between shows what is not accepted.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parseTransaction, recoverTransactionAddress } from 'viem'
@@ -98,7 +98,7 @@ describe('settings', () => {
     )
   })
 
-  test('a key in two places, half a place, or a file that is none is told by name', () => {
+  test('a key in two places, half a place, or an invalid file is reported by name', () => {
     const signer = { MINTER_SIGNER_URL: 'https://s.example', MINTER_ADDRESS: ADDRESS_A }
     refused({ MINTER_PRIVATE_KEY: KEY_A, ...signer }, 'MINTER_SIGNER_URL', /and MINTER_PRIVATE_KEY are both set/)
     refused({ MINTER_SIGNER_URL: 'https://s.example' }, 'MINTER_ADDRESS', /belongs to MINTER_SIGNER_URL/)

@@ -1,4 +1,4 @@
-// What the follower sees of blocks on a real chain, and what it refuses to believe.
+// Observation of blocks on a real chain: what the follower sees, and what it refuses to believe.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -115,7 +115,7 @@ test('a payment that reverted is seen, and seen to have failed', async () => {
   )
 })
 
-test('contract creations, transfers to others and calls to nobody are passed over', async () => {
+test('contract creations and transfers to others are passed over', async () => {
   const range = await observed(async () => {
     await stage.chain.send({ from: stage.at(6), data: '0x6001600155', value: '0x0', gas: '0xfffff' })
     await stage.chain.send({ from: stage.at(6), to: stage.at(7), value: '0x5' })

@@ -38,10 +38,10 @@ before(async () => {
 })
 after(() => stage.close())
 
-/** What a machine's clock says while a test's own stands. */
+/** The machine's clock while a test's own clock stands still. */
 const WALL_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
 
-/** Readings of their own behind a provider, on a clock that stands still until told. */
+/** Separate readings behind a provider, on a clock that stands still until a test moves it. */
 async function readingsBehind() {
   const { rpc, provider } = await stage.behind()
   const time = { now: 0 }
@@ -87,7 +87,7 @@ test('readings are the chain’s own values', async () => {
   )
 })
 
-test('without a distributor there is no balance of his, and nobody is asked', async () => {
+test('without a distributor there is no balance to read, and no provider is asked', async () => {
   const { rpc, provider } = await stage.behind()
   const readings = createReadings({ rpc, factory: stage.factory, distributor: null })
   assert.equal(await readings.distributorBalanceWei(), null)
@@ -167,7 +167,7 @@ test('answers are remembered for their time and no longer', async () => {
   }
 })
 
-test('a cover says when the chain was asked, however late and however often it is told', async () => {
+test('a cover says when the chain was asked, however late and however often it is repeated', async () => {
   const { rpc, provider } = await stage.behind()
   const time = { now: 0, wall: WALL_MS }
   const clocks = { clock: () => time.now, wallClock: () => time.wall }
@@ -224,7 +224,7 @@ for (const [sentence, http] of [
   })
 }
 
-test('nobody is there at all: null within the budget', async () => {
+test('no provider answers at all: null within the budget', async () => {
   const rpc = createRpc({ urls: ['http://127.0.0.1:9'], log: silentLog })
   const readings = createReadings({ rpc, factory: stage.factory, distributor: stage.at(2) })
   const { value, ms } = await timed(readings.cover())
@@ -233,7 +233,7 @@ test('nobody is there at all: null within the budget', async () => {
   await rpc.close()
 })
 
-test('after three failures in a row nobody waits, until a single caller has found it well again', async () => {
+test('after three failures in a row no caller waits, until a single caller has found it well again', async () => {
   const { readings, provider, time } = await readingsBehind()
   provider.http = () => null
   for (let failure = 0; failure < 3; failure++) assert.equal(await readings.nodesOf(stage.at(failure)), null)

@@ -1,4 +1,4 @@
-// What a transaction cost, by its receipt: gas, and what rollups and blobs cost beside it.
+// The cost of a transaction, by its receipt: gas, and the fees that rollups and blobs add.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { receipt } from '../../src/chain/rpc/wire.ts'

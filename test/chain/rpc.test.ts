@@ -47,7 +47,7 @@ const bodies: [
   kind: RpcTrouble,
   headers?: Record<string, string>,
 ][] = [
-  ['HTML with status 200 is nobody’s answer', 200, '<html>busy</html>', 'garbled'],
+  ['HTML with status 200 is not an answer', 200, '<html>busy</html>', 'garbled'],
   ['HTML with status 502 is no answer', 502, '<html>bad gateway</html>', 'unreachable'],
   ['nor is a page with status 503 that has no end', 503, Buffer.alloc(5_000, 32), 'unreachable'],
   ['status 429 asks to slow down', 429, '{}', 'limit'],
@@ -165,7 +165,7 @@ test('a null that another provider may know better is asked of it', async () => 
   const accept = (result: unknown) => result !== null
   assert.equal(await rpc.request('eth_getBlockByNumber', [], { accept }), '0x2')
   assert.equal(await rpc.request('eth_getBlockByNumber', []), null)
-  // Where nobody knows better, null is the answer, not a fault.
+  // If no provider knows better, null is the answer, not a fault.
   second.rule = () => ({ result: null })
   assert.equal(await rpc.request('eth_getBlockByNumber', [], { accept }), null)
 })

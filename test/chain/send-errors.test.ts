@@ -1,4 +1,4 @@
-// What the words of each client mean. A text that is not listed means that nobody knows: the transaction may have been taken.
+// The meaning of each client's words. A text that is not listed has no known meaning: the transaction may have been taken.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -64,7 +64,7 @@ for (const [kind, texts] of Object.entries(WORDS)) {
       for (const spelling of [text, text.toUpperCase(), `  ${text} `, `INTERNAL_ERROR: ${text}`, `A: ${text}`])
         assert.equal(classifySendError(said(spelling)), kind, spelling)
       // In the middle of something else it may mean anything.
-      assert.equal(classifySendError(said(`whoever says ${text}`)), 'unknown', text)
+      assert.equal(classifySendError(said(`some client says ${text}`)), 'unknown', text)
       assert.equal(classifySendError(said(`one two: ${text}`)), 'unknown', text)
       // A name stands at the beginning only.
       assert.equal(classifySendError(said(`${text.slice(0, 3)}a: ${text.slice(3)}`)), 'unknown', text)
@@ -88,7 +88,7 @@ test('a provider that is busy has said nothing, unless it speaks of a gas limit'
   assert.equal(classifySendError(said('Transaction gas limit exceeds block gas limit', -32005)), 'overGasCap')
 })
 
-test('no text that nobody listed is taken for anything', () => {
+test('an unlisted text has no meaning', () => {
   const beginnings = Object.values(WORDS).flat()
   const word = fc.string({ maxLength: 30 })
   fc.assert(

@@ -13,7 +13,7 @@ import { startTestChain, type TestChain } from '../support/anvil.ts'
 import { ROOMY_SETUP } from '../support/factory.ts'
 import { type FalseProvider, startFalseProvider } from './false-provider.ts'
 
-/** What the factory's and the nodes' owners do; the service's own ABI has none of it. */
+/** Acts of the factory's and the nodes' owners; the service's own ABI has none of them. */
 const ownersAbi = parseAbi([
   'function withdraw(uint256 id, address to, uint256 amount)',
   'function withdrawAll(uint256[] ids, address to)',
@@ -39,7 +39,7 @@ export interface Stage {
   /** Lower-case address of an account: 0 owner, 1 minter, 2 distributor, 3 payments wallet, 5.. buyers. */
   at(account: number): Address
   keyOf(account: number): `0x${string}`
-  /** A client of its own behind a provider that may be told to lie. */
+  /** A separate client behind a provider that can be made to lie. */
   behind(): Promise<{ rpc: Rpc; provider: FalseProvider }>
   /** Sends a call of an owner; mined with the next block, also when it reverts. */
   act(account: number, name: string, args: readonly unknown[], to?: Address): Promise<Hash>

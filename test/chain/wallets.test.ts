@@ -62,6 +62,6 @@ test('a chain that cannot be asked is no refusal', async () => {
   await dead.close()
 })
 
-test('what is no signature recovers to nobody', async () => {
+test('an invalid signature recovers no address', async () => {
   assert.equal(await recoverSigner(MESSAGE, `0x${'ff'.repeat(65)}`), null)
 })

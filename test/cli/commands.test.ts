@@ -25,7 +25,7 @@ const CENT = ETHER / 100n
 const ELSEWHERE = ['start', 'dev', 'deploy']
 /** Tried in operator/payment-wallets.test.ts: they would leave these examples without the wallet that is paid. */
 const IN_OTHER_WORLDS = ['wallets set', 'wallets take-back', 'wallets close']
-/** What needs neither database nor chain. */
+/** Commands that need neither database nor chain. */
 const ALONE = ['keys new', 'config', ...ELSEWHERE]
 
 let world: World
@@ -34,7 +34,7 @@ let empty: TestDatabase
 const directory = temporaryDirectory()
 before(async () => {
   world = await startWorld()
-  // What `webhooks add` reads.
+  // Settings that `webhooks add` reads.
   const hooks = { WEBHOOK_URL: 'https://hooks.example/y', WEBHOOK_SECRET: `whsec_${'A'.repeat(32)}` }
   env = { ...worldEnv(world), ...hooks }
   empty = await createEmptyDatabase()
@@ -142,7 +142,7 @@ async function innerPayment(): Promise<string> {
   return txHash
 }
 
-/** What waits to be delivered to an endpoint. */
+/** Deliveries that wait for an endpoint. */
 async function aDelivery(): Promise<{ id: number; endpoint: string }> {
   await addEndpoint(world.pool, { url: 'https://hooks.example/x', secrets: [`whsec_${'A'.repeat(32)}`] }, 'test')
   await heldPayment()
@@ -238,7 +238,7 @@ describe('with nothing to talk to, a command says so in a line and ends with 3',
       const { code, err } = await runHere(argv, { ...env, RPC_URL: `http://${DOWN}/secret-path` })
       assert.equal(code, 3, err)
       assert.doesNotMatch(err, /secret-path|at .*\.ts:\d/)
-      assert.doesNotMatch(err, /do not fit/, 'nobody knows whether they do')
+      assert.doesNotMatch(err, /do not fit/, 'it is unknown whether they fit')
     })
   }
 
@@ -302,7 +302,7 @@ test('wrong settings end with 2, and say which', async () => {
 })
 
 describe('a decision', () => {
-  test('without --yes is refused where nobody can be asked, and taken back by a no', async () => {
+  test('without --yes is refused without a terminal to ask at, and taken back by a no', async () => {
     const hash = await heldPayment()
     const words = ['payments', 'dismiss', hash]
     assert.equal((await runHere(words, env)).code, 2)

@@ -14,7 +14,7 @@ const OWNER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const MINTER = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'
 const DISTRIBUTOR = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB'
 const ROLES = ['--owner', OWNER, '--minter', MINTER, '--distributor', DISTRIBUTOR]
-/** A key nobody else knows, and one that everybody does. */
+/** A secret key, and one that is public knowledge. */
 const OWN_KEY = `0x${'8f3c21d5e6b7a904'.repeat(4)}`
 const KNOWN_KEY = developmentAccount(0).privateKey
 
@@ -142,7 +142,7 @@ describe('on a chain of its own', () => {
     assert.match(without.err, /no deterministic deployer/)
   })
 
-  test('a deployer without the money is told so before anything is sent', async () => {
+  test('a deployer without the money is refused before anything is sent', async () => {
     const { code, out, err } = await run([...ROLES, '--rpc-url', chain.rpcUrl, '--yes'], {
       DEPLOYER_PRIVATE_KEY: OWN_KEY,
     })
@@ -174,7 +174,7 @@ test('a chain that does not answer is an error of one line, without the key in t
   assert.doesNotMatch(err, /secret-path|at .*\.ts/)
 })
 
-test('every mistake of the call is told at once, and no key repeated', async () => {
+test('every mistake of the call is reported at once, and no key repeated', async () => {
   const { code, err } = await run(
     [
       ...['--owner', OWNER.replace('aA', 'aa'), '--max-per-wallet', '257', '--rpc-url', 'ws://x'],

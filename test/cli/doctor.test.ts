@@ -189,7 +189,7 @@ describe('what is wrong is named', () => {
     for (const name of ['halted', 'paused', 'drift']) await clearState(world.pool, name)
   })
 
-  test('a node that nobody paid for, as from a stolen key', async () => {
+  test('a node without a payment, as from a stolen key', async () => {
     await world.pay(8, 10n ** 16n)
     await world.settle()
     const paid = await world.pool`SELECT payment_id, node_id FROM nodes WHERE payment_id IS NOT NULL`

@@ -1,5 +1,4 @@
-// What a page pays for the client, and that it works there: bundled, then run in a real Chromium against the service's own
-// origin.
+// The client's size in a page, and its work there: bundled, then run in a real Chromium against the service's own origin.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// What the client does with answers, and with their lack. The server here is a plain HTTP server that says what a test
-// wants said; that real answers fit is shown by the examples, which run against the service.
+// The client's handling of answers, and of missing ones. The server here is a plain HTTP server that answers as a test wants. The examples,
+// which run against the service, show that real answers fit.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -140,7 +140,7 @@ test('a sign-in is not repeated when its answer is lost, but is when it was refu
   assert.equal(asked.length, 3)
 })
 
-test('whoever is not signed in is null, and every other fault of me is thrown', async () => {
+test('getMe without a session is null, and every other fault is thrown', async () => {
   assert.equal(await told({ status: 401 }).getMe(), null)
   await assert.rejects(told({ status: 400 }).getMe(), refusal(400, false))
 })

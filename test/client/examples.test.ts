@@ -21,7 +21,7 @@ const CREDITED_MS = 180_000
 const PLAY_MS = 110_000
 const PRICE_WEI = 10n ** 16n
 const BUYER = DEVELOPMENT_ACCOUNTS[7]
-/** What an example may use without saying where it comes from; the README says it in words. */
+/** Names that an example may use without saying where they come from; the README explains them in words. */
 const GIVEN = ['ledger', 'wallet', 'chain', 'txHash', 'address']
 
 const examples = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map(
@@ -29,7 +29,7 @@ const examples = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/`
 )
 const project = temporaryDirectory()
 let service: Service
-/** What each example wrote, and why it ended early; null where it did not. */
+/** Output of each example, and the reason why it ended early; null where it did not. */
 let played: Promise<{ stdout: string; error: string | null }[]>
 
 before(async () => {

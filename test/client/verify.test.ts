@@ -1,5 +1,5 @@
-// What a service that lies is told by: each field of a round, a node and the cover is a lie once. What cannot be checked is named here, and
-// a new field must be put on one side or the other.
+// Detection of a service that lies: each field of a round, a node and the cover is a lie once. Fields that cannot be checked are named here,
+// and a new field must be put on one side or the other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -156,7 +156,7 @@ function assertAllTried(truth: object, lies: readonly (readonly [string, unknown
   assert.deepEqual([...new Set(lies.map(([field]) => field)), ...unchecked].sort(), Object.keys(truth).sort())
 }
 
-test('each field of a round that is a lie is told', async () => {
+test('each field of a round that is a lie is reported', async () => {
   const lies: [keyof Distribution, unknown][] = [
     ['id', 8],
     ['mode', 'swaps'],
@@ -173,7 +173,7 @@ test('each field of a round that is a lie is told', async () => {
   assert.equal(await matches(untold), true, 'what the service does not say is no lie')
 })
 
-test('each field of a turn that is a lie is told', async () => {
+test('each field of a turn that is a lie is reported', async () => {
   const [alone = assert.fail(), sum = assert.fail()] = TURNS
   const lies: [keyof Turn, unknown][] = [
     ['cohort', 3],
@@ -220,7 +220,7 @@ test('a seed is that of the first block not before the turn, and of no later one
   }
 })
 
-test('each field of a single turn that is a lie is told', async () => {
+test('each field of a single turn that is a lie is reported', async () => {
   const [first = assert.fail(), second = assert.fail(), third = assert.fail()] = SUMMED
   const lies: [keyof SingleTurn, unknown][] = [
     ['cohort', 1],
@@ -241,7 +241,7 @@ test('each field of a single turn that is a lie is told', async () => {
     assert.equal(await matches(ROUND, [ALONE, first, { ...second, [field]: lie }, third]), false, `${field} ${lie}`)
 })
 
-test('single turns that are too few, of other times, or of other seeds than the chain’s are told', async () => {
+test('single turns that are too few, of other times, or of other seeds than the chain’s are reported', async () => {
   const [first = assert.fail(), second = assert.fail(), third = assert.fail()] = SUMMED
   const lies: [string, SingleTurn[]][] = [
     ['none', []],
@@ -282,14 +282,14 @@ const sayingOf = (said: { node?: object; cover?: object }) =>
     getCover: async () => said.cover,
   }) as unknown as LedgerClient
 
-test('each field of a node that is a lie is told, of what the chain is quoted with, too', async () => {
+test('each field of a node that is a lie is reported, quotes of the chain included', async () => {
   const verify = async (node: object, id: number | bigint | string = 5) => verifyNode(sayingOf({ node }), chain, id)
   assert.deepEqual((await verify(NODE)).differences, [])
   assert.deepEqual((await verify({ ...NODE, chain: null }, '5')).differences, [])
   assert.deepEqual((await verify({ ...NODE, matchedBy: 'id' }, 9n)).differences, [])
   const other = { owner: `0x${'0b'.repeat(20)}`, balanceWei: 71n, creditedWei: 101n, withdrawnWei: 31n }
   for (const [field, lie] of Object.entries(other)) {
-    // Where the record itself is wrong, the service may say so, or not.
+    // If the record itself is wrong, the service may say so, or not.
     for (const matchesLedger of [true, false])
       assert.ok(
         (await verify({ ...NODE, [field]: lie, chain: { ...NODE.chain, matchesLedger } })).differences.includes(field),
@@ -310,7 +310,7 @@ test('each field of a node that is a lie is told, of what the chain is quoted wi
   assertAllTried(NODE, tried, [...unchecked, 'nextCreditAt', 'createdAt', 'credits', 'withdrawals'])
 })
 
-test('each field of the cover that is a lie, or that the service could not read, is told', async () => {
+test('each field of the cover that is a lie, or that the service could not read, is reported', async () => {
   const cover: Cover = {
     ...{ contractBalanceWei: 3_000n, outstandingWei: 2_000n, surplusWei: 1_000n, coverBps: 15_000, isSolvent: true },
     ...{ blockNumber: 900, checkedAt: null },

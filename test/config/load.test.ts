@@ -55,7 +55,7 @@ function mistakes(env: Env, files: Files = {}): ConfigError {
   assert.fail(`accepted: ${JSON.stringify(env)}`)
 }
 
-/** That exactly these settings are refused, and the first one in these words. */
+/** Asserts that exactly these settings are refused, and the first one in these words. */
 function refused(env: Env, settings: string | string[], words: RegExp, files: Files = {}): void {
   const { problems } = mistakes(env, files)
   assert.deepEqual(
@@ -130,7 +130,7 @@ describe('with nothing set', () => {
 describe('a data directory of the first version', () => {
   const former = { '.node-ledger/deployment.json': '{"factory":"0x1","token":"0x2","startBlock":1}' }
 
-  test('is left as it is: the one beside it is used, and that is told', () => {
+  test('is left as it is: the one beside it is used, and that is reported', () => {
     const { dataDir, hints } = load({}, former)
     assert.equal(dataDir, '.node-ledger-2')
     assert.match(hints[0]?.message ?? '', /first version.*\.node-ledger-2 is used/)
@@ -311,7 +311,7 @@ describe('refused in production', () => {
     })
   }
 
-  test('everything at once is told at once', () => {
+  test('all problems are reported at once', () => {
     const { problems } = mistakes({ NODE_ENV: 'production' })
     assert.deepEqual(
       problems.map(({ setting }) => setting),

@@ -19,7 +19,7 @@ const sourceOf = (env: NodeJS.ProcessEnv) =>
   openSource({ NODE_ENV: 'production', ...env }, () => {
     throw new Error('there are no files')
   })
-/** What `read` makes of a text, and what it says against it. */
+/** The value that `read` makes of a text, and its problems. */
 function told<T>(name: string, text: string, read: (source: ReturnType<typeof sourceOf>) => T): [T, string[]] {
   const source = sourceOf({ [name]: text })
   return [read(source), source.problems.map(({ message }) => message)]
@@ -70,7 +70,7 @@ test('a URL has one of the schemes, and a host', () => {
   assert.equal(parseUrl('unix:/run/socket', ['unix:']), null)
 })
 
-test('URLs stand between commas; which of several is none is told by its number', () => {
+test('URLs stand between commas; an invalid one of several is reported by its number', () => {
   const read = (text: string, countMax = 3) =>
     told('RPC_URL', text, (source) => readHttpUrls(source, 'RPC_URL', countMax))
   assert.deepEqual(read('https://a.example, ,http://b.example,'), [['https://a.example', 'http://b.example'], []])

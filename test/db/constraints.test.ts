@@ -1,4 +1,4 @@
-// What the schema itself refuses, so that a bug in any pass fails loudly instead of writing it.
+// The schema's own refusals: a bug in any pass fails loudly instead of writing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'

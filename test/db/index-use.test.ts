@@ -1,5 +1,5 @@
-// What a block costs the database does not grow with the ledger: every statement that follows, takes back, judges or repairs reads
-// the rows it is about, by index. Counted by PostgreSQL itself, on a ledger of 5,000 nodes.
+// The cost of a block in the database does not grow with the ledger: every statement that follows, takes back, judges or repairs reads the
+// rows it is about, by index. Counted by PostgreSQL itself, on a ledger of 5,000 nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -23,7 +23,7 @@ import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 const NODES = 5_000
-/** What a statement about a handful of rows may read of one table: cohorts are few, and may be read whole. */
+/** Rows that a statement about a handful of rows may read of one table: cohorts are few, and may be read whole. */
 const ROWS_MAX = 500
 /** The nodes of the first block lie at 100, the last three in this one. */
 const HEAD = NODES + 100
@@ -91,7 +91,7 @@ async function fill(sql: Pool): Promise<void> {
   await sql`INSERT INTO wallet_books (wallet, in_wei) VALUES ('0x' || repeat('f3', 20), 100000000)`
   await sql`SELECT setval(pg_get_serial_sequence('payments', 'id'), ${NODES})`
   await sql`VACUUM (ANALYZE)`
-  // What filling read is counted now, and not with the first statement that is looked at.
+  // Reads made while filling are counted now, and not with the first statement that is looked at.
   await sql`SELECT pg_stat_force_next_flush()`
 }
 
@@ -242,7 +242,7 @@ interface Read {
   looks: number
 }
 
-/** What a statement read of each table. Plans are as for large tables: scanning one, or hashing it, is the last resort. */
+/** Rows that a statement read of each table. Plans are as for large tables: scanning one, or hashing it, is the last resort. */
 async function readBy(statement: (sql: Sql) => Promise<unknown>): Promise<Read[]> {
   let reads: Read[] = []
   await pool

@@ -17,7 +17,7 @@ after(async () => {
   await database.drop()
 })
 
-test('while one holds the lock another is told so at once, and other locks are free', async () => {
+test('while one holds the lock another caller learns so at once, and other locks are free', async () => {
   const taken = Promise.withResolvers<void>()
   const { promise: done, resolve: release } = Promise.withResolvers<string>()
   const held = withLock(database.url, 'payments', () => {

@@ -1,4 +1,4 @@
-// A connection that goes in the middle of a transaction: whoever ran it is told, and the process lives on.
+// A connection that goes in the middle of a transaction: its caller gets the error, and the process lives on.
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -71,10 +71,10 @@ test('what a transaction holds is free again though its process is stopped: the 
   const [row] = await inTransaction(pool, (sql) => sql`SHOW idle_in_transaction_session_timeout`)
   assert.deepEqual(row, { idle_in_transaction_session_timeout: '1min' })
   const [outside] = await pool`SHOW idle_in_transaction_session_timeout`
-  assert.deepEqual(outside, { idle_in_transaction_session_timeout: '0' }, 'nobody else is given it by a pooler')
+  assert.deepEqual(outside, { idle_in_transaction_session_timeout: '0' }, 'a pooler gives it to no other client')
 })
 
-test('a server that falls silent without a word is given up in time, and connected to anew', {
+test('a server that falls silent without a word is given up in time, and replaced', {
   timeout: 30_000,
 }, async () => {
   const relay = await startRelay(database.url)

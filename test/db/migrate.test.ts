@@ -1,4 +1,4 @@
-// Migrations: each once, whoever starts and how many at once; never one that was changed; never in the way of a newer schema.
+// Migrations: each once, however many processes start at once; never one that was changed; never in the way of a newer schema.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { FirstVersionError, isMigrated, migrate, readMigrations } from '../../src/db/core/migrate.ts'

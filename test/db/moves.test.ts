@@ -80,7 +80,7 @@ const standing = async (sql: Sql, id: number) => {
   return row ?? assert.fail()
 }
 
-/** What any move can be given. */
+/** The input that any move accepts. */
 const anyChange = (sql: Sql, id: number, name: MoveName, to: PaymentState) =>
   ({
     where: sql`p.id = ${id}`,

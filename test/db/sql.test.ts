@@ -1,4 +1,4 @@
-// How PostgreSQL's values look in TypeScript and back: exact, or an error, never a rounded number.
+// PostgreSQL's values in TypeScript and back: exact, or an error, never a rounded number.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -69,7 +69,7 @@ test('the database refuses an amount that no uint256 can carry, and addresses th
   await assert.rejects(async () => await pool`SELECT ${`0x${'ab'.repeat(31)}`}::hash`, /hash_check/)
 })
 
-test('times are told in UTC to the millisecond, whatever zone the session has', async () => {
+test('times are read in UTC to the millisecond, whatever zone the session has', async () => {
   const [row] = await inTransaction(pool, async (sql) => {
     await sql`SET LOCAL TIME ZONE 'Asia/Tokyo'`
     return sql`SELECT iso(to_timestamp(1700000000.5)) AS at`
@@ -77,7 +77,7 @@ test('times are told in UTC to the millisecond, whatever zone the session has', 
   assert.equal(row?.at, '2023-11-14T22:13:20.500Z')
 })
 
-test('a database that is gone is told from one that refuses', async () => {
+test('a database that is gone is distinguished from one that refuses', async () => {
   const failure = (promise: PromiseLike<unknown>) =>
     Promise.resolve(promise).then(
       () => assert.fail('it went through'),

@@ -43,7 +43,7 @@ class Ledger {
   logIndex = 0
   /** Never taken back: what comes after a rewind is new. */
   private serial = 0
-  /** What the ledger was after each block. */
+  /** The ledger after each block. */
   readonly after: Known[] = []
   now: Known
 

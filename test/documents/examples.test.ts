@@ -98,7 +98,7 @@ describe('a block of', () => {
   }
 })
 
-/** Where the operator's routes are documented; the first two leave `/api/admin/` out. */
+/** Documents of the operator's routes; the first two leave `/api/admin/` out. */
 const ADMIN_PAGES = ['docs/ADMIN.md', 'docs/BOOKS.md', 'docs/WEBHOOKS.md']
 
 test('every route of the operator is documented, and every one that is documented is there', () => {

@@ -11,7 +11,7 @@ import { buildTools } from '../../src/http/tools.ts'
 import { anchorsOf, blocksOf, commandLines, type Page, proseOf, ROOT, readPage, readPages, spansOf } from './pages.ts'
 
 const PAGES = readPages()
-/** Where the command line is called: at the start of a line or a list's part, after variables that are set for it alone. */
+/** Calls of the command line: at the start of a line or a list's part, after variables that are set for it alone. */
 const PROGRAM = /(?:^|[;|&(]\s*|\bdo )(?:[A-Z_]+=\S* )*(?:npx )?(?:node-)?ledger (?=[a-z-])/
 const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
@@ -128,7 +128,7 @@ function wrongScripts(page: Page): string[] {
 
 /** Variables that are no setting of the service, but are read by a command, a script, a test or Node; and constants of the rules. */
 const OTHER_VARIABLES = new Set([
-  // How the documents write the file that any secret can be read from.
+  // The documents' notation for the file that any secret can be read from.
   'NAME_FILE',
   'NODE_OPTIONS',
   ...globSync(

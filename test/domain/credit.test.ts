@@ -1,4 +1,4 @@
-// What a turn pays: terms of its own time, a seed nobody picks, a draw without bias, and what a round holds.
+// The pay of a turn: terms of its own time, a seed beyond anybody's choice, a draw without bias, and the contents of a round.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -101,7 +101,7 @@ const cohortDue = (
   turns: [{ due, amountWei }],
   ...fields,
 })
-/** What a plan says of a cohort that is paid one turn. */
+/** The plan for a cohort that is paid one turn. */
 const credited = (cohort: number, due: number, amount: bigint) => ({
   ...{ cohort, pendingDue: due, skipped: 0 },
   ...{ turns: [{ due, amountWei: wei(amount) }], amountWei: wei(amount) },
@@ -138,7 +138,7 @@ test('several turns of a cohort are one credit of their sum, up to the first tha
   assert.equal(plan.totalWei, 24n)
 })
 
-test('a cohort that nobody paid for and one that cannot be computed wait alone', () => {
+test('a cohort with an unpaid node and one that cannot be computed wait alone', () => {
   const plan = planRound([cohortDue(1, { unbackedNodes: 1 }), cohortDue(2, { amountWei: null }), cohortDue(3)], null)
   assert.deepEqual(
     [numbersOf(plan), plan.unbacked, plan.unknown, plan.totalWei, plan.nodeCount],
@@ -261,7 +261,7 @@ test('the only cohort of a plan is halved by its turns, down to one', () => {
   assert.equal(firstHalf(quarter, null), null)
 })
 
-test('a cohort whose turns are none that are owed is skipped alone where a node waits for it, and credits nobody', () => {
+test('a cohort whose turns are none that are owed is skipped alone where a node waits for it, and credits no node', () => {
   const skip = { ...cohortDue(1, { skipped: 5 }), turns: [] }
   assert.deepEqual(planRound([skip], null).credits, [])
   const plan = planRound([{ ...skip, isSkipNeeded: true }, cohortDue(2)], { floorWei: 1n, ceilingWei: 10n })

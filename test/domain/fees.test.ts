@@ -1,4 +1,4 @@
-// How much may be offered for gas, whatever a provider suggests.
+// The limits of an offer for gas, whatever a provider suggests.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { feeLimits, median, usualFeeRules } from '../../src/domain/fees.ts'
@@ -30,7 +30,7 @@ test('the median is one of the values, of two in the middle the lower one', () =
   assert.equal(median([10n, 9n, 100n, 100n]), 10n)
 })
 
-test('a rollup allows less unless told, a chain that is not known most', () => {
+test('a rollup allows less by default, an unknown chain most', () => {
   assert.deepEqual(usualFeeRules(1), { feeCapWei: 500n * GWEI, tipMaxWei: 10n * GWEI })
   assert.deepEqual(usualFeeRules(8453), { feeCapWei: 50n * GWEI, tipMaxWei: 2n * GWEI })
   assert.deepEqual(usualFeeRules(137), { feeCapWei: 500n * GWEI, tipMaxWei: 100n * GWEI })

@@ -1,4 +1,4 @@
-// Which payments wallet holds, and which is an old one: by block and time, and by the order of entry where these are the same.
+// The payments wallet in force, and old ones: by block and time, and by the order of entry where these are the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isOldWallet, type PaymentWallet, walletAt } from '../../src/domain/payment-wallets.ts'

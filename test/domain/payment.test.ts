@@ -157,7 +157,7 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
     { holding: { kind: 'unreadable', sinceSec: RETRY_SEC } },
     'held holding',
   ],
-  ['a holding that nobody read is never passed', { holding: { kind: 'notNeeded' } }, 'undecided'],
+  ['a holding that was not read is never passed', { holding: { kind: 'notNeeded' } }, 'undecided'],
   [
     'a tier open to anyone needs no reading',
     {
@@ -229,7 +229,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
   )
 })
 
-test('what is no sale is told from the transfer alone', () => {
+test('the transfer alone shows what is no sale', () => {
   assert.equal(refuseTransfer(good), null)
   assert.equal(refuseTransfer({ ...good, from: account(2) }), 'operator')
 })

@@ -1,4 +1,4 @@
-// Which cohort a node joins and which cohorts there must be, against a contract that pays, rolls and refuses as ours does.
+// The cohort that a node joins and the cohorts that must exist, against a contract that pays, rolls and refuses as ours does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// What becomes of a transaction that is stored and not in a block: the order of the cases, and what a bump offers.
+// The fate of a transaction that is stored and not in a block: the order of the cases, and the offer of a bump.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

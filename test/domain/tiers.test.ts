@@ -1,4 +1,4 @@
-// Which tier an amount buys: terms at the payment's block, the grace after a change of price, what may be entered.
+// The tier that an amount buys: terms at the payment's block, the grace after a change of price, what may be entered.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -153,7 +153,7 @@ const refusals: [string, TierVersion[], Partial<typeof candidate>, number, Retur
     200 + GRACE_SEC - 1,
     { kind: 'priceInGrace', by: 'basic', untilTime: 200 + GRACE_SEC },
   ],
-  ['a price that nobody had is free while another has its grace', raised, { priceWei: 101n }, 210, null],
+  ['an unused price is free while another has its grace', raised, { priceWei: 101n }, 210, null],
   ['after the grace the price is free', raised, {}, 200 + GRACE_SEC, null],
   [
     'a price given up at once is free at once',

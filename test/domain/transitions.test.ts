@@ -47,7 +47,7 @@ test('a move to held or ignored alone says for what, and no other move does', ()
   }
 })
 
-/** What is decided of a payment that has its node, or is out of the chain, counts once it has not, or is back. */
+/** A decision about a payment that has its node, or is out of the chain, counts once the node is gone or the payment is back. */
 const APART: readonly MoveName[] = ['strikeOrphanedRefund', 'refundMinted', 'refundOrphaned']
 
 test('a verdict is of the state that the move leads to', () => {

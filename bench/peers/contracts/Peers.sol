@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How holders are paid elsewhere, for gas a node beside a round of ours: both touch each node.
+// Two ways of paying holders elsewhere, for comparing gas a node with a round of ours: both touch each node.
 pragma solidity ^0.8.28;
 
 /// @notice Sends ether to each recipient, as Disperse.app does: one `transfer` each, then what is left goes back

@@ -1,4 +1,4 @@
-// What the bench tells it, it tells by the environment (bench/lib/ponder.ts).
+// The bench passes its settings by the environment (bench/lib/ponder.ts).
 import { createConfig } from 'ponder'
 import { factoryEvents } from './abi'
 

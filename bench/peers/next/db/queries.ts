@@ -1,4 +1,4 @@
-// What the routes ask of the database, prepared, as Drizzle's documentation has it for speed
+// The routes' queries, prepared, as Drizzle's documentation recommends for speed
 // (https://orm.drizzle.team/docs/perf-queries).
 import { and, asc, desc, eq, gt, or, sql } from 'drizzle-orm'
 import { db } from './client'
