@@ -1,7 +1,7 @@
 // Reads per second of one process of the service. A node's page (50 credits, 50 withdrawals) read from the database each time, beside
 // pgbench with the very same statement; what the memo holds, beside a bare node:http server sending the same bytes and headers.
 import { connect, type Pool } from '../src/db/core/sql.ts'
-import { readNode } from '../src/db/reads/public.ts'
+import { readNode } from '../src/db/reads/public-api.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { cannotHold, withOwnCore } from './lib/cores.ts'

@@ -2,7 +2,7 @@
 // The nodes are put where minting would have put them: rows in the ledger, and the cohort's size in its one slot of the contract.
 import { encodeAbiParameters, keccak256 } from 'viem'
 import { inTransaction } from '../src/db/core/sql.ts'
-import { readDistributions, readNode } from '../src/db/reads/public.ts'
+import { readDistributions, readNode } from '../src/db/reads/public-api.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { median, ms } from './lib/numbers.ts'

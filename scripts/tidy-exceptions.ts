@@ -32,7 +32,7 @@ export const EXCEPTIONS: Exceptions = {
   function: {
     'test/support/fault-proxy.ts: startFaultProxy': [155, METHODS],
     'test/support/http-campaign.ts: generators': [148, ROWS],
-    'src/chain/read/contract.ts: createContractReader': [131, METHODS],
+    'src/chain/read/contract.ts: createContractReader': [118, METHODS],
     'web/src/pages/owner.tsx: WithdrawForm': [109, MARKUP],
     'src/chain/read/reader.ts: readerThrough': [104, METHODS],
     'src/boot/app.ts: build': [106, WIRING],

@@ -1,6 +1,7 @@
 // Checks the settings against database and chain before anything else happens. A definite mismatch ends the start with a remedy. A part
 // that does not answer is waited for: a database for a minute, a chain for as long as it takes, while the ledger is served without it. It
-// never decides anything about money.
+// never decides anything about money. What a payments wallet may not be: assertUnusedWallet here, and refuseWallet in
+// domain/payment-wallets.ts; by the settings alone, config/load.ts and chain/factory/check-deployment.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
 import { ChainFault } from '../chain/faults.ts'

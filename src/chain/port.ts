@@ -1,6 +1,6 @@
 // The chain as the passes and the routes see it, as types alone: the real chain and the simulation's model both implement these. Every
 // method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is null only where the docstring says so.
-import type { FeeLimits } from '../domain/fees.ts'
+import type { FeeLimits, Fees } from '../domain/fees.ts'
 import type { Block, FactoryEvent, ObservedRange, Watching } from '../domain/observed.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
@@ -193,7 +193,7 @@ export interface ContractReader {
   /** The contract's and the provider's facts about an address that buyers may be asked to pay to. */
   walletFacts(
     wallet: Address,
-  ): Promise<{ minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>
+  ): Promise<{ chainId: number; minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>
   /** The account that may credit rounds; null where the owner has named none, so that no turn is paid or skipped. */
   distributor(atBlock: number): Promise<Address | null>
   /** The least interval a cohort may be opened with. */
@@ -266,12 +266,6 @@ export type FactoryCall = { validUntil: number } & (
       guard: { number: number; hash: Hash } | null
     }
 )
-
-/** Fees of one attempt, wei per gas. */
-export interface Fees {
-  maxFeeWei: bigint
-  maxPriorityFeeWei: bigint
-}
 
 /** A signed transaction, ready to be stored and sent. */
 export interface SignedTransaction {

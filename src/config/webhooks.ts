@@ -1,6 +1,6 @@
 // Reads the webhook endpoints for a ledger without any, and the secrets that sign events (Standard Webhooks). It must never repeat a URL,
 // which is often a secret itself, or a signing secret.
-import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks.ts'
+import { isSigningSecret, SECRETS_MAX } from '../domain/webhook-secret.ts'
 import type { WebhooksConfig } from './shape.ts'
 import type { Source } from './source.ts'
 import { readHttpUrls, readSwitch } from './values.ts'

@@ -40,6 +40,11 @@ export const DEVELOPMENT_ACCOUNTS: readonly DevelopmentAccount[] = TABLE.map(([a
   privateKey,
 }))
 
+/** True for an address whose private key is public knowledge. */
+export function isDevelopmentAccount(address: string): boolean {
+  return DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === address.toLowerCase())
+}
+
 /** Account number `index`, 0 to 19. Throws a RangeError for any other. */
 export function developmentAccount(index: number): DevelopmentAccount {
   const account = DEVELOPMENT_ACCOUNTS[index]

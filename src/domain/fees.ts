@@ -1,4 +1,5 @@
-// Limits the gas price: by the fees of followed blocks, within the operator's caps. A provider suggests; it does not decide. Pure.
+// Decides what a new transaction offers per gas: what the provider suggests, within what followed blocks show and the operator's caps.
+// passes/steps/fees.ts brings these together; send.ts (decideSend) raises the offer of one that is stuck. Pure.
 import type { BlockFees } from './observed.ts'
 import { larger } from './units.ts'
 
@@ -38,6 +39,38 @@ export function feeLimits(seen: readonly BlockFees[], { feeCapWei, tipMaxWei }: 
     tipMaxWei: bound < tipMaxWei ? bound : tipMaxWei,
     baseFeeMaxWei: baseFee === null ? null : larger(baseFee * BASE_FEE_ROOM, TIP_LEAST_WEI),
   }
+}
+
+/** A provider's word on fees, wei per gas. */
+export interface SuggestedFees {
+  /** The base fee of its latest block. */
+  baseFeeWei: bigint
+  tipWei: bigint
+}
+
+/** A transaction's offer, wei per gas. */
+export interface Fees {
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+}
+
+/** The offer for the next blocks: twice the base fee outlasts five full blocks in a row. Without limits, by the provider's word alone. */
+export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
+  const baseFeeWei = atMost(suggested.baseFeeWei, limits?.baseFeeMaxWei)
+  const maxPriorityFeeWei = atMost(suggested.tipWei, limits?.tipMaxWei)
+  const roomyWei = baseFeeWei * 2n + maxPriorityFeeWei
+  const cap = limits?.capWei
+  const enoughUnderCap = cap !== undefined && cap < roomyWei && nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= cap
+  return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
+}
+
+function atMost(value: bigint, limit: bigint | null | undefined): bigint {
+  return limit != null && value > limit ? limit : value
+}
+
+/** A full block raises the next one's base fee by an eighth (EIP-1559), and never by less than 1. */
+function nextBaseFeeMax(baseFeeWei: bigint): bigint {
+  return baseFeeWei + baseFeeWei / 8n + 1n
 }
 
 /** The lower one of the two in the middle; null where there is none. */

@@ -1,5 +1,6 @@
 // The wallets that buyers pay to: which one is in force at a block, which are read, and when a payment to a replaced one is no sale any
 // more. All instances go by the ledger's rows. Pure.
+import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from './development.ts'
 import type { Address } from './units.ts'
 
 /** The blocks in which transactions of a wallet belong to the ledger. */
@@ -56,6 +57,7 @@ export const isWatched = ({ watchedFrom, closedBlock }: WatchedWallet, block: nu
 /** The facts about an address that decide whether buyers may pay to it. */
 export interface WalletFacts {
   factory: Address
+  chainId: number
   /** Accounts whose keys are on servers: those configured, and those that the contract names. */
   hotKeys: readonly { role: 'minter' | 'distributor'; address: Address | null }[]
   hasCode: boolean
@@ -66,7 +68,7 @@ export interface WalletFacts {
 /** The reason why an address cannot be a payments wallet, with a remedy; null: no objection. */
 export function refuseWallet(
   wallet: Address,
-  { factory, hotKeys, hasCode, isTraceable }: WalletFacts,
+  { factory, chainId, hotKeys, hasCode, isTraceable }: WalletFacts,
 ): { problem: string; remedy: string } | null {
   const another = 'Name a wallet of your own that takes plain transfers, whose key no server holds.'
   if (BigInt(wallet) === 0n) return { problem: `${wallet} is the zero address`, remedy: another }
@@ -77,6 +79,8 @@ export function refuseWallet(
       problem: `${wallet} is the ${hot.role}'s own account, whose key is on a server and which pays for gas`,
       remedy: another,
     }
+  if (isDevelopmentAccount(wallet) && !DEVELOPMENT_CHAINS.includes(chainId))
+    return { problem: `${wallet} is a development account, whose key everybody knows`, remedy: another }
   if (hasCode && !isTraceable)
     return {
       problem: `${wallet} has code, and the provider cannot show what that sends`,

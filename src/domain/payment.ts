@@ -1,5 +1,6 @@
 // Judges a payment: a column of refusals, cheapest first, each named for its rule. Pure: facts are read before, evidence is stored after.
-// It never passes what it could not check.
+// It never passes what it could not check. Room on a wallet is asked again where a released payment goes on (passes/steps/judge.ts,
+// acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import type { TierSelection, TierVersion } from './tiers.ts'
 import type { Address } from './units.ts'
 

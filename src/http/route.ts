@@ -63,8 +63,8 @@ export interface Call {
 }
 
 /**
- * A page of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, or a refusal, which alone has a status
- * other than 200; never a cookie with a page.
+ * A response of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, or a refusal, which alone has a status
+ * other than 200; never a cookie with ready bytes.
  */
 export type Outcome = CachedOutcome | { json: string; cookies?: string[] } | Download | Refusal
 

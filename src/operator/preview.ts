@@ -14,7 +14,7 @@ import type { LedgerCohort } from '../domain/replay.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { BPS_BASE } from '../domain/units.ts'
 import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../passes/context.ts'
-import { type DueRound, planDueRound } from '../passes/steps/plan.ts'
+import { type DueRound, planDueRound } from '../passes/steps/plan-round.ts'
 import { type OperatorRefusal, refuseAct, type SignerAddresses } from './act.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules>

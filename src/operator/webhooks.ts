@@ -3,7 +3,7 @@
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import * as webhooks from '../db/webhooks.ts'
-import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks.ts'
+import { isSigningSecret, SECRETS_MAX } from '../domain/webhook-secret.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Act, type Reading, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'

@@ -138,7 +138,7 @@ export interface PollPolicy {
 }
 
 /**
- * A claim takes the sum of both times at most, less than its client waits. The first is long enough for the next provider's answer where
+ * A claim whose turn has come takes the sum of both times at most, less than its client waits; http/routes/claim.ts bounds the whole answer. The first is long enough for the next provider's answer where
  * one hangs.
  */
 export const REQUEST_POLL_POLICY: PollPolicy = { readMs: 8_000, waitMs: 4_000, looksMax: 40, pauseMs: 100 }

@@ -29,9 +29,9 @@ import type {
 import type { CreditOutcome, CreditReason } from './outcomes.ts'
 import { passRunner } from './run.ts'
 import { finalizedHeight } from './steps/judge.ts'
-import { type DueRound, planDueRound } from './steps/plan.ts'
-import { sendRound } from './steps/round.ts'
+import { type DueRound, planDueRound } from './steps/plan-round.ts'
 import { resolvePending, reviveCall, type SenderRun } from './steps/send.ts'
+import { sendRound } from './steps/send-round.ts'
 import { withSigner } from './steps/signer.ts'
 
 type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules

@@ -1,5 +1,6 @@
 // A claim: a buyer reports the hash of their payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
+// One whose turn has come takes 12 s at most (REQUEST_POLL_POLICY in passes/context.ts), with its wait in line 20 s (http/routes/claim.ts).
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { isDust } from '../db/payments/junk.ts'

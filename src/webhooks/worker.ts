@@ -1,5 +1,6 @@
 // Delivers events, at least once. Each endpoint has a queue of its own, so that a slow one delays no other; any instance may take a
 // delivery. One that a crash cut short is repeated once its lease is over. It must never block a pass, and never log a URL.
+// sign.ts signs; back-off.ts has the pauses after failures; db/webhooks.ts (settleDelivery) stores when the next attempt is due.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {
@@ -14,8 +15,8 @@ import {
   takeDeliveries,
 } from '../db/webhooks.ts'
 import type { Log } from '../lib/log.ts'
+import { retryAfterSec } from './back-off.ts'
 import { createPoster, type Poster } from './post.ts'
-import { retryAfterSec } from './schedule.ts'
 import { webhookHeaders } from './sign.ts'
 
 /** Concurrent deliveries of one endpoint. */

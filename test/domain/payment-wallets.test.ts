@@ -1,7 +1,8 @@
 // The payments wallet in force, and old ones: by block and time, and by the order of entry where these are the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isOldWallet, type PaymentWallet, walletAt } from '../../src/domain/payment-wallets.ts'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
+import { isOldWallet, type PaymentWallet, refuseWallet, walletAt } from '../../src/domain/payment-wallets.ts'
 import { address } from '../../src/domain/units.ts'
 
 const GRACE_SEC = 900
@@ -43,4 +44,13 @@ test('a wallet entered for an earlier time than the one before it holds from the
     ['1', '3', '3'],
   )
   assert.equal(isOldWallet(wallets, wallet(1).wallet, { number: 50, time: 500 }), true)
+})
+
+test('an account whose key everybody knows is a payments wallet on a development chain alone', () => {
+  const known = address((DEVELOPMENT_ACCOUNTS[3] ?? assert.fail()).address)
+  const on = (chainId: number, of = known) =>
+    refuseWallet(of, { factory: wallet(9).wallet, chainId, hotKeys: [], hasCode: false, isTraceable: false })
+  assert.equal(on(31_337), null)
+  assert.match(on(1)?.problem ?? '', /development account, whose key everybody knows/)
+  assert.equal(on(1, wallet(8).wallet), null)
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFinalized } from '../../src/db/blocks/halts.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import { readHealth } from '../../src/db/reads/public.ts'
+import { readHealth } from '../../src/db/reads/public-api.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { startTestChain } from '../support/anvil.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
-import { readStats } from '../../src/db/reads/public.ts'
+import { readStats } from '../../src/db/reads/public-api.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
 import { csvLine } from '../../src/operator/csv.ts'
 import { type ExportFile, exportLedger, exportOwner } from '../../src/operator/exports.ts'

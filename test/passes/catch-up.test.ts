@@ -2,7 +2,7 @@
 // without the cohort that the ledger has wrong. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { readDistributions, readTurns } from '../../src/db/reads/public.ts'
+import { readDistributions, readTurns } from '../../src/db/reads/public-api.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import { wei } from '../../src/domain/units.ts'
 import { worldTest } from '../support/in-world.ts'

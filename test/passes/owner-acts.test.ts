@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
-import { readNode } from '../../src/db/reads/public.ts'
+import { readNode } from '../../src/db/reads/public-api.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { FOREVER, mintData } from '../support/factory.ts'

@@ -5,7 +5,7 @@ import { ChainFault } from '../faults.ts'
 import type { ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { Rpc, RpcCall } from '../rpc/rpc.ts'
-import { bytes, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
+import { bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { canTrace } from './trace/transaction.ts'
 
@@ -109,20 +109,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
     },
 
-    async walletFacts(wallet) {
-      const [minter, distributor, code] = await rpc.requestAll([
-        viewCall(factory, 'latest', 'minter', []),
-        viewCall(factory, 'latest', 'distributor', []),
-        { method: 'eth_getCode', params: [wallet, 'latest'] },
-      ])
-      const hasCode = bytes(code, 'code').length > 2
-      return {
-        minter: address(readView('minter', minter)),
-        distributor: address(readView('distributor', distributor)),
-        hasCode,
-        isTraceable: hasCode && (await canTrace(rpc, wallet)),
-      }
-    },
+    walletFacts: (wallet) => readWalletFacts(rpc, factory, wallet),
 
     async distributor(atBlock) {
       const named = address(await view(atBlock, 'distributor', []))
@@ -159,5 +146,23 @@ function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): Chai
     creditedWei: wei(node.credited),
     withdrawnWei: wei(node.withdrawn),
     cohort: safeNumber(node.cohort, 'cohort'),
+  }
+}
+
+/** The facts that decide whether buyers may pay to an address, in one batch. */
+async function readWalletFacts(rpc: Rpc, factory: Address, wallet: Address): ReturnType<ContractReader['walletFacts']> {
+  const [minter, distributor, code, chainId] = await rpc.requestAll([
+    viewCall(factory, 'latest', 'minter', []),
+    viewCall(factory, 'latest', 'distributor', []),
+    { method: 'eth_getCode', params: [wallet, 'latest'] },
+    { method: 'eth_chainId', params: [] },
+  ])
+  const hasCode = bytes(code, 'code').length > 2
+  return {
+    chainId: count(chainId, 'chain id'),
+    minter: address(readView('minter', minter)),
+    distributor: address(readView('distributor', distributor)),
+    hasCode,
+    isTraceable: hasCode && (await canTrace(rpc, wallet)),
   }
 }

@@ -2,12 +2,12 @@
 // stored in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as
 // failed that may have been heard.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
-import type { FeeLimits } from '../../domain/fees.ts'
+import { type FeeLimits, type Fees, offerFees } from '../../domain/fees.ts'
 import { leastMintGas } from '../../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault, orNull } from '../faults.ts'
-import type { EstimateOutcome, FactoryCall, Fees, SendOutcome, SignerAccount } from '../port.ts'
+import type { EstimateOutcome, FactoryCall, SendOutcome, SignerAccount } from '../port.ts'
 import { revertName } from '../read/calls.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf, type SendReply } from '../rpc/rpc.ts'
@@ -90,31 +90,17 @@ export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash):
   return reply.ok ? count(reply.result, 'nonce') : null
 }
 
-/** Fees for the next blocks: twice the base fee outlasts five full blocks in a row. Limits as `Sender.fees` takes them. */
+/** Asks the provider for the fees of its latest block, and offers within the limits (domain/fees.ts). */
 export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
   const [latest, tip] = await rpc.batch([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
   ])
   if (!latest || !tip) throw new ChainFault('the provider gave no fees', { retryable: true })
-  const saidWei = header(resultOf('eth_getBlockByNumber', latest)).baseFeeWei
-  if (saidWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
-  const baseFeeWei = atMost(saidWei, limits?.baseFeeMaxWei)
-  const suggestedWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
-  const maxPriorityFeeWei = atMost(suggestedWei, limits?.tipMaxWei)
-  const roomyWei = baseFeeWei * 2n + maxPriorityFeeWei
-  const cap = limits?.capWei
-  const enoughUnderCap = cap !== undefined && cap < roomyWei && nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= cap
-  return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
-}
-
-function atMost(value: bigint, limit: bigint | null | undefined): bigint {
-  return limit != null && value > limit ? limit : value
-}
-
-/** A full block raises the next one's base fee by an eighth (EIP-1559), and never by less than 1. */
-function nextBaseFeeMax(baseFeeWei: bigint): bigint {
-  return baseFeeWei + baseFeeWei / 8n + 1n
+  const { baseFeeWei } = header(resultOf('eth_getBlockByNumber', latest))
+  if (baseFeeWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
+  const tipWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
+  return offerFees({ baseFeeWei, tipWei }, limits)
 }
 
 function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome {

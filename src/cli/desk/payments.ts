@@ -1,7 +1,7 @@
 // The commands `node-ledger payments …`: payments, the reasons of held ones, and the operator's decisions about them. Shows the payment
 // before anything is decided; nothing here can send ether.
 import type { components } from '../../../api/admin.ts'
-import { type ClaimedPayment, readClaimed } from '../../db/reads/public.ts'
+import { type ClaimedPayment, readClaimed } from '../../db/reads/public-api.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operator/act.ts'
 import { attributePayment } from '../../operator/attribute.ts'

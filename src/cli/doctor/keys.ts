@@ -11,7 +11,7 @@ import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readNextRoundWei, readUsualGas, readWaitingMintGas } from '../../db/sends/funds.ts'
 import { readNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../../db/sends/outbox.ts'
-import { DEVELOPMENT_ACCOUNTS, DEVELOPMENT_CHAINS } from '../../domain/development.ts'
+import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../../domain/development.ts'
 import type { Address } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import { inEther } from '../ether.ts'
@@ -48,7 +48,7 @@ async function lookAtKey(role: Role, of: Address | null, chain: ChainPart): Prom
       `Set ${role.toUpperCase()}_PRIVATE_KEY (or a keystore, or a signer) on the instance that runs the passes.`,
     )
   }
-  const wellKnown = DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === of)
+  const wellKnown = isDevelopmentAccount(of)
   if (!wellKnown || chain.demoToken) return ok(check, of, { address: of })
   const says = `${of} is a development account, whose key everybody knows`
   if (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))

@@ -176,7 +176,7 @@ async function lookAtUnpaid(pool: Pool): Promise<Finding> {
 }
 
 async function lookAtTrouble(pool: Pool, { signers }: LedgerOptions): Promise<Finding[]> {
-  const { reverted, oldestPendingSec, pending, rests } = await readRecentTrouble(pool, signers)
+  const { reverted, oldestPendingSec, pending, cooldowns } = await readRecentTrouble(pool, signers)
   const findings: Finding[] = []
   if (reverted > 0)
     findings.push(
@@ -187,13 +187,13 @@ async function lookAtTrouble(pool: Pool, { signers }: LedgerOptions): Promise<Fi
         { reverted },
       ),
     )
-  if (rests > 0)
+  if (cooldowns > 0)
     findings.push(
       warn(
         'transactions.rest',
         'a signer account pauses after reverts in a row',
         'See the audit log ("node-ledger audit list --action senderRests").',
-        { rests },
+        { rests: cooldowns },
       ),
     )
   if (pending > 0 && (oldestPendingSec ?? 0) > 600)

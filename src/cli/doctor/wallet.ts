@@ -5,7 +5,6 @@ import { lookAtWallet } from '../../boot/preflight.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
-import { DEVELOPMENT_ACCOUNTS, DEVELOPMENT_CHAINS } from '../../domain/development.ts'
 import type { Address } from '../../domain/units.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -21,10 +20,6 @@ export async function lookAtWalletKey(chain: ChainPart, rpc: Rpc, pool: Pool | n
     const objection = await lookAtWallet(chain, rpc, wallet)
     if (objection) return [fail(check, objection.problem, wallet === sold ? ANOTHER : objection.remedy, { wallet })]
   }
-  const development = chain.demoToken !== null || (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))
-  const wellKnown = DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === paymentAddress)
-  if (wellKnown && !development)
-    return [fail(check, `${paymentAddress} is a development account, whose key everybody knows`, ANOTHER)]
   return [ok(check, 'the payments wallet is none of the accounts that send', { paymentAddress })]
 }
 

@@ -9,7 +9,7 @@ import {
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
 import { bytes, count, quantity } from '../../chain/rpc/wire.ts'
 import { currentFees } from '../../chain/send/signer-account.ts'
-import { DEVELOPMENT_ACCOUNTS, DEVELOPMENT_CHAINS } from '../../domain/development.ts'
+import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../../domain/development.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 
@@ -89,14 +89,10 @@ function refusalsOf(
   const refusals: string[] = []
   if (!DEVELOPMENT_CHAINS.includes(chainId)) {
     for (const [role, holder] of Object.entries({ deployer, owner, minter, distributor })) {
-      if (isWellKnown(holder))
+      if (isDevelopmentAccount(holder))
         refusals.push(`The ${role} ${holder} is a development account, whose key everybody knows.`)
     }
   }
   if (balanceWei < costMaxWei) refusals.push('The deployer cannot pay for it: send it the difference first.')
   return refusals
-}
-
-function isWellKnown(holder: Address): boolean {
-  return DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === holder)
 }

@@ -22,7 +22,7 @@ export interface RecentTrouble {
   /** Null where none is pending. */
   oldestPendingSec: number | null
   /** Cooldowns of signers in the last quarter of an hour. */
-  rests: number
+  cooldowns: number
 }
 
 /** Recent failures of our transactions. Pending ones of a key that is not among `signers` any more are left out; null: of all keys. */
@@ -33,7 +33,7 @@ export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | 
       (SELECT count(*) FROM outbox WHERE state = 'reverted' AND created_at > now() - interval '1 day') AS reverted,
       (SELECT count(*) FROM outbox WHERE state = 'pending' ${ours}) AS pending,
       (SELECT extract(epoch FROM clock_timestamp() - min(created_at))::float8 FROM outbox WHERE state = 'pending' ${ours}) AS "oldestPendingSec",
-      (SELECT count(*) FROM audit WHERE action = 'senderRests' AND at > now() - interval '15 minutes') AS rests`
+      (SELECT count(*) FROM audit WHERE action = 'senderRests' AND at > now() - interval '15 minutes') AS cooldowns`
   if (!row) throw new Error('a statement of scalars answered no row')
   return row
 }

@@ -1,6 +1,6 @@
 // Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input and never asks the ledger or the
 // chain anything. Refuses everything that is not exactly right; trims, rounds and guesses nothing.
-import { ENTRIES_MAX } from '../../db/reads/public.ts'
+import { ENTRIES_MAX } from '../../db/reads/public-api.ts'
 import { TURNS_PER_ROUND_MAX } from '../../domain/credit.ts'
 import { type Address, type Hash, UINT256_MAX } from '../../domain/units.ts'
 import { type Refusal, refuse } from '../refusals.ts'

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import { Cache } from '../../lib/cache.ts'
 
-/** The most that the memo may hold: hundreds of thousands of node pages, or every page of a small service many times over. */
+/** The most that the memo may hold: hundreds of thousands of answers for nodes, or every answer of a small service many times over. */
 const BYTES_MAX = 64 * 1024 * 1024
 /** An entry's share of maps, keys and buffers besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 512

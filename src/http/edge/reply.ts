@@ -142,18 +142,18 @@ function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean 
 }
 
 /** Sends ready bytes, or 304 when the caller has them. `asked` null: they must not be cached, so they have no tag. */
-function sendCached(reply: Reply, route: Route, asked: ConditionalRequest | null, page: CachedOutcome): void {
-  if (page.encoding) reply.header('vary', 'accept-encoding')
+function sendCached(reply: Reply, route: Route, asked: ConditionalRequest | null, response: CachedOutcome): void {
+  if (response.encoding) reply.header('vary', 'accept-encoding')
   const mayBeCached = asked !== null && route.cache !== NO_STORE
-  if (mayBeCached) reply.header('etag', page.etag)
-  if (mayBeCached && matches(asked.ifNoneMatch, page.etag)) {
+  if (mayBeCached) reply.header('etag', response.etag)
+  if (mayBeCached && matches(asked.ifNoneMatch, response.etag)) {
     reply.send(304)
     return
   }
-  if (page.encoding && page.encoding !== 'identity') reply.header('content-encoding', page.encoding)
+  if (response.encoding && response.encoding !== 'identity') reply.header('content-encoding', response.encoding)
   const { contentType = JSON_TYPE } = route
   if (route.policy) reply.header('content-security-policy', route.policy)
-  reply.header('content-type', contentType).send(200, page.body)
+  reply.header('content-type', contentType).send(200, response.body)
 }
 
 function sendDownload(reply: Reply, { stream, filename, contentType }: Download): void {

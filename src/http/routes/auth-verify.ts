@@ -25,20 +25,23 @@ export const authVerify = (tools: Tools): Route => ({
   takesJson: true,
   deadlineMs: DEADLINE_MS,
   handle: async (call) => {
-    const claim = parseClaim(call.body, tools.deps.checksum)
-    if (isRefusal(claim)) return claim
+    const attempt = parseAttempt(call.body, tools.deps.checksum)
+    if (isRefusal(attempt)) return attempt
     const nonce = await takeNonce(tools, call)
     if (nonce === null) return refuse('nonceLapsed', [tools.sessions.forgetNonce()])
-    return answer(tools, claim, await isSignedBy(tools, claim, nonce))
+    return answer(tools, attempt, await isSignedBy(tools, attempt, nonce))
   },
 })
 
-interface Claim {
+interface SignInAttempt {
   wallet: Address
   signature: `0x${string}`
 }
 
-function parseClaim({ address, signature }: JsonObject, checksum: (address: Address) => string): Claim | Refusal {
+function parseAttempt(
+  { address, signature }: JsonObject,
+  checksum: (address: Address) => string,
+): SignInAttempt | Refusal {
   const wallet = parseAddress(address, checksum)
   if (isRefusal(wallet)) return wallet
   if (typeof signature !== 'string' || !/^0x[0-9a-fA-F]*$/.test(signature)) return refuse('badSignature')
@@ -57,7 +60,11 @@ async function takeNonce(
 }
 
 /** Null: a contract wallet's word is needed, and the chain could not be asked. */
-async function isSignedBy({ deps }: Tools, { wallet, signature }: Claim, nonce: Nonce): Promise<boolean | null> {
+async function isSignedBy(
+  { deps }: Tools,
+  { wallet, signature }: SignInAttempt,
+  nonce: Nonce,
+): Promise<boolean | null> {
   if (nonce.boundTo !== null && nonce.boundTo !== wallet) return false
   const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
   if (isCanonicalSignature(signature)) {
@@ -68,7 +75,7 @@ async function isSignedBy({ deps }: Tools, { wallet, signature }: Claim, nonce: 
   return deps.verifyContractWallet === null ? false : deps.verifyContractWallet(wallet, message, signature)
 }
 
-function answer({ sessions }: Tools, { wallet }: Claim, signed: boolean | null): Outcome {
+function answer({ sessions }: Tools, { wallet }: SignInAttempt, signed: boolean | null): Outcome {
   if (signed === null) return refuse('noChain', [sessions.forgetNonce()])
   if (!signed) return refuse('signatureRefused', [sessions.forgetNonce()])
   return { json: JSON.stringify({ address: wallet }), cookies: [sessions.signIn(wallet), sessions.forgetNonce()] }

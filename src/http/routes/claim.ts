@@ -1,7 +1,7 @@
 // POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: everything is read from the chain,
 // the node goes to whom the ether came from, and claiming twice is claiming once. The answer is the payment's present
 // state, so that it can be polled.
-import { type ClaimedPayment, readClaimed } from '../../db/reads/public.ts'
+import { type ClaimedPayment, readClaimed } from '../../db/reads/public-api.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'

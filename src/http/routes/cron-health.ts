@@ -1,6 +1,6 @@
 // GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds by its own word. Answers as
 // long as the database does; names no account that holds a key.
-import { readHealth } from '../../db/reads/public.ts'
+import { readHealth } from '../../db/reads/public-api.ts'
 import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

@@ -1,6 +1,6 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's; without a
 // payments wallet that holds, credit terms, or anything on sale there is no quote.
-import { readQuote } from '../../db/reads/public.ts'
+import { readQuote } from '../../db/reads/public-api.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { toJson } from '../../lib/json.ts'

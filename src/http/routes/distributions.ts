@@ -1,5 +1,5 @@
 // GET /api/distributions: the newest rounds, each with the turns it paid and the terms to recompute them from.
-import { readDistributions } from '../../db/reads/public.ts'
+import { readDistributions } from '../../db/reads/public-api.ts'
 import { parseLimit } from '../edge/guards.ts'
 import { isRefusal } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'

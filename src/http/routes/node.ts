@@ -1,6 +1,7 @@
 // GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and the contract's word on it at the
-// very block the ledger has followed to, so that a difference is drift and not lag.
-import { type NodePage, readNode } from '../../db/reads/public.ts'
+// very block the ledger has followed to, so that a difference is drift and not lag. A further field:
+// CONTRIBUTING.md, "A field of an answer" (api/openapi.yaml first, then readNode in db/reads/public-api.ts).
+import { type NodePage, readNode } from '../../db/reads/public-api.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
@@ -29,7 +30,7 @@ export const node = (tools: Tools): Route => ({
   },
 })
 
-const known = (page: CachedResponse | null): CachedResponse | Refusal => page ?? refuse('unknownNode')
+const known = (response: CachedResponse | null): CachedResponse | Refusal => response ?? refuse('unknownNode')
 
 async function nodeJson({ deps, queryReplica }: Tools, id: bigint, limit: number): Promise<string | null> {
   const found = await queryReplica((sql) => readNode(sql, id, limit))

@@ -1,5 +1,5 @@
 // GET /api/nodes/:address: the nodes a wallet owns, `[]` for none.
-import { readNodesOf } from '../../db/reads/public.ts'
+import { readNodesOf } from '../../db/reads/public-api.ts'
 import { parseAddress } from '../edge/guards.ts'
 import { isRefusal } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'

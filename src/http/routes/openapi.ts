@@ -29,16 +29,16 @@ export const adminOpenapi = (tools: Tools): Route => ({
 
 /** Made when first asked for: reading it takes longer than all other routes together. */
 function madeOnce(make: () => Promise<Document>): () => Promise<CachedResponse> {
-  let page: Promise<CachedResponse> | undefined
+  let response: Promise<CachedResponse> | undefined
   return () => {
-    page ??= make()
+    response ??= make()
       .then((document) => cachedResponseOf(JSON.stringify(document)))
       .catch((error) => {
         // A failed read may succeed the next time.
-        page = undefined
+        response = undefined
         throw error
       })
-    return page
+    return response
   }
 }
 

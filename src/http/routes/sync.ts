@@ -1,6 +1,6 @@
 // POST /api/nodes/sync: "my node is on chain, record it". The owner is read from the chain, the mint's log first and the
 // contract's present word after; nothing the caller says of ownership is used. Writes only through the follower.
-import { readNodesById } from '../../db/reads/public.ts'
+import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { FoundNode, SyncOutcome } from '../../passes/outcomes.ts'
 import type { DatabaseRead } from '../database-read.ts'

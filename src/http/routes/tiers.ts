@@ -1,5 +1,5 @@
 // GET /api/tiers: every tier as it is now, those off sale too.
-import { readTiers } from '../../db/reads/public.ts'
+import { readTiers } from '../../db/reads/public-api.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 

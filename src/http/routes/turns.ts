@@ -1,5 +1,5 @@
 // GET /api/distributions/:id/turns: a round's turns one by one, page by page, each with the terms to recompute it from.
-import { readTurns } from '../../db/reads/public.ts'
+import { readTurns } from '../../db/reads/public-api.ts'
 import { parseId, parseLimit, parseOffset } from '../edge/guards.ts'
 import { isRefusal, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'

@@ -1,7 +1,7 @@
 // The gas fees that our transactions would offer now. It cannot send.
-import type { AccountReader, Fees } from '../../chain/port.ts'
+import type { AccountReader } from '../../chain/port.ts'
 import { readFees } from '../../db/sends/fees.ts'
-import { type FeeRules, feeLimits } from '../../domain/fees.ts'
+import { type FeeRules, type Fees, feeLimits } from '../../domain/fees.ts'
 import type { LedgerDb, RuledBy } from '../context.ts'
 
 /** Asks the provider, and believes it within what followed blocks show and the operator allows. */

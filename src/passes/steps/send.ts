@@ -1,11 +1,12 @@
 // The one place that makes our transactions: simulate, sign, store, then send. The stored bytes are the ones sent, now and
 // after any crash. A new transaction is made only when none of the same signer account is outstanding.
 import { SignerFault } from '../../chain/faults.ts'
-import type { FactoryCall, Fees, SendOutcome, SignerAccount } from '../../chain/port.ts'
+import type { FactoryCall, SendOutcome, SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
 import * as outbox from '../../db/sends/outbox.ts'
+import type { Fees } from '../../domain/fees.ts'
 import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
@@ -15,9 +16,9 @@ import { agreedNonce, readNonce } from './nonce.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
-/** Reverts in a row, of calls that a simulation had let through, after which a signer account rests: some fault wastes gas. */
+/** Reverts in a row, of calls that a simulation had let through, after which a signer account pauses: some fault wastes gas. */
 const REVERTS_MAX = 3
-/** Length of the rest, in block time from the last revert; then it tries once, and rests again if that reverts. */
+/** Length of the cooldown, in block time from the last revert; then it tries once, and pauses again if that reverts. */
 const REST_SEC = 900
 
 /** An account that sends in one run of its pass, as of the followed block, for as long as the run holds its lock. */
@@ -62,8 +63,8 @@ export async function send(
   claim: (sql: Sql, outboxId: number) => Promise<void>,
 ): Promise<Sent> {
   const { sender, cursor } = sending
-  const rest = await restOf(ctx, sending)
-  if (rest) return { kind: 'refused', why: 'resting', detail: rest }
+  const cooldown = await cooldownOf(ctx, sending)
+  if (cooldown) return { kind: 'refused', why: 'resting', detail: cooldown }
   const estimate = await sender.estimate(call)
   if (estimate.kind === 'reverts') return { kind: 'refused', why: 'reverts', detail: estimate.error }
   if (estimate.kind !== 'ok') return { kind: 'refused', why: estimate.kind, detail: '' }
@@ -129,14 +130,14 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
     throw new Error('the ledger was taken back while a call was being signed; the next run makes it again')
 }
 
-/** The reason that a signer account must rest: its last transactions reverted one after the other. Null when it may send. */
-async function restOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
+/** The reason that a signer account must pause: its last transactions reverted one after the other. Null when it may send. */
+async function cooldownOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
   const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
   // A last one whose header is pruned was long ago.
   if (inARow < REVERTS_MAX || lastTime === null || cursor.time - lastTime >= REST_SEC) return null
   const detail = `its last ${inARow} transactions reverted; it tries again at block time ${lastTime + REST_SEC}`
   ctx.log.error({ sender: sender.address }, `nothing is sent by this sender for now: ${detail}`)
-  // Said once for each rest, by the revert that began it.
+  // Said once for each cooldown, by the revert that began it.
   if (await writeState(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'senderRests', subject: sender.address, detail: { detail } })
   return detail

@@ -1,5 +1,5 @@
 // The door of /api/admin: 404 for everything beneath it while no key is configured, 401 without the right one. The label of the
-// key that opens it is the actor in the audit log. What is not routed elsewhere ends here.
+// key that opens it (setting ADMIN_KEY, header x-admin-key) is the actor in the audit log. What is not routed elsewhere ends here.
 import { type Refusal, refuse } from '../../refusals.ts'
 import type { Call, Route } from '../../route.ts'
 import { headerOnce, sameSecret } from '../../secrets.ts'

@@ -1,4 +1,4 @@
-// Makes a round of a plan and sends it: what of it fits the transaction and the purse, without the cohorts that the contract refuses.
+// Makes a round of a plan (plan-round.ts) and sends it: what of it fits the transaction and the purse, without the cohorts that the contract refuses.
 // A cohort that is wrong in the ledger keeps no other from being paid.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
@@ -7,7 +7,7 @@ import { lastRound } from '../../db/nodes/rounds.ts'
 import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
 import { wei } from '../../domain/units.ts'
 import type { CreditRules, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
-import { type DueRound, holdToTerms } from './plan.ts'
+import { type DueRound, holdToTerms } from './plan-round.ts'
 import { type SenderRun, type Sent, send, validUntil } from './send.ts'
 
 type RoundContext = LedgerDb & FactoryRead & RuledBy<CreditRules & SendRules> & Logging

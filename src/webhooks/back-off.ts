@@ -1,4 +1,4 @@
-// The back-off of a failed delivery: the schedule that Standard Webhooks recommends. Pure.
+// The back-off of a failed delivery: the schedule that Standard Webhooks recommends. worker.ts goes by it; sign.ts signs. Pure.
 
 /** Seconds after each attempt; the first is made at once. Ten attempts, over three days. */
 const WAITS_SEC = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
