@@ -119,7 +119,7 @@ test('killed in the middle of a sale and started again, it loses nothing and dou
       buyer.address,
     )
   }
-  // Passes go on for a while: nobody may get a second one.
+  // Passes go on for a while: no payment may get a second one.
   await new Promise((resolve) => setTimeout(resolve, 4_000))
   for (const buyer of buyers) assert.equal((await nodesOf(buyer.address)).length, 1)
 })

@@ -93,7 +93,7 @@ test('wallets of both common libraries sign in, and see what is theirs', async (
   }
 })
 
-test('a visitor without a session is told so', async () => {
+test('a visitor without a session is answered so', async () => {
   assert.equal((await fetch(`${service.url}/api/me`)).status, 401)
   assert.equal((await sync('nl_session=forged', { nodeId })).status, 401)
 })

@@ -53,7 +53,7 @@ async function received(url: string): Promise<number> {
   return Number(await callRpc<string>(url, 'eth_getBalance', [friend, 'latest']))
 }
 
-/** What a contract sees as the hash of a block. */
+/** A block's hash as a contract sees it. */
 async function hashOnChain(url: string, number: number): Promise<string> {
   const code = `0x63${number.toString(16).padStart(8, '0')}405f5260205ff3`
   return callRpc<string>(url, 'eth_call', [{ data: code }, 'latest'])
@@ -153,7 +153,7 @@ for (const guard of ['pdeathsig', 'watcher'] as const) {
   })
 }
 
-test('kill -9 of the chain loses at most what came since the last save, and the service is told', async () => {
+test('kill -9 of the chain loses at most what came since the last save, and the service hears of it', async () => {
   const dataDir = temporaryDirectory()
   const chain = await start(dataDir)
   const told = new Promise((resolve) => chain.onExit(resolve))
@@ -175,7 +175,7 @@ test('a final state that was cut short is set aside for the one saved before it'
   const saved = readFileSync(path)
   await pay(chain.rpcUrl)
   await chain.stop()
-  // Whether the second payment was saved as well, before the end, is a matter of time.
+  // It is a matter of time whether the second payment was saved as well before the end.
   writeFileSync(path, saved)
   truncateSync(join(dataDir, 'chain', 'state.final.json'), 1000)
   const next = await start(dataDir)
@@ -183,7 +183,7 @@ test('a final state that was cut short is set aside for the one saved before it'
   await next.stop()
 })
 
-test('a chain whose states are all damaged is refused, not begun anew', async () => {
+test('a chain whose states are all damaged is refused, not replaced by a new one', async () => {
   const dataDir = temporaryDirectory()
   const chain = await start(dataDir)
   await chain.stop()

@@ -79,7 +79,7 @@ test('only who knows the password gets in, and only over the loopback interface'
   await server.stop()
 })
 
-test('what was committed survives kill -9 of the server, and the service is told', async () => {
+test('what was committed survives kill -9 of the server, and the service hears of it', async () => {
   const server = await start(shared)
   const told = new Promise((resolve) => server.onExit(resolve))
   await addRow(server.url)
@@ -91,7 +91,7 @@ test('what was committed survives kill -9 of the server, and the service is told
   await next.stop()
 })
 
-test('a stop is not told as an exit', async () => {
+test('a stop is not reported as an exit', async () => {
   const server = await start(shared)
   let told = false
   server.onExit(() => {
@@ -143,7 +143,7 @@ test('a lock file that names a process which is something else does not block, n
   await server.stop()
 })
 
-test('a lock file that names a dead process which nobody has collected does not block', async () => {
+test('a lock file that names a dead process which was not yet collected does not block', async () => {
   const data = join(shared, 'postgres', 'data')
   // The shell becomes a program that collects no children; only then does its child end, by the signal.
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])

@@ -1,4 +1,4 @@
-// What really happened in a soak, and the lines that say so. A figure that was not counted while it happened is not here.
+// The events of a soak, counted as they happened, and the lines that report them. A figure that was not counted then is not here.
 import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
 import { FAULTS, type Fault } from '../support/faults/names.ts'
 import type { Fate } from './fates.ts'
@@ -23,7 +23,7 @@ export interface SoakCounts {
   junk: number
   /** Transactions of ours that lost their nonce to one sent by hand. */
   cancelled: number
-  /** What the operator decided about held payments. */
+  /** The operator's decisions about held payments. */
   decisions: number
   failedStarts: number
   losses: number
@@ -40,7 +40,7 @@ export interface SoakCounts {
   /** Ways in which an instance was misconfigured, and seen to be; all that must be are in `waysDue`. */
   ways: Map<string, number>
   waysDue: readonly string[]
-  /** How often each was drawn. */
+  /** Draws of each. */
   waysDrawn: Map<string, number>
 }
 

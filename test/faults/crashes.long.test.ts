@@ -49,12 +49,12 @@ test('in production no point can be armed', async () => {
 })
 
 let tiers = 3
-/** What makes a tick come by the point. */
+/** The condition under which a tick comes by the point. */
 async function provoke(point: Failpoint, tick: number): Promise<Hash | null> {
   const { world, proxy } = stage
   const [place] = point.split('.')
   if (place === 'openCohorts' && tick === 0) {
-    // A tier nobody has opened cohorts for.
+    // A tier without open cohorts.
     tiers++
     const priceWei = (ETHER * BigInt(tiers)) as never
     await enterTier(world, { tierId: `tier${tiers}`, tierNo: tiers, priceWei })

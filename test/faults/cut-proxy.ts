@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface CutProxy {
   /** The server's connection string, through the relay. */
   url: string
-  /** How many of the COMMITs to come lose their answer; lets `skip` of them pass first. */
+  /** Number of COMMITs to come that lose their answer; `skip` of them pass first. */
   loseCommits(times: number, skip?: number): void
   readonly lost: number
   close(): Promise<void>

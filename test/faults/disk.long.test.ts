@@ -93,7 +93,7 @@ test('the disk is full while payments come in: 503 or reads, no other error, and
   assert.equal((await fetch(`${service.url}/healthz`)).status, 200)
 
   rmSync(filler)
-  // Where it could not write its log, PostgreSQL itself has ended, and its supervisor starts it again.
+  // If it could not write its log, PostgreSQL itself has ended, and its supervisor starts it again.
   const down = await world.pool`SELECT 1`.then(
     () => false,
     () => true,

@@ -1,5 +1,5 @@
-// What the soak takes from the edges: floods of junk, transactions of ours that are cancelled by hand, and what the operator decides, with
-// blocks taken back right after it.
+// The soak's acts from the edges: floods of junk, transactions of ours that are cancelled by hand, and the operator's decisions, with blocks
+// taken back right after them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -54,7 +54,7 @@ export async function decideOne({ pool }: World, dice: Dice, but: bigint): Promi
   if (dice.roll('released') < 0.5) return !isOperatorRefusal(await dismissPayment({ pool }, actor, { payment }))
   const outcome = await releasePayment({ pool }, actor, { payment })
   if (!isOperatorRefusal(outcome)) return true
-  // Where its amount names no tier, the operator does.
+  // The operator names the tier where the amount names none.
   return (
     outcome.because === 'invalid' &&
     !isOperatorRefusal(await releasePayment({ pool }, actor, { payment, tierId: 'bulk' }))

@@ -13,7 +13,7 @@ const library = LIBRARIES.find((path) => existsSync(path))
 export const noFakeClock = library === undefined && 'libfaketime is not installed (Debian: apt-get install faketime)'
 
 export interface FakeClock {
-  /** What the process is started with. */
+  /** The environment that starts the process under the clock. */
   env: Record<string, string>
   /** The process sees the true time and so many seconds more from now on. */
   shift(seconds: number): void

@@ -14,7 +14,7 @@ interface WireTx {
   value: `0x${string}`
 }
 
-/** What happened to each transaction taken back, by its hash. */
+/** The fate of each transaction taken back, by its hash. */
 export type Outcome = ReadonlyMap<Hash, Fate>
 
 /**

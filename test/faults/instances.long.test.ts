@@ -1,5 +1,5 @@
-// Two and three instances of the service at once, as processes, on one database and one chain: killed, stopped in the middle,
-// robbed of their locks. Whoever is left does what is to be done, and nobody does it twice.
+// Two and three instances of the service at once, as processes, on one database and one chain: killed, stopped in the middle, robbed of their
+// locks. The instances that are left do what is to be done, and none does it twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +28,7 @@ const [first, second, third] = [0, 1, 2].map((i) => () => instances[i] ?? assert
   () => Outside,
 ]
 
-/** What this test wants of the next send on its way to the chain. */
+/** The test's order for the next send on its way to the chain. */
 function onNextSend(react: () => Promise<void> | void): Promise<void> {
   return new Promise((resolve) => {
     stage.proxy.onCall = async ({ method }) => {

@@ -23,7 +23,7 @@ const REFUSED = [
   'another factory',
   'a contract that is no factory',
   'another chain id',
-  'a key of nobody’s',
+  'an unknown key',
   'the keys exchanged',
   'one key for both',
   'a wrong keystore password',
@@ -65,14 +65,14 @@ const TAKEN = [
 export const WAYS: readonly Way[] = [...REFUSED, ...TAKEN]
 export type Way = (typeof REFUSED)[number] | (typeof TAKEN)[number]
 
-/** What a way sets, and what a start says to it: `refused` where it must end. */
+/** The settings of a way, and the start's answer to them: `refused` where it must end. */
 interface Settings {
   env: Readonly<Record<string, string>>
   refused?: RegExp
   told?: RegExp
 }
 
-/** What a soak with a misconfigured instance has besides. */
+/** Additions to a soak with a misconfigured instance. */
 export interface Misconfigured {
   settings: Readonly<Record<Way, Settings>>
   receiver: Receiver
@@ -82,14 +82,14 @@ export interface Misconfigured {
   strangers: readonly `0x${string}`[]
   /** Terms, wallets and endpoints as they were entered; the endpoints after the first start. */
   entered: string | null
-  /** How often each way was drawn; it counts as having happened once it was seen to have. */
+  /** Draws of each way; a way counts as having happened once it was seen to have. */
   drawn: Map<string, number>
 }
 
 const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? assert.fail('no such account')
 const STRANGERS = ['0x00000000000000000000000000000000000a11ce', '0x0000000000000000000000000000000000000b0b'] as const
 const NOBODYS_KEY = `0x${'11'.repeat(32)}`
-/** A port where nobody listens. */
+/** A port without a listener. */
 const NOWHERE = 'http://127.0.0.1:9'
 /** Each about settings of its own. */
 const WAYS_AT_ONCE_MAX = 5
@@ -133,7 +133,7 @@ function settingsFor(
     'another factory': { env: { FACTORY_ADDRESS: otherFactory }, refused: otherLedger },
     'a contract that is no factory': { env: { FACTORY_ADDRESS: world.token }, refused: otherLedger },
     'another chain id': { env: { CHAIN_ID: '1' }, refused: otherLedger },
-    'a key of nobody’s': { env: { MINTER_PRIVATE_KEY: NOBODYS_KEY }, refused: noRole },
+    'an unknown key': { env: { MINTER_PRIVATE_KEY: NOBODYS_KEY }, refused: noRole },
     'the keys exchanged': { env: { MINTER_PRIVATE_KEY: keyOf(2), DISTRIBUTOR_PRIVATE_KEY: keyOf(1) }, refused: noRole },
     'one key for both': { env: { DISTRIBUTOR_PRIVATE_KEY: keyOf(1) }, refused: /is MINTER_PRIVATE_KEY too/ },
     'a wrong keystore password': {
@@ -206,15 +206,15 @@ function drawOne({ drawn }: Misconfigured, dice: Dice, ways: readonly Way[]): Wa
   return way
 }
 
-/** What is said to a start with these ways; throws where one should have been told. */
+/** Checks the output of a start with these ways; throws where a warning is missing. */
 export function checkTold({ settings }: Misconfigured, ways: readonly Way[], output: string): void {
   for (const way of ways) {
     const { told } = settings[way]
-    if (told) assert.match(output, told, `"${way}" is told at start`)
+    if (told) assert.match(output, told, `"${way}" is reported at start`)
   }
 }
 
-/** What acts alone may change. */
+/** Entries that acts alone may change. */
 async function readEntered({ pool }: World): Promise<string> {
   const rows = await Promise.all([
     pool`SELECT * FROM credit_terms ORDER BY id`,
@@ -231,7 +231,7 @@ export async function noteEntered(misconfigured: Misconfigured, world: World): P
   assert.match(misconfigured.entered, /hooks/, 'the first instance has entered its endpoint')
 }
 
-/** Whether every event has been delivered: the receiver takes all. */
+/** True if every event has been delivered: the receiver takes all. */
 export async function isDelivered({ pool }: World): Promise<boolean> {
   const [row] = await pool<{ open: number }[]>`
     SELECT count(*) AS open FROM webhook_events e WHERE NOT EXISTS
@@ -239,7 +239,7 @@ export async function isDelivered({ pool }: World): Promise<boolean> {
   return row?.open === 0
 }
 
-/** What must hold at rest: owners are paid, buyers judged and receivers told as if the second instance had not been there. */
+/** Asserts at rest that owners are paid, buyers judged and events sent as if the second instance had not been there. */
 export async function checkUnmoved({ entered, receiver, strangers }: Misconfigured, world: World): Promise<void> {
   assert.equal(await readEntered(world), entered, 'terms, wallets and endpoints are as they were entered')
   await checkPaid(world)
@@ -287,7 +287,7 @@ async function checkPaid(world: World): Promise<void> {
 
 type Block = Awaited<ReturnType<typeof readBlocks>>[number]
 
-/** What a node of the cohort is owed for a credit's turns, by the terms that the stage entered. */
+/** A node's due for a credit's turns of its cohort, by the terms that the stage entered. */
 function owedFor({ cohort, due, turns }: Credited, blocks: readonly Block[], bps: number): bigint {
   let owed = 0n
   for (let turn = 0n; turn < turns; turn++) {

@@ -20,7 +20,7 @@ export interface Outside {
 
 const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? ''
 
-/** Starts one. `env` goes over what the world says; `onOutput` is told what it wrote so far. */
+/** Starts one. `env` goes over what the world says; `onOutput` gets all output so far. */
 export async function startOutside(
   { world, proxy }: Stage,
   env: Record<string, string> = {},

@@ -36,7 +36,7 @@ act(
 )
 
 act(
-  'F31: one of two providers answers nothing but errors: nobody notices',
+  'F31: one of two providers answers nothing but errors: no caller notices',
   ['unavailable'],
   async ({ world, proxy }) => {
     proxy.inject('unavailable', { times: 1_000 })

@@ -185,7 +185,7 @@ for (const fault of ANYWHERE) {
 }
 
 act(
-  'F19: a read that nobody answers ends the pass in time, and the next one goes on',
+  'F19: a read without an answer ends the pass in time, and the next one goes on',
   ['hang'],
   async ({ world, proxy }) => {
     const payment = await unfollowedMint(world)
@@ -231,7 +231,7 @@ act(
       await world.chain.mine()
     }
     assert.equal(await stateOf(world, founder), 'seen')
-    assert.notEqual(await stateOf(world, basic), 'seen', 'nobody else waits for it')
+    assert.notEqual(await stateOf(world, basic), 'seen', 'no other payment waits for it')
     proxy.calm()
     await world.settle()
     await isOneNode(world, founder)

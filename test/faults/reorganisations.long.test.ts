@@ -154,7 +154,7 @@ async function resume({ world }: Stage): Promise<{ code: number | null; said: st
   return { code, said: out + err }
 }
 
-/** It is halted, says so to whoever asks, moves nothing, and still serves its reads. */
+/** Asserts that it is halted, says so when asked, moves nothing, and still serves its reads. */
 async function isHalted({ world }: Stage, { service, pass }: Outside, reason: string, node: number): Promise<void> {
   const [before] = await world.pool`SELECT block_hash FROM cursors`
   const sent = await world.pool`SELECT FROM outbox_attempts`

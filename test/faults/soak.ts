@@ -40,7 +40,7 @@ const PAYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
 const BLOCK_MS = 150
 /** At rest, where a slow machine must not make a long chain. */
 const REST_BLOCK_MS = 300
-/** Where instances are started anew at rest, which takes seconds. */
+/** At rest, where instances are restarted, which takes seconds. */
 const SLOW_REST_BLOCK_MS = 1_000
 /** As long as a sender rests after three reverts. */
 const SENDER_REST_SEC = 900
@@ -50,7 +50,7 @@ const DUE = 0.25
 const HEIGHT_MAX = 420
 /** Of a deep era's chain, so that two hundred blocks can be taken back from the beginning. */
 const DEEP_BASE = 204
-/** Where no guard can be used, the blocks after which nothing is taken back. */
+/** Depth in blocks below which nothing is taken back, where no guard can be used. */
 const UNGUARDED_FINALITY = 6
 /** An instance that runs its passes by itself. */
 const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
@@ -59,7 +59,7 @@ const START_ATTEMPTS_MAX = 12
 const REST_MS = 90_000
 /** Turns that fall due at rest, beside an instance that is misconfigured in other ways each time. */
 const TURNS_PER_CHECK = 2
-/** Too dear, or too grave, for every tenth request: these are let loose one at a time. */
+/** Too costly, or too grave, for every tenth request: these are let loose one at a time. */
 const SINGLE: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
 
 export interface EraOptions {
@@ -70,9 +70,9 @@ export interface EraOptions {
   ratePercent: readonly [number, number]
   /** Blocks taken back at most; `deep`: mostly few, sometimes up to 64, and now and then 200. */
   depth: number | 'deep'
-  /** Whether the fork guard cannot be used: then payments and turns wait until they are `UNGUARDED_FINALITY` deep. */
+  /** True if the fork guard cannot be used: then payments and turns wait until they are `UNGUARDED_FINALITY` deep. */
   unguarded?: boolean
-  /** Whether the second instance is misconfigured, in another way at each start. */
+  /** True if the second instance is misconfigured, in another way at each start. */
   misconfigured?: boolean
   say: (line: string) => void
   /** True when the era should end at its next check. */
@@ -83,7 +83,7 @@ export interface EraOptions {
 interface Instance extends Outside {
   armed: Failpoint | null
   dead: boolean
-  /** How it is misconfigured, and whether it was seen to run a pass so: `asked` while it is being looked at. */
+  /** The ways in which it is misconfigured, and whether it was seen to run a pass so: `asked` while it is being looked at. */
   ways: readonly Way[]
   ran: boolean | 'asked'
 }
@@ -93,7 +93,7 @@ interface Era {
   stage: Stage
   dice: Dice
   counts: SoakCounts
-  /** Whether the next instance to start is to die at a point. */
+  /** True if the next instance to start is to die at a point. */
   arming: boolean
   /** Null while one is being started. */
   instances: (Instance | null)[]
@@ -108,7 +108,7 @@ interface Era {
   deck: Disaster[]
   /** Sent with our keys by hand. */
   foreign: Hash[]
-  /** What the soak of a misconfigured instance has besides; null in any other. */
+  /** Additions to the soak of a misconfigured instance; null in any other. */
   misconfigured: Misconfigured | null
 }
 
@@ -259,7 +259,7 @@ async function startOne(era: Era, at: number): Promise<Instance> {
   }
 }
 
-/** What happened least so far; of several, one by the dice. */
+/** The event that happened least so far; of several, one by the dice. */
 function leastMet<T>({ dice }: Era, all: readonly T[], met: ReadonlyMap<T, number>): T {
   const least = Math.min(...all.map((one) => met.get(one) ?? 0))
   return dice.pick(
@@ -273,7 +273,7 @@ function died({ counts }: Era, point: Failpoint): void {
   addTo(counts.points, point)
 }
 
-/** Replaces who died of the point it was armed with. Nobody may end otherwise. */
+/** Replaces instances that died of the point they were armed with. No instance may end otherwise. */
 async function tend(era: Era): Promise<void> {
   for (const [at, instance] of era.instances.entries()) {
     if (!instance?.dead) continue
@@ -286,7 +286,7 @@ async function tend(era: Era): Promise<void> {
   }
 }
 
-/** Asks who is misconfigured for a pass: once it has run one so, its ways have happened, and it was told of them. */
+/** Asks misconfigured instances for a pass: once one has run a pass so, its ways have happened, and it got its warnings. */
 function lookAtWays(era: Era): void {
   const { misconfigured, counts, dice } = era
   for (const instance of alive(era)) {
@@ -366,7 +366,7 @@ async function buy(era: Era, valueWei: bigint): Promise<void> {
   const there = alive(era)
   if (there.length === 0) return
   counts.claims++
-  // Whether it is answered now is of no account; it may be dead in a moment, or stopped.
+  // An answer now is of no account; it may be dead in a moment, or stopped.
   dice
     .pick('claimed', there)
     .service.post('/api/payments/claim', { txHash })
@@ -382,7 +382,7 @@ function rssMiB(pid: number): number {
   }
 }
 
-/** Has every instance die at a point, unless it is about to already: which of them runs the next pass nobody knows. */
+/** Arms every instance to die at a point, unless it is about to already: it is unknown which of them runs the next pass. */
 async function armAll(era: Era): Promise<void> {
   era.arming = true
   for (const [at, instance] of era.instances.entries()) {
@@ -409,7 +409,7 @@ async function provokeOne(era: Era, place: string): Promise<void> {
   if (place === 'credit') await world.chain.increaseTime(INTERVAL_SEC)
   if (place === 'rewind') await reorganise(era)
   if (place === 'openCohorts') {
-    // A tier nobody has opened cohorts for.
+    // A tier without open cohorts.
     const tierNo = ++era.tiers
     const priceWei = BULK * BigInt(100 + tierNo)
     await enterTier(world, { tierId: `tier${tierNo}`, tierNo, priceWei: priceWei as never })
@@ -521,7 +521,7 @@ const cancel: Disaster = async ({ stage: { world }, dice, counts, foreign }) => 
   counts.cancelled++
 }
 
-/** What was decided is decided, whatever becomes of the blocks. */
+/** Asserts that decisions stand, whatever becomes of the blocks. */
 const decide: Disaster = async (era) => {
   const { dice, counts, stage } = era
   if (await patiently(() => decideOne(stage.world, dice, BULK))) counts.decisions++
@@ -576,7 +576,7 @@ async function allAtRest(era: Era): Promise<void> {
   let hasRested = false
   const { world } = era.stage
   const began = performance.now()
-  // What still waits in the pool is in this block.
+  // Transactions that still wait in the pool are in this block.
   const head = Number((await world.chain.mine()).number)
   const look = async () => {
     lookAtWays(era)
@@ -612,7 +612,7 @@ interface Open {
   cohorts: object[] | null
 }
 
-/** What is still open; null before the first block was followed. */
+/** The work that is still open; null before the first block was followed. */
 async function readOpen(world: World): Promise<Open | null> {
   const [row] = await world.pool<Open[]>`SELECT block_number AS number, block_hash AS hash,
     (SELECT json_agg(p) FROM payments p WHERE state IN ('seen', 'accepted', 'minting')) AS payments,
@@ -622,7 +622,7 @@ async function readOpen(world: World): Promise<Open | null> {
   return row ?? null
 }
 
-/** What is still open, and what the passes said last. */
+/** The work that is still open, and the last messages of the passes. */
 async function whatHinders({ stage: { world }, instances }: Era, head: number): Promise<string> {
   const [row] = await world.pool`SELECT json_agg(p) AS passes FROM passes p`
   const said = instances.map((instance) => instance?.service.output().slice(-3_000) ?? 'no instance')
@@ -664,7 +664,7 @@ async function checkAll(era: Era): Promise<void> {
     `check ${checks}: ${payments} payments, ${nodes} nodes, ${turns} turns, ${killsOf(counts)} kills, ${reorganisations} reorganisations, all well`,
   )
 }
-/** What became of the payments that should have become nodes, and why. */
+/** The states, with reasons, of payments that should have become nodes. */
 async function tellLost({ pool }: World): Promise<readonly object[]> {
   return pool`
     SELECT p.tx_hash AS "txHash", p.from_address AS "from", p.block_number AS block, p.state, p.reason, p.succeeded,

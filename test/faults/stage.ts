@@ -21,12 +21,12 @@ export interface Stage {
 }
 export interface StageOptions {
   rules?: Partial<Rules>
-  /** Providers before the same chain; one unless told. */
+  /** Providers before the same chain; one by default. */
   providers?: number
   rpcTimeoutMs?: number
   maxPerWallet?: bigint
   slotsInEpoch?: number
-  /** What the service finds out about the chain. */
+  /** The service's findings about the chain. */
   facts?: ChainFacts
   onPurpose?: OnPurpose
 }
@@ -59,7 +59,7 @@ export async function openStage({
   return { world, proxy, proxies }
 }
 
-/** What must hold at the end, whatever happened. */
+/** Checks the invariants of the end, whatever happened. */
 export async function endWell({ world, proxies }: Stage, onPurpose?: OnPurpose): Promise<void> {
   for (const proxy of proxies) proxy.calm()
   await checkInvariants(world, onPurpose)
@@ -158,7 +158,7 @@ export async function lastAttempt(world: World): Promise<AttemptRow> {
   return (await attemptsOf(world)).at(-1) ?? assert.fail('nothing was signed')
 }
 
-/** What an attempt offers as a tip, wei per gas. */
+/** The tip that an attempt offers, wei per gas. */
 export async function tipOf(world: World, txHash: Hash): Promise<bigint | undefined> {
   const [attempt] = await world.pool<{ tip: bigint }[]>`
     SELECT max_priority_fee_wei AS tip FROM outbox_attempts WHERE tx_hash = ${txHash}`
@@ -178,7 +178,7 @@ export async function isOneNode(world: World, txHash: Hash): Promise<void> {
 /** Less than what the server waits for a holder that is silent: the locks below are not freed by that. */
 const NOTICED_MS = 10_000
 
-/** Resolves once nobody holds a pass's lock: the server learns a moment after a process was killed that it is gone. */
+/** Resolves once no session holds a pass's lock: the server learns a moment after a process was killed that it is gone. */
 export async function locksAreFree({ pool }: World): Promise<void> {
   const holders = () => pool`
     SELECT FROM pg_stat_activity WHERE application_name LIKE 'node-ledger lock %' AND datname = current_database()`

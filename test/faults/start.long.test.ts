@@ -70,7 +70,7 @@ for (const fault of ['reset', 'unavailable', 'html', 'tooMany', 'internalError',
   })
 }
 
-test('started while nobody listens where its provider is said to be: it serves the ledger', async () => {
+test('started while its provider’s port is closed: it serves the ledger', async () => {
   const instance = await startOutside(stage, { RPC_URL: 'http://127.0.0.1:9' })
   const [nodes] = await stage.world.pool<{ count: number }[]>`SELECT count(*) AS count FROM nodes`
   await servesWithoutChain(instance, nodes?.count ?? -1)

@@ -139,7 +139,7 @@ test('an upstream that stalls, before or within its answer, is left after three 
   assert.ok(performance.now() - began < 3_500)
 })
 
-test('an encoding nobody asked for, a closed port and a URL that is none are no price', async () => {
+test('an encoding that was not asked for, a closed port and an invalid URL are no price', async () => {
   assert.equal(await priceOf('{"data":{"amount":3000}}', { 'content-encoding': 'zstd' }), null)
   for (const bad of ['http://127.0.0.1:9/', 'not a url', 'ftp://127.0.0.1/']) {
     assert.equal(await fetchEthUsd({ url: bad, field: 'a' }), null)

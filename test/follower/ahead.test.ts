@@ -1,5 +1,5 @@
-// Reading ahead: each range of blocks is read while the one before it is being stored. What is stored is the same as if they had been
-// read one by one, whatever fails and whoever follows besides.
+// Reading ahead: each range of blocks is read while the one before it is being stored. The stored result is the same as if they had been read
+// one by one, whatever fails and however many others follow.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -84,7 +84,7 @@ test('nothing is being read any more when a run that could not store has ended',
     if (nth === 1) return { ...range, transfers: range.transfers.map((transfer) => ({ ...transfer, txHash: '0x' })) }
     await sleep(LONG_MS)
     over = true
-    throw new Error('nobody is there to hear of it')
+    throw new Error('no caller waits for this')
   }, [])
   await assert.rejects(ended(), /hash_check/)
   assert.equal(over, true)

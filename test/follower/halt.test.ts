@@ -1,5 +1,5 @@
-// Where the chain is not the one the ledger followed, the passes halt: nothing is sent, nothing taken back, reads go on. A
-// provider's passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
+// The halt of the passes when the chain is not the one the ledger followed: nothing is sent, nothing taken back, reads go on. A provider's
+// passing lie is forgotten; what stays is the operator's to clear. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { readFinalized } from '../../src/db/blocks/halts.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
@@ -73,7 +73,7 @@ inWorld('what a provider calls final and the ledger never followed is not noted 
   assert.deepEqual(await readFinalized(world.pool), before)
 })
 
-inWorld('a halt that was sealed while somebody looked is not withdrawn by what he saw', async (world) => {
+inWorld('a halt that was sealed during a look is not withdrawn by that look', async (world) => {
   const wrong = on(world, { chainId: async () => 1 })
   await wrong.payments()
   const looks = on(world, {

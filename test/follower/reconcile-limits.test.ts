@@ -14,7 +14,7 @@ let world: World
 let provider: FalseProvider
 /** First and last block of each question for logs. */
 let asked: [number, number][] = []
-/** How often a difference had been told by the time of the first such question. */
+/** Reports of a difference by the time of the first such question. */
 let toldBefore: number | null = null
 
 before(async () => {

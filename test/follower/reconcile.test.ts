@@ -1,5 +1,4 @@
-// The ledger held against the contract: what it lost is found and put back as it was, what differs is told once, nothing
-// is deleted.
+// Reconciliation of the ledger with the contract: what it lost is found and restored, what differs is reported once, nothing is deleted.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ContractReader } from '../../src/chain/port.ts'
@@ -35,7 +34,7 @@ before(async () => {
 after(() => world.close())
 
 const drifts = () => world.pool`SELECT detail FROM audit WHERE action = 'drift' ORDER BY id`
-/** What stands on record as differing. */
+/** The differences on record. */
 const recorded = async () => (await world.pool`SELECT value FROM settings WHERE name = 'drift'`)[0]?.value ?? []
 const verified = async () => {
   const found = await verifyLedger({ readPool: world.pool, chain: world.ctx.chain, contract: world.ctx.contract })
@@ -221,7 +220,7 @@ test('a lost node that came back stays counted in its cohort when later blocks a
   await checkInvariants(world)
 })
 
-test('a lost node that changes hands and is withdrawn from before it is found stops nobody, and comes back with all of it', async () => {
+test('a lost node that changes hands and is withdrawn from before it is found stops no other, and comes back with all of it', async () => {
   await lose(1)
   await world.act(5, 'withdraw', [1n, world.at(5), 7n])
   await world.act(5, 'transferFrom', [world.at(5), world.at(10), 1n])
@@ -233,7 +232,7 @@ test('a lost node that changes hands and is withdrawn from before it is found st
   await checkInvariants(world)
 })
 
-test('a difference that cannot be repaired is told once, stands in the outcome, and is over when it is over', async () => {
+test('a difference that cannot be repaired is reported once, stands in the outcome, and ends with its cause', async () => {
   const before = (await drifts()).length
   await world.pool`UPDATE nodes SET owner = ${world.at(9)} WHERE node_id = 3`
   for (let i = 0; i < 3; i++) assert.equal((await world.payments()).reconciled, 0)
@@ -251,7 +250,7 @@ test('a difference that cannot be repaired is told once, stands in the outcome, 
   await checkInvariants(world)
 })
 
-test('what was found stays on record, told once, while the window is elsewhere, until the two agree', async () => {
+test('what was found stays on record, reported once, while the window is elsewhere, until the two agree', async () => {
   const cohort = async () => {
     const [row] = await world.pool<{ cohort: number; size: number }[]>`
       SELECT c.cohort, c.size FROM cohorts c JOIN nodes n USING (cohort) WHERE n.node_id = 3`
@@ -271,7 +270,7 @@ test('what was found stays on record, told once, while the window is elsewhere, 
   assert.equal(found.length, 2)
   await world.pool`UPDATE settings SET value = ${JSON.stringify(found)}::text::jsonb WHERE name = 'drift'`
   assert.deepEqual(await elsewhere(1), found, 'the cohort is mended, and compared again by the next run')
-  assert.equal((await drifts()).length, told, 'what the operator has found is not told again')
+  assert.equal((await drifts()).length, told, 'what the operator has found is not reported again')
   assert.equal((await cohort()).size, size)
   for (let i = 0; i < 2; i++) assert.deepEqual(await elsewhere(), [found[0]])
   await world.pool`UPDATE nodes SET owner = ${world.at(5)} WHERE node_id = 3`
@@ -362,7 +361,7 @@ test('a node minted behind a credit of its cohort in one block comes back withou
     const { txHash } = await own.credit()
     const [{ cohort } = assert.fail()] = await own.pool<{ cohort: number }[]>`SELECT cohort FROM nodes`
     const ref = hash(`0x${'5b'.repeat(32)}`)
-    // The dearer one goes first.
+    // The one with the higher fee goes first.
     const { baseFeePerGas } = await own.chain.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
     const least = `0x${((BigInt(baseFeePerGas) * 9n) / 8n + 1n).toString(16)}`
     const behind = { maxFeePerGas: least, maxPriorityFeePerGas: '0x0' }

@@ -45,7 +45,7 @@ async function sentRound(world: World): Promise<Hash> {
 }
 
 inWorld(
-  'a node whose payment is read no more is nobody’s, and is that payment’s again when it is read again',
+  'a node whose payment is read no more belongs to no payment, and is that payment’s again when it is read again',
   async (world) => {
     const { paid } = await mintedNode(world)
     const goBack = async () => {
@@ -326,7 +326,7 @@ inWorld('a payment minted by a foreign transaction is minted by ours when that o
 })
 
 inWorld(
-  'a payment whose own mint was displaced for good is minted anew when the foreign mint is taken back',
+  'a payment whose own mint was displaced for good is minted again when the foreign mint is taken back',
   async (world) => {
     const paid = await world.pay(5, BASIC)
     await world.chain.mine()
@@ -349,7 +349,7 @@ inWorld('a nonce that became free below ours is filled, so that ours is not stuc
   await world.chain.send({ from: world.at(1), to: world.at(8), value: '0x1', gas: '0x7530' })
   await world.chain.mine()
   const { paid, mint } = await mintedNode(world)
-  // Payment and mint come back; the foreign transaction before them does not, and nobody sends it again.
+  // Payment and mint come back; the foreign transaction before them does not, and is not sent again.
   const [paymentRaw, mintRaw] = [await world.raw(paid), await world.raw(mint)]
   await world.chain.reorg(3)
   await world.chain.rpc('eth_sendRawTransaction', [paymentRaw])

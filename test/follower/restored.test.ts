@@ -58,7 +58,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     await world.chain.mine()
     await world.instance({ ...restored.ctx, minter: null }).payments()
     assert.equal(await told(pool, refunded), 'accepted')
-    // What happened after it: that payment was refunded by the operator, another one was refunded, a third one minted.
+    // After the backup: that payment was refunded by the operator, another one was refunded, a third one minted.
     for (const account of [6, 7])
       await denyWallet(world.pool, { address: world.at(account), label: 'x', reason: 'y', addedBy: 'operator' })
     const alsoRefunded = await world.pay(7, BASIC)
@@ -95,7 +95,7 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     await ticks(world, restored)
     assert.equal(await told(pool, refunded), 'minted')
     assert.equal(await world.read('lastId'), 3n)
-    // He had let another one through, and the contract then had no room for it: judged again, his word still stands.
+    // They had let another one through, and the contract then had no room for it: judged again, the operator's word still stands.
     await pool`UPDATE payments SET state = 'held', reason = 'walletLimit' WHERE tx_hash = ${alsoRefunded}`
     await pool`
       INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
@@ -104,29 +104,29 @@ test('a ledger restored from a backup mints nothing from before, and goes on wit
     assert.equal(await told(pool, alsoRefunded), 'minted')
   }))
 
-test('a ledger begun anew on a chain where nodes were sold holds what is not minted', () =>
-  inWorld(async (world, anew, pool) => {
+test('a ledger started from nothing on a chain where nodes were sold holds what is not minted', () =>
+  inWorld(async (world, fresh, pool) => {
     await denyWallet(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
     const [held, minted] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
     await world.settle()
-    await ticks(world, anew)
+    await ticks(world, fresh)
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
     assert.equal(await world.read('lastId'), 1n)
     assert.equal((await pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 0)
   }))
 
-test('so does one that is begun anew where nothing was done but to open cohorts, up to the head and not only up to these', () =>
-  inWorld(async (world, anew, pool) => {
+test('so does one started from nothing where nothing was done but to open cohorts, up to the head and not only up to these', () =>
+  inWorld(async (world, fresh, pool) => {
     await world.settle()
     assert.equal(await world.read('lastId'), 0n)
     const paid = await world.pay(5, BASIC)
     await world.chain.mine(2)
-    await ticks(world, anew)
+    await ticks(world, fresh)
     assert.equal(await told(pool, paid), 'held recheck')
     assert.equal(await world.read('lastId'), 0n)
   }))
 
-test('so does one that is begun anew with other keys than those that minted', () =>
+test('so does one started from nothing with other keys than those that minted', () =>
   inWorld(async (world, { ctx }, pool) => {
     await denyWallet(world.pool, { address: world.at(6), label: 'x', reason: 'y', addedBy: 'operator' })
     const [held, minted] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
@@ -140,7 +140,7 @@ test('so does one that is begun anew with other keys than those that minted', ()
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
   }))
 
-test('a node that nobody paid for, minted with the minter’s key, does not make a restored ledger of a whole one', () =>
+test('an unpaid node, minted with the minter’s key, does not make a restored ledger of a whole one', () =>
   inWorld(async (world) => {
     await world.settle()
     const paid = await world.pay(5, BASIC)

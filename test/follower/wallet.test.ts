@@ -40,7 +40,7 @@ interface Filed {
 
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
-/** What the audit filed as payments, by block. */
+/** Payments filed by the audit, by block. */
 const filed = (world: World) =>
   world.pool<Filed[]>`
     SELECT p.id, p.ref, p.value_wei AS value, p.block_number AS block, p.state, v.evidence FROM payments p
@@ -87,7 +87,7 @@ inWorld('value that arrives by an internal call is held, unattributed, with the 
   const { balanceBeforeWei, balanceAfterWei, expectedWei } = row.evidence
   assert.equal(BigInt(balanceAfterWei ?? 0) - BigInt(balanceBeforeWei ?? 0), BASIC)
   assert.equal(expectedWei, balanceBeforeWei)
-  assert.equal((await paymentOf(world, paid))?.state, 'minting', 'nobody else waits for it')
+  assert.equal((await paymentOf(world, paid))?.state, 'minting', 'no other payment waits for it')
   await checkInvariants(world)
   assert.equal((await filed(world)).length, 1, 'and it is filed once')
 })
@@ -199,7 +199,7 @@ inWorld('a wallet that is entered later has books of its own: what it held befor
   assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, 0)
 })
 
-inWorld('one that a reorganisation drops is orphaned; in another block it is filed anew', async (world) => {
+inWorld('one that a reorganisation drops is orphaned; in another block it is filed again', async (world) => {
   await payInside(world, BASIC)
   await world.settle()
   const depth = Number((await world.chain.block()).number) - ((await filed(world))[0]?.block ?? 0) + 1
@@ -268,7 +268,7 @@ test('where the chain has no state from before the first block, the books begin 
     }
     const { payments } = world.instance({ chain })
     await payments()
-    // What arrived in the block that the books began with was in the first balance, and is not in the wallet any more.
+    // Ether that arrived in the block that the books began with was in the first balance, and is not in the wallet any more.
     await world.chain.reorg(1)
     await world.chain.mine()
     await payments()
@@ -304,7 +304,7 @@ test('where a provider does not show the block before the first, the books wait 
     await putForwarder(world)
     const { block } = await payInside(world, 7n)
     const { chain, rules } = world.ctx
-    // Whoever follows has asked for it before.
+    // The follower has asked for it before.
     let asked = 0
     const hidden = async (number: number) => (number < rules.startBlock && asked++ > 0 ? null : chain.block(number))
     const lines: string[] = []
@@ -312,7 +312,7 @@ test('where a provider does not show the block before the first, the books wait 
     const log = { ...world.ctx.log, warn } as unknown as typeof world.ctx.log
     await world.instance({ chain: { ...chain, block: hidden }, log }).payments()
     assert.deepEqual(await places(world), [])
-    assert.match(lines.join('\n'), /could not be checked.* block 0, .*RPC_URL/, 'the operator is told what to do')
+    assert.match(lines.join('\n'), /could not be checked.* block 0, .*RPC_URL/, 'the operator reads what to do')
     await world.settle()
     assert.deepEqual(await places(world), [[7n, block, 'held']])
     await checkInvariants(world)
@@ -370,7 +370,7 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
   }
 })
 
-inWorld('a provider that will not tell a balance holds up nobody’s payment', async (world) => {
+inWorld('a provider that will not tell a balance holds up no payment', async (world) => {
   const chain: typeof world.ctx.chain = {
     ...world.ctx.chain,
     balanceAt: () => Promise.reject(new Error('out of order')),

@@ -33,7 +33,7 @@ const file = (path: string, headers: Record<string, string> = { 'x-admin-key': K
   fetch(`http://127.0.0.1:${desk.service.port}/api/admin/${path}`, { headers, method })
 
 describe('a file', () => {
-  it('is CSV with totals that equal the statistics, for whoever holds a key and for nobody else', async () => {
+  it('is CSV with totals that equal the statistics, for holders of a key alone', async () => {
     const { json: stats } = await desk.service.get('/api/stats')
     const totals = {
       payments: `soldWei=${stats.totalSalesWei}`,
@@ -78,7 +78,7 @@ describe('a file', () => {
 })
 
 describe('transactions', () => {
-  it('are told with what they were for, what they cost and how often they were signed', async () => {
+  it('are listed with what they were for, what they cost and how often they were signed', async () => {
     const { json } = await desk.get('transactions')
     const mint = json.transactions.find(({ kind }: { kind: string }) => kind === 'mint')
     assert.deepEqual(

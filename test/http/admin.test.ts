@@ -145,7 +145,7 @@ describe('an Idempotency-Key', () => {
     for (const { status, json } of answers) if (status === 200) assert.deepEqual(json, { paused: true, changed: true })
   })
 
-  it('of what was refused may be used again: the request is looked at anew', async () => {
+  it('of a refused request may be used again: the request is judged again', async () => {
     assert.equal((await desk.post('halt/clear', {}, under('k-halt'))).status, 409)
     await desk.world.pool`INSERT INTO settings (name, value, updated_by) VALUES ('halted',
       '{"reason": "tooDeep", "since": "2026-01-01T00:00:00.000Z", "detail": {}, "looks": 9, "sealed": true}', 'pass')`

@@ -118,7 +118,7 @@ class Line {
     while (!socket.destroyed && Date.now() < deadline) await this.#more()
     const answers: HeadAndBody[] = []
     for (let answer = this.#take(false); answer; answer = this.#take(false)) answers.push(answer)
-    // What is left is no answer: a HEAD's missing body is not ours to tell here.
+    // The rest is no answer: a HEAD's missing body is not reported here.
     if (answers.length === 0) assert.equal(this.#received.toString('latin1'), '')
     this.#drop()
     return answers

@@ -182,7 +182,7 @@ describe('a claim', () => {
     const answers = Array.from({ length: 200 }, (_, i) =>
       service.post('/api/payments/claim', { txHash: hashOf(`flood ${i}`) }, { from: `127.0.1.${i}` }),
     )
-    // Those that the chain is asked for, or wait for it, are answered when it answers.
+    // Claims that ask the chain, or wait for it, are answered when it answers.
     for (const answer of answers)
       answer.then(() => {
         if (++answered === 128) gate.resolve()
@@ -193,7 +193,7 @@ describe('a claim', () => {
   })
 })
 
-it('is 503 where no payments address is configured: nobody can say that it is no sale, and asking again may help', async () => {
+it('is 503 where no payments address is configured: the payment may yet be a sale, and asking again may help', async () => {
   let found: ClaimOutcome = { kind: 'notASale', why: 'nothing goes to no address' }
   const passes = { claim: async () => found } as unknown as Passes
   const service = await startService({ passes, paymentAddress: null })

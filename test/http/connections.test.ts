@@ -1,5 +1,5 @@
-// What connections may take up, on real sockets: how many there are, in all and of one address; who goes for a new one; answers
-// that are not read; requests that come before the answer to the last was taken. Counts only: how fast is a bench's question.
+// Limits of connections, on real sockets: their number, in all and of one address; the one that is closed for a new one; answers that are not
+// read; requests that come before the answer to the last was taken. Counts only: speed is a bench's question.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -37,7 +37,7 @@ afterEach(async () => {
   service = null
 })
 
-/** A connection from 127.0.0.x, that reads unless told. */
+/** A connection from 127.0.0.x, that reads by default. */
 async function open({ from = '127.0.0.1', reads = true } = {}): Promise<Client> {
   const socket = connect({ port: service?.port ?? 0, host: '127.0.0.1', localAddress: from })
   const chunks: Buffer[] = []

@@ -1,12 +1,12 @@
-// The routes' way to a database that is away: nobody waits for it, and everybody is told why.
+// The routes' reads while the database is away: no caller waits for it, and every caller gets the reason.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, isDatabaseDown } from '../../src/db/core/sql.ts'
 import { databaseRead } from '../../src/http/database-read.ts'
 import { refusalOfFault } from '../../src/http/refusals.ts'
 
-test('while the database is away it is not asked again at once, and the next are told what the first was', async () => {
-  // Nobody listens at the discard port.
+test('while the database is away it is not asked again at once, and the next callers get the first one’s answer', async () => {
+  // The discard port has no listener.
   const pool = connect('postgres://u@127.0.0.1:9/x', { max: 1, prepare: false, applicationName: 'test' })
   try {
     const read = databaseRead(pool)

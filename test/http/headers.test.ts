@@ -53,7 +53,7 @@ describe('headers', () => {
       assert.equal((await service.get(path, { headers: { 'if-none-match': '"other"' } })).status, 200)
     })
 
-    it(`${path} is kept by nobody when a session cookie comes along`, async () => {
+    it(`${path} is kept by no cache when a session cookie comes along`, async () => {
       const { status, headers } = await service.get(path, { headers: { cookie: 'a=b; nl_session=whatever' } })
       assert.equal(status, 200)
       assert.equal(headers['cache-control'], 'private, no-store')
@@ -80,7 +80,7 @@ describe('headers', () => {
       assert.equal(headers['access-control-allow-credentials'], undefined)
     })
 
-    it(`OPTIONS ${path} is kept by nobody when a session cookie comes along`, async () => {
+    it(`OPTIONS ${path} is kept by no cache when a session cookie comes along`, async () => {
       const { headers } = await service.ask('OPTIONS', path, { headers: { cookie: 'nl_session=whatever' } })
       assert.equal(headers['cache-control'], 'private, no-store')
       assert.equal((await service.ask('OPTIONS', path)).headers['cache-control'], 'no-store')

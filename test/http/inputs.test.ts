@@ -1,4 +1,4 @@
-// What callers send, right and wrong: every spelling of addresses, ids, limits, hashes and bodies, and what it is answered.
+// Callers' input, right and wrong: every spelling of addresses, ids, limits, hashes and bodies, and the answer to it.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { getAddress } from 'viem'

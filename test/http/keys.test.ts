@@ -61,7 +61,7 @@ function* questions(): Generator<[string, Question]> {
   for (const digit of ['0', '1', 'a'])
     yield [`nodes of ${digit}`, { route: ofWallet, params: { address: `0x${digit.repeat(40)}` } }]
   const quote = deployQuote(tools)
-  // What is asked for without a tier is the one that is quoted.
+  // A request without a tier is for the one that is quoted.
   yield [`quote of ${QUOTED}`, { route: quote }]
   for (const tier of [QUOTED, 'b', 'basic-1', '1', '11', 'stats', 'tiers', 'cover'])
     yield [`quote of ${tier}`, { route: quote, query: { tier } }]

@@ -8,7 +8,7 @@ import { adminGuard, labelOf, notFoundBelow } from '../../src/http/routes/admin/
 import type { Tools } from '../../src/http/tools.ts'
 import { cases } from '../support/property.ts'
 
-test('whoever asks however often is told what a plain count says', () => {
+test('every caller gets the answer of a plain count', () => {
   const ask = fc.record({
     bucket: fc.constantFrom(0, 1, 32_767),
     limit: fc.constantFrom(1, 3, 60),

@@ -1,4 +1,4 @@
-// Rate limits: windows, counters that nobody can reset or exhaust, and what callers see of them, behind proxies as well.
+// Rate limits: windows, counters that no caller can reset or exhaust, and what callers see of them, behind proxies as well.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Limits } from '../../src/http/edge/limits.ts'
@@ -112,7 +112,7 @@ describe('limits over HTTP', () => {
     assert.deepEqual([statuses.filter((s) => s === 200).length, statuses.at(-1)], [60, 429])
   })
 
-  it('counts callers behind a trusted proxy each for himself, whatever they put in front', async () => {
+  it('counts callers behind a trusted proxy separately, whatever they put in front', async () => {
     const through = (i: number) => ({ headers: { 'x-forwarded-for': `9.9.9.${i}, 203.0.113.5` } })
     const statuses = await spend(proxied, '/api/cover', 61, through)
     assert.equal(statuses.at(-1), 429)
@@ -120,7 +120,7 @@ describe('limits over HTTP', () => {
     assert.equal(other.status, 200)
   })
 
-  it('limits nobody on the price, the health report and the cron routes', async () => {
+  it('limits no caller on the price, the health report and the cron routes', async () => {
     for (const path of ['/api/price', '/api/cron/health', '/api/cron/credit']) {
       const statuses = await spend(service, path, 150)
       assert.equal(statuses.includes(429), false, path)

@@ -1,4 +1,4 @@
-// What the log says of requests: one line of JSON each, with the request's id, and never a secret.
+// Log lines about requests: one line of JSON each, with the request's id, and never a secret.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { pino } from 'pino'

@@ -121,7 +121,7 @@ describe('the listener', () => {
     const told: boolean[] = []
     changes.subscribe(() => told.push(changes.live()))
     const isTold = async (expected: boolean[]) => {
-      await until('it to be told', () => told.length >= expected.length, HEARD_MS)
+      await until('the signal', () => told.length >= expected.length, HEARD_MS)
       assert.deepEqual(told, expected)
     }
     await isTold([true])
@@ -140,7 +140,7 @@ describe('the listener', () => {
     await database.drop()
   })
 
-  it('is not live while there is nobody to listen to, and ends when told', async () => {
+  it('is not live without a server to listen to, and ends on demand', async () => {
     const changes = listenForChanges('postgres://127.0.0.1:1/none', silentLog)
     await sleep(1_500)
     assert.equal(changes.live(), false)
@@ -175,7 +175,7 @@ describe('memoised reads', () => {
     await service.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node-ledger listen' AND datname = current_database()`
     await service.sql`UPDATE totals SET nodes = 300`
     await until('the change to be heard', async () => (await keptNodes()) === 300, HEARD_MS)
-    // Back: kept again, and still dropped when told.
+    // Back: kept again, and still dropped on a signal.
     await until(
       'the change to be heard',
       async () => {

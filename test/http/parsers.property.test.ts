@@ -63,7 +63,7 @@ const caught = <T>(read: () => T): T | null => {
     return null
   }
 }
-/** What a guard read, or the name of its refusal. */
+/** The value that a guard read, or the name of its refusal. */
 const told = <T>(read: T) => (isRefusal(read) ? read.refused : read)
 const lengths = [1, 2, 3, 5, 18, 19, 20, 77, 78, 79, 200]
 const number = (below: (bound: number) => number) =>
@@ -148,7 +148,7 @@ test('addresses are taken in one case, or in mixed case with the right checksum,
     300_000,
     (below) => {
       const lower = `0x${digits(below, 40, below(30) === 0 ? '0123456789' : HEX)}`
-      // Checksums are dear: mostly a few.
+      // Checksums are costly: mostly a few.
       const kind = below(40)
       return kind === 0 ? getAddress(lower) : kind === 1 ? `0x${lower.slice(2).toUpperCase()}` : lower
     },
@@ -213,7 +213,7 @@ test('the caller is the rightmost hop that is not a proxy of ours, however the h
     400_000,
     (below) => Array.from({ length: 1 + below(4) }, () => hops[below(hops.length)]).join(','),
     (header) => {
-      // What could be an IPv6 address, or hold one, is another test's.
+      // Another test covers headers that could be an IPv6 address, or hold one.
       if (/[a-fA-F[\]]|:.*:|%/.test(header)) return
       for (const peer of ['10.2.2.2', '192.0.2.7', '203.0.113.1']) {
         const expected = naive(naiveV4(peer) ?? [], header)
@@ -223,7 +223,7 @@ test('the caller is the rightmost hop that is not a proxy of ours, however the h
   )
 })
 
-test('an IPv6 caller is his /64, in whatever of its spellings', () => {
+test('an IPv6 caller is their /64, in any of its spellings', () => {
   const find = clientFinder([])
   const words = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 8, maxLength: 8 })
   fc.assert(

@@ -1,4 +1,4 @@
-// GET /api/price: one upstream fetch a minute for all callers on all instances, and no price that nobody quoted.
+// GET /api/price: one upstream fetch a minute for all callers on all instances, and no price without a quote.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { type Service, startService } from '../support/http.ts'

@@ -97,7 +97,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     assert.equal(upgrade.answers[0]?.status, 200)
   })
 
-  it('tells whoever waits for a go-ahead to go on', async () => {
+  it('tells a caller that waits for a go-ahead to go on', async () => {
     const body = JSON.stringify({ txHash: hashOf('x') })
     const { answers } = await exchange(
       service.port,
@@ -134,7 +134,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     assert.ok(grown < 60 * 1024 * 1024, `${grown} bytes`)
   })
 
-  it('cuts off whoever sends slowly within ten seconds, with others served meanwhile', async () => {
+  it('cuts off a slow sender within ten seconds, with others served meanwhile', async () => {
     const drip = (bytes: string) => [...bytes].map((byte) => byte)
     const slow = [
       exchange(service.port, drip(`${STATS}X-Slow: ${'a'.repeat(60)}`), { pauseMs: 250, waitMs: 12_000 }),
@@ -177,7 +177,7 @@ describe('raw requests', { concurrency: 8 }, () => {
     })
     await Promise.all(sockets.map((socket) => once(socket, 'data')))
     for (const socket of sockets) socket.write('more and more')
-    // Sooner than it cuts off whoever is slow.
+    // Sooner than it cuts off a slow sender.
     await until('no connection to be open', async () => (await open()) === 0, 4_000)
     for (const socket of sockets) socket.destroy()
     await alone.close()

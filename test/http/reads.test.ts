@@ -22,7 +22,7 @@ import { until } from '../support/until.ts'
 /** When the chain was asked: before the answer that is made of it. */
 const READ_AT = START_MS - 7_000
 
-/** Readings that say what the small ledger says, unless told otherwise. */
+/** Readings that say what the small ledger says, by default. */
 const readings: Readings = {
   node: async (nodeId, blockNumber) =>
     nodeId === 1n
@@ -500,15 +500,11 @@ it('answers 503 in time while every connection is taken, and 200 when one is fre
   const started = performance.now()
   const late = await starved.get('/api/stats')
   assert.equal(late.status, 503)
-  assert.match(
-    late.json.error,
-    /No answer came in time/,
-    'whether too much is asked or the database hangs, nobody knows',
-  )
+  assert.match(late.json.error, /No answer came in time/, 'too many requests and a database that hangs look the same')
   assert.ok(performance.now() - started < 4_500)
   const again = performance.now()
   assert.equal((await starved.get('/api/tiers')).status, 503)
-  assert.ok(performance.now() - again < 1_000, 'who comes after is told at once')
+  assert.ok(performance.now() - again < 1_000, 'the next caller is answered at once')
   await taken
   await until('an answer', async () => (await starved.get('/api/stats')).status === 200)
   await starved.close()

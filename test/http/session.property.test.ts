@@ -252,7 +252,7 @@ test('the secret before is still read while it is configured, and signs nothing'
   assert.notEqual(readNonce(cookieValue(rotating.issueNonce(null).cookie)), null)
 })
 
-test('a missing cookie, one that came twice and one of another name sign nobody in', () => {
+test('a missing cookie, one that came twice and one of another name sign no wallet in', () => {
   assert.equal(sessions.read(new Map()), null)
   assert.equal(sessions.readNonce(new Map()), null)
   assert.equal(sessions.read(readCookies(`nl_session=${SESSION}; nl_session=${SESSION}`)), null)

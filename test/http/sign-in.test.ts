@@ -14,7 +14,7 @@ const account = privateKeyToAccount(generatePrivateKey())
 const wallet = account.address.toLowerCase()
 
 const cookiesOf = (answer: Answer) => answer.headers['set-cookie'] ?? []
-/** What a browser would send back. */
+/** The cookies that a browser would send back. */
 const jar = (answer: Answer) =>
   cookiesOf(answer)
     .map((cookie) => cookie.split(';')[0])

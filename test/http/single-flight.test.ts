@@ -1,4 +1,4 @@
-// How many do an expensive thing at a time, and who shares a result (src/http/edge/single-flight.ts).
+// Concurrency of an expensive call, and the sharing of its result (src/http/edge/single-flight.ts).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// What only the signed-in wallet sees and does: its record, and the outcomes of recording a node of its own.
+// The signed-in wallet's own routes: its record, and the outcomes of recording a node of its own.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
@@ -165,7 +165,7 @@ describe('the signed-in wallet', () => {
     assert.deepEqual(looked, [1000000001n])
   })
 
-  it('is told to come back while the ledger does not show the node yet', async () => {
+  it('is answered 503 while the ledger does not show the node yet', async () => {
     outcome = found([{ nodeId: 99n, created: true }])
     assert.equal((await sync(walletOf(1), { nodeId: '99' })).status, 503)
   })
