@@ -148,14 +148,13 @@ describe('raw requests', { concurrency: 8 }, () => {
         waitMs: 12_000,
       }),
     ]
-    const served: number[] = []
+    let cutOff = 0
+    for (const exchanged of slow) void exchanged.then(() => cutOff++)
     for (let i = 0; i < 20; i++) {
-      const started = performance.now()
       assert.equal((await service.get('/api/tiers')).status, 200)
-      served.push(performance.now() - started)
       await sleep(100)
     }
-    assert.ok(Math.max(...served) < 1_000, `${Math.max(...served)} ms`)
+    assert.equal(cutOff, 0, 'the others are served while every slow one is still connected')
     for (const [i, exchanged] of (await Promise.all(slow)).entries()) {
       assert.ok(exchanged.closed && exchanged.ms < 10_500, `${i}: ${exchanged.closed} after ${exchanged.ms} ms`)
       const last = exchanged.answers.at(-1)
