@@ -1,5 +1,5 @@
 // Decides what a new transaction offers per gas: what the provider suggests, within what followed blocks show and the operator's caps.
-// passes/steps/fees.ts brings these together; send.ts (decideSend) raises the offer of one that is stuck. Pure.
+// passes/steps/fees.ts brings these together; domain/send.ts (decideSend) raises the offer of one that is stuck. Pure.
 import type { BlockFees } from './observed.ts'
 import { larger } from './units.ts'
 

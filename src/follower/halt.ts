@@ -1,5 +1,6 @@
 // Refuses to go on where the chain is not the one that the ledger followed. What it must never do is guess: nothing is taken
 // back and nothing sent until the chain is the old one again, or an operator has looked.
+// How many looks seal a halt, and what clears it: db/blocks/halts.ts (noteHalt; withdrawHalt by a run, clearHalt by the operator).
 import { ChainFault } from '../chain/faults.ts'
 import type { ChainReader, ProviderReader } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'

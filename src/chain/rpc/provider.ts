@@ -1,6 +1,7 @@
 // One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and checks that it
 // answers the question. It must never retry (a send may have been heard) and never show more of its URL than the host (the path, the query
 // and the user are where keys are).
+// In which order several are asked: rpc.ts.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Dispatcher, Pool } from 'undici'

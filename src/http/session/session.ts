@@ -1,5 +1,6 @@
 // The session and nonce cookies: how they are named, signed and read back. Stateless; the ledger only remembers which
 // nonces were used. Each purpose has its own key, so that neither cookie can pass for the other.
+// The message that the wallet signs: sign-in-message.ts.
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { Address } from '../../domain/units.ts'
 import type { HttpSettings } from '../deps.ts'

@@ -1,5 +1,6 @@
-// Plans the round that is due: the turns that every due cohort is owed, at the terms and the seed of each one's own time, after those that are
-// not owed. Their amounts are computed in domain/credit.ts (amountBy, planRound). The same plan is what the credit pass sends and what the operator is shown beforehand.
+// Plans the round that is due: the turns that every due cohort is owed, at the terms and the seed of each one's own time, after those that
+// are not owed. Amounts: amountBy (follower/seeds.ts) by turnAmountWei (domain/credit.ts). The same plan is what the credit pass sends and
+// what the operator is shown beforehand.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
