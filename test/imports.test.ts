@@ -5,9 +5,9 @@ import { dirname, relative } from 'node:path/posix'
 import { test } from 'node:test'
 import { checkImports, checkTable, importsOf, readSources, withMayImport } from '../scripts/imports.ts'
 
-/** What the check says about a tree of these files. */
+/** The check's findings about a tree of these files. */
 const check = (files: Record<string, string>) => checkImports(new Map(Object.entries(files)))
-/** Whether a file may import another. */
+/** True if a file may import another. */
 function mayImport(from: string, to: string): boolean {
   return check({ [from]: `import '${to}'` }).length === 0
 }

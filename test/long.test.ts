@@ -1,4 +1,4 @@
-// Which long checks a run of limited time takes, and the table of their last runs.
+// The choice of long checks for a run of limited time, and the table of their last runs.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { formatRecord, type LastRun, parseRecord } from '../scripts/long/record.ts'

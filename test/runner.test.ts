@@ -29,7 +29,7 @@ test('no result of many quick tests is lost', () => {
   assert.equal(Number(told), FILES * TESTS)
 })
 
-test('a file whose tests pass and whose last hook fails is told as failed, by its own name', () => {
+test('a file whose tests pass and whose last hook fails is reported as failed, by its own name', () => {
   const directory = temporaryDirectory()
   const passing = `import { after, test } from 'node:test'
     test('passes', () => {})`

@@ -16,7 +16,7 @@ test('no file, function or folder is above its limit without a reason', () => {
   assert.deepEqual(checkTidy(measure(sources), EXCEPTIONS), [])
 })
 
-test('a file, a function and a folder that are too large are told', () => {
+test('a file, a function and a folder that are too large are reported', () => {
   assert.deepEqual(check({ 'src/a.ts': lines(LIMITS.file) }), [])
   assert.match(check({ 'src/a.ts': lines(LIMITS.file + 1) }).join(), /^src\/a\.ts: 401 lines are more than 400/)
   const long = `function f() {\n${lines(LIMITS.function - 1)}}\n`

@@ -1,4 +1,4 @@
-// What was read is given again for its time, one reading is shared by all who ask meanwhile, and memory is bounded (src/lib/cache.ts).
+// The cache: a value is given again for its time, one reading is shared by all who ask meanwhile, and memory is bounded (src/lib/cache.ts).
 // test/http/memo.test.ts holds the same cache to what the ledger's changes do to it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

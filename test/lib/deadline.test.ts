@@ -1,4 +1,4 @@
-// How long a caller waits (src/lib/deadline.ts).
+// Deadlines: a caller waits no longer than its time (src/lib/deadline.ts).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -65,7 +65,7 @@ test('what may be missing is null when it is late or fails, at once or later', a
   assert.equal(await inTimeOrNull(NEVER_MS, async () => 3), 3)
 })
 
-test('a request that was given up on is told from one that failed', async () => {
+test('a request that was given up on is distinguished from one that failed', async () => {
   const { reason } = await new Promise<AbortSignal>((resolve) => {
     const signal = AbortSignal.timeout(1)
     signal.addEventListener('abort', () => resolve(signal))

@@ -1,4 +1,4 @@
-// Which points may be armed, and what is called at them (src/lib/failpoint.ts). test/faults/crashes.long.test.ts kills real processes.
+// The points that may be armed, and the calls made at them (src/lib/failpoint.ts). test/faults/crashes.long.test.ts kills real processes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { kindOf } from '../../src/lib/errors.ts'
@@ -23,7 +23,7 @@ test('without a name nothing is armed, in production either, and the points are 
   for (const point of FAILPOINTS) failpoint(point)
 })
 
-test('a simulation is told of every point until it has seen enough', () => {
+test('a simulation hears of every point until it has seen enough', () => {
   const seen: string[] = []
   watchFailpoints((point) => seen.push(point))
   failpoint('follow.stored')

@@ -1,11 +1,11 @@
-// What the one logger writes (src/lib/log.ts): lines of JSON, and no secret. test/http/log.test.ts reads those of a service.
+// Lines of the one logger (src/lib/log.ts): JSON, and no secret. test/http/log.test.ts reads those of a service.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 
 const SECRET = 'not for a log'
 
-/** What a process of its own logs: the logger writes to its standard output. */
+/** The log of a process of its own: the logger writes to its standard output. */
 function linesOf(statements: string): string[] {
   const module = new URL('../../src/lib/log.ts', import.meta.url).href
   const script = `import { createLog, silentLog } from ${JSON.stringify(module)}\n${statements}`

@@ -1,4 +1,4 @@
-// How many do something at a time (src/lib/semaphore.ts).
+// Limits of concurrency (src/lib/semaphore.ts).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -5,7 +5,7 @@ import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
-/** What grows with the ledger; the other tables are as small as the operator's terms. */
+/** Tables that grow with the ledger; the others are as small as the operator's terms. */
 const GROWING = [
   'payments',
   'nodes',

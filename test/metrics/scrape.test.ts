@@ -76,7 +76,7 @@ test('requests are counted by route pattern, never by path', async () => {
   })
 })
 
-test('a method or a path that nobody knows makes no new series', async () => {
+test('an unknown method or path makes no new series', async () => {
   const before = samplesOf(await scrape()).filter(({ name }) => name === 'http_request_duration_seconds_count').length
   for (const method of ['PROPFIND', 'LOCK', 'MKCOL', 'PURGE']) await fetch(`${service.url}/api/stats`, { method })
   for (let i = 0; i < 5; i++) await fetch(`${service.url}/api/${i}`, { method: 'PROPFIND' })
@@ -125,7 +125,7 @@ function metricsIn(expression: string): string[] {
     .map(([word]) => word)
     .filter((word) => word.includes('_') && !bare.includes(`${word}(`) && !bare.includes(`${word} (`))
 }
-/** What a scrape shows, and what Prometheus adds of itself. */
+/** Series in a scrape, and those that Prometheus adds of itself. */
 const shown = () => new Set([...samplesOf(page).map(({ name }) => name), 'up'])
 /** Shown only once there is something to show: a fault, a limit reached, a held payment, a debt. */
 const SOMETIMES = new Set([

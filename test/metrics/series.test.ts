@@ -1,4 +1,4 @@
-// How many series strangers can make: a bounded number, however many requests they send and whatever these say.
+// The number of series that strangers can make is bounded, however many requests they send and whatever these say.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'

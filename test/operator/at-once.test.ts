@@ -1,5 +1,4 @@
-// Two who are at it at once, of which one is a person: whoever has to wait holds nothing that the other one needs, and what is read is of one
-// moment.
+// Two acts at once, one of them a person's: an act that has to wait holds nothing that the other one needs, and each read is of one moment.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -83,7 +82,7 @@ test('a statement is of one moment, though the ledger is taken back while it is 
   const chain: typeof world.ctx.chain = {
     ...world.ctx.chain,
     async balanceAt(...asked) {
-      // What was sold is read by then, and what moved is not.
+      // The sales are read by then, and the taking back has not been.
       if (!isTakenBack) {
         isTakenBack = true
         assert.ok(await rewindTo(world.ctx, fork, cursor))
@@ -100,7 +99,7 @@ test('a statement is of one moment, though the ledger is taken back while it is 
   assert.equal(await stateOf(paid), 'minted')
 })
 
-test('of two requests under one Idempotency-Key at once, one is done, and the other is told to come again', async () => {
+test('of two requests under one Idempotency-Key at once, one is done, and the other is asked to come again', async () => {
   const wrong = await world.pay(8, BASIC - 1n)
   await world.settle()
   const headers = { 'idempotency-key': 'at-once' }
@@ -126,7 +125,7 @@ test('a round waits for terms that are being entered, and is planned again', asy
   await inTransaction(world.pool, async (sql) => {
     await insertTerms(sql, { ...terms, fromTime: terms.fromTime + 1_000_000 }, 'ada')
     pass = world.credit().catch((error: unknown) => error)
-    // A pass that waits for nobody has ended by then.
+    // A pass that does not wait has ended by then.
     await Promise.race([lockIsAwaited(world.pool), pass])
   })
   assert.match(String(await pass), /terms were entered while a round was being signed/)

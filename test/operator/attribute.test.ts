@@ -65,7 +65,7 @@ describe('a payment by an internal call', () => {
     await desk.post(`payments/${id}/dismiss`)
   })
 
-  it('is nobody’s by a transaction of another block, of another value, that traced nothing, or that is another payment', async () => {
+  it('has no sender by a transaction of another block, of another value, that traced nothing, or that is another payment', async () => {
     const other = await payFromSafe(BASIC * 2n)
     const { id } = await payFromSafe(BASIC)
     const plain = await world.pay(5, BASIC)
@@ -81,7 +81,7 @@ describe('a payment by an internal call', () => {
     for (const payment of [id, other.id]) await desk.post(`payments/${payment}/dismiss`)
   })
 
-  it('is nobody’s by a transaction that moved another amount, as where two of them came in one block', async () => {
+  it('has no sender by a transaction that moved another amount, as where two of them came in one block', async () => {
     const pay = (valueWei: bigint) =>
       world.chain.send({
         ...{ from: world.at(9), to: world.at(SAFE), data: forwardTo(world.at(3)), gas: '0x200000' },
@@ -181,7 +181,7 @@ describe('a payment by an internal call', () => {
     await desk.post(`payments/${id}/dismiss`)
   })
 
-  it('that vanished, and came in another block, is another payment, which the operator decides anew', async () => {
+  it('that vanished, and came in another block, is another payment, which the operator decides again', async () => {
     const { txHash, id } = await payFromSafe()
     const raw = await world.raw(txHash)
     const { blockNumber } = await show(id)

@@ -47,7 +47,7 @@ describe('the pause', () => {
 })
 
 describe('a grant', () => {
-  it('has a node that nobody paid for credited, and until then its cohort alone waits', async () => {
+  it('has an unpaid node credited, and until then its cohort alone waits', async () => {
     const [open] = await world.pool<{ cohort: number }[]>`
       SELECT cohort FROM cohorts WHERE tier_no = 1 AND next_due > (SELECT block_time + 120 FROM cursors) LIMIT 1`
     const cohort = open?.cohort ?? assert.fail('no cohort of the tier takes nodes')
@@ -250,7 +250,7 @@ describe('a rescan', () => {
     await checkInvariants(world, { unpaidRefs, foreign })
   })
 
-  it('has nobody dismiss what a mint on its way may yet make a node of, and tells who pays it back', async () => {
+  it('refuses to dismiss a payment that a mint on its way may yet turn into a node, and warns at its refund', async () => {
     const paid = await world.pay(15, BASIC)
     await world.chain.mine()
     await world.payments()

@@ -17,7 +17,7 @@ const ROUNDS = 1_000
 const AMOUNT = 1_000_000_000_000_007n
 const OWNER = `0x${'a1'.repeat(20)}`
 
-/** How long the database may take to do as it was told. */
+/** Time that the database may take to carry out an order. */
 const WAIT_MS = 10_000
 let database: TestDatabase
 let pool: Pool
@@ -153,17 +153,17 @@ describe('an export of the whole ledger', () => {
     assert.equal(lines, NODES * ROUNDS + 2)
     assert.equal(end.rows, String(NODES * ROUNDS))
     assert.equal(end.amountWei, JSON.parse(await readStats(pool)).totalDistributedWei)
-    // What was read once is not kept: half of the file would be 75 MiB and more; a collector may leave some of it lying about.
+    // Rows are not kept once they are read: half of the file would be 75 MiB and more; a collector may leave some of it lying about.
     const grown = (most[1] ?? 0) - (most[0] ?? 0)
     assert.ok(bytes > 150 * 2 ** 20, `${bytes} bytes`)
     assert.ok(grown < 60 * 2 ** 20, `${Math.round(grown / 2 ** 20)} MiB more`)
   })
 
-  it('waits for a slow reader, and is one snapshot however long he takes', async () => {
+  it('waits for a slow reader, and is one snapshot however long they take', async () => {
     const file = await open({ kind: 'credits' })
     const iterator = file.stream[Symbol.asyncIterator]()
     await iterator.next()
-    // Nobody reads: what is made ahead is bounded, and what happens meanwhile is not in the file.
+    // Without a reader, the rows made ahead are bounded, and later changes are not in the file.
     await until(
       'its snapshot',
       async () => {
@@ -218,7 +218,7 @@ describe('an export of the whole ledger', () => {
   })
 })
 
-it('breaks the connection off over HTTP where it fails half way: nobody takes a part for the whole', async () => {
+it('breaks the connection off over HTTP where it fails half way: a part cannot pass for the whole', async () => {
   const service = await startService({ operator: deps, settings: { adminKeys: KEYS } })
   try {
     const answer = await fetch(`http://127.0.0.1:${service.port}/api/admin/exports/credits.csv`, {

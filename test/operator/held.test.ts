@@ -1,5 +1,5 @@
-// What the operator makes of held payments, over HTTP and on a real chain: released and minted, dismissed for good, or paid back with
-// a wallet of his own, which only the chain proves.
+// The operator's decisions about held payments, over HTTP and on a real chain: released and minted, dismissed for good, or paid back from a
+// wallet of their own, which only the chain proves.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -317,7 +317,7 @@ describe('a refund', () => {
     assert.equal(await told(txHash), 'refunded wrongAmount')
   })
 
-  it('of another value, to another wallet, by the payer to himself, failed, or older than the payment proves nothing', async () => {
+  it('of another value, to another wallet, by the payer to their own wallet, failed, or older than the payment proves nothing', async () => {
     const early = await transfer(10, world.at(6), BASIC - 3n)
     const txHash = await heldPayment(6, BASIC - 3n)
     const failed = await world.call(10, world.factory, '0xdeadbeef', 0n)

@@ -68,7 +68,7 @@ inWorld('a refill leaves what its preview said, and a second time no more than i
   assert.equal((await desk.powers()).budget.nodes, 15)
 })
 
-inWorld('a refill of a minter that was replaced meanwhile is told as refused', async (world, desk) => {
+inWorld('a refill of a minter that was replaced meanwhile is reported as refused', async (world, desk) => {
   const found = given(await previewRefill(desk, { nodes: '10' }))
   await world.act(0, 'setMinter', [world.at(9), 2n, 3n])
   assert.equal(await desk.governance.refusalOf(found.transaction, found.owner), 'WrongKey')
@@ -91,7 +91,7 @@ inWorld('another key has the budget or bounds of its preview, and never both rol
   for (const refused of both) assert.ok(isOperatorRefusal(refused) && refused.because === 'conflict')
 })
 
-inWorld('bounds that the terms in force do not fit are told as that', async (world, desk) => {
+inWorld('bounds that the terms in force do not fit are reported as such', async (world, desk) => {
   const wide = given(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '1000000000' }))
   assert.deepEqual(wide.notes, [])
   const narrow = given(await previewBounds(desk, { floorGwei: '0', ceilingGwei: '1' }))

@@ -44,7 +44,7 @@ describe('the payments wallet', () => {
     await world.payments()
   }
 
-  it('is told as it would be changed, and holds from 64 blocks and five minutes ahead, not before', async () => {
+  it('is previewed, and holds from 64 blocks and five minutes ahead, not before', async () => {
     const now = await world.chain.block()
     const preview = await desk.post('payment-wallets/preview', { address: world.at(12) })
     assert.equal(preview.status, 200, preview.text)
@@ -111,7 +111,7 @@ describe('the payments wallet', () => {
     assert.deepEqual([await told(tooLate), await told(still)], ['held oldWallet', 'minted'])
     const { json } = await desk.get('payments?reason=oldWallet')
     assert.equal(json.payments.length, 1)
-    // What one wallet of ours sends another is no sale.
+    // A transfer between wallets of ours is no sale.
     const moved = await world.chain.send({ from: world.at(3), to: world.at(12), value: `0x${BASIC.toString(16)}` })
     await world.settle()
     assert.equal(await told(moved as `0x${string}`), 'ignored self')
@@ -255,7 +255,7 @@ describe('a start', () => {
   })
   after(() => desk.close())
 
-  it('never changes what a ledger has: another wallet is told and ignored', async () => {
+  it('never changes what a ledger has: another wallet is reported and ignored', async () => {
     const lines = await startOn(world, { PAYMENT_ADDRESS: world.at(12) })
     assert.match(lines.join('\n'), /PAYMENT_ADDRESS names .* is ignored/)
     assert.deepEqual(

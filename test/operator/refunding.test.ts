@@ -1,5 +1,5 @@
-// Refunds in two steps, over HTTP and on a real chain: a payment is held before its ether is sent back, and what was signed for it must have
-// run out for good. Whatever happens in between (mints that land, reorganisations, a ledger that was lost), nobody is paid back unseen for a node.
+// Refunds in two steps, over HTTP and on a real chain: a payment is held before its ether is sent back, and mints signed for it must have run
+// out for good. Whatever happens in between (mints that land, reorganisations, a lost ledger), no refund of a minted payment goes unseen.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -147,7 +147,7 @@ describe('a refund that is prepared', () => {
     assert.equal(await world.read('nodeOfRef', [paid]), 0n)
   })
 
-  it('gives way to a signed mint that lands first: it is minted, and the operator is told not to send', async () => {
+  it('gives way to a signed mint that lands first: it is minted, and the operator is warned not to send', async () => {
     const { paid, mint } = await minting(7)
     await prepare(paid)
     await world.chain.rpc('eth_sendRawTransaction', [mint])
@@ -160,7 +160,7 @@ describe('a refund that is prepared', () => {
     assert.deepEqual([again.status, /Send nothing back/.test(again.json.error)], [409, true], again.text)
   })
 
-  it('of a payment that the contract had passed over, whose blocks are reorganised out, is told of the node', async () => {
+  it('of a payment that the contract had passed over, whose blocks are reorganised out, gets a report of the node', async () => {
     await beginSlot(world)
     const gifts = [await world.pay(8, BASIC), await world.pay(8, BASIC)]
     await world.settle()
@@ -243,7 +243,7 @@ describe('a refund that is prepared', () => {
     assert.equal(await told(paid), 'dismissed wrongAmount')
   })
 
-  it('is told of while it waits, since it was prepared', async () => {
+  it('is reported while it waits, since it was prepared', async () => {
     const paid = await world.pay(12, BASIC + 9n)
     await world.settle()
     assert.equal((await readLedgerFigures(world.pool)).oldestRefundTime, null)
@@ -371,7 +371,7 @@ describe('a refund that is on chain', () => {
     assert.equal(await world.read('nodeOfRef', [paid]), 0n)
   })
 
-  it('is recorded and told where a signed mint may still land; the node, too, where it does', async () => {
+  it('is recorded and reported where a signed mint may still land; the node, too, where it does', async () => {
     const { paid, mint } = await minting(18)
     const recorded = await record(paid, await sendBack(18))
     assert.deepEqual([recorded.json.status, recorded.json.alarm], ['refunded', 'refundTooEarly'], recorded.text)
@@ -382,7 +382,7 @@ describe('a refund that is on chain', () => {
     assert.deepEqual(await webhooksOf(paid), ['refundTooEarly', 'mintedThoughRefunded'])
   })
 
-  it('is recorded and told of a payment that has its node, and stands where the node is taken back', async () => {
+  it('is recorded and reported for a payment that has its node, and stands where the node is taken back', async () => {
     const paid = await accepted(18)
     const fork = await height()
     await world.settle()
@@ -404,7 +404,7 @@ describe('a refund that is on chain', () => {
     assert.equal(await world.read('nodeOfRef', [paid]), 0n)
   })
 
-  it('of a payment that has its node, and is gone itself, is told, and no word on that payment any more', async () => {
+  it('of a payment that has its node, and is gone itself, is reported, and is no decision on that payment any more', async () => {
     const paid = await accepted(10)
     await world.settle()
     assert.equal((await record(paid, await sendBack(10))).json.alarm, 'refundOfMinted')
@@ -416,7 +416,7 @@ describe('a refund that is on chain', () => {
     assert.deepEqual([word.verdict, word.withdrawnBy, await told(paid)], ['refunded', 'refundCheck', 'minted'])
   })
 
-  it('of a payment that a reorganisation takes out is told of, and of a rescan nothing', async () => {
+  it('of a payment that a reorganisation takes out is reported, and a rescan reports nothing', async () => {
     const paid = await accepted(18)
     const raw = await world.raw(paid)
     const refundTxHash = await sendBack(18)
@@ -442,7 +442,7 @@ describe('a refund that is on chain', () => {
     assert.equal(await told(paid), 'refunded')
   })
 
-  it('of a payment that is out is recorded, told, and stands when the payment comes back', async () => {
+  it('of a payment that is out is recorded, reported, and stands when the payment comes back', async () => {
     const paid = await accepted(18)
     const raw = await world.raw(paid)
     await world.chain.reorg(1)

@@ -204,7 +204,7 @@ describe('a period', () => {
     assert.deepEqual([period.blocks, period.complete, balanced], [0, true, true])
   })
 
-  it('may be told by times, and is then the same', async () => {
+  it('may be asked for by times, and is then the same', async () => {
     const time = (at: number) => new Date(((heads[at]?.time ?? 0) + 1) * 1000).toISOString()
     const byTime = await statement({ from: time(0), to: time(1) })
     assert.deepEqual(byTime, await statement(blocks(0, 1)))

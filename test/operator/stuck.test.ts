@@ -1,4 +1,4 @@
-// Why a transaction is stuck, as the operator is told.
+// The reasons for a stuck transaction, as the operator reads them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { whyStuck } from '../../src/domain/send.ts'
@@ -21,7 +21,7 @@ const stuck = async () => {
   return transactions as { nonce: number; kind: string; pendingBlocks: number; why: string }[]
 }
 
-test('a mint that offers less than blocks ask for is told as that once it is in no block after twelve, and until it is in one', async () => {
+test('a mint that offers less than blocks ask for is reported as such once it is in no block after twelve, and until it is in one', async () => {
   const payment = await world.pay(5, ETHER / 100n)
   await world.chain.mine()
   await world.payments()
@@ -42,7 +42,7 @@ test('a mint that offers less than blocks ask for is told as that once it is in 
   await isOneNode(world, payment)
 })
 
-test('of several reasons the one that has to be dealt with first is told', () => {
+test('of several reasons the one that has to be dealt with first is reported', () => {
   const fine = { isAhead: false, isBehind: false, isOver: false, isCheap: false, lastOutcome: 'accepted' }
   const rows = [
     [{}, 'waiting'],

@@ -44,7 +44,7 @@ describe('terms', () => {
     assert.equal((await entered()).length, 1)
   })
 
-  it('hold from five minutes ahead at the earliest, for whoever asks for less', async () => {
+  it('hold from five minutes ahead at the earliest, also for a request for less', async () => {
     for (const fromTime of [0, (await now()) + 299]) {
       const refused = await desk.post('terms', { maxWei: String(MAX + 1n), fromTime })
       assert.equal(refused.status, 409)
@@ -182,7 +182,7 @@ describe('the first terms', () => {
   })
   after(() => world.close())
 
-  it('are nobody’s to name without a key', async () => {
+  it('cannot be named without a key', async () => {
     assert.match((await startOn(world, KEYLESS))[0] ?? '', /no credit terms/)
     assert.equal((await readCreditTerms(world.pool)).length, 0)
   })
@@ -194,7 +194,7 @@ describe('the first terms', () => {
     assert.equal((await readCreditTerms(world.pool)).length, 0)
   })
 
-  it('are those of one of two instances that start at once, and the other is told', async () => {
+  it('are those of one of two instances that start at once, and the other is warned', async () => {
     const dearer = { CREDIT_MIN_WEI: '600000000000000' }
     const told = await Promise.all([startOn(world), startOn(world, dearer), startOn(world), startOn(world, dearer)])
     const entered = await readCreditTerms(world.pool)

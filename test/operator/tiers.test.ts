@@ -63,7 +63,7 @@ describe('a tier', () => {
     assert.equal(await buy(6, PRICE + 7n), 'minted late')
   })
 
-  it('with a new price still sells at the old one for the grace, and nobody else may take that price', async () => {
+  it('with a new price still sells at the old one for the grace, and no other tier may take that price', async () => {
     const changed = await desk.post('tiers/gold', { priceWei: (PRICE * 2n).toString(), reason: 'dearer' })
     assert.deepEqual([changed.json.tier.version, changed.json.changed], [2, true])
     assert.equal(changed.json.tier.versions.length, 2)

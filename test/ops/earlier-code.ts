@@ -45,7 +45,7 @@ interface Locked {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/** Whether the service of a tree runs on the same packages as this one, whatever the tools of development and the pages need. */
+/** True if the service of a tree runs on the same packages as this one, whatever the tools of development and the pages need. */
 function needsSamePackages(tree: string): boolean {
   return packagesOf(tree).join() === packagesOf(ROOT).join()
 }
@@ -66,7 +66,7 @@ function packagesOf(root: string): string[] {
   return [...found.values()].sort()
 }
 
-/** Where Node looks for a package from within another one, nearest first. */
+/** Places where Node looks for a package from within another one, nearest first. */
 function placesOf(name: string, from: string): string[] {
   const own = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`
   return from === '' ? [own] : [own, ...placesOf(name, from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))))]

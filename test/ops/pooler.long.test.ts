@@ -60,7 +60,7 @@ describe('behind PgBouncer in transaction mode', { skip: withoutPooler }, () => 
     await assert.rejects(startLedger(temporaryDirectory(), both), /DATABASE_DIRECT_URL leads through a pooler/)
   })
 
-  /** What is memoised goes when the ledger changes, whoever changed it: that is heard past the pooler. */
+  /** The memo drops its values when the ledger changes, by whichever instance: the signal is heard past the pooler. */
   async function heardOfChanges(service: LedgerService): Promise<void> {
     const label = async () => (await service.get<{ tiers: { label: string }[] }>('/api/tiers')).tiers[0]?.label
     const before = await label()

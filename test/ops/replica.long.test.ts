@@ -80,7 +80,7 @@ describe('with a streaming replica', { skip: withoutPostgres }, () => {
   })
 })
 
-/** Resolves once the service, which had left the replica, reads from it again: for a moment after a failure nobody asks it. */
+/** Resolves once the service, which had left the replica, reads from it again: it is not asked for a moment after a failure. */
 async function readFrom(service: LedgerService): Promise<void> {
   await until('reads on the replica again', async () => {
     await service.get('/api/node/1')

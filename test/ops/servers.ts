@@ -93,7 +93,7 @@ export async function startPooler(server: Server): Promise<{ port: number; stop(
     // Fewer than the service's own connections, so that they have to be shared.
     ...['default_pool_size = 3', 'max_client_conn = 200'],
   ]
-  // With auth_type any nobody's name counts but this.
+  // With auth_type any, no name counts but this.
   lines[1] += ' user=postgres'
   writeFileSync(file, `${lines.join('\n')}\n`)
   const runAs = chooseRunAs(directory)

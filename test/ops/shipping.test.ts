@@ -95,7 +95,7 @@ test('the grace that each gives to a stop is longer than the stop', () => {
   for (const wait of waits) assert.ok(Number(wait?.[1]) > stopSec, `${wait?.[0]} against ${stopSec} s`)
 })
 
-test('what the image copies starts, as nobody, in a root file system that cannot be written to', {
+test('the copied files start, without privileges, in a root file system that cannot be written to', {
   skip: !has('bwrap') && 'needs bubblewrap',
 }, () => {
   const app = join(temporaryDirectory(), 'app')
@@ -124,7 +124,7 @@ test('what the image copies starts, as nobody, in a root file system that cannot
   const user = ['--unshare-user', '--uid', '65532', '--gid', '65532', '--chdir', app, '--setenv', 'NODE_ENV']
   const start = (environment: string) =>
     run('bwrap', [...system, ...own, ...user, environment, process.execPath, 'src/main.ts', 'start'], dirname(app))
-  // Every import is made, and the settings that lack are told, which is as far as it comes without a database and a chain.
+  // Every import is made, and the missing settings are listed, which is as far as it comes without a database and a chain.
   const { output, status } = start('production')
   assert.equal(status, 2, output)
   assert.match(output, /DATABASE_URL/)

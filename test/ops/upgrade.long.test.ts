@@ -264,14 +264,14 @@ async function roundsOf({ pool }: World): Promise<number> {
   return rows.count
 }
 
-/** Whether no turn of a cohort with nodes is due at the chain's head. */
+/** True if no turn of a cohort with nodes is due at the chain's head. */
 async function isAllCredited({ chain, pool }: World): Promise<boolean> {
   const { timestamp } = await chain.block()
   const due = await pool`SELECT FROM cohorts WHERE size > 0 AND next_due <= ${Number(timestamp)}`
   return due.count === 0
 }
 
-/** Whether a transfer is in the books, be it as dust or, by code that knows none, as a payment. */
+/** True if a transfer is in the books, be it as dust or, by code that knows none, as a payment. */
 async function isStored({ pool }: World, txHash: Hash): Promise<boolean> {
   const rows = await pool`
     SELECT FROM dust WHERE '0x' || encode(tx_hash, 'hex') = ${txHash}

@@ -45,7 +45,7 @@ inWorld('turns within a window are skipped with the first round after it, and st
   await world.act(0, 'addNotOwed', [1n, BigInt(next), BigInt(next + 3 * INTERVAL_SEC)])
   await world.chain.setNextTime(next + 2 * INTERVAL_SEC + 1)
   await world.chain.mine()
-  assert.equal((await world.credit()).reason, 'nothingDue', 'nobody waits for it: no gas is spent on skipping')
+  assert.equal((await world.credit()).reason, 'nothingDue', 'no node waits for it: no gas is spent on skipping')
   assert.equal(await roundsSent(world), 0)
   await world.chain.setNextTime(next + 4 * INTERVAL_SEC + 1)
   await world.chain.mine()

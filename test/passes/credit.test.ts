@@ -37,7 +37,7 @@ test('before any turn has come there is nothing to do', async () => {
   )
 })
 
-test('where there is no key for it, nothing is sent; what is due is still told, and the tick noted', async () => {
+test('where there is no key for it, nothing is sent; what is due is still reported, and the tick noted', async () => {
   await intervalLater()
   const outcome = await world.instance({ distributor: null }).credit()
   assert.deepEqual([outcome.reason, outcome.dueNodes, outcome.txHash], ['disabled', 1, null])
@@ -67,7 +67,7 @@ test('nothing is sent where the money is short', async () => {
   await world.chain.setBalance(world.at(2), purse)
 })
 
-test('a round on its way is pending, is not sent twice, and is told with its number and transaction', async () => {
+test('a round on its way is pending, is not sent twice, and is reported with its number and transaction', async () => {
   const sent = await world.credit()
   assert.deepEqual([sent.reason, sent.distributionId, sent.nodeCount, sent.dueNodes], [null, 1, 1, 1])
   const again = await world.credit()
@@ -224,7 +224,7 @@ test('in swaps mode a round spends the surplus, within what the owner allows, an
   await world.rest()
 })
 
-test('a cohort with a node that nobody paid for waits alone, until the operator grants that node', async () => {
+test('a cohort with an unpaid node waits alone, until the operator grants that node', async () => {
   await world.rest()
   const stolen = await mintUnpaid(11)
   const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`

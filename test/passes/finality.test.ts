@@ -6,7 +6,7 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** How far anvil's final block lies behind its head. */
+/** Distance in blocks of anvil's final block behind its head. */
 const FINAL_AFTER = 64
 
 let world: World
@@ -56,7 +56,7 @@ test('what is final is asked once in a run, for judging and minting alike', asyn
 })
 
 for (const [sentence, finality, guardUsable] of [
-  ['told to wait for finality', 'finalized', true],
+  ['set to wait for finality', 'finalized', true],
   ['where the guard cannot be relied on', 'guarded', false],
 ] as const) {
   test(`a payment waits until its block is final: ${sentence}`, async () => {

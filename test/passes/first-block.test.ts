@@ -1,5 +1,5 @@
-// The first block that a ledger followed is taken back: it has nothing older that could be lost, so it goes back to before that block
-// and follows anew. Where there is something older, or the chain may be another one, it halts. Each test has a world of its own.
+// A reorganisation of the first block that a ledger followed: it has nothing older that could be lost, so it goes back to before that block
+// and follows again. Where there is something older, or the chain may be another one, it halts. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
@@ -48,7 +48,7 @@ async function takeBack(world: World, from: number, kept: readonly `0x${string}`
   )
 }
 
-inWorld('a ledger that has followed one block goes back to before it, and follows anew', async (world) => {
+inWorld('a ledger that has followed one block goes back to before it, and follows again', async (world) => {
   await world.chain.mine()
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
@@ -87,7 +87,7 @@ inWorld('nodes and rounds of a ledger whose blocks are all taken back are made o
 })
 
 inWorld(
-  'the books of the wallet begin anew, since the block before the first may be another one, too',
+  'the books of the wallet begin again, since the block before the first may be another one, too',
   async (world) => {
     await payInside(world, 7n)
     assert.equal(await height(world), FIRST - 1)
@@ -116,7 +116,7 @@ inWorld('where headers older than the oldest one are gone, so may be what they b
   assert.deepEqual({ ...(await fingerprint(world)), audit: '' }, before)
 })
 
-inWorld('a chain with another block 0, and one that does not show it, are not begun anew on', async (world) => {
+inWorld('a chain with another block 0, and one that does not show it, get no new start', async (world) => {
   await world.chain.mine(2)
   await world.payments()
   const cursor = await readCursor(world.pool)

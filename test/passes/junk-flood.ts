@@ -1,10 +1,10 @@
-// A buyer behind a flood of junk: how many passes he waits for, and what the flood costs the ledger. Played small by junk.test.ts, and
-// with a hundred thousand by junk.long.test.ts.
+// A buyer behind a flood of junk: the passes that they wait for, and the flood's cost to the ledger. Played small by junk.test.ts, and with a
+// hundred thousand by junk.long.test.ts.
 import assert from 'node:assert/strict'
 import { costlyRows, flood, ledgerBytes } from '../support/flood.ts'
 import { ETHER, paymentOf, startWorld } from '../support/world.ts'
 
-/** What one transfer of junk may take, with all indexes. */
+/** Bytes that one transfer of junk may take, with all indexes. */
 const BYTES_MAX = 300
 const PASSES_MAX = 2
 /** Each transfer has a receipt to be read: as long as the chain's program takes for them. */
@@ -48,7 +48,7 @@ export async function playFlood(count: number, perBlock: number): Promise<Floode
       { in_wei: bigint; dust_transfers: number }[]
     >`SELECT in_wei, dust_transfers FROM wallet_books`
     assert.deepEqual({ ...books }, { in_wei: (stored?.wei ?? 0n) + ETHER / 100n, dust_transfers: count })
-    // The buyer's own rows: his payment, and its verdict.
+    // The buyer's own rows: one payment, and its verdict.
     const own = { payments: 1, verdicts: 1, events: 0, audit: 0 }
     const entries = Object.entries(rows).map(([name, n]) => [name, Number(n) + own[name as keyof typeof own]])
     assert.deepEqual(await costlyRows(world.pool), Object.fromEntries(entries), 'junk has no such row')

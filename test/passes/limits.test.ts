@@ -1,5 +1,5 @@
-// What the contract's owner allows the service's keys, and what becomes of payments and turns where that is not enough: the minter's
-// budget, the distributor's bounds, the end of a call's time. Each test has a world of its own.
+// The limits that the contract's owner sets for the service's keys, and payments and turns beyond them: the minter's budget, the
+// distributor's bounds, the end of a call's time. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import type { SignerAccount } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
@@ -148,7 +148,7 @@ inWorld(
 )
 
 inWorld(
-  'a mint whose time is over makes way for a call that does nothing, and the payment is minted anew',
+  'a mint whose time is over makes way for a call that does nothing, and the payment is minted again',
   async (world) => {
     const paid = await world.pay(5, BASIC)
     await world.chain.mine()
@@ -172,7 +172,7 @@ inWorld(
   },
 )
 
-inWorld('a mint that is mined after its time reverts, does not tire the minter, and is made anew', async (world) => {
+inWorld('a mint that is mined after its time reverts, does not tire the minter, and is made again', async (world) => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   for (let i = 0; i < 4; i++) {

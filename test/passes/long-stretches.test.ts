@@ -1,4 +1,4 @@
-// What only long stretches bring: reorganisations of hundreds of blocks, and what has to be known of blocks that far behind.
+// Cases of long stretches alone: reorganisations of hundreds of blocks, and knowledge of blocks that far behind.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCohorts } from '../../src/db/nodes/cohorts.ts'

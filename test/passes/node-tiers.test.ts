@@ -1,5 +1,5 @@
-// Whose node it is: a node that carries a payment's ref is the payment's only where it was minted to the wallet that paid and in the tier that
-// was paid for, by the verdict that was given before or by the price. Played with the minter's key outside of the service.
+// The owner of a mint: a node that carries a payment's ref is the payment's only where it was minted to the wallet that paid and in the tier
+// that was paid for, by the verdict that was given before or by the price. Played with the minter's key outside of the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
@@ -72,7 +72,7 @@ async function isNoNodeOf(paid: Hash): Promise<void> {
   assert.deepEqual(await alarmsOf(world, paid), ['mintedElsewhere'])
 }
 
-test('a node of a dearer tier is not the payment’s, by the verdict that was given before', async () => {
+test('a node of a more expensive tier is not the payment’s, by the verdict that was given before', async () => {
   const paid = await accepted(5)
   await steal(2, paid, 5)
   await world.settle()
@@ -82,7 +82,7 @@ test('a node of a dearer tier is not the payment’s, by the verdict that was gi
   assert.deepEqual([released.status, /refund or dismiss/.test(released.json.error)], [409, true], released.text)
 })
 
-test('a node of the tier that was accepted is the payment’s, whoever minted it', async () => {
+test('a node of the tier that was accepted is the payment’s, by whichever key it was minted', async () => {
   const paid = await accepted(6)
   await steal(1, paid, 6)
   await world.settle()
@@ -107,7 +107,7 @@ test('a node of a payment whose amount was judged to buy nothing is not the paym
   assert.equal(node?.turns, 0)
 })
 
-test('a node of a payment that was dismissed is told, and not the payment’s', async () => {
+test('a node of a payment that was dismissed is reported, and not the payment’s', async () => {
   const paid = await world.pay(8, BASIC + 2n)
   await world.settle()
   await desk.post(`payments/${paid}/dismiss`)
@@ -198,7 +198,7 @@ test('before any verdict the price alone says which tier was paid for', async ()
   await isNoNodeOf(wrong)
 })
 
-test('where neither says, as in a ledger that was lost, the node is the payment’s, and told once to confirm', async () => {
+test('where neither says, as in a ledger that was lost, the node is the payment’s, and reported once to confirm', async () => {
   const paid = await world.pay(12, BASIC + 3n)
   await world.chain.mine()
   // Released and minted, as far as the chain remembers; this ledger sees both for the first time.

@@ -1,4 +1,4 @@
-// Whose word a nonce is: the ledger's own, unless all providers say otherwise for long or the operator does.
+// The source of a nonce: the ledger itself, unless all providers say otherwise for long or the operator does.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -43,7 +43,7 @@ async function paid() {
 const attempts = async () => (await attemptsOf(world)).length
 const audited = async (action: string) => (await world.pool`SELECT FROM audit WHERE action = ${action}`).count
 const nonceNow = async () => Number(await world.chain.rpc<string>('eth_getTransactionCount', [world.at(1), 'latest']))
-/** As if the key had been used where nobody looked: its nonce goes up, and no followed block says by what. */
+/** Imitates a use of the key outside of the followed blocks: its nonce goes up, and no followed block says by what. */
 const useElsewhere = async (times: number) => {
   await world.chain.rpc('anvil_setNonce', [world.at(1), `0x${((await nonceNow()) + times).toString(16)}`])
   await world.chain.mine()
@@ -61,7 +61,7 @@ test('one of two providers names a nonce far too high: the mint goes on, with th
   assert.deepEqual((await listStuck({ pool: world.pool })).senders, [])
 })
 
-test('all providers name a nonce far too high for a while: nothing is signed, it is told once, and then all goes on', async () => {
+test('all providers name a nonce far too high for a while: nothing is signed, it is reported once, and then all goes on', async () => {
   const [before, told] = [await attempts(), await audited('nonceAhead')]
   const payment = await paid()
   first.rule = says(5_000)
@@ -83,7 +83,7 @@ test('all providers name a nonce far too high for a while: nothing is signed, it
   assert.deepEqual((await listStuck({ pool: world.pool })).senders, [])
 })
 
-test('a key that was used where nobody looked is taken over after 64 blocks, and what waited is minted once', async () => {
+test('a key that was used out of sight is taken over after 64 blocks, and what waited is minted once', async () => {
   const taken = await audited('nonceTakenOver')
   const payment = await paid()
   await world.payments()

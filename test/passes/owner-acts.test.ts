@@ -1,5 +1,5 @@
-// What the contract's owner, and whoever holds a hot key, may do beside the service: the ledger follows it, tells of it, and takes it
-// back with its block. Each test has a world of its own.
+// Acts beside the service by the contract's owner and by holders of a hot key: the ledger follows them, reports them, and takes them back with
+// their blocks. Each test has a world of its own.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
@@ -139,7 +139,7 @@ inWorld(
 )
 
 inWorld(
-  'a payment’s ref that another wallet’s node has taken is told once, and a node that was given away since is not',
+  'a payment’s ref that another wallet’s node has taken is reported once, and a node that was given away since is not',
   async (world, purpose) => {
     const [first, second] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
     await world.settle()

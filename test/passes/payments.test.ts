@@ -1,4 +1,4 @@
-// What becomes of payments, each kind of them: judged by the terms of its block, in chain order, minted once.
+// The fate of payments, each kind of them: judged by the terms of its block, in chain order, minted once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainReader } from '../../src/chain/port.ts'
@@ -69,7 +69,7 @@ test('payments of one block become nodes in one transaction', async () => {
   assert.deepEqual([nodes.length, rows.length], [3, 1])
 })
 
-test('what is on its way to become a node is told as pending until it is one', async () => {
+test('a payment on its way to a node is reported as pending until it is one', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   assert.equal((await world.payments()).pending, 1)

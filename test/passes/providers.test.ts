@@ -1,4 +1,4 @@
-// What one of several providers says alone moves no money and stops nothing: holdings must be agreed, and a chain that is not the
+// The word of one of several providers moves no money and stops nothing by itself: holdings must be agreed, and a chain that is not the
 // ledger's halts the passes only where no provider has the ledger's.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -53,7 +53,7 @@ const halts = async () => (await world.pool`SELECT FROM audit WHERE action = 'ha
 const olden = () => world.pool`
   UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
 
-/** Answers what a wallet holds of the token as told. */
+/** Answers this amount for a wallet's holding of the token. */
 const holds = (amount: bigint): Rule => {
   return ({ method, params: [call] }) =>
     method === 'eth_call' && (call as { to: string }).to === world.token

@@ -15,7 +15,7 @@ let world: World
 before(async () => {
   world = await startWorld()
   await world.settle()
-  // What a transaction usually takes is known, and little.
+  // The usual gas of a transaction is known, and little.
   await world.pay(5, BASIC)
   await world.settle()
 })

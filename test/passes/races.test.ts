@@ -30,7 +30,7 @@ after(() => world.close())
 const told = (txHash: Hash) => standingOf(world, txHash)
 const countIntents = async () => (await world.pool`SELECT FROM outbox`).count
 
-/** A payment that is accepted, and whose mint nobody has begun. */
+/** A payment that is accepted, and whose mint has not begun. */
 async function acceptedPayment(from: number): Promise<Hash> {
   const txHash = await world.pay(from, BASIC)
   await world.chain.mine()
@@ -45,7 +45,7 @@ async function beside(body: (sql: Sql) => Promise<unknown>): Promise<void> {
   await inTransaction(world.pool, async (sql) => {
     await body(sql)
     pass = world.payments().catch(() => {})
-    // A pass that waits for nobody has ended by then.
+    // A pass that does not wait has ended by then.
     await Promise.race([lockIsAwaited(world.pool), pass])
   })
   await pass

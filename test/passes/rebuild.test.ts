@@ -11,7 +11,7 @@ import { ETHER, enterTerms, enterTier, INTERVAL_SEC, SLOT_SEC, startWorld } from
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
 
-/** What of each table comes from the chain; ids of rows and the times at which they were written do not. */
+/** Columns of each table that come from the chain; ids of rows and the times at which they were written do not. */
 const PROJECTED: Record<string, string> = {
   blocks: '*',
   cursors: '*',
@@ -92,7 +92,7 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
   }
 })
 
-test('a ledger begun anew without a backup pays what fell due before it was, at the first terms it is told', async () => {
+test('a ledger started without a backup pays what fell due before its start, at the first terms it is given', async () => {
   const world = await startWorld()
   const databases = await Promise.all([createDatabase(), createDatabase()])
   const pools = databases.map(({ url }) => connect(url, { max: 5, prepare: true, applicationName: 'test' }))
@@ -109,7 +109,7 @@ test('a ledger begun anew without a backup pays what fell due before it was, at 
     await world.settle()
     await world.chain.increaseTime(INTERVAL_SEC)
     await world.rest()
-    // The ledger is lost, and nobody is there while two more turns fall due.
+    // The ledger is lost, and no service runs while two more turns fall due.
     await world.chain.mine(2, INTERVAL_SEC)
     await enterTerms(pool, world.chain, world.token)
     const anew = world.instance({ pool, directUrl: databases[0].url })
@@ -119,7 +119,7 @@ test('a ledger begun anew without a backup pays what fell due before it was, at 
     assert.equal((await anew.credit()).reason, 'nothingDue')
     assert.deepEqual([...(await terms(pool))], Array(3).fill({ fits: true, seeded: true, bps: 10_000 }))
 
-    // Told other rates, it does not say of turns from before it was that they were paid by these.
+    // Given other rates, it does not say that turns from before its start were paid by these.
     await enterTerms(dearer, world.chain, world.token)
     await dearer`UPDATE tiers SET payout_bps = 2 * payout_bps`
     await world.instance({ pool: dearer, directUrl: databases[1].url }).payments()

@@ -56,7 +56,7 @@ test('one that was looked at and is taken back afterwards is found out all the s
   assert.equal(await stateOf(payment), 'held')
 })
 
-test('one of a payment that had waited for room in its wallet leaves it to the operator, who is told, and to no pass', async () => {
+test('one of a payment that had waited for room in its wallet leaves it to the operator, who gets a report, and to no pass', async () => {
   const small = await startDesk({}, { maxPerWallet: 1n })
   const w = small.world
   try {
@@ -81,7 +81,7 @@ test('one of a payment that had waited for room in its wallet leaves it to the o
     )
     await small.post(`payments/${second}/release`)
     await w.settle()
-    assert.equal((await paymentOf(w, second))?.state, 'minted', 'in its own tier, once he says so')
+    assert.equal((await paymentOf(w, second))?.state, 'minted', 'in its own tier, once the operator says so')
   } finally {
     await small.close()
   }
@@ -107,7 +107,7 @@ test('one of value by an internal call is its refund still, and the only one, wh
     await become(FORWARD)
     const { txHash: paid } = await payInside(w, WRONG, { by: safe })
     const before = await attributed(paid)
-    // What is paid back to it stays there.
+    // Ether that is paid back to it stays there.
     await become('0x')
     const refundTxHash = await payBack()
     assert.equal((await own.post(`payments/${before.id}/refund`, { refundTxHash })).status, 200)

@@ -1,5 +1,5 @@
-// Whose key sent it: what a key that was replaced had signed is minted by the new one, once; and what one key sent is settled also
-// where an instance without it followed the block.
+// A change of keys: mints that a replaced key had signed are made by the new one, once; and calls of one key are settled also where an
+// instance without it followed the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
@@ -41,7 +41,7 @@ async function isMintedByTheNewKey(paid: Hash): Promise<void> {
   assert.equal(await stateOf(paid), 'minted')
 }
 
-test('a mint that the old key had signed, and that nobody took, is made by the new one', async () => {
+test('a mint that the old key had signed, and that no provider took, is made by the new one', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   const { minter } = world.ctx
@@ -99,15 +99,15 @@ test('a key that comes back after it was used elsewhere waits; the doctor says s
     return findings.find((finding) => finding.check === check)
   }
   assert.equal((await told('nonce.minter'))?.verdict, 'ok', 'it is only on its way')
-  // Replaced, with its mint in no block; then it sends elsewhere, and nobody looks at what it sends.
+  // Replaced, with its mint in no block; then it sends elsewhere, and its sends are not watched.
   await setMinter(NEW_MINTER)
   await isMintedByTheNewKey(paid)
-  // What the former key had signed is waited for by nobody, and the doctor says so of that key's instance only.
+  // The former key's transactions are not waited for, and only the doctor of that key's instance reports them.
   await world.pool`UPDATE outbox SET created_at = now() - interval '1 hour' WHERE state = 'pending'`
   const env = { MINTER_PRIVATE_KEY: world.chain.accounts[NEW_MINTER]?.privateKey }
   assert.equal((await told('transactions.pending'))?.verdict, 'warn')
   assert.equal(await told('transactions.pending', env), undefined)
-  // The first takes the nonce of the stored mint, and is looked at for that; the second nobody looks at.
+  // The first takes the nonce of the stored mint, and is looked at for that; the second is not looked at.
   for (let i = 0; i < 2; i++) {
     await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1' })
     await world.chain.mine()

@@ -1,5 +1,5 @@
-// What is stored before it is sent, and what becomes of it: crashes on either side of the send, lost replies, stuck fees, pools that forget,
-// nonces taken by others, an empty purse, a paused contract. Each ends with every payment one node.
+// Calls that are stored before they are sent, and their fates: crashes on either side of the send, lost replies, stuck fees, pools that
+// forget, nonces taken by others, an empty purse, a paused contract. Each ends with every payment one node.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { SignerFault } from '../../src/chain/faults.ts'
@@ -51,7 +51,7 @@ const replyLost = (sender: SignerAccount): SignerAccount => ({
     return { kind: 'unknown', detail: 'timeout' }
   },
 })
-/** The provider says it took the bytes, and nobody ever sees them again. */
+/** The provider says it took the bytes, and they are never seen again. */
 const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 
 /** Pays for a basic node, and has an instance with this sender try to mint it; gives the payment and what was stored. */
@@ -152,7 +152,7 @@ for (const [sentence, fault] of [
   })
 }
 
-test('a mint stuck on its fee is offered anew for at least an eighth more, and mints once', async () => {
+test('a mint stuck on its fee is offered again for at least an eighth more, and mints once', async () => {
   const { paid, sent } = await mintThrough(7, minter())
   const [low] = (await attempts()).slice(-1)
   await mineAtBaseFee((low?.fee ?? 0n) * 2n, 11)
@@ -244,7 +244,7 @@ test('a fee above the cap is not offered: nothing new is signed, and a stuck tra
   await isOneNode(waits)
 })
 
-/** What waits in pools goes when they are full: it is handed over again in every run, whatever else cannot be done about it. */
+/** Transactions that wait in pools go when these are full: each run hands them over again, whatever else cannot be done about them. */
 for (const [account, sentence, parts] of [
   [8, 'cannot be raised above the cap', () => ({ rules: { feeCapWei: 1n } })],
   [
@@ -276,7 +276,7 @@ for (const [account, sentence, parts] of [
   })
 }
 
-test('a nonce taken by a foreign transaction displaces ours, the payment is minted anew, and the operator is told', async () => {
+test('a nonce taken by a foreign transaction displaces ours, the payment is minted again, and the operator is warned', async () => {
   const { paid, sent } = await mintThrough(10, swallow(minter()))
   const taker = await world.chain.send({ from: world.at(1), to: world.at(9), value: '0x1', gas: '0x7530' })
   foreign.push(taker)
@@ -333,7 +333,7 @@ test('while the contract is paused a payment stays accepted and nothing is signe
   await isOneNode(paid)
 })
 
-test('a mint signed before the contract was paused reverts, and is issued anew when it is not', async () => {
+test('a mint signed before the contract was paused reverts, and is issued again when it is not', async () => {
   const { paid, sent } = await mintThrough(13, swallow(minter()))
   await world.act(0, 'pause')
   await world.payments()
@@ -368,7 +368,7 @@ async function dueTurns(): Promise<{ due: number }> {
   return { due: rows.length }
 }
 
-/** Blocks that are too dear for what waits. */
+/** Mines blocks whose base fee is too high for the waiting transactions. */
 async function mineAtBaseFee(wei: bigint, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     await world.chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${wei.toString(16)}`])

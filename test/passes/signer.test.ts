@@ -80,7 +80,7 @@ const pass = async (name: string) => {
   return { code, err, ...(JSON.parse(out) as { signer: string; reason?: string }) }
 }
 
-test('a payment that waits for a signer is told by the pass, the command, metrics, health, audit log and doctor', async () => {
+test('a payment that waits for a signer is reported by the pass, the command, metrics, health, audit log and doctor', async () => {
   assert.deepEqual([await down('minter'), await down('distributor')], [0, 0])
   const [downBefore = 0, restoredBefore = 0] = await acts()
   const paid = await world.pay(5, BASIC)
@@ -98,7 +98,7 @@ test('a payment that waits for a signer is told by the pass, the command, metric
   assert.equal((await paymentOf(world, paid))?.state, 'accepted')
   assert.deepEqual([await down('minter'), await down('distributor')], [1, 0])
   assert.deepEqual((await readHealth(world.pool)).notSigning, ['minter'])
-  // Told once, however often it is asked.
+  // Reported once, however often it is asked.
   assert.deepEqual(await acts(), [downBefore + 1, restoredBefore])
 
   const { code, of } = await doctor()
@@ -124,7 +124,7 @@ test('a payment that waits for a signer is told by the pass, the command, metric
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
 })
 
-test('a round that waits for a signer is pending for the API, and told apart by its own field and exit code', async () => {
+test('a round that waits for a signer is pending for the API, and marked by its own field and exit code', async () => {
   await world.pay(6, BASIC)
   await world.settle()
   await world.chain.mine(2, INTERVAL_SEC)
@@ -162,7 +162,7 @@ test('a signer on record as down is asked by each run, also where nothing waits 
   assert.deepEqual([signatures(), await intents()], [asked, stored])
 })
 
-test('what the doctor has signed can never be mined, and is handed to nobody', async () => {
+test('the doctor’s signature can never be mined, and is handed to no provider', async () => {
   signer.seen.length = 0
   const { of } = await doctor()
   assert.deepEqual([of('signer.minter')[0]?.verdict, of('passes.signers')[0]?.verdict], ['ok', 'ok'])

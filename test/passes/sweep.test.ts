@@ -1,5 +1,5 @@
-// How fast the reconciler comes round: all nodes within a day at the default schedule, at a cost for each run that is bounded. On rows alone:
-// no chain for tests has so many nodes.
+// The reconciler's speed: all nodes within a day at the default schedule, at a bounded cost for each run. On rows alone: no chain for tests
+// has so many nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainNode } from '../../src/chain/port.ts'

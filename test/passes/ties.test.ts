@@ -1,5 +1,5 @@
-// Two of something in one block: two versions of a tier, two payments, two owners of a node. What comes last, or first, is told by its place,
-// and by nothing else.
+// Two of something in one block: two versions of a tier, two payments, two owners of a node. The place in the block alone decides which one
+// comes first.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => world.close())
 
-/** What a payment was judged by. */
+/** The tier and version that a payment was judged by. */
 const soldBy = async (txHash: Hash) => {
   const [row] = await world.pool<{ sold: string }[]>`
     SELECT concat_ws(' ', state, reason, tier_id, tier_version) AS sold FROM payments WHERE tx_hash = ${txHash}`

@@ -1,4 +1,4 @@
-// What people send to themselves: nothing changes hands, and everything still adds up.
+// Transfers to oneself: nothing changes hands, and everything still adds up.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -39,7 +39,7 @@ async function statementOf(body: () => Promise<unknown>): Promise<Statement> {
 }
 const countAudited = async () => (await world.pool`SELECT FROM audit WHERE action LIKE 'unattributed%'`).count
 
-test('a node handed to its own owner stays his, and its ledger is as long as its history', async () => {
+test('a node handed to its own owner stays theirs, and its ledger is as long as its history', async () => {
   const paid = await world.pay(5, ETHER / 100n)
   await world.settle()
   const id = BigInt((await paymentOf(world, paid))?.nodeId ?? assert.fail())

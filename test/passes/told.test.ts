@@ -1,4 +1,4 @@
-// Every instance hears of what a pass changes: what it answers from memory is read anew from then on.
+// Every instance hears of a pass's changes: answers from memory are read again from then on.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
@@ -31,7 +31,7 @@ async function say(word: string): Promise<void> {
   await end
 }
 
-/** How often something was told while `body` ran. */
+/** Number of signals while `body` ran. */
 async function toldBy(body: () => Promise<unknown>): Promise<number> {
   await say('begin')
   heard.length = 0
@@ -40,7 +40,7 @@ async function toldBy(body: () => Promise<unknown>): Promise<number> {
   return heard.indexOf('end')
 }
 
-test('a payment, its mint, and both taken back are told; blocks in which nothing was are not', async () => {
+test('a payment, its mint, and both taken back are signalled; empty blocks are not', async () => {
   const paid = await world.pay(5, ETHER / 100n)
   await world.chain.mine()
   assert.ok((await toldBy(world.payments)) > 0, 'a payment')

@@ -1,5 +1,5 @@
-// Where the fork guard cannot be used, waiting has to do what it does elsewhere: nothing is signed that rests on a block which may yet be taken
-// back, and what is on its way is on its way until its time is over, however many blocks go by.
+// Waiting in place of the fork guard, where it cannot be used: nothing is signed that rests on a block which may yet be taken back, and a
+// call counts as on its way until its time is over, however many blocks go by.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SignerAccount } from '../../src/chain/port.ts'
@@ -12,7 +12,7 @@ import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, enterTier, INTERVAL_SEC, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-/** How far the final block lies behind the head. */
+/** Distance in blocks of the final block behind the head. */
 const FINAL_AFTER = 2
 /** Contracts see the hashes of so many blocks. */
 const HASHES_REACH = 256

@@ -68,7 +68,7 @@ test('a plain buyer behind many unreadable holdings is judged in the same run', 
   await judgeBriefly()
   assert.equal(await state(plain), 'accepted')
   assert.equal(reads.length, READINGS)
-  // Each run begins with those that were never asked for, so that a holder has his turn after as many runs as it takes.
+  // Each run begins with those that were never asked for, so that a holder's turn comes after as many runs as it takes.
   for (let runs = 1; runs < Math.ceil((UNREADABLE.length + 1) / READINGS); runs++) {
     await world.chain.mine(1, BLOCK_SEC)
     await world.credit()

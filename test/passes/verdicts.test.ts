@@ -1,5 +1,5 @@
-// What was decided about a payment when blocks go and come back: its last verdict stands, not an earlier one, and it is where and
-// when its new block says.
+// Verdicts on a payment when blocks go and come back: its last verdict stands, not an earlier one, and its place and time are those of its new
+// block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -96,6 +96,6 @@ test('a payment that comes back elsewhere is where and when its new block says',
   await world.chain.mine()
   await world.settle()
   assert.equal(await told(paid), 'minted')
-  // Where and when every payment was, among other things.
+  // They include the place and time of every payment.
   await checkInvariants(world)
 })

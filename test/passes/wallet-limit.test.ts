@@ -1,5 +1,5 @@
-// The contract's cap on nodes per wallet, reached before a payment is judged or while its mint is under way: the payment
-// is held, nobody else's waits with it, and it becomes its node when there is room.
+// The contract's cap on nodes per wallet, reached before a payment is judged or while its mint is under way: the payment is held, no other
+// wallet's waits with it, and it becomes its node when there is room.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
@@ -59,7 +59,7 @@ test('a wallet that fills up while its mint is under way is passed over by the c
   assert.equal(await told(skipped), 'minted')
 })
 
-test('a wallet that is full while the mint is estimated, and is not when it is mined, costs nobody his node', async () => {
+test('a wallet that is full while the mint is estimated, and is not when it is mined, costs no buyer their node', async () => {
   const gift = await world.pay(12, BASIC)
   await world.pay(13, BASIC)
   await world.settle()
@@ -77,7 +77,7 @@ test('a wallet that is full while the mint is estimated, and is not when it is m
   assert.deepEqual(await Promise.all(both.map(told)), ['minted', 'minted'])
 })
 
-test('however many payments a full wallet has made, nobody else’s waits for them', async () => {
+test('however many payments a full wallet has made, no other wallet’s waits for them', async () => {
   const own = await startWorld({}, { maxPerWallet: 1n })
   try {
     await own.settle()

@@ -38,7 +38,7 @@ const rowsOf = async (txHash: string) => {
   ])
 }
 
-test('a part of a balance is withdrawn to whomever the owner names', async () => {
+test('a part of a balance is withdrawn to any address that the owner names', async () => {
   const txHash = await world.act(5, 'withdraw', [1n, world.at(9), 1000n])
   await world.payments()
   assert.deepEqual(await rowsOf(txHash), [[1, 1000n, 1000n, world.at(9), 'sent', true]])
@@ -138,7 +138,7 @@ test('a round, a withdrawal of it and a transfer in one followed range leave eve
   await checkInvariants(world)
 })
 
-test('what a failed withdrawal of everything came to is not told by other failed ones, nor by what came after it', async () => {
+test('what a failed withdrawal of everything came to is not taken from other failed ones, nor by what came after it', async () => {
   await world.rest()
   const { number } = await world.chain.block()
   const balanceWei = (await world.read<bigint[]>('nodeInfo', [3n]))[1] ?? 0n

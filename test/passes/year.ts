@@ -21,7 +21,7 @@ interface Header {
   mixHash: Hash
 }
 
-/** What a turn of a cohort comes to by the chain's own headers. */
+/** A cohort's amount for a turn by the chain's own headers. */
 async function amountOn(headers: readonly Header[], cohort: number, due: number, payoutBps: number): Promise<bigint> {
   const at = headers.findIndex(({ timestamp }) => Number(timestamp) >= due)
   const [block, parent] = [headers[at] ?? assert.fail(), headers[at - 1] ?? assert.fail()]
@@ -30,14 +30,14 @@ async function amountOn(headers: readonly Header[], cohort: number, due: number,
   return turnAmountWei(turnDigest(hash(seed), cohort, due), terms, payoutBps)
 }
 
-/** What a year is to be like: cohorts with nodes, blocks in each interval, and the rounds it may take. */
+/** The year's size: cohorts with nodes, blocks in each interval, and the rounds it may take. */
 interface Wanted {
   cohorts: number
   blocksPerTurn: number
   roundsMax: number
 }
 
-/** Lets 365 turns of each cohort come, has them paid, and holds each node to the wei. The invariants cannot be asked for afterwards. */
+/** Plays 365 turns of each cohort, has them paid, and checks each node to the wei. The invariants cannot be asked for afterwards. */
 export async function catchUpOnYear(world: World, wanted: Wanted): Promise<void> {
   const cohorts = await cohortsOf(world)
   assert.equal(cohorts.length, wanted.cohorts)

@@ -1,5 +1,5 @@
-// What only the operator knows outlives the ledger: a rebuild from the chain takes over his tiers, decisions, refunds, grants, deny
-// list, pause and the log of his acts, all made over HTTP, and mints nothing that he had settled.
+// The operator's knowledge outlives the ledger: a rebuild from the chain takes over their tiers, decisions, refunds, grants, deny list, pause
+// and the log of their acts, all made over HTTP, and mints nothing that they had settled.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
@@ -79,7 +79,7 @@ onBoth('a rebuilt ledger holds everything that the operator did', async ({ desk,
 })
 
 onBoth(
-  'a rebuilt ledger believes no word of his about a transfer that failed, holds what he had held, and keeps what no chain tells',
+  'a rebuilt ledger believes no decision about a transfer that failed, holds what the operator had held, and keeps what no chain tells',
   async ({ desk, world, pool, again }) => {
     await world.settle()
     const failed = await world.pay(6, BASIC - 1n)

@@ -1,4 +1,4 @@
-// A ledger rebuilt from nothing equals the old one but for what the operator decided, and what differs is told.
+// A ledger rebuilt from nothing equals the old one but for the operator's decisions, and differences are reported.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
@@ -109,7 +109,7 @@ test('a rebuilt ledger equals the old one, takes over what the operator decided,
   }
 })
 
-test('what a pass had accepted and nobody minted is the operator’s to decide in a rebuilt ledger', async () => {
+test('a payment that a pass had accepted and that was not minted is the operator’s to decide in a rebuilt ledger', async () => {
   const world = await startWorld()
   try {
     const paid = await world.pay(5, BASIC)

@@ -38,7 +38,7 @@ test('a payment that is in no block yet is pending, and nothing is stored', asyn
   await world.settle()
 })
 
-test('where nobody can be asked a claim says so, and not that the payment is unknown; nothing is stored', async () => {
+test('without a provider to ask, a claim says so, and not that the payment is unknown; nothing is stored', async () => {
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
   const away = new ChainFault('no provider answered', { retryable: true })

@@ -59,28 +59,31 @@ attack('a squatted ref costs its buyer the node, not the ether: held, seen, and 
   assert.ok(!(await stage.doctor()).includes('nodes.unpaid'))
 })
 
-attack('a dearer node under a payment’s ref is not that payment’s, and is credited nothing', async (stage) => {
-  const { world, thief, done, desk, sign } = stage
-  const paid = await world.pay(5, BASIC)
-  await world.chain.mine()
-  await world.instance({ minter: null }).payments()
-  const [dear = assert.fail()] = await world.pool<{ cohort: number }[]>`
+attack(
+  'a node of a more expensive tier under a payment’s ref is not that payment’s, and is credited nothing',
+  async (stage) => {
+    const { world, thief, done, desk, sign } = stage
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine()
+    await world.instance({ minter: null }).payments()
+    const [dear = assert.fail()] = await world.pool<{ cohort: number }[]>`
     SELECT cohort FROM cohorts JOIN tiers USING (tier_no) WHERE tier_id = 'founder' ORDER BY next_due DESC LIMIT 1`
-  assert.ok(await thief.mint({ to: world.at(5), cohort: dear.cohort, ref: paid }))
-  done.unpaidRefs.push(paid)
-  await world.settle()
-  const payment = await paymentOf(world, paid)
-  assert.deepEqual([payment?.state, payment?.reason], ['held', 'mintedElsewhere'])
-  const seen = await stage.doctor()
-  for (const check of ['keys.foreign', 'payments.refs', 'nodes.unpaid']) assert.ok(seen.includes(check), check)
-  await world.chain.increaseTime(INTERVAL_SEC)
-  await world.chain.mine()
-  assert.equal((await world.credit()).txHash, null)
-  const service = await rotate(stage)
-  await sign(await previewExpel(desk, { refs: paid, again: paid }))
-  await service.payments()
-  assert.ok(!(await stage.doctor()).includes('nodes.unpaid'))
-})
+    assert.ok(await thief.mint({ to: world.at(5), cohort: dear.cohort, ref: paid }))
+    done.unpaidRefs.push(paid)
+    await world.settle()
+    const payment = await paymentOf(world, paid)
+    assert.deepEqual([payment?.state, payment?.reason], ['held', 'mintedElsewhere'])
+    const seen = await stage.doctor()
+    for (const check of ['keys.foreign', 'payments.refs', 'nodes.unpaid']) assert.ok(seen.includes(check), check)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
+    assert.equal((await world.credit()).txHash, null)
+    const service = await rotate(stage)
+    await sign(await previewExpel(desk, { refs: paid, again: paid }))
+    await service.payments()
+    assert.ok(!(await stage.doctor()).includes('nodes.unpaid'))
+  },
+)
 
 attack('an opening at the top, or as many as there are, keeps no buyer from a node', async (stage) => {
   const { world, thief, desk, sign } = stage
@@ -139,7 +142,7 @@ attack('rogue nodes in each cohort end at the budget, are credited nothing, and 
   assert.ok(!(await stage.doctor()).includes('nodes.unpaid'))
 })
 
-attack('a budget that is spent is told apart from one that runs low, and a refill ends both', async (stage) => {
+attack('a budget that is spent is distinguished from one that runs low, and a refill ends both', async (stage) => {
   const { world, desk, sign } = stage
   await sign(await previewMinter(desk, { address: world.at(1), nodes: '1', cohorts: '100' }))
   const paid = [await world.pay(5, BASIC), await world.pay(6, BASIC)]

@@ -30,7 +30,7 @@ export interface Thief {
 export interface Stage {
   world: World
   thief: Thief
-  /** What the thief did, which the invariants must not call a breach. */
+  /** The thief's acts, which the invariants must not call a breach. */
   done: { foreign: Hash[]; unpaidRefs: Hash[]; stolenRounds: number[] }
   desk: OwnerDeps
   /** Checks of the doctor that are worse than ok. */
@@ -144,7 +144,7 @@ export async function nodesOf(world: World): Promise<{ id: number; ref: Hash; co
     SELECT node_id AS id, ref, cohort FROM nodes ORDER BY node_id`
 }
 
-/** What the contract says a node holds. */
+/** A node's balance by the contract. */
 export async function balanceOf(world: World, nodeId: number): Promise<Wei> {
   const [, balance] = await world.read<[string, bigint]>('nodeInfo', [BigInt(nodeId)])
   return wei(balance)

@@ -1,5 +1,5 @@
-// The operator at the console: the key, a held payment released with a tier, a refund refused and one proven, the deny list, nodes
-// that nobody paid for, webhooks, tiers, the switch, terms, payments wallets, the books. Real Chromium, the real service.
+// The operator at the console: the key, a held payment released with a tier, a refund refused and one proven, the deny list, unpaid nodes,
+// webhooks, tiers, the switch, terms, payments wallets, the books. Real Chromium, the real service.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -189,7 +189,7 @@ describe('the console', { skip: noBrowser }, () => {
     await until('the node', async () => (await denied.nodesOf()).length === 1)
   })
 
-  test('a node that nobody paid for waits for a grant, which needs a reason and can be taken back', async () => {
+  test('an unpaid node waits for a grant, which needs a reason and can be taken back', async () => {
     await go('Nodes')
     await page.getByText('No node waits for a grant.').waitFor()
     const [paid] = await wallet(5, wellKnown).nodesOf()
@@ -360,7 +360,7 @@ describe('the console', { skip: noBrowser }, () => {
     await dialog().getByText(`No later payment to ${former} is a sale.`).waitFor()
     await confirm('Done')
     await row(next).getByText('in force').waitFor()
-    await until('buyers to be told the new wallet', async () => {
+    await until('the new wallet to be published', async () => {
       const told = await service.get<WellKnown>('/.well-known/node-ledger.json')
       return told.paymentAddress === next
     })

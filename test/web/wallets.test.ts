@@ -109,7 +109,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
       'eth_sendTransaction',
     ])
 
-    // What was paid out can still be read once the ledger, too, knows that nothing is left.
+    // A payout can still be read once the ledger, too, knows that nothing is left.
     await press(page, 'Withdraw…')
     // A round that was on its way at the pause has arrived by now, in the contract; the page has yet to hear of it.
     const { balanceWei: rest } = await wallet(5, wellKnown).nodeInfo(node)
@@ -130,7 +130,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(faultsIn(complaints), [])
   })
 
-  test('a wallet on another chain is told so, and can switch', async () => {
+  test('a wallet on another chain gets a warning, and can switch', async () => {
     const { page, own, complaints } = await open(6)
     await page.goto(`${service.url}/buy/basic`)
     await connect(page)

@@ -1,4 +1,4 @@
-// What the operator sees and does about webhooks, over HTTP.
+// The operator's view of webhooks and acts on them, over HTTP.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addEndpoint, endpointName } from '../../src/db/webhooks.ts'

@@ -1,5 +1,4 @@
-// Events from the fact to whoever is to be told of it, on a real chain and database, checked by the reference library of
-// Standard Webhooks.
+// Events from the fact to their receiver, on a real chain and database, checked by the reference library of Standard Webhooks.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -59,7 +58,7 @@ test('what happened before anybody delivered is delivered then: held, minted, cr
   await world.rest()
   await world.act(5, 'withdraw', [1n, world.at(7), 1_000n])
   await world.payments()
-  // Nobody delivers yet: this is a service that was killed between commit and delivery.
+  // Nothing is delivered yet: this is a service that was killed between commit and delivery.
   assert.ok(((await pending()) ?? 0) >= 4)
   await deliver()
   await allDelivered()
@@ -226,7 +225,7 @@ test('a delivery whose deliverer died is made again by another when its lease is
   assert.equal(receiver.received.length, 1)
 })
 
-test('an event is there if and only if its fact is: what a transaction takes back is never told', async () => {
+test('an event is there if and only if its fact is: a fact that is rolled back is never sent', async () => {
   const before = await world.pool`SELECT count(*) AS n FROM webhook_events`
   await assert.rejects(
     world.pool.begin(async (sql) => {
@@ -240,7 +239,7 @@ test('an event is there if and only if its fact is: what a transaction takes bac
   assert.deepEqual(await world.pool`SELECT count(*) AS n FROM webhook_events`, before)
 })
 
-test('a reorganisation is told, and what comes back in another block is another event', async () => {
+test('a reorganisation is reported, and what comes back in another block is another event', async () => {
   await deliver()
   const txHash = await world.pay(8, BASIC)
   await world.settle()
@@ -252,7 +251,7 @@ test('a reorganisation is told, and what comes back in another block is another 
   const raw = await world.raw(txHash)
   await world.chain.reorg(6, [[raw, 0]])
   await world.settle()
-  await until('the second mint is told', () => mintsOf().length === 2)
+  await until('the event of the second mint', () => mintsOf().length === 2)
   await allDelivered()
   const [first, second] = mintsOf()
   assert.notEqual(first?.event.data.blockHash, second?.event.data.blockHash)
@@ -261,7 +260,7 @@ test('a reorganisation is told, and what comes back in another block is another 
   assert.ok(Number(reorganised?.event.data.toBlock) < Number(first?.event.data.blockNumber))
 })
 
-test('funds that become low are told once, and once more when they become low again', async () => {
+test('funds that become low are reported once, and once more when they become low again', async () => {
   const { distributor, ctx } = {
     distributor: world.at(2),
     ctx: world.instance({ rules: { fundsWarnTransactions: 50 } }).ctx,
@@ -282,7 +281,7 @@ test('funds that become low are told once, and once more when they become low ag
   assert.ok(BigInt(String(low[0]?.event.data.neededWei)) > 3n)
 })
 
-test('a budget that runs low or is spent is told once, and once more when it is so again', async () => {
+test('a budget that runs low or is spent is reported once, and once more when it is so again', async () => {
   await deliver()
   const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
   const look = async (nodes: bigint, spent: 'nodes' | null) => {
@@ -305,7 +304,7 @@ test('a budget that runs low or is spent is told once, and once more when it is 
   assert.deepEqual([spent?.data.spent, spent?.data.nodes, spent?.data.cohorts], ['nodes', 0, 1_000])
 })
 
-test('drift is told with what differs', async () => {
+test('drift is reported with what differs', async () => {
   await deliver()
   await world.pool`UPDATE nodes SET withdrawn_wei = withdrawn_wei + 1 WHERE node_id = 1`
   await world.chain.mine()
@@ -329,7 +328,7 @@ test('old events are forgotten, however many there are; younger ones stay', asyn
   assert.equal((await world.pool`SELECT FROM webhook_events WHERE id = 'young'`).count, 1)
 })
 
-test('while nobody is to be told, nothing is written down for them', async () => {
+test('without an endpoint, no event is written down', async () => {
   await removeEndpoint(world.pool, endpoint)
   const before = await world.pool`SELECT count(*) AS n FROM webhook_events`
   await world.pay(6, ODD + 3_000n)

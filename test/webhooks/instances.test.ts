@@ -1,4 +1,4 @@
-// Who is told of events is the ledger's, for all instances: a start adds endpoints to a ledger that never had any, and takes none away.
+// Endpoints belong to the ledger, for all instances: a start adds endpoints to a ledger that never had any, and takes none away.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { endpointName, listEndpoints } from '../../src/db/webhooks.ts'
@@ -22,7 +22,7 @@ after(async () => {
   await desk.close()
 })
 
-/** An instance starts, with these endpoints in its settings. @returns those that it is told it names in vain. */
+/** Starts an instance with these endpoints in its settings. @returns those that the start reports as named in vain. */
 async function start(...urls: string[]): Promise<string[]> {
   const ignored = await adoptEndpoints(desk.world.pool, { urls, secrets: [SECRET] })
   running.push(startWebhooks({ pool: desk.world.pool, allowPrivate: true, log: silentLog }))
@@ -37,20 +37,20 @@ const held = async () => {
   await desk.world.rest()
 }
 
-test('of instances that start at once with other settings one names who is told, once', async () => {
+test('of instances that start at once with other settings one names the endpoints, once', async () => {
   const [one, other] = receivers
   const ignored = await Promise.all([start(one.url), start(one.url), start(one.url)])
   assert.deepEqual(ignored.flat(), [])
   assert.deepEqual(await told(), [endpointName(one.url)])
   assert.equal((await desk.get('audit?action=webhookAdded')).json.entries.length, 1)
-  assert.deepEqual(await start(other.url), [endpointName(other.url)], 'it is told that it names one in vain')
+  assert.deepEqual(await start(other.url), [endpointName(other.url)], 'the start reports one named in vain')
   assert.deepEqual(await told(), [endpointName(one.url)])
 })
 
-test('an instance that names nobody takes nobody away', async () => {
+test('an instance that names no endpoint takes none away', async () => {
   assert.deepEqual(await start(), [])
   await held()
-  await until('it is told', () => receivers[0].received.length === 1)
+  await until('the event', () => receivers[0].received.length === 1)
 })
 
 test('an instance that may not send to an endpoint uses up none of its attempts: another one sends, at once', async () => {
@@ -67,7 +67,7 @@ test('an instance that may not send to an endpoint uses up none of its attempts:
   assert.deepEqual([...waiting], [{ attempts: 0, state: 'pending' }])
   await start()
   await held()
-  await until('all of it is told', () => one.received.length === before + 2)
+  await until('all events', () => one.received.length === before + 2)
   const attempts = await pool`SELECT FROM webhook_attempts WHERE error IS NOT NULL`
   assert.equal(attempts.count, 0)
   await until('it is well', async () => (await listEndpoints(pool))[0]?.failingSince === null)
@@ -76,12 +76,12 @@ test('an instance that may not send to an endpoint uses up none of its attempts:
   one.received.length = before
 })
 
-test('what an act adds is told by instances that run already, and what it removes is not, by whichever starts after', async () => {
+test('an endpoint that an act adds is served by instances that run already, and one that it removes is not, by any that starts after', async () => {
   const [one, other] = receivers
   const added = await desk.post('webhooks', { url: other.url, secret: SECRET })
   assert.deepEqual([added.status, added.json.added], [200, true])
   await held()
-  await until('both are told', () => one.received.length === 2 && other.received.length === 1)
+  await until('the events at both', () => one.received.length === 2 && other.received.length === 1)
   // Something waits for it when it is removed.
   one.answer = (response) => void response.writeHead(500).end()
   await held()
@@ -91,7 +91,7 @@ test('what an act adds is told by instances that run already, and what it remove
   await desk.world.pool`UPDATE webhook_deliveries SET due_at = now()`
   await start(one.url)
   await held()
-  await until('the other is told', () => other.received.length === 3)
+  await until('the event at the other', () => other.received.length === 3)
   assert.equal(one.received.length, 3)
   assert.deepEqual(await told(), [endpointName(other.url)])
   for (const endpoint of [endpointName(other.url)]) await desk.post('webhooks/remove', { endpoint })
@@ -105,7 +105,7 @@ test('secrets are changed by an act, and no answer has one', async () => {
   const changed = await desk.post('webhooks', { url: other.url, secret: `${SECRET_BEFORE},${SECRET}` })
   assert.equal(changed.status, 200, changed.text)
   await held()
-  await until('it is told', () => other.received.length === 1)
+  await until('the event', () => other.received.length === 1)
   assert.equal(String(other.received[0]?.headers['webhook-signature']).split(' ').length, 2)
   const shown = JSON.stringify([(await desk.get('webhooks')).json, (await desk.get('audit')).json, changed.json])
   for (const secret of [SECRET, SECRET_BEFORE]) assert.ok(!shown.includes(secret.slice(6)))

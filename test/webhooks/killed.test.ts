@@ -1,4 +1,4 @@
-// The service as its operator runs it, killed while it delivers: what it had committed to is told all the same.
+// The service as its operator runs it, killed while it delivers: events that it had committed to are sent all the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -24,7 +24,7 @@ test('an event that a kill -9 cut short is delivered after the next start, with 
   const account = privateKeyToAccount(DEVELOPMENT_ACCOUNTS[6]?.privateKey ?? '0x')
   const wallet = createWalletClient({ account, chain: anvil, transport: http(chain) })
   await wallet.sendTransaction({ to: paymentAddress, value: BASIC + 1n })
-  await until('it is being told', () => receiver.received.some(({ event }) => event.type === 'payment.held'))
+  await until('the event under way', () => receiver.received.some(({ event }) => event.type === 'payment.held'))
   service.kill('SIGKILL')
   await service.exited
   const cut = receiver.received.find(({ event }) => event.type === 'payment.held')
@@ -33,7 +33,7 @@ test('an event that a kill -9 cut short is delivered after the next start, with 
   try {
     const told = () => receiver.received.filter(({ headers }) => headers['webhook-id'] === cut?.headers['webhook-id'])
     // The lease of the delivery that was cut short runs out first.
-    await until('it is told again', () => told().length >= 2, 120_000)
+    await until('the event to be sent again', () => told().length >= 2, 120_000)
     const [, second] = told()
     assert.equal(second?.body, cut?.body)
     new Webhook(SECRET).verify(second?.body ?? '', (second?.headers ?? {}) as Record<string, string>)

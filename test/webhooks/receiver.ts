@@ -1,4 +1,4 @@
-// Somebody who is told of events: a real HTTP server that notes what came, and answers as a test wants it to.
+// A receiver of events: a real HTTP server that notes what came, and answers as a test wants it to.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

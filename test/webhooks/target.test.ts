@@ -1,4 +1,4 @@
-// Whom a webhook may reach: addresses of the public internet, judged when the connection is made.
+// Addresses that a webhook may reach: those of the public internet, judged when the connection is made.
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import promises from 'node:dns/promises'
