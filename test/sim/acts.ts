@@ -1,5 +1,5 @@
-// What people do between two blocks: buyers pay, rightly and wrongly; owners trade and withdraw; the operator changes terms;
-// money runs short. Each act is drawn with its details from the seed and written into its log.
+// Acts of people between two blocks: buyers pay, rightly and wrongly; owners trade and withdraw; the operator changes terms; money runs
+// short. Each act is drawn with its details from the seed and written into its log.
 import { encodeFunctionData, type Hex } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../src/chain/factory/abi.ts'
@@ -15,7 +15,7 @@ export const BUYERS = [5, 6, 7, 8, 9]
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
 const FOUNDER = ETHER / 20n
-/** Prices that the basic tier has had or may have: nobody else's. */
+/** Prices that the basic tier alone has had or may have. */
 const BASIC_PRICES = [BASIC, BASIC + 10n ** 15n, BASIC + 2n * 10n ** 15n]
 const AMOUNTS = [BASIC, BASIC, BASIC, PLUS, FOUNDER, FOUNDER, ...BASIC_PRICES, BASIC + 1n, 0n]
 const GAS = hex(0x200000)
@@ -23,7 +23,7 @@ const GAS = hex(0x200000)
 const FEES = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(10n ** 9n) }
 /** Refuses everything it is given. */
 const REFUSING_CODE = '0x60006000fd'
-/** What a purse holds when it runs short, and when it does not. */
+/** A purse that runs short, and one that does not. */
 const SHORT = 10n ** 12n
 const FULL = 10_000n * ETHER
 
@@ -107,7 +107,7 @@ async function changeTerms(play: Play): Promise<string> {
   return `basic costs ${terms.priceWei} ${onSale ? '' : 'and is off sale '}from block ${terms.fromBlock}`
 }
 
-/** Demo tokens come to a buyer, or leave him. */
+/** Demo tokens come to a buyer, or leave them. */
 async function moveTokens(play: Play): Promise<string> {
   const { token, world } = play.stage
   const who = buyer(play)
@@ -140,11 +140,11 @@ async function fundSwaps(play: Play): Promise<void> {
   await send(play, 0, factory, 0n, callOf('setSwapsAllowance', [ETHER]))
 }
 
-/** An old backup takes the ledger's place, as nobody wishes; all instances are begun anew. */
+/** An old backup takes the ledger's place, the operator's worst case; all instances are restarted. */
 async function restoreBackup(play: Play): Promise<string | null> {
   const { backup, stage, instances, closed, foreign } = play
   if (!backup) return null
-  // What the lost ledger had sent is on chain, and this one never stored it.
+  // Calls that the lost ledger had sent are on chain, and this one never stored them.
   const sent = await stage.observer<{ hash: Hash }[]>`SELECT tx_hash AS hash FROM outbox_attempts`
   foreign.push(...sent.map(({ hash }) => hash))
   await backup()
@@ -238,7 +238,7 @@ export const ACTS: Record<string, Act> = {
   },
 }
 
-/** How often each is drawn, next to the others. */
+/** Weight of each in the draw, next to the others. */
 const WEIGHTS: Record<string, number> = {
   ...{ payment: 30, race: 6, 'self payment': 1, outflow: 2, 'failed payment': 3, 'unseen payment': 2, owner: 14 },
   ...{ terms: 4, tokens: 5, pause: 2, unpause: 3, interval: 2, 'short purse': 2, 'full purse': 3 },

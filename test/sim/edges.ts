@@ -1,6 +1,6 @@
-// What comes from the edges: a second instance with other settings, floods of junk, holdings that cannot be read, signers that do not
-// sign, transactions cancelled by hand, and what the operator decides, also while blocks are taken back. Drawn from dice of its own, so that
-// the rest of a seed is what it would be without.
+// Acts from the edges: a second instance with other settings, floods of junk, holdings that cannot be read, signers that do not sign,
+// transactions cancelled by hand, and the operator's decisions, also while blocks are taken back. Drawn from dice of its own, so that the
+// rest of a seed is what it would be without.
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -38,7 +38,7 @@ export const OTHER_SETTINGS: Record<string, OtherSettings> = {
 const JUNK_SENDERS = [12, 13, 14]
 const JUNK_MIN = 10
 const JUNK_MAX = 40
-/** What is said for a holding: an error, two words, nothing. */
+/** Answers for a holding: an error, two words, nothing. */
 const UNREADABLE: readonly Answer[] = [
   { error: { code: -32000, message: 'missing trie node' } },
   { result: `0x${'0'.repeat(63)}1${'0'.repeat(64)}` },
@@ -47,7 +47,7 @@ const UNREADABLE: readonly Answer[] = [
 const GAS = hex(21_000)
 /** More than whatever is to be cancelled offers. */
 const FEES = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(100n * 10n ** 9n) }
-/** What a cancellation costs at most, and more. */
+/** The most that a cancellation costs, and more. */
 const NEEDED_WEI = ETHER / 10n
 
 type EdgeAct = (play: Play, dice: Dice) => Promise<string | null>
@@ -64,7 +64,7 @@ async function flood(play: Play, dice: Dice): Promise<string | null> {
   return `${many} transfers of 0 and 1 wei`
 }
 
-/** Has instance B started anew with settings of its own. */
+/** Restarts instance B with settings of its own. */
 function restartB(play: Play, other: OtherSettings): void {
   play.other = other
   const [, b] = play.instances
@@ -120,12 +120,12 @@ async function decide(play: Play, dice: Dice, kind: 'release' | 'dismissal'): Pr
   const act = kind === 'release' ? releasePayment : dismissPayment
   const input = { payment: id, reason: 'as the dice will' }
   const outcome = await act({ pool }, OPERATOR, input)
-  // Where its amount names no tier, the operator does.
+  // The operator names the tier where the amount names none.
   const named = isOperatorRefusal(outcome) && kind === 'release' && outcome.because === 'invalid'
   const decided = named ? await act({ pool }, OPERATOR, { ...input, tierId: 'plus' }) : outcome
   if (isOperatorRefusal(decided)) return null
   play.decided.set(ref, { kind, wasSigned })
-  // What a wallet was given by hand is beside its allowance.
+  // A gift to the wallet is beside its allowance.
   if (from) play.traded.add(from)
   return `${kind} of ${ref}`
 }
@@ -138,12 +138,12 @@ async function decideOnSand(play: Play, dice: Dice, kind: 'release' | 'dismissal
   return `${told}, then ${await reorganise(play)}`
 }
 
-/** Who pays back. */
+/** The account that pays back. */
 const TREASURY = 15
 /** Longer than any call is good for, in the seeds in which it is not given an hour. */
 const CALLS_OVER_SEC = 1_000
 
-/** The operator pays a payment back, in two steps and as they are told: not before the service says that it is safe. */
+/** The operator pays a payment back, in two steps and in their order: not before the service says that it is safe. */
 async function refund(play: Play, dice: Dice): Promise<string | null> {
   const { pool, world } = play.stage
   const finality = play.rules.finality ?? 'guarded'
@@ -219,14 +219,14 @@ export const EDGE_ACTS: Record<string, EdgeAct> = {
   refund,
 }
 
-/** How often each is drawn, next to the others. */
+/** Weight of each in the draw, next to the others. */
 const WEIGHTS: Record<string, number> = {
   ...{ 'junk flood': 2, 'other settings': 4, 'same settings': 2, 'unreadable holdings': 2, 'readable holdings': 3 },
   ...{ 'silent signer': 2, 'signing again': 3, 'cancelled transaction': 5, release: 4, dismissal: 5, refund: 5 },
 }
 const DRAWN = Object.keys(EDGE_ACTS).flatMap((name) => Array<string>(WEIGHTS[name] ?? 1).fill(name))
 
-/** What may come in the middle of a pass. */
+/** Events that may come in the middle of a pass. */
 export const EDGE_INTERRUPTS: Record<string, EdgeAct> = {
   'a transaction is cancelled': cancel,
   'a payment is released': (play, dice) => decide(play, dice, 'release'),

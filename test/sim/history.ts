@@ -32,7 +32,7 @@ interface Play {
   token: Address
   forwarder: Address
   time: number
-  /** What each account paid for gas in a block, by the block's hash. */
+  /** Gas fees of each account in a block, by the block's hash. */
   fees: Map<Hash, Map<string, bigint>>
   /** Transactions in the order in which they were sent, and what they are called. */
   sent: Hash[]
@@ -114,7 +114,7 @@ const wallet = (play: Play) => play.dice.pick('wallet', WALLETS)
 const someone = (play: Play) => play.at(wallet(play))
 const nodeId = (play: Play) => BigInt(play.dice.between('node', 0, 5))
 const amount = (play: Play) => play.dice.pick('amount', [0n, 1n, 1n, 1_000n, 1_000n, ETHER / 1000n, ETHER])
-/** Mostly a buyer; now and then nobody, the factory itself, or an address that takes no ether. */
+/** Mostly a buyer; now and then the zero address, the factory itself, or an address that takes no ether. */
 const recipient = (play: Play) =>
   play.dice.roll('recipient') < 0.15
     ? play.dice.pick('odd', [ZERO_ADDRESS, play.factory, play.token, play.at(3)])
@@ -147,7 +147,7 @@ async function numberOf({ chain, factory }: Play, name: string): Promise<bigint>
   return BigInt(await chain.rpc<Hex>('eth_call', [{ to: factory, data: callOf(name, []) }, 'latest']))
 }
 
-/** What the contract's cohorts are now: a round that can succeed has to know. */
+/** The contract's cohorts at present: a round that can succeed has to know. */
 async function cohortOf({ chain, factory }: Play, id: bigint): Promise<{ size: bigint; nextDue: bigint }> {
   const words = await chain.rpc<Hex>('eth_call', [{ to: factory, data: callOf('cohort', [id]) }, 'latest'])
   const word = (index: number) => BigInt(`0x${words.slice(2 + 64 * index, 66 + 64 * index)}`)
@@ -426,7 +426,7 @@ async function feesOf(play: Play, number: number): Promise<Map<string, bigint>> 
   return fees
 }
 
-/** What everybody has, with what they paid for gas. */
+/** Every account's possessions, with its gas fees. */
 async function balances(play: Play, tag: Hex): Promise<string[]> {
   const { chain, at, factory, forwarder } = play
   const fees = new Map<string, bigint>()
@@ -441,7 +441,7 @@ async function balances(play: Play, tag: Hex): Promise<string[]> {
   )
 }
 
-/** What a call answers, or with what it reverts. */
+/** The answer of a call, or its revert. */
 async function tried(
   play: Play,
   data: Hex,
@@ -481,7 +481,7 @@ async function views(play: Play, tag: unknown): Promise<unknown> {
   }
 }
 
-/** How the contract and the node refuse, and what of it an estimate says. */
+/** Refusals of the contract and the node, and their traces in an estimate. */
 async function refusals(play: Play): Promise<unknown> {
   const { chain, at, factory } = play
   const head = await chain.block()
@@ -548,7 +548,7 @@ async function lookBack(play: Play): Promise<unknown> {
   return { logs, past, fates, unknown: await chain.rpc('eth_getBlockByNumber', [toHex(head + 9), false]) }
 }
 
-/** Where two things first differ, and how; null where they are equal. */
+/** The place and nature of the first difference of two things; null where they are equal. */
 export function difference(real: unknown, model: unknown, path = ''): string | null {
   if (typeof real !== 'object' || typeof model !== 'object' || real === null || model === null)
     return real === model ? null : `${path}: the chain says ${String(real)}, the model ${String(model)}`

@@ -7,7 +7,7 @@ import { openStage, type Stage } from './stage.ts'
 
 interface Kept {
   seed: number
-  /** What it found, or finds. */
+  /** The bug that it found, or finds. */
   found: string
 }
 const kept = JSON.parse(readFileSync(new URL('seeds.json', import.meta.url), 'utf8')) as Kept[]

@@ -1,5 +1,5 @@
-// What happens to the chain, the database and the instances: blocks are taken back, connections and locks lost, another
-// instance runs in between. Each can befall between two blocks or in the middle of a pass.
+// Mishaps of the chain, the database and the instances: blocks are taken back, connections and locks lost, another instance runs in
+// between. Each can come between two blocks or in the middle of a pass.
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
@@ -20,7 +20,7 @@ interface WireTransaction {
   nonce: Hex
 }
 
-/** What becomes of an account's transactions in the blocks taken back. */
+/** Fates of an account's transactions in the blocks taken back. */
 const FATES = ['kept', 'kept', 'moved', 'dropped', 'double'] as const
 type Fate = (typeof FATES)[number]
 
@@ -53,7 +53,7 @@ export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<stri
   return `the last ${depth} blocks are replaced`
 }
 
-/** Where among the new blocks a transaction is, or what is there in its stead; null for nothing. */
+/** A transaction's place among the new blocks, or its substitute there; null for nothing. */
 async function entryOf(
   play: Play,
   fates: Map<Address, Fate>,
@@ -63,7 +63,7 @@ async function entryOf(
   const { world } = play.stage
   const ours = from === world.at(1) || from === world.at(2)
   const fate = fates.get(from) ?? fateOf(play, ours)
-  // What else the account sent after what was spent otherwise is in nobody's blocks.
+  // After a double spend, the account's other transactions are in no block.
   fates.set(from, fate === 'double' ? 'dropped' : fate)
   count(play.tally, `fate ${fate}${ours ? ' of ours' : ''}`)
   if (fate === 'kept' || fate === 'moved') return [await world.raw(hash), fate === 'kept' ? place : last]
@@ -73,7 +73,7 @@ async function entryOf(
   return [{ from, to: world.at(11), value: '0x1', nonce, gas: hex(21_000), ...fees }, place]
 }
 
-/** Ours are never spent otherwise: nobody else has the keys. */
+/** Ours are never spent otherwise: no other account has the keys. */
 function fateOf(play: Play, ours: boolean): Fate {
   return play.dice.pick(ours ? 'our fate' : 'fate', ours ? (['kept', 'dropped'] as const) : FATES)
 }
@@ -83,7 +83,7 @@ async function cutConnections({ stage: { observer } }: Play): Promise<void> {
     WHERE application_name = 'sim' AND datname = current_database()`
 }
 
-/** What may come in the middle of a pass of instance `at`. */
+/** Events that may come in the middle of a pass of instance `at`. */
 const INTERRUPTS: Record<string, (play: Play, at: number) => Promise<void>> = {
   'a block': (play) => mine(play, 2),
   'a reorganisation': async (play) => void (await reorganise(play, 3)),

@@ -1,6 +1,6 @@
-// What must hold after a seed besides what test/support/invariants.ts checks: that the right payments became nodes and no
-// others, reckoned here by a few lines of their own; that a rebuilt ledger is the same (I10); that hardly anything was sent
-// in vain (I12); that a reading which fails is never a number (I13).
+// Invariants after a seed besides those of test/support/invariants.ts: that the right payments became nodes and no others, reckoned here by
+// a few lines of their own; that a rebuilt ledger is the same (I10); that hardly anything was sent in vain (I12); that a reading which
+// fails is never a number (I13).
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createReadings } from '../../src/chain/read/readings.ts'
@@ -46,7 +46,7 @@ export async function checkSales(play: Play): Promise<void> {
     const tier = await tierFor(play, payment)
     if (payment.from === world.at(3)) assert.equal(payment.state, 'ignored', 'I2: paying oneself is no sale')
     else if (tier === null)
-      // What was lost with a ledger may have sold it, by terms that were lost as well.
+      // A lost ledger may have sold it, by terms that were lost as well.
       assert.ok(
         payment.state !== 'minted' || play.restored || play.decided.get(payment.ref)?.kind === 'release',
         `I1: ${payment.ref} is no right payment and became a node`,
@@ -58,14 +58,14 @@ export async function checkSales(play: Play): Promise<void> {
     }
   }
   for (const [wallet, byTier] of wallets) checkWallet(play, wallet, byTier)
-  // Where blocks were taken back, what was no sale then may be one now.
+  // After a reorganisation, a payment that was no sale may be one now.
   if (play.tally.has('reorganisation')) return
   const sold = payments.filter(({ ref, state }) => state === 'minted' && play.refused.has(ref))
-  assert.deepEqual(sold, [], 'I1: what a claim was told to be no sale is none')
+  assert.deepEqual(sold, [], 'I1: a payment that a claim called no sale is none')
 }
 
 function checkWallet(play: Play, wallet: Address, byTier: Map<string, Paid[]>): void {
-  // Who gave or took nodes had other room at other times: what was decided then is in the verdicts.
+  // Wallets that gave or took nodes had other room at other times: the verdicts hold what was decided then.
   if (play.traded.has(wallet)) return
   const isMinted = ({ state }: Paid) => state === 'minted'
   const total = [...byTier.values()].flat().filter(isMinted).length
@@ -95,7 +95,7 @@ async function tierFor(play: Play, payment: Paid): Promise<string | null> {
   return held >= fixed.tokens ? fixed.tierId : null
 }
 
-/** Whether the basic tier was on sale at that price then, or had been until a moment ago, whether or not it still is on sale. */
+/** True if the basic tier was on sale at that price then, or had been until a moment ago, whether or not it still is on sale. */
 function isBasic(terms: readonly Terms[], { value, block, time }: Paid): boolean {
   const inForce = terms.filter((version) => version.fromBlock <= block)
   const now = inForce.at(-1)
@@ -126,7 +126,7 @@ export async function checkSent(play: Play): Promise<void> {
   assert.ok(inVain <= allowed, `I12: ${inVain} transactions did nothing, with ${allowed - 3} mishaps`)
 }
 
-/** What the operator decided stands, whatever blocks were taken back after it; a ledger that lost the decision asks again. */
+/** The operator's decisions stand, whatever blocks were taken back after them; a ledger that lost a decision asks again. */
 export async function checkDecisions({ decided, restored, pastFinal, stage: { observer } }: Play): Promise<void> {
   if (restored) return
   const rows = await observer<Pick<Paid, 'ref' | 'state' | 'reason'>[]>`
@@ -138,8 +138,8 @@ export async function checkDecisions({ decided, restored, pastFinal, stage: { ob
     if (kind === 'dismissal')
       assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
     const waits = reason === 'walletLimit' || reason === 'mintReverted'
-    // What had been final and was taken back all the same is nobody's to promise.
-    if (kind === 'refund') assert.ok(state !== 'minted' || pastFinal, `${ref} was paid back as told, and has a node`)
+    // Nothing is promised about blocks that had been final and were taken back all the same.
+    if (kind === 'refund') assert.ok(state !== 'minted' || pastFinal, `${ref} was paid back in order, and has a node`)
     if (kind === 'refunding')
       assert.ok(
         reason === 'refunding' || (state === 'minted' && wasSigned),
@@ -149,7 +149,7 @@ export async function checkDecisions({ decided, restored, pastFinal, stage: { ob
   }
 }
 
-/** Whoever signs again is not on record as down any more. */
+/** A signer that signs again is not on record as down any more. */
 export async function checkSigners({ stage: { observer } }: Play): Promise<void> {
   assert.deepEqual([...(await readSignerTroubles(observer))], [], 'a signer that signs is not on record as down')
 }
@@ -164,14 +164,14 @@ export async function checkRebuild({ stage }: Play): Promise<void> {
   assert.deepEqual(comparison?.differences, [], 'I10: a rebuilt ledger is the same')
 }
 
-/** I13: where nobody answers, a reading is null; where somebody does, it is the contract's. */
+/** I13: without an answer a reading is null; with one it is the contract's. */
 export async function checkReadings({ stage }: Play): Promise<void> {
   const { chain, factory, world } = stage
   let cut = true
   const provider = new Provider({
     ...{ chain, weather: null, rules: { check: async () => null } as never, onFault: () => {} },
     async onRequest() {
-      if (cut) throw new Error('nobody is there')
+      if (cut) throw new Error('no provider answers')
     },
   })
   const rpc = stage.rpcOn([provider])

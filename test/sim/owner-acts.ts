@@ -1,6 +1,6 @@
-// What the contract's owner does between two blocks: windows of turns not owed, with the terms that go with them, budgets, bounds and
-// expulsions; and blocks that come so late that what was signed has ended. Drawn from dice of its own, so that the rest of a seed is what it
-// would be without.
+// Acts of the contract's owner between two blocks: windows of turns not owed, with the terms that go with them, budgets, bounds and
+// expulsions; and blocks so late that signed calls have run out. Drawn from dice of its own, so that the rest of a seed is what it would be
+// without.
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
 import { NO_END, type NotOwedWindow, windowCallNeeded } from '../../src/domain/payouts.ts'

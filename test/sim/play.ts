@@ -21,10 +21,10 @@ import { Provider } from './provider.ts'
 import { FIRST_BLOCK, type Stage, sendRulesFor } from './stage.ts'
 import { count, type Tally } from './tally.ts'
 
-/** What an instance can be asked to do; a claim is of a transaction that is drawn. */
+/** Requests that an instance can serve; a claim is of a transaction that is drawn. */
 export type PassName = 'payments' | 'credit' | 'claim'
 
-/** What is to happen in the middle of one run of a pass. */
+/** The event in the middle of one run of a pass. */
 export type Plan =
   | { kind: 'nothing' }
   /** The instance dies at a named point of the passes, or at its nth request. */
@@ -54,7 +54,7 @@ export interface Play {
   tally: Tally
   log: string[]
   rules: Partial<Rules>
-  /** Whether the chain's contracts know blocks by the hashes that providers tell; where not, waiting stands in for the guard. */
+  /** The chain's facts, such as whether its contracts know blocks by the hashes that providers name; where not, waiting replaces the guard. */
   facts: ChainFacts
   weather: { rate: number; faults: readonly Fault[] }
   providers: number
@@ -68,7 +68,7 @@ export interface Play {
   traded: Set<Address>
   /** Transactions sent with our senders' keys past the outbox. */
   foreign: Hash[]
-  /** What buyers sent, for claims; and what a claim was told to be no sale. */
+  /** Transactions that buyers sent, for claims; and those that a claim called no sale. */
   sent: Hash[]
   refused: Set<Hash>
   /** Restores the ledger as it was at a moment of this seed. */
@@ -77,17 +77,17 @@ export interface Play {
   pastFinal: boolean
   /** From then on payments may be held for the operator to look at. */
   restored: boolean
-  /** What happened last that some of the named points wait for. */
+  /** The last event that some of the named points wait for. */
   lately: 'reorganisation' | 'stuck' | null
   sendRules: SendRules
   closed: Instance[]
   /** Settings of instance B, where they are others than those of A. */
   other: OtherSettings
-  /** What every provider answers for the token while no holding can be read. */
+  /** Every provider's answer for the token while no holding can be read. */
   tokenAnswer: Answer | null
   /** Accounts whose signer does not sign. */
   silent: Set<AccountRole>
-  /** What the operator decided last about a payment, by its ref. */
+  /** The operator's last decision about a payment, by its ref. */
   decided: Map<Hash, Decision>
 }
 
@@ -119,7 +119,7 @@ const CLAIMABLE = 6
 
 const running = new AsyncLocalStorage<Instance>()
 
-/** What ends an instance: nobody catches it but who started the pass. */
+/** The end of an instance: only the starter of the pass catches it. */
 class Died extends Error {
   override readonly name = 'Died'
 }
@@ -220,7 +220,7 @@ export function startInstance(play: Play, name: string): Instance {
 const isOfToken = ({ token }: Stage, { method, params }: Call) =>
   method === 'eth_call' && (params[0] as { to?: string }).to?.toLowerCase() === token
 
-/** Somebody tells of what he, or somebody else, has sent. The passes that the claim starts are over when this is. */
+/** A person claims a transaction of their own, or of another. The passes that the claim starts are over when this is. */
 async function claimOne(play: Play, ctx: PassContext, payments: ReturnType<typeof paymentsPass>): Promise<object> {
   if (play.sent.length === 0) return { kind: 'nothing to claim' }
   const txHash = play.dice.pick('claimed', play.sent.slice(-CLAIMABLE))
@@ -243,7 +243,7 @@ async function onRequest(play: Play, instance: Instance, calls: readonly Call[])
     instance.dead = true
     count(play.tally, 'crash at a request')
   }
-  // Nobody is there who could have asked.
+  // A dead instance cannot ask.
   if (instance.dead) throw new Died('dead')
   if (plan.kind === 'interrupt' && plan.request === request) {
     instance.plan = { kind: 'nothing' }
@@ -267,7 +267,7 @@ export async function runPass(play: Play, at: number, name: PassName, plan: Plan
     ending = shortOf(outcome)
   } catch (error) {
     ending = `stopped: ${error instanceof Error ? error.message : String(error)}`
-    // What a fault makes of a pass is an error with words; a mistake of ours is one of JavaScript's own.
+    // A fault makes a pass end with an error in words; a mistake of ours is one of JavaScript's own.
     if (error instanceof TypeError || error instanceof ReferenceError) throw error
   }
   // The run may have stopped for another of its requests before what came in the middle of this one was over.

@@ -18,7 +18,7 @@ import {
 import { befallsReply } from '../support/faults/replies.ts'
 import type { SendRules } from '../support/faults/send-rules.ts'
 
-/** More than the client is told to read. */
+/** More than the client's limit for a reply. */
 export const REPLY_BYTES_MAX = 4 * 1024 * 1024
 const PAGE = '<html><head><title>502 Bad Gateway</title></head><body><center>nginx</center></body></html>'
 const PIECES = 5
@@ -35,11 +35,11 @@ export interface ProviderOptions {
   rules: SendRules
   /** Null: nothing befalls anything. */
   weather: Weather | null
-  /** Asked with every request before anything happens to it; throws where nobody is there to be answered. */
+  /** Called with every request before anything happens to it; throws where no provider is there to answer. */
   onRequest(calls: readonly Call[]): Promise<void>
-  /** Told of each fault that changed something. */
+  /** Called for each fault that changed something. */
   onFault(fault: Fault): void
-  /** What is said in the stead of the truth, for as long as it is; null: the truth. */
+  /** An answer in place of the truth, for as long as it is set; null: the truth. */
   answerInstead?(call: Call): Answer | null
 }
 

@@ -22,7 +22,7 @@ const STEPS_MAX = 5
 /** Blocks after which everything must be at rest, a minute apart: a sender that rests does so for fifteen. */
 const REST_BLOCKS_MAX = 60
 const REST_STEP_SEC = 60
-/** Where rounds wait for final blocks, these must come faster than turns: so many seconds apart, in the second half. */
+/** Time between blocks in the second half, where rounds wait for final blocks: these must come faster than turns. */
 const REST_STEP_UNGUARDED_SEC = 5
 /** A real chain's program forgets its first states after so many seeds, and more. */
 const SEEDS_PER_CHAIN = 25
@@ -39,7 +39,7 @@ export interface SeedOutcome {
   steps: number
   tally: Tally
   log: string[]
-  /** What broke; null for nothing. */
+  /** The failure; null for none. */
   failure: Error | null
 }
 
@@ -121,7 +121,7 @@ async function step(play: Play, number: number): Promise<void> {
   await mine(play, seconds)
   await mendWallet(play)
   if (seconds > INTERVAL_SEC) count(play.tally, 'clock jump')
-  // What is stuck on its fee is raised after as long.
+  // A transaction that is stuck on its fee is raised after as long.
   const long = dice.roll('wait') < (play.baseFeeWei >= HIGH_FEE_WEI ? 0.4 : 0.04)
   if (long && play.baseFeeWei >= HIGH_FEE_WEI) play.lately = 'stuck'
   const more = long ? LONG_WAIT_BLOCKS : dice.between('more', 0, 1)
@@ -202,7 +202,7 @@ async function oneRun(world: ReturnType<Stage['world']['instance']>) {
   }
 }
 
-/** What an operator does about a halt, which only the taking back of what was final may bring about. */
+/** The operator's answer to a halt, which only the taking back of final blocks may bring about. */
 async function lookAtHalt({ stage: { observer }, tally, log, pastFinal }: Play): Promise<void> {
   const halt = await readHalt(observer)
   if (!halt) return
@@ -216,9 +216,9 @@ export interface RunOptions {
   from: number
   count: number
   backend: Backend
-  /** Told of every failure. */
+  /** Called for every failure. */
   say: (line: string) => void
-  /** Told after each seed. */
+  /** Called after each seed. */
   onSeed?: (counts: RunCounts) => void
   signal?: AbortSignal
 }
@@ -227,14 +227,14 @@ export interface RunCounts {
   seeds: number
   /** Seeds that broke. */
   failed: number[]
-  /** What really happened, by class. */
+  /** Events that really happened, by class. */
   tally: Tally
 }
 
 /** Plays seeds `from` to `from + count - 1`, one after the other, in this process. */
 export async function runSeeds({ from, count: seeds, backend, say, onSeed, signal }: RunOptions): Promise<RunCounts> {
   const counts: RunCounts = { seeds: 0, failed: [], tally: new Map() }
-  // A chain's process is nobody's reason to stay; the seeds are.
+  // A chain's process is no reason to stay; the seeds are.
   const alive = setInterval(() => {}, 60_000)
   let stage = await openStage(backend)
   try {
@@ -272,7 +272,7 @@ async function shortest(stage: Stage, { seed, steps }: SeedOutcome): Promise<num
   return steps
 }
 
-/** What broke, and how to see it again. */
+/** The failure, and the way to see it again. */
 export function tellFailure({ seed, failure }: SeedOutcome, backend: Backend, steps: number): string {
   const how = `npm run sim -- --seed ${seed} --steps ${steps}${backend === 'real' ? ' --real' : ''}`
   return `seed ${seed} broke: ${failure?.message ?? ''}\n  replay: ${how}`

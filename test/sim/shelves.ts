@@ -1,5 +1,5 @@
-// Where the rows of a database are put aside and taken back from: tables of the same columns in a schema of their own, copied
-// by functions of the database, whose statements are planned once. It must never touch the schema's own objects.
+// Storage that rows of a database are put into and taken back from: tables of the same columns in a schema of their own, copied by functions
+// of the database, whose statements are planned once. It must never touch the schema's own objects.
 import { connect, type Pool } from '../../src/db/core/sql.ts'
 
 /** A place for every row of the ledger as it was at one moment. */

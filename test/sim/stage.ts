@@ -1,6 +1,6 @@
-// What seeds are played on, opened once and set back before each: a chain (the model, or a real one), a PostgreSQL database
-// for the ledger and one for rebuilding it. Setting back is deleting rows and copying those of the beginning again, which takes
-// a small part of the time of a new database.
+// The parts that seeds are played on, opened once and set back before each: a chain (the model, or a real one), a PostgreSQL database for the
+// ledger and one for rebuilding it. Setting back is deleting rows and copying those of the beginning again, which takes a small part of the
+// time of a new database.
 import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import type { LockName } from '../../src/db/core/locks.ts'
@@ -35,7 +35,7 @@ interface Beginning {
   chain: `0x${string}`
   ledger: Shelf
 }
-/** Plans made once: the tables are small, and planning anew for every value takes longer than running. */
+/** Plans made once: the tables are small, and planning again for every value takes longer than running. */
 const PLANNED_ONCE = '?plan_cache_mode=force_generic_plan'
 
 export interface Locks {
@@ -59,7 +59,7 @@ export interface Stage {
   /** Hands ether on to whom its calldata names: how a payment comes that is in no transaction. */
   forwarder: Address
   locks: Locks
-  /** What was sent and not stored before, since the last reset. */
+  /** Transactions that were sent and not stored before, since the last reset. */
   unstored: Hash[]
   /** A world in fair weather on these parts: for bringing to rest and checking. */
   world: World
@@ -167,7 +167,7 @@ export async function deployForwarder(chain: TestChain): Promise<Address> {
   return address(receipt.contractAddress)
 }
 
-/** What real networks demand of a send to this chain. */
+/** Demands of real networks on a send to this chain. */
 export function sendRulesFor(chain: TestChain): SendRules {
   return createSendRules({
     forward: forwardTo(chain),

@@ -1,5 +1,5 @@
-// Chains for tests: a real EVM node of the test's own that mines only when it is told to, with what a test needs to
-// play the network: time, balances, reorganisations. Goes when the test's process goes.
+// Chains for tests: a real EVM node of the test's own that mines only on demand, and a test's means to play the network: time, balances,
+// reorganisations. Ends with the test's process.
 
 import { startAnvil } from '../../packages/embed/anvil.ts'
 import { callRpc } from '../../packages/embed/rpc.ts'
@@ -39,7 +39,7 @@ export interface TestChain {
    * same time); transactions that wait go into the first. Resolves with the head.
    */
   mine(count?: number, intervalSec?: number): Promise<TestBlock>
-  /** `latest` unless told. */
+  /** `latest` by default. */
   block(number?: number): Promise<TestBlock>
   /** Moves the clock of the blocks to come forward. */
   increaseTime(seconds: number): Promise<void>
@@ -62,7 +62,7 @@ export interface TestChain {
 }
 
 export interface TestChainOptions {
-  /** Blocks are final when two of these are on top of them; 32 unless told. */
+  /** Blocks are final when two of these are on top of them; 32 by default. */
   slotsInEpoch?: number
 }
 

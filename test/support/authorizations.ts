@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 /** Far above any base fee of a test. */
 const FEES = { maxFeePerGas: 2_000n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
 
-/** Signs an authorization that leaves the account without code, for the world's chain unless told otherwise. */
+/** Signs an authorization that leaves the account without code, for the world's chain by default. */
 export function authorize(
   { chain }: World,
   account: number,

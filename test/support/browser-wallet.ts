@@ -12,7 +12,7 @@ const REFUSED = 4001
 
 export interface BrowserWallet {
   address: `0x${string}`
-  /** What it was asked to sign or send, in order. */
+  /** Requests to sign or send, in order. */
   asked: string[]
   /** Refuses the next request to sign or send. */
   refuseNext(): void

@@ -31,7 +31,7 @@ export function complaintsOf(page: Page): string[] {
     if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
   })
   page.on('requestfailed', (request) => {
-    // What a page gives up when one leaves it is no fault.
+    // Requests that a page gives up when it is left are no fault.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(`not loaded: ${request.url()}`)
   })
   return complaints
@@ -42,7 +42,7 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const RUN_AXE = `globalThis.axe ? axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200)))) : null`
 
-/** What axe objects to on the page, each as one line. It is loaded once for each document. */
+/** Objections of axe to the page, each as one line. It is loaded once for each document. */
 export async function violations(page: Page): Promise<string[]> {
   const found = await page.evaluate<string[] | null>(RUN_AXE)
   if (found !== null) return found

@@ -84,7 +84,7 @@ export async function runProcess(
   return held(argv, { code, out, err })
 }
 
-/** Runs it inside this process; `typed` is what a person at a terminal answers, nobody is there without it. */
+/** Runs it inside this process; `typed` is what a person at a terminal answers, without it there is no terminal. */
 export async function runHere(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,

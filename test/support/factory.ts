@@ -1,4 +1,4 @@
-// What tests give the factory where its budgets, its bounds and the end of a call's time are none of their concern.
+// Setup of the factory for tests that its budgets, its bounds and the end of a call's time are no concern of.
 import type { CohortCredit, MintOrder } from '../../src/chain/port.ts'
 import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import type { Wei } from '../../src/domain/units.ts'

@@ -20,9 +20,9 @@ export interface Aim {
   method?: string
   /** Only calls for which this is true. */
   where?: (call: Call) => boolean
-  /** How often it happens; once unless told. */
+  /** Number of times; once by default. */
   times?: number
-  /** Lets so many such calls pass first. */
+  /** Number of such calls that pass first. */
   skip?: number
 }
 
@@ -35,13 +35,13 @@ export interface Storm {
 
 export interface FaultProxy {
   url: string
-  /** What really happened so far, by fault. */
+  /** Count of events so far, by fault. */
   readonly fired: ReadonlyMap<Fault, number>
   /** Calls so far, in order; those of a batch one by one. */
   readonly seen: Call[]
   /** In whose words refusals of sends come; `any` draws for each. */
   dialect: Dialect | 'any'
-  /** Whether contracts know blocks by their hashes; where not, as on chains with block numbers of their own, no fork guard can be used. */
+  /** True if contracts know blocks by their hashes; where not, as on chains with block numbers of their own, no fork guard can be used. */
   knowsBlocks: boolean
   /** Called with every call before it is passed on. */
   onCall: (call: Call) => Promise<void> | void
@@ -69,7 +69,7 @@ interface Injection {
 }
 
 const HASH_OF = toFunctionSelector('hashOf(uint256)')
-/** Whether a call asks the contract for a block's hash: the service does at start, to see whether its guard can be used. */
+/** True if a call asks the contract for a block's hash: the service does at start, to see whether its guard can be used. */
 const asksForHash = ({ method, params }: Call) =>
   method === 'eth_call' && String((params[0] as { data?: string } | undefined)?.data).startsWith(HASH_OF)
 
@@ -123,7 +123,7 @@ export async function startFaultProxy(options: {
     return (taken?.fault as ReplyFault | undefined) ?? null
   }
 
-  /** What the storm has for this request: a fault for all of it, or for one of its calls. */
+  /** The storm's choice for this request: a fault for all of it, or for one of its calls. */
   function drawn(calls: readonly Call[], isBatch: boolean): { fault: Fault; at: number } | null {
     if (!weather) return null
     const { storm, dice: wind } = weather
@@ -198,7 +198,7 @@ export async function startFaultProxy(options: {
   }
 
   const server = createServer((request, response) => {
-    // The chain is gone, or the client is: either way there is nobody to answer.
+    // The chain is gone, or the client is: either way no answer can arrive.
     serve(request, response).catch(() => request.socket.destroy())
   })
   server.on('clientError', () => {})

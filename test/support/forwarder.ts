@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import type { Hex } from './anvil.ts'
 import type { World } from './world.ts'
 
-/** Where `putForwarder` puts the code unless told. */
+/** Default address for the code that `putForwarder` puts. */
 export const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
 
 /**

@@ -69,7 +69,7 @@ export async function insertCohort(
     VALUES (${cohort.cohort}, ${cohort.tierNo}, 60, ${cohort.nextDue}, 1, ${hashOf('block 1')})`
 }
 
-/** Where all payments of such a ledger went: the one of `http.ts`. */
+/** The receiver of all payments of such a ledger: the one of `http.ts`. */
 const PAYMENTS_WALLET = walletOf(0xfee)
 
 /** A payment as the follower sees it, in any state that needs no node. */

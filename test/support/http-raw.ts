@@ -12,11 +12,11 @@ export interface Exchange {
   /** True when the server ended the connection. */
   closed: boolean
   ms: number
-  /** What came that is no answer. */
+  /** Bytes that are no answer. */
   rest: string
 }
 
-/** What is waited for may be as late on a busy machine. */
+/** Longest delay of an awaited event on a busy machine. */
 const LATE_MS = 5_000
 
 /**

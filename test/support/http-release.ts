@@ -1,5 +1,5 @@
-// What the API promises its clients, flattened: one line for each endpoint and each field that is asked for or answered,
-// with its type. Two of these are compared to tell whether a release would break anybody.
+// The API's promises to its clients, flattened: one line for each endpoint and each field that is asked for or answered, with its type. Two of
+// these are compared to see whether a release would break a client.
 
 /** As much of an OpenAPI document as is looked at: any part of it may have any of these. */
 interface Part {
@@ -60,7 +60,7 @@ export function contractOf(document: any): Contract {
   return contract
 }
 
-/** Places of a released contract that are gone or have become something else. New ones break nobody. */
+/** Places of a released contract that are gone or have become something else. New ones break no client. */
 export function brokenPromises(released: Contract, now: Contract): string[] {
   return Object.keys(released).filter((place) => now[place] !== released[place])
 }

@@ -1,5 +1,5 @@
-// What must hold whenever the ledger is at rest, whatever happened before: read from the chain's own blocks and logs and
-// from the database, by other means than the service's. Named as in the tests' messages: I1 to I11.
+// Invariants of a ledger at rest, whatever happened before: read from the chain's own blocks and logs and from the database, by other means
+// than the service's. Named as in the tests' messages: I1 to I11.
 import assert from 'node:assert/strict'
 import { decodeEventLog, encodeAbiParameters, keccak256, parseAbi } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
@@ -58,7 +58,7 @@ export interface Credited extends Skipped {
   nodeCount: bigint
 }
 
-/** What the test did on purpose that the invariants would else call a breach. */
+/** Intended acts of the test that the invariants would else call a breach. */
 export interface OnPurpose {
   /** Nodes minted with the minter's key and without a payment. */
   unpaidRefs?: readonly Hash[]
@@ -92,7 +92,7 @@ export async function readBlocks(world: World): Promise<WireBlock[]> {
   return blocks
 }
 
-/** What the contract's events tell of rounds. */
+/** The contract's events about rounds. */
 interface RoundEvents {
   credited: Credited[]
   skipped: Skipped[]
@@ -100,7 +100,7 @@ interface RoundEvents {
   fromSurplus: bigint[]
 }
 
-/** What the contract's events tell. */
+/** The contract's events. */
 export async function readEvents(world: World): Promise<{ minted: Minted[] } & RoundEvents> {
   const logs = await world.chain.rpc<{ topics: [Hash]; data: Hash }[]>('eth_getLogs', [
     { address: world.factory, fromBlock: '0x0', toBlock: 'latest' },
@@ -205,7 +205,7 @@ async function readDust(world: World, blocks: WireBlock[]): Promise<Arrived[]> {
 const firstBalances = new WeakMap<object, bigint>()
 
 /**
- * What the payments wallet had in block 0. Ask for it early in a world that will have some hundred blocks: by then the chain's program has
+ * The payments wallet's balance in block 0. Ask for it early in a world that will have some hundred blocks: by then the chain's program has
  * forgotten that state.
  */
 export async function firstBalance(world: World): Promise<bigint> {
@@ -365,7 +365,7 @@ async function checkSent(world: World, blocks: WireBlock[], onPurpose: OnPurpose
     )
 }
 
-/** Those of some transfers that are dust by their value and failed on chain. */
+/** Transfers that are dust by their value and failed on chain. */
 async function findDustInVain(world: World, transfers: readonly Arrived[]): Promise<Set<Hash>> {
   const [tier] = await world.pool<{ price: bigint | null }[]>`SELECT min(price_wei)::numeric AS price FROM tiers`
   const found = new Set<Hash>()

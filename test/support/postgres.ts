@@ -8,7 +8,7 @@ import type { Pool } from '../../src/db/core/sql.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { temporaryDirectory } from './temporary.ts'
 
-/** Where the runner tells its tests the server's connection string. */
+/** The variable by which the runner gives its tests the server's connection string. */
 export const SERVER_VARIABLE = 'NODE_LEDGER_TEST_POSTGRES'
 const TEMPLATE = 'ledger_template'
 /** Begins the names of databases that tests have given back. */
@@ -135,7 +135,7 @@ async function giveBack(server: string, name: string): Promise<void> {
   await sql`alter database ${sql(name)} rename to ${sql(`${SPARE}${name}`)}`
 }
 
-/** Whether it could be made as the migrations leave it. */
+/** True if it could be made as the migrations leave it. */
 async function empty(sql: postgres.Sql): Promise<boolean> {
   // Neither triggers nor foreign keys may act on what is taken out and put back.
   await sql`set session_replication_role = replica`

@@ -6,6 +6,6 @@ export function signalGroup(leader: number | undefined, signal: NodeJS.Signals):
   try {
     process.kill(-leader, signal)
   } catch {
-    // Nobody of it is left.
+    // No process of it is left.
   }
 }

@@ -1,16 +1,16 @@
-// What property tests share. fast-check prints the seed and path of what fails; PROPERTY_SEED=<seed> replays it. PROPERTY_SCALE=10
-// runs ten times as many cases.
+// Shared parts of property tests. fast-check prints the seed and path of a failure; PROPERTY_SEED=<seed> replays it. PROPERTY_SCALE=10 runs ten
+// times as many cases.
 import fc from 'fast-check'
 
 const { PROPERTY_SEED, PROPERTY_SCALE = '1', PROPERTY_SHRINK } = process.env
 
-// Whoever only wants to know whether anything fails need not wait for the smallest case.
+// A run that only asks whether anything fails need not wait for the smallest case.
 fc.configureGlobal({
   ...(PROPERTY_SEED === undefined ? {} : { seed: Number(PROPERTY_SEED) }),
   endOnFailure: PROPERTY_SHRINK === 'off',
 })
 
-/** How many cases to run where `usual` are enough for every run of the tests. */
+/** Number of cases to run where `usual` are enough for every run of the tests. */
 export const cases = (usual: number): number => Math.max(1, Math.round(usual * Number(PROPERTY_SCALE)))
 
 /** Small whole numbers below `bound`, the same for the same seed (mulberry32): for loops in which fast-check would be too slow. */

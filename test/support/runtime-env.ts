@@ -1,6 +1,6 @@
-// What a process that a test starts is given of the test's own environment: nothing that could configure the service.
+// The part of the test's own environment that the processes it starts get: nothing that could configure the service.
 
-/** Where programs are, and where compiled modules are kept between processes. */
+/** Places of programs, and of compiled modules kept between processes. */
 export function runtimeEnv(): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env
   return { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) }

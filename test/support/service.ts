@@ -41,7 +41,7 @@ export interface Service {
 
 /**
  * Starts the service itself, so that a kill hits it and no launcher, and waits for its banner. Throws with what it said when there is none.
- * `onOutput` is told all that it wrote so far whenever there is more, from before the banner on. A `launcher` must become the service,
+ * `onOutput` gets all output so far whenever there is more, from before the banner on. A `launcher` must become the service,
  * as prlimit does. `main` is the file to run, where that is not this tree's.
  */
 export async function startService(
@@ -163,11 +163,11 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
       mined(await sender.writeContract({ ...factory, functionName: 'withdraw', args: [id, to, amount] })),
     transfer: async (to: `0x${string}`, id: bigint) =>
       mined(await sender.writeContract({ ...factory, functionName: 'transferFrom', args: [account.address, to, id] })),
-    /** A node that nobody paid for, into the group of another: what only the minter's account can do, and whoever stole its key. */
+    /** Mints a node without a payment, into the group of another: only the minter's account can do so, and a thief of its key. */
     mintUnpaid: async (to: `0x${string}`, beside: bigint) => {
       const nodes = () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [to] })
       const before = await nodes()
-      return until('a node that nobody paid for', async () => {
+      return until('an unpaid node', async () => {
         const [, , , , cohort] = await reader.readContract({ ...factory, functionName: 'nodeInfo', args: [beside] })
         const order = { to, cohort, ref: `0x${randomBytes(32).toString('hex')}` as const }
         const args = [[order], 0n, zeroHash, BigInt(FOREVER)] as const

@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { worldEnv } from './cli.ts'
 import type { World } from './world.ts'
 
-/** Does to the world's ledger what a start with these settings does; `pool` is another ledger's. @returns what it told. */
+/** Does to the world's ledger what a start with these settings does; `pool` is another ledger's. @returns its messages. */
 export async function startOn(world: World, env: Record<string, string> = {}, pool = world.pool): Promise<string[]> {
   const set = Object.fromEntries(Object.entries({ ...worldEnv(world), ...env }).filter(([, value]) => value !== ''))
   const config = loadConfig(set, { readFile: () => assert.fail('no file is read') })

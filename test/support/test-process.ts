@@ -1,6 +1,6 @@
 // Loaded into every test process by the runner (scripts/node-tests.ts), before its test file.
 
-/** How often the runner is looked at. */
+/** Interval between two looks at the runner. */
 const POLL_MS = 500
 
 // A test process whose runner was killed ends at once, and with it the chain and whatever else it started.
@@ -10,6 +10,6 @@ setInterval(() => {
 }, POLL_MS).unref()
 
 // Results go to the runner through a pipe, and --test-force-exit does not wait until it has taken them: of a file with
-// many quick tests the last ones were never told (https://github.com/nodejs/node/issues/64833). So writing waits.
+// many quick tests the last ones were never reported (https://github.com/nodejs/node/issues/64833). So writing waits.
 const { _handle: pipe } = process.stdout as { _handle?: { setBlocking?(blocking: boolean): void } }
 pipe?.setBlocking?.(true)

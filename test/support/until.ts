@@ -1,4 +1,4 @@
-/** How long something may take; generous, since machines are slow at times. */
+/** Longest time that something may take; generous, since machines are slow at times. */
 const WAIT_MS = 60_000
 /** Between two looks; oftener, and it may meet the service's limits on callers. */
 const PAUSE_MS = 250

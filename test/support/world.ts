@@ -1,5 +1,5 @@
-// A whole ledger on real parts for tests of the passes: a database, a chain that mines when told, the factory, the demo
-// token, three tiers, and the passes' context. Time stands still unless a test moves it.
+// A whole ledger on real parts for tests of the passes: a database, a chain that mines on demand, the factory, the demo token, three tiers,
+// and the passes' context. Time stands still unless a test moves it.
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import { seedTiers } from '../../src/boot/seed.ts'
 import { factoryAbi } from '../../src/chain/factory/abi.ts'
@@ -61,12 +61,12 @@ const tokenAbi = parseAbi(['function transfer(address to, uint256 amount) return
 
 export type OwnerAct = (typeof ownerAbi)[number]['name']
 
-/** What an instance has of its own; the rest is the world's. */
+/** An instance's own parts; the rest is the world's. */
 export type InstanceParts = Partial<Omit<PassContext, 'rules'>> & {
   rules?: Partial<Rules>
   /** The database whose locks keep its runs apart from others. */
   directUrl?: string
-  /** What it finds out about the chain. */
+  /** Its findings about the chain. */
   facts?: ChainFacts
 }
 
@@ -99,7 +99,7 @@ export interface World {
   giveTokens(to: Address, amount: bigint): Promise<void>
   /** Signed bytes of a transaction, for putting it into another block. */
   raw(txHash: Hash): Promise<`0x${string}`>
-  /** Whether a mined transaction went through; null while it is in no block. */
+  /** True if a mined transaction went through; null while it is in no block. */
   succeeded(txHash: Hash): Promise<boolean | null>
   /** Another instance of the service on the same database and chain, with some of its parts replaced. */
   instance(parts?: InstanceParts): Instance
@@ -114,7 +114,7 @@ export interface World {
 
 /** Something the service's JSON-RPC goes through on its way to the chain; closed with the world. */
 export interface Between {
-  /** What the service is given in the chain's stead, in order of preference. */
+  /** URLs that the service gets in the chain's stead, in order of preference. */
   urls: readonly string[]
   close(): Promise<void>
 }
@@ -123,9 +123,9 @@ export interface WorldOptions extends TestChainOptions {
   maxPerWallet?: bigint
   /** Puts something between the service and the chain. What tests ask of `chain` itself does not go through it. */
   between?: (chainUrl: string, databaseUrl: string) => Promise<Between>
-  /** How long the service waits for a reply. */
+  /** The service's time limit for a reply. */
   rpcTimeoutMs?: number
-  /** What it finds out about the chain. */
+  /** Its findings about the chain. */
   facts?: ChainFacts
 }
 
@@ -190,7 +190,7 @@ export async function enterTerms(
   await inTransaction(pool, (sql) => insertFirstWallet(sql, accountOf(chain)(3), 0, 'test'))
 }
 
-/** What the passes are given: the keys of accounts 1 and 2, and the usual rules with some of them replaced. */
+/** The passes' context: the keys of accounts 1 and 2, and the usual rules with some of them replaced. */
 export function contextOf(
   parts: { chain: TestChain; rpc: Rpc; pool: Pool; directUrl: string; factory: Address },
   rules: Partial<Rules> = {},
@@ -367,7 +367,7 @@ export async function paymentOf(world: World, txHash: Hash) {
   return row
 }
 
-/** Where a payment stands, and why: "minted", "held wrongAmount"; "unseen" where the ledger has none. */
+/** A payment's state, with its reason: "minted", "held wrongAmount"; "unseen" where the ledger has none. */
 export async function standingOf(world: World, txHash: Hash): Promise<string> {
   const { state, reason } = (await paymentOf(world, txHash)) ?? { state: 'unseen', reason: null }
   return reason === null ? state : `${state} ${reason}`

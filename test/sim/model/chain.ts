@@ -35,7 +35,7 @@ export const GAS_LIMIT = 30_000_000n
 /** EIP-1559. */
 const ELASTICITY = 2n
 const CHANGE_DENOMINATOR = 8n
-/** How far back the factory sees hashes: what the chain's own history of them holds (EIP-2935). */
+/** Depth to which the factory sees hashes: that of the chain's own history of them (EIP-2935). */
 const HASHES_REACH = 8_191n
 
 /** A refusal of a transaction by the pool. */
@@ -130,7 +130,7 @@ export class ModelChain {
   }
   revert({ blocks, pool }: { blocks: ModelBlock[]; pool: Transaction[] }): void {
     this.blocks = [...blocks]
-    // What a test sets from here on must not reach the snapshot.
+    // Settings of a test from here on must not reach the snapshot.
     this.blocks[this.blocks.length - 1] = { ...this.head, state: copyState(this.head.state) }
     this.pool = [...pool]
     this.nextTime = null

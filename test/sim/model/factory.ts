@@ -28,7 +28,7 @@ export interface Node {
   approved: Address
 }
 
-/** What the constructor is given. */
+/** Arguments of the constructor. */
 export interface Setup {
   owner: Address
   minter: Address
@@ -65,7 +65,7 @@ export interface Event {
   args: Record<string, unknown>
 }
 
-/** What a call may see and do besides the storage. */
+/** The world that a call may see and act on besides the storage. */
 export interface Frame {
   self: Address
   sender: Address
@@ -497,7 +497,7 @@ function mintOrder(state: FactoryState, frame: Frame, { to, cohort, ref }: Order
   frame.emit({ name: 'NodeMinted', args: { nodeId: id, owner, ref, cohort } })
 }
 
-/** What speaks against the recipient; null for nothing. */
+/** The objection to the recipient; null for none. */
 function whyNot(state: FactoryState, frame: Frame, owner: Address): bigint | null {
   if (isImpossible(frame, owner)) return RECIPIENT_IMPOSSIBLE
   return BigInt(idsOf(state, owner).length) >= state.maxPerWallet ? WALLET_FULL : null

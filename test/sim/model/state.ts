@@ -1,5 +1,5 @@
-// What accounts of the model hold, and what one transaction makes of it: plain transfers, calls of the factory and of the
-// demo token, their creation. It must never keep anything of a call that was refused.
+// Possessions of accounts of the model, and the effect of one transaction on them: plain transfers, calls of the factory and of the demo
+// token, their creation. It must never keep anything of a call that was refused.
 import {
   decodeAbiParameters,
   encodeAbiParameters,
@@ -59,10 +59,10 @@ export interface Environment {
 }
 
 export interface Result {
-  /** What the state is afterwards; as before, where the call was refused. */
+  /** The state afterwards; as before, where the call was refused. */
   state: State
   succeeded: boolean
-  /** What the call answered, or the bytes of its revert. */
+  /** The answer of the call, or the bytes of its revert. */
   output: Hex
   logs: Log[]
   gas: bigint
@@ -153,7 +153,7 @@ function hasCode(state: State, at: Address): boolean {
   return [state.refusing, state.factories, state.tokens, state.forwarders].some((contracts) => contracts.has(at))
 }
 
-/** Whether a plain transfer to this address is taken. */
+/** True if a plain transfer to this address is taken. */
 function takes(state: State, to: Address): boolean {
   return !state.refusing.has(to) && !state.tokens.has(to)
 }
@@ -171,7 +171,7 @@ function run(state: State, environment: Environment, message: Message, logs: Log
   return '0x'
 }
 
-/** Pays whoever the calldata names; what he does not take stays. */
+/** Pays the account that the calldata names; a payment that it does not take stays. */
 function forward(state: State, { to, value, data }: Message): void {
   const recipient = `0x${data.slice(2).padEnd(64, '0').slice(24, 64)}` as Address
   if (takes(state, recipient)) move(state, to as Address, recipient, value)
@@ -230,7 +230,7 @@ const FACTORY_CALLS = bySelector(factoryFullAbi)
 const CONSTRUCTOR_INPUTS = factoryFullAbi.find((item) => item.type === 'constructor')?.inputs ?? []
 const TOKEN_CALLS = bySelector(demoTokenAbi)
 
-/** What calldata asks for; null where it is none of these functions, or not well formed. */
+/** The call in the calldata; null where it is none of these functions, or not well formed. */
 function decode(
   functions: Map<string, AbiFunction>,
   data: Hex,

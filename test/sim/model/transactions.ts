@@ -1,5 +1,5 @@
-// Transactions as they come to the model: bytes that somebody signed, or that the model writes for an account it is told to
-// send from. The latter carry no signature, which nobody here needs: they cost a hundredth of the time.
+// Transactions as they come to the model: bytes that were signed, or transactions that the model writes for an account on request. The latter
+// carry no signature, since nothing here needs one: they cost a hundredth of the time.
 import { bytesToHex, type Hex, hexToString, keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { DEVELOPMENT_ACCOUNTS } from '../../../src/domain/development.ts'
@@ -66,8 +66,8 @@ async function parse(raw: Hex): Promise<Transaction> {
 const SENDERS = DEVELOPMENT_ACCOUNTS.slice(1, 3).map(({ privateKey }) => privateKeyToAccount(privateKey))
 
 /**
- * Who signed these bytes. Signatures are deterministic, so a sender who would write the very same bytes did; signing takes a
- * quarter of the time of recovering.
+ * The signer of these bytes. Signatures are deterministic, so a sender who would write the very same bytes did; signing takes a quarter of the
+ * time of recovering.
  */
 async function signerOf(raw: Hex, tx: ReturnType<typeof parseTransaction>): Promise<Address> {
   const { r: _r, s: _s, v: _v, yParity: _yParity, ...unsigned } = tx as Record<string, unknown>

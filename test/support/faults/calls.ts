@@ -1,5 +1,5 @@
-// What a fault makes of one call's answer. Each says null where it would change nothing (there were no logs to leave
-// out), so that only faults that really happened are counted.
+// Faults of one call's answer. Each says null where it would change nothing (there were no logs to leave out), so that only faults that really
+// happened are counted.
 import { keccak256 } from 'viem'
 import type { Dice } from './dice.ts'
 import type { Answer, Call, CallFault } from './names.ts'
@@ -16,7 +16,7 @@ interface Block {
 const hex = (value: number) => `0x${value.toString(16)}`
 /** Any hash that is no block's, of the length that the true one has. */
 const otherHash = (hash: string) => keccak256(hash as `0x${string}`)
-/** How far a balancer's slowest node lags, in blocks. */
+/** Lag of a balancer's slowest node, in blocks. */
 const LAG_MAX = 3
 
 const RATE_LIMITS = [
@@ -135,7 +135,7 @@ const BEFALLS: Record<CallFault, readonly string[] | null> = {
   sendRefused: SENDS,
 }
 
-/** Whether a fault can befall this method at all. */
+/** True if a fault can befall this method at all. */
 export function befalls(fault: CallFault, method: string): boolean {
   const methods = BEFALLS[fault]
   return methods ? methods.includes(method) : !SENDS.includes(method)

@@ -1,10 +1,10 @@
-// How the clients say no to a signed transaction: their own texts, by what they mean. Sources of the texts:
-// src/chain/send/send-errors.ts. Kept apart from it, so that a text lost there is not lost here as well.
+// The clients' refusals of a signed transaction: their own texts, by meaning. Sources of the texts: src/chain/send/send-errors.ts. Kept apart
+// from it, so that a text lost there is not lost here as well.
 
 export const DIALECTS = ['anvil', 'geth', 'reth', 'erigon', 'nethermind', 'besu'] as const
 export type Dialect = (typeof DIALECTS)[number]
 
-/** What a refusal of a signed transaction means. */
+/** The meaning of a refusal of a signed transaction. */
 export type Refusal = 'known' | 'nonceTooLow' | 'underpriced' | 'feeTooLow' | 'insufficientFunds' | 'overGasCap'
 
 export interface Said {
@@ -73,7 +73,7 @@ const ANVIL: readonly (readonly [string, Refusal])[] = [
   ['transaction gas limit is greater than the', 'overGasCap'],
 ]
 
-/** What anvil meant, or null for a text that is not in its list. */
+/** The meaning of anvil's text, or null for one that is not in its list. */
 export function meaningOf(message: string): Refusal | null {
   const text = message.toLowerCase()
   return ANVIL.find(([beginning]) => text.startsWith(beginning))?.[1] ?? null

@@ -1,6 +1,6 @@
 // The faults a provider can be given, by name, and which of them change a single call's answer and which a whole reply.
 
-/** What becomes of one call's answer; the other calls of its batch are answered truly. */
+/** Faults of one call's answer; the other calls of its batch are answered truly. */
 const CALL_FAULTS = [
   'staleHead', // an older block, with the nonce and balance of then, for the latest
   'missingBlock', // null for a block that is there
@@ -17,10 +17,10 @@ const CALL_FAULTS = [
   'rangeLimit', // logs of more than one block are refused
   'internalError',
   'swallowed', // a send is acknowledged and never passed on
-  'sendRefused', // a send is refused with a text nobody knows, and passed on all the same
+  'sendRefused', // a send is refused with an unknown text, and passed on all the same
 ] as const
 
-/** What becomes of a whole HTTP reply, a batch's included. */
+/** Faults of a whole HTTP reply, a batch's included. */
 const REPLY_FAULTS = [
   'delay', // late, but in time
   'hang', // no answer at all

@@ -1,5 +1,5 @@
-// What a fault makes of a whole HTTP reply. `answer` passes the request on and gives the true body; a fault that breaks
-// the connection before never calls it.
+// Faults of a whole HTTP reply. `answer` passes the request on and gives the true body; a fault that breaks the connection before never
+// calls it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dice } from './dice.ts'
@@ -99,7 +99,7 @@ const REPLY: Record<ReplyFault, Reply> = {
 
 const BATCH_ONLY: readonly ReplyFault[] = ['shortBatch', 'batchRefused', 'shuffled']
 
-/** Whether a fault can befall this request at all. */
+/** True if a fault can befall this request at all. */
 export function befallsReply(fault: ReplyFault, isBatch: boolean): boolean {
   return isBatch || !BATCH_ONLY.includes(fault)
 }

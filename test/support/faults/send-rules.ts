@@ -1,5 +1,5 @@
-// What real networks demand of a send and the test chain does not: a replacement offers ten percent more, no transaction
-// asks for more than 2^24 gas. And what we demand of ourselves: nothing is sent that was not stored before.
+// Demands of real networks on a send that the test chain does not make: a replacement offers ten percent more, no transaction asks for more
+// than 2^24 gas. And a demand of our own: nothing is sent that was not stored before.
 import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
 import { connect, type Pool } from '../../../src/db/core/sql.ts'
 import type { Refusal } from './dialects.ts'
@@ -10,7 +10,7 @@ export const GAS_CAP = 2n ** 24n
 export interface SendRules {
   /** The refusal that a real network would answer, or null. Notes what broke our own rule. */
   check(raw: `0x${string}`): Promise<Refusal | null>
-  /** What was sent without having been stored; asks the database once more for what it could not ask then. */
+  /** Transactions that were sent without having been stored; asks the database once more for those that it could not ask for then. */
   broken(): Promise<string[]>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ interface Handed {
 export function createSendRules(options: {
   forward: (call: Call) => Promise<Answer>
   databaseUrl: string | null
-  /** Who signed these bytes; recovered unless given. */
+  /** The signer of these bytes; recovered unless given. */
   signerOf?: (raw: `0x${string}`) => Promise<string>
 }): SendRules {
   const pool = options.databaseUrl ? connectTo(options.databaseUrl) : null
@@ -40,7 +40,7 @@ export function createSendRules(options: {
   const recover = (raw: `0x${string}`) => recoverTransactionAddress({ serializedTransaction: raw as never })
   const signerOf = options.signerOf ?? recover
 
-  /** Who signed these bytes: remembered, since the same ones come again and again. */
+  /** The signer of these bytes: remembered, since the same ones come again and again. */
   async function senderOf(hash: string, raw: `0x${string}`): Promise<string> {
     const sender = signers.get(hash) ?? (await signerOf(raw))
     signers.set(hash, sender)
