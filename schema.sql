@@ -170,6 +170,15 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.wallet_revalued()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallet_books SET in_wei = in_wei + NEW.value_wei - OLD.value_wei WHERE wallet = NEW.wallet;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.wallet_undebited()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -313,14 +322,19 @@ CREATE TABLE attributions (
   attributed_by text NOT NULL,
   from_address address NOT NULL,
   inner_index integer NOT NULL,
+  part_of hash,
   ref hash NOT NULL,
   residue_ref hash NOT NULL,
   tx_hash hash NOT NULL,
   tx_index integer NOT NULL,
+  value_wei wei,
+  wallet address,
+  CONSTRAINT attributions_check CHECK (((part_of IS NULL) OR (((residue_ref)::text = (ref)::text) AND (num_nulls(wallet, value_wei) = 0)))),
   CONSTRAINT attributions_inner_index_check CHECK ((inner_index > 0)),
   CONSTRAINT attributions_pkey PRIMARY KEY (residue_ref),
   CONSTRAINT attributions_ref_key UNIQUE (ref)
 );
+CREATE INDEX attributions_part_of ON public.attributions USING btree (part_of) WHERE (part_of IS NOT NULL);
 
 CREATE TABLE audit (
   action text NOT NULL,
@@ -420,12 +434,14 @@ CREATE TABLE cursors (
 CREATE TABLE dust (
   block_number bigint NOT NULL,
   from_address bytea NOT NULL,
+  inner_index integer NOT NULL DEFAULT 0,
   tx_hash bytea NOT NULL,
   tx_index integer NOT NULL,
   value_wei wei NOT NULL,
   wallet_id integer NOT NULL,
   CONSTRAINT dust_from_address_check CHECK ((length(from_address) = 20)),
-  CONSTRAINT dust_pkey PRIMARY KEY (tx_hash),
+  CONSTRAINT dust_inner_index_check CHECK ((inner_index >= 0)),
+  CONSTRAINT dust_pkey PRIMARY KEY (tx_hash, wallet_id, inner_index),
   CONSTRAINT dust_tx_hash_check CHECK ((length(tx_hash) = 32)),
   CONSTRAINT dust_value_wei_check CHECK (((value_wei)::numeric > (0)::numeric)),
   CONSTRAINT dust_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payment_wallets(id)
@@ -671,11 +687,11 @@ CREATE TABLE payments (
   CONSTRAINT payments_node_id_key UNIQUE (node_id),
   CONSTRAINT payments_outbox_id_fkey FOREIGN KEY (outbox_id) REFERENCES outbox(id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),
-  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'oldWallet'::text, 'recheck'::text, 'refunding'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
+  CONSTRAINT payments_reason_check CHECK ((reason = ANY (ARRAY['wrongAmount'::text, 'saleClosed'::text, 'tierAllowance'::text, 'holding'::text, 'walletLimit'::text, 'senderDenied'::text, 'unattributed'::text, 'mintReverted'::text, 'mintedElsewhere'::text, 'oldWallet'::text, 'recheck'::text, 'refunding'::text, 'contractWallet'::text, 'self'::text, 'operator'::text, 'zero'::text, 'failed'::text]))),
   CONSTRAINT payments_ref_key UNIQUE (ref),
   CONSTRAINT payments_state_check CHECK ((state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text, 'minted'::text, 'held'::text, 'refunded'::text, 'dismissed'::text, 'orphaned'::text, 'ignored'::text]))),
   CONSTRAINT payments_tier_id_tier_version_fkey FOREIGN KEY (tier_id, tier_version) REFERENCES tiers(tier_id, version),
-  CONSTRAINT payments_tx_hash_inner_index_key UNIQUE (tx_hash, inner_index)
+  CONSTRAINT payments_tx_hash_wallet_inner_index_key UNIQUE (tx_hash, wallet, inner_index)
 );
 CREATE INDEX payments_block ON public.payments USING btree (block_number);
 CREATE INDEX payments_held ON public.payments USING btree (block_number) WHERE (state = 'held'::text);
@@ -720,6 +736,13 @@ CREATE TABLE refunds (
 );
 CREATE INDEX refunds_block ON public.refunds USING btree (block_number);
 CREATE INDEX refunds_open ON public.refunds USING btree (block_number) WHERE (NOT final);
+
+CREATE TABLE residue_traces (
+  ref hash NOT NULL,
+  tried_at timestamp with time zone NOT NULL DEFAULT now(),
+  tries integer NOT NULL DEFAULT 0,
+  CONSTRAINT residue_traces_pkey PRIMARY KEY (ref)
+);
 
 CREATE TABLE rounds (
   block_hash hash NOT NULL,
@@ -850,6 +873,14 @@ CREATE TABLE totals (
   CONSTRAINT totals_single_check CHECK (single)
 ) WITH (fillfactor=50);
 
+CREATE TABLE trace_days (
+  day date NOT NULL,
+  failed integer NOT NULL DEFAULT 0,
+  traced integer NOT NULL DEFAULT 0,
+  unbudgeted integer NOT NULL DEFAULT 0,
+  CONSTRAINT trace_days_pkey PRIMARY KEY (day)
+);
+
 CREATE TABLE turns (
   amount_wei wei NOT NULL,
   cohort integer NOT NULL,
@@ -900,13 +931,15 @@ CREATE TABLE wallet_outflows (
   block_number bigint NOT NULL,
   block_time timestamp with time zone NOT NULL,
   fee_wei wei NOT NULL,
+  inner_index integer NOT NULL DEFAULT 0,
   ref hash NOT NULL,
   to_address address,
   tx_hash hash,
   value_wei wei NOT NULL,
   wallet address NOT NULL,
+  CONSTRAINT wallet_outflows_inner_index_check CHECK ((inner_index >= 0)),
   CONSTRAINT wallet_outflows_pkey PRIMARY KEY (ref),
-  CONSTRAINT wallet_outflows_tx_hash_key UNIQUE (tx_hash)
+  CONSTRAINT wallet_outflows_tx_hash_wallet_inner_index_key UNIQUE (tx_hash, wallet, inner_index)
 );
 CREATE INDEX wallet_outflows_block ON public.wallet_outflows USING btree (block_number);
 
@@ -1009,6 +1042,7 @@ CREATE TRIGGER wallet_entered AFTER INSERT ON public.payment_wallets FOR EACH RO
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'minted'::text) <> (new.state = 'minted'::text))) EXECUTE FUNCTION payments_sold();
 CREATE TRIGGER wallet_credited AFTER INSERT ON public.payments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
 CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'orphaned'::text) <> (new.state = 'orphaned'::text))) EXECUTE FUNCTION wallet_recredited();
+CREATE TRIGGER wallet_revalued AFTER UPDATE OF value_wei ON public.payments FOR EACH ROW WHEN ((((old.value_wei)::numeric <> (new.value_wei)::numeric) AND new.succeeded AND (old.state <> 'orphaned'::text) AND (new.state <> 'orphaned'::text))) EXECUTE FUNCTION wallet_revalued();
 CREATE TRIGGER webhook_payment_inserted AFTER INSERT ON public.payments FOR EACH ROW WHEN ((new.state = 'held'::text)) EXECUTE FUNCTION webhook_payment();
 CREATE TRIGGER webhook_payment_updated AFTER UPDATE OF state, reason ON public.payments FOR EACH ROW WHEN (((new.state = ANY (ARRAY['held'::text, 'minted'::text])) AND ((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)))) EXECUTE FUNCTION webhook_payment();
 CREATE TRIGGER rounds_deleted AFTER DELETE ON public.rounds REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION rounds_deleted();

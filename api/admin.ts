@@ -978,9 +978,9 @@ export interface components {
          * @description Why a payment is held or ignored.
          * @enum {string}
          */
-        PaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "self" | "operator" | "zero" | "failed";
+        PaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
         /** @enum {string|null} */
-        NullablePaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "self" | "operator" | "zero" | "failed" | null;
+        NullablePaymentReason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
         /**
          * @description What became of a transaction.
          * @enum {string}

@@ -876,7 +876,7 @@ export interface components {
              * @description Why it is held.
              * @enum {string|null}
              */
-            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | null;
+            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
             /** @description Who paid; the node is minted to this wallet. */
             from: components["schemas"]["NullableAddress"];
             /** @description The tier it pays for. */

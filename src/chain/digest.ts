@@ -12,10 +12,25 @@ export function turnDigest(seed: Hash, cohort: number, due: number): bigint {
   return BigInt(keccak256(encoded))
 }
 
-/** The `ref` of an inner transfer: keccak256(abi.encode(transaction, index)), which no transaction's own hash can be. */
-export function innerRef(txHash: Hash, index: number): Hash {
+/** The `ref` of an inner transfer: keccak256(abi.encode(transaction, wallet, index)), which no transaction's own hash can be. */
+export function innerRef(txHash: Hash, wallet: Address, index: number): Hash {
+  const encoded = encodeAbiParameters(
+    [{ type: 'bytes32' }, { type: 'address' }, { type: 'uint256' }],
+    [txHash, wallet, BigInt(index)],
+  )
+  return keccak256(encoded)
+}
+
+/** Its former `ref`, which did not name the wallet. What has it keeps it: db/payments/identity.ts decides. */
+function formerInnerRef(txHash: Hash, index: number): Hash {
   return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [txHash, BigInt(index)]))
 }
+
+/** The two refs that an inner transfer may have. */
+export const innerRefs = (txHash: Hash, wallet: Address, index: number) => ({
+  ref: innerRef(txHash, wallet, index),
+  formerRef: formerInnerRef(txHash, index),
+})
 
 /** Names a residue of the payments wallet: the same residue has the same name in any ledger that follows this chain. */
 export function residueRef(chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash {

@@ -20,6 +20,7 @@ export type HoldReason =
   | 'oldWallet'
   | 'recheck'
   | 'refunding'
+  | 'contractWallet'
 
 /** The judge's reasons to hold a payment. */
 export type JudgedReason = Exclude<HoldReason, 'unattributed' | 'mintReverted' | 'mintedElsewhere' | 'refunding'>
@@ -45,6 +46,8 @@ export interface PaymentFacts {
   senderDenied: boolean
   /** True for a payment from before a restore or rebuild: a refund may have been recorded in what was lost. */
   beforeRestore: boolean
+  /** True if a contract sent it, and nothing shows that the contract is somebody's wallet. */
+  isByContract: boolean
   selection: TierSelection
   /** Nodes of any tier: held, and paid for but not minted yet. */
   walletNodes: number
@@ -113,6 +116,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 
   // Rules that hold a payment for good come first. From here on it would be minted, now or once there is room.
   if (facts.beforeRestore) return held('recheck', allowance)
+  if (facts.isByContract) return held('contractWallet', allowance)
 
   const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
   if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)

@@ -53,6 +53,7 @@ const HOLD_REASONS = [
   'senderDenied',
   'oldWallet',
   'recheck',
+  'contractWallet',
 ] as const satisfies readonly JudgedReason[]
 /** Everything except a refund in progress, which is recorded or given up before any other decision. */
 const DECIDABLE = [

@@ -1,10 +1,11 @@
 // Finds the payer of value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
 // With a proven payer the payment can be released like any other, to that payer and no other.
-import { innerRef } from '../chain/digest.ts'
+import { innerRefs } from '../chain/digest.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { attribute, readStanding } from '../db/payments/attributions.ts'
 import { readForReview, readResidueRange } from '../db/payments/decisions.ts'
+import { decideRefs } from '../db/payments/identity.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readMined } from './mined.ts'
@@ -31,11 +32,11 @@ export async function attributePayment(
   const asked = readPaymentAct(input, (fields) => ({ txHash: fields.hash('txHash') }))
   if (isOperatorRefusal(asked)) return asked
   const { key, txHash, reason } = asked
-  const wallet = (await readForReview(deps.pool, key, { lock: false }))[0]?.wallet ?? null
+  const to = (await readForReview(deps.pool, key, { lock: false }))[0]?.wallet ?? null
   const tx = await readMined(deps, 'transaction', txHash)
   if (isOperatorRefusal(tx)) return tx
   // A payment that is not there is refused under its lock.
-  const transfers = wallet === null ? [] : await deps.chain.innerTransfers(txHash, wallet)
+  const transfers = to === null ? [] : await deps.chain.innerTransfers(txHash, to)
   if (transfers === null)
     return refuseAct(
       'unavailable',
@@ -55,9 +56,12 @@ export async function attributePayment(
         `The transaction made no inner transfer of ${payment.valueWei} wei to the payments wallet.`,
       )
     const { index: innerIndex, from } = transfer
-    const ref = innerRef(txHash, innerIndex)
+    const identity = { txHash, wallet: payment.wallet, innerIndex, from }
+    const [ref] = await decideRefs(sql, [{ ...identity, ...innerRefs(txHash, payment.wallet, innerIndex) }])
+    if (!ref) throw new Error('a ref is decided for each transfer')
     const place = { ref, txHash, txIndex: tx.txIndex, innerIndex, from }
-    if (!(await attribute(sql, { residueRef: payment.ref, ...place, by: actor.name })))
+    const { ref: residueRef, wallet, valueWei } = payment
+    if (!(await attribute(sql, { residueRef, wallet, valueWei, ...place, by: actor.name })))
       return refuseAct('conflict', 'That transfer is another payment already.')
     await recordAct(sql, actor, { action: 'attributed', subject: txHash, after: { id: payment.id, ...place }, reason })
     await notifyLedgerChanged(sql)

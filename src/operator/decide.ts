@@ -54,6 +54,7 @@ export async function releasePayment(
       rule: 'released',
       heldFor: payment.reason,
       note: reason,
+      ...placeOf(payment),
       receivedWei: payment.valueWei.toString(),
       expectedWei: tier.priceWei.toString(),
       tierId: tier.tierId,
@@ -121,12 +122,16 @@ export async function dismissPayment(
       rule: 'dismissed',
       heldFor: payment.reason,
       note,
+      ...placeOf(payment),
       receivedWei: payment.valueWei.toString(),
     }
     await writeVerdict(sql, payment.id, { move: 'dismiss', evidence, by: actor.name })
     return recordDecision(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId, evidence })
   })
 }
+
+/** Block and payer that were decided about: in another block an inner transfer is judged again. */
+const placeOf = ({ blockHash, from }: DeskPayment) => ({ blockHash, from })
 
 /** Writes the row of the audit log, notifies all instances, and answers. */
 export async function recordDecision(

@@ -31,6 +31,7 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'oldWallet',
   'recheck',
   'refunding',
+  'contractWallet',
   'self',
   'operator',
   'zero',

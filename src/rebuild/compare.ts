@@ -40,7 +40,7 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'credit_terms', key: 'from_time', columns: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec' },
   { table: 'grants', key: 'ref', columns: '*' },
   { table: 'senders', key: 'address', columns: '*' },
-  { table: 'attributions', key: 'residue_ref', columns: '*' },
+  { table: 'attributions', key: 'ref', columns: '*' },
   {
     table: 'cohorts',
     key: 'cohort',
@@ -82,7 +82,7 @@ const PROJECTIONS: readonly Projection[] = [
     columns: 'verdict, reason, evidence, decided_by, decided_at',
     where: `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
   },
-  { table: 'dust', key: `encode(tx_hash, 'hex')`, columns: '*' },
+  { table: 'dust', key: `encode(tx_hash, 'hex'), wallet_id, inner_index`, columns: '*' },
   { table: 'zero_transfers', key: 'block_number, wallet_id', columns: '*' },
   { table: 'refunds', key: 'payment_ref', columns: '*' },
   { table: 'wallet_outflows', key: 'ref', columns: '*' },

@@ -9,7 +9,8 @@ const COPIED = {
     holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, live, from_block, from_time, entered_at, entered_by`,
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
   grants: 'ref, reason, granted_by, granted_at',
-  attributions: 'residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
+  attributions:
+    'residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
   senders: 'address, label, reason, added_by, added_at',
   price_history: 'hour, usd, quoted_at',
 } as const

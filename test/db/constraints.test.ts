@@ -95,12 +95,12 @@ const refused: [string, string, RegExp][] = [
   [
     'what a transaction took from the payments wallet is one row',
     `INSERT INTO wallet_outflows (ref, tx_hash, wallet, value_wei, fee_wei, block_number, block_hash, block_time) SELECT r, '${h(82)}', '${B}', 1, 0, 5, '${h(5)}', now() FROM unnest(ARRAY['${h(83)}', '${h(84)}']) AS r`,
-    /wallet_outflows_tx_hash_key/,
+    /wallet_outflows_tx_hash_wallet_inner_index_key/,
   ],
   [
     'a transfer is one payment',
     `INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, block_time) VALUES ('${h(10)}', '${h(12)}', '${B}', '${B}', 1, true, 5, '${h(5)}', now())`,
-    /payments_tx_hash_inner_index_key/,
+    /payments_tx_hash_wallet_inner_index_key/,
   ],
   [
     'a ref is one payment',

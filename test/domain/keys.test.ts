@@ -58,7 +58,9 @@ test('cohorts of other intervals or phases have turns of their own, however thei
 test('no two draws, inner transfers or residues have one name', () => {
   const wallets = [1, 17].map((n) => address(`0x${n.toString(16).padStart(40, '0')}`))
   const draws = numbers.flatMap((cohort) => numbers.map((due) => turnDigest(word(1), cohort, due)))
-  const inner = numbers.flatMap((tx) => numbers.map((index) => innerRef(word(tx), index)))
+  const inner = numbers.flatMap((tx) =>
+    wallets.flatMap((wallet) => numbers.map((index) => innerRef(word(tx), wallet, index))),
+  )
   const residues = wallets.flatMap((wallet) =>
     [1, 17].flatMap((chainId) =>
       numbers.flatMap((block) => [-1n, 1n, 17n].map((wei) => residueRef(chainId, wallet, word(block), wei))),

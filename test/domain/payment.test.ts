@@ -39,6 +39,7 @@ const good: PaymentFacts = {
   serviceAccounts: [account(1), account(2)],
   senderDenied: false,
   beforeRestore: false,
+  isByContract: false,
   selection: { kind: 'onSale', tier, byGrace: false },
   walletNodes: 0,
   walletInFlight: 0,
@@ -63,6 +64,7 @@ const column: [string, Partial<PaymentFacts>][] = [
   ['held saleClosed', { selection: { kind: 'offSale', tier } }],
   ['held tierAllowance', { tierNodes: 1, tierInFlight: 1 }],
   ['held recheck', { beforeRestore: true }],
+  ['held contractWallet', { isByContract: true }],
   ['held walletLimit', { walletNodes: 19, walletInFlight: 1 }],
   ['held holding', { holding: { kind: 'read', amountWei: 999n } }],
 ]
@@ -184,6 +186,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
     serviceAccounts: fc.constant([account(1), account(2)]),
     senderDenied: fc.boolean(),
     beforeRestore: fc.boolean(),
+    isByContract: fc.boolean(),
     selection: fc.oneof(
       fc.constant<PaymentFacts['selection']>({ kind: 'none' }),
       fc.constantFrom(...selected).map((t): PaymentFacts['selection'] => ({ kind: 'offSale', tier: t })),
@@ -218,6 +221,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         !f.isToOldWallet &&
         !f.senderDenied &&
         !f.beforeRestore &&
+        !f.isByContract &&
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
         f.walletNodes + f.walletInFlight < f.walletMax &&

@@ -11,6 +11,8 @@ export interface Attribution {
   residueRef: Hash
   /** The identity under which it is minted. */
   ref: Hash
+  wallet: Address
+  valueWei: bigint
   txHash: Hash
   txIndex: number
   innerIndex: number
@@ -23,13 +25,14 @@ export interface Attribution {
  * to that payment. @returns false when another payment is that transfer.
  */
 export async function attribute(sql: Sql, attribution: Attribution): Promise<boolean> {
-  const { residueRef, ref, txHash, txIndex, innerIndex, from, by } = attribution
+  const { residueRef, ref, wallet, valueWei, txHash, txIndex, innerIndex, from, by } = attribution
   const taken = await sql`SELECT FROM payments WHERE ref = ${ref}`
   if (taken.count > 0) return false
   await sql`
-    INSERT INTO attributions (residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_by)
-    VALUES (${residueRef}, ${ref}, ${txHash}, ${txIndex}, ${innerIndex}, ${from}, ${by})
-    ON CONFLICT (ref) DO UPDATE SET residue_ref = excluded.residue_ref, tx_index = excluded.tx_index,
+    INSERT INTO attributions (residue_ref, ref, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by)
+    VALUES (${residueRef}, ${ref}, ${wallet}, ${valueWei.toString()}, ${txHash}, ${txIndex}, ${innerIndex}, ${from}, ${by})
+    ON CONFLICT (ref) DO UPDATE SET residue_ref = excluded.residue_ref, part_of = NULL, tx_index = excluded.tx_index,
+      wallet = excluded.wallet, value_wei = excluded.value_wei, from_address = excluded.from_address,
       attributed_at = now(), attributed_by = excluded.attributed_by`
   await applyAttribution(sql, residueRef)
   return true

@@ -159,7 +159,8 @@ export async function dismissDust(
     {
       chosen: sql`SELECT id FROM payments WHERE ${isDust(sql, belowWei)} ORDER BY value_wei, id LIMIT ${limit} FOR UPDATE SKIP LOCKED`,
       where: sql`p.id = c.id`,
-      ofRow: sql`jsonb_build_object('heldFor', reason)`,
+      returning: sql`p.block_hash, p.from_address`,
+      ofRow: sql`jsonb_build_object('heldFor', reason, 'blockHash', block_hash, 'from', from_address)`,
       ...{ evidence, by },
     },
     sql<{ count: number; sumWei: bigint }[]>`count(*) AS count, coalesce(sum(value_wei), 0) AS "sumWei"`,

@@ -68,6 +68,7 @@ function verdictOn({ wallets, serviceAccounts }: UnpricedBasis, payment: Payment
     selection: { kind: 'none' },
     // No rule comes to these.
     beforeRestore: false,
+    isByContract: false,
     holding: { kind: 'notNeeded' },
     ...{ walletNodes: 0, walletInFlight: 0, walletMax: 0, tierNodes: 0, tierInFlight: 0 },
   })

@@ -230,6 +230,8 @@ async function decide(
       serviceAccounts: basis.serviceAccounts,
       senderDenied: await isDenied(sql, payment.from),
       beforeRestore: restored && !(await hasOperatorVerdict(sql, payment.id)),
+      // An inner transfer.
+      isByContract: payment.innerIndex > 0,
       selection,
       ...(await payments.readWalletUse(sql, payment.from, tierNo)),
       walletMax: basis.walletMax,
