@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const RESULTS = fileURLToPath(new URL('../RESULTS.md', import.meta.url))
 const INTRO = `# Results
 
-Written by \`npm run bench\`; each table says by which command, on what machine, of which commit. What is measured and how is told in
+Written by \`npm run bench\`; each table says by which command, on what machine, of which commit. What is measured and how is described in
 [README.md](README.md).
 `
 

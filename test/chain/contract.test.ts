@@ -91,7 +91,7 @@ test('cohorts, refs, balances and limits are read as they are', async () => {
   assert.deepEqual([await contract.balance(stage.factory), await contract.balance(stage.factory, minted)], [50n, 0n])
 })
 
-test('what the minter may still do and what the distributor may pay are those of the block asked for', async () => {
+test('the minter’s budget and the distributor’s bounds are those of the block asked for', async () => {
   const { nodes, cohorts, ceilingGwei } = ROOMY_SETUP
   assert.deepEqual(await contract.budget(opened), { nodes, cohorts: cohorts - 1, lastCohort: 1 })
   assert.deepEqual(await contract.budget(credited), { nodes: nodes - 2, cohorts: cohorts - 1, lastCohort: 1 })
@@ -99,10 +99,10 @@ test('what the minter may still do and what the distributor may pay are those of
 })
 
 test('an address without the contract is a fault, never a number', async () => {
-  const nobody = createContractReader(stage.rpc, stage.at(9))
-  await assert.rejects(nobody.counters(credited), ChainFault)
-  await assert.rejects(nobody.nodeOfRef(ref('a')), ChainFault)
-  await assert.rejects(nobody.maxPerWallet(), /no code/)
+  const absent = createContractReader(stage.rpc, stage.at(9))
+  await assert.rejects(absent.counters(credited), ChainFault)
+  await assert.rejects(absent.nodeOfRef(ref('a')), ChainFault)
+  await assert.rejects(absent.maxPerWallet(), /no code/)
 })
 
 test('a block the provider does not have is a fault, never an older answer', async () => {

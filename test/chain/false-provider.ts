@@ -69,7 +69,7 @@ async function answerBody(proxy: FalseProvider, target: string | undefined, body
 }
 
 async function ask(target: string | undefined, { method, params }: Call): Promise<Answer> {
-  if (!target) return { error: { code: -32603, message: `nobody answers ${method}` } }
+  if (!target) return { error: { code: -32603, message: `no rule answers ${method}` } }
   const response = await fetch(target, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

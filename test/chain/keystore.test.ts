@@ -48,7 +48,7 @@ test('the two files of the definition open with its password', async () => {
   assert.equal(await decryptKeystore(JSON.stringify(PUBLIC_SCRYPT), 'testpassword'), KEY)
 })
 
-test('what ethers wrote opens here, and what we write opens there', async () => {
+test('a key file of ethers opens here, and one of ours opens there', async () => {
   const theirs = encryptKeystoreJsonSync({ address: ADDRESS, privateKey: KEY }, 'pässword ☂', { scrypt: { N: 1024 } })
   assert.equal(keystoreAddress(theirs), ADDRESS)
   assert.equal(await decryptKeystore(theirs, 'pässword ☂'), KEY)

@@ -158,7 +158,7 @@ test('the last blocks of a range show their base fee and the median of the tips 
   assert.deepEqual([blocks.length, fees.length, fees[0]?.number, fees[0]?.tipWei], [25, 20, head - 19, null])
 })
 
-test('what the payments wallet sends is seen with its fee, a creation and a payment to itself too', async () => {
+test('sends of the payments wallet are seen with their fees, a creation and a payment to itself too', async () => {
   const wallet = stage.at(3)
   const hashes: string[] = []
   const range = await observed(async () => {
@@ -286,7 +286,7 @@ test('a round that another contract called is seen like any other', async () => 
   await observed(() => stage.act(0, 'setDistributor', [at(2), 0n, 10n ** 9n]))
 })
 
-test('what budgets, catching up and the owner bring about is seen in its own words', async () => {
+test('effects of budgets, catching up and the owner are seen as events of their own', async () => {
   const { minter, distributor, at } = stage
   const { number } = await stage.head()
   const [cohort] = await createContractReader(stage.rpc, stage.factory).cohorts([1], number)
@@ -661,7 +661,7 @@ test('a chain that keeps no blooms is believed by block hash, in a range and blo
   }
 })
 
-test('what is no range of blocks is the caller’s mistake', async () => {
+test('an invalid range of blocks is the caller’s mistake', async () => {
   await assert.rejects(reader.observe(5, 4, null), RangeError)
   await assert.rejects(reader.observe(-1, 4, null), RangeError)
 })

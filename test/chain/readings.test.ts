@@ -186,7 +186,7 @@ test('a cover says when the chain was asked, however late and however often it i
   assert.ok(provider.requests > asked)
 })
 
-test('whose nodes they are is asked each time, once for all who ask at once', async () => {
+test('the owner of the nodes is asked for each time, once for all who ask at once', async () => {
   const { readings, provider } = await readingsBehind()
   await Promise.all([readings.nodesOf(stage.at(5)), readings.nodesOf(stage.at(5))])
   assert.equal(provider.requests, 1)

@@ -107,7 +107,7 @@ test('a provider that never answers is given up in time', async () => {
   assert.ok(performance.now() - began < 600)
 })
 
-test('what could not be sent in time is given up, and never sent', async () => {
+test('a send that misses its time is given up, and never sent', async () => {
   const begin: (() => void)[] = []
   const aborted: unknown[] = []
   // As a pool does whose connections do not come about.
@@ -126,7 +126,7 @@ test('what could not be sent in time is given up, and never sent', async () => {
   assert.deepEqual(aborted, ['TimeoutError'])
 })
 
-test('who hangs once is asked again, and waited for at a send, long before the usual time is over', {
+test('a provider that hangs once is asked again, and waited for at a send, long before the usual time is over', {
   timeout: 30_000,
 }, async () => {
   const proxies = [await provider(), await provider()]

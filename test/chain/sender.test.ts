@@ -50,7 +50,7 @@ test('on another fork the guard makes the call revert', async () => {
   assert.equal(receipt.status, '0x0')
 })
 
-test('what is signed is the call, the guard and the numbers given, and its hash is the one the chain uses', async () => {
+test('the signed transaction has the call, the guard and the numbers given, and the hash that the chain uses', async () => {
   const { minter, distributor, chain } = stage
   const guard = { number: 5, hash: ref('9') }
   const fees = { maxFeeWei: 7n, maxPriorityFeeWei: 3n }

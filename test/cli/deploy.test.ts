@@ -96,7 +96,7 @@ describe('on a chain of its own', () => {
     assert.equal(Number(blockNumber), startBlock)
   })
 
-  test('what verifies the source is written, and the commands for it are printed', async () => {
+  test('the input for verifying the source is written, and the commands for it are printed', async () => {
     const kit = join(temporaryDirectory(), 'kit')
     const args = [...ROLES, '--rpc-url', chain.rpcUrl, '--yes', '--kit', kit]
     const { code, out, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })

@@ -72,7 +72,7 @@ async function sameAccount(): Promise<Record<string, string>> {
   return { DISTRIBUTOR_KEYSTORE: file, DISTRIBUTOR_KEYSTORE_PASSWORD: 'right' }
 }
 
-describe('what is down keeps nothing else from being looked at', () => {
+describe('a part that is down keeps no other from being looked at', () => {
   test('the database', async () => {
     const { code, findings } = await examine({ DATABASE_URL: 'postgres://u:secret-pw@127.0.0.1:9/x' })
     assert.equal(code, 1)
@@ -151,7 +151,7 @@ describe('what is down keeps nothing else from being looked at', () => {
   })
 })
 
-describe('what is wrong is named', () => {
+describe('each fault is named', () => {
   test('another chain than CHAIN_ID, a factory that is none, a key without its role', async () => {
     const other = await examine({ CHAIN_ID: '5' })
     assert.equal(verdict(other.findings, 'chain.provider'), 'fail')

@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** What a command prints as JSON. To ask again and again inside this process costs a tenth of a process each time. */
+/** The JSON that a command prints. To ask again and again inside this process costs a tenth of a process each time. */
 const json = async (argv: readonly string[], run: typeof runHere | typeof runProcess = runProcess) => {
   const { code, out, err } = await run([...argv, '--json'], env)
   assert.equal(code, 0, err)
@@ -131,7 +131,7 @@ test('dev shows a log to read, and ends with the service when it is asked to', a
   assert.match(said, /Stopping: received SIGTERM/)
 })
 
-describe('what cannot start says why in a line', () => {
+describe('a start that fails says why in a line', () => {
   const rows: [string, Record<string, string>, number, RegExp][] = [
     ['wrong settings', { PORT: 'many' }, 2, /PORT is "many"/],
     ['production without anything', { NODE_ENV: 'production' }, 2, /DATABASE_URL is required/],

@@ -36,7 +36,7 @@ test('reading costs a page a few kilobytes, and nothing of viem', async () => {
   assert.doesNotMatch(text, /keccak|secp256k1|eth_/)
 })
 
-test('what is not used is left out', async () => {
+test('unused code is left out', async () => {
   assert.equal((await bundle(`import { createClient, followPayment, LedgerError } from './index.ts'`)).trim(), '')
   assert.doesNotMatch(
     await bundle(`import { recompute } from './viem/index.ts'; globalThis.x = recompute`),

@@ -145,7 +145,7 @@ test('getMe without a session is null, and every other fault is thrown', async (
   await assert.rejects(told({ status: 400 }).getMe(), refusal(400, false))
 })
 
-test('what is no Node Ledger is said to be none', async () => {
+test('a server that is no Node Ledger is reported as such', async () => {
   await assert.rejects(told({ status: 200, body: '<html>' }).getStats(), (error: Error) =>
     /no JSON/.test(error.message),
   )

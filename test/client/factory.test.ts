@@ -4,7 +4,7 @@ import { toEventSelector, toFunctionSelector } from 'viem'
 import { factoryAbi, inWords } from '../../client/src/viem/factory.ts'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 
-test('what the client knows of the contract is what the contract is', () => {
+test('the client’s description of the contract is that of the contract', () => {
   const selectorOf = (entry: (typeof factoryAbi)[number]) =>
     entry.type === 'event'
       ? toEventSelector(entry)

@@ -120,7 +120,7 @@ describe('with nothing set', () => {
     assert.deepEqual([without.session, without.adminKeys, without.cronKey], [null, [], null])
   })
 
-  test('what is set wins over what was generated', () => {
+  test('a setting wins over a generated value', () => {
     const { secrets } = load({ CRON_KEY: 'my-cron-key', ADMIN_KEY: 'me:my-admin-key' }, {}, GENERATED)
     assert.equal(secrets.cronKey, 'my-cron-key')
     assert.deepEqual(secrets.adminKeys, [{ label: 'me', key: 'my-admin-key' }])
@@ -290,7 +290,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
   })
 })
 
-test('in production what is not set stays unset, whatever was generated', () => {
+test('in production a missing setting stays unset, whatever was generated', () => {
   const { secrets } = load(PRODUCTION, {}, GENERATED)
   assert.deepEqual([secrets.adminKeys, secrets.cronKey], [[], null])
 })
@@ -522,7 +522,7 @@ describe('refused wherever it is set', () => {
   })
 })
 
-describe('where settings come from', () => {
+describe('the sources of settings', () => {
   test('every secret can be read from a file, without the line ending, and no other setting can', () => {
     const keystore = JSON.stringify({ version: 3, crypto: {} })
     for (const name of SECRET_SETTINGS) {
@@ -631,7 +631,7 @@ test('defaults follow the settings they hang on', () => {
   }
 })
 
-test('what lies just within a bound is accepted', () => {
+test('a value just within a bound is accepted', () => {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
   const rows: Env[] = [
     { PORT: '65535' },

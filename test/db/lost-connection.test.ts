@@ -67,7 +67,7 @@ test('an error of the body’s own takes everything back, and the connection ser
   for (let i = 0; i < 10; i++) assert.equal(await inTransaction(pool, async (sql) => (await sql`SELECT 1`).count), 1)
 })
 
-test('what a transaction holds is free again though its process is stopped: the server waits a minute for its next statement', async () => {
+test('the locks of a transaction are free again though its process is stopped: the server waits a minute for its next statement', async () => {
   const [row] = await inTransaction(pool, (sql) => sql`SHOW idle_in_transaction_session_timeout`)
   assert.deepEqual(row, { idle_in_transaction_session_timeout: '1min' })
   const [outside] = await pool`SHOW idle_in_transaction_session_timeout`

@@ -110,7 +110,7 @@ for (const name of NAMES.filter((name) => ruleOf(name).from.length > 0)) {
   })
 }
 
-test('what is held for good is not the judge’s to move', async () => {
+test('a payment that is held for good is not the judge’s to move', async () => {
   for (const name of ['accept', 'hold', 'ignore'] as const) {
     await attempt(async (sql) => {
       const id = await payment(sql, 'held', 'wrongAmount')
@@ -120,7 +120,7 @@ test('what is held for good is not the judge’s to move', async () => {
   }
 })
 
-test('what is about to be refunded is moved by its refund, its mint, or by giving it up alone', async () => {
+test('a payment that is about to be refunded is moved by its refund, its mint, or by giving it up alone', async () => {
   const allowed = NAMES.filter(
     (name) => ruleOf(name).heldFor?.includes('refunding') ?? ruleOf(name).from.includes('held'),
   )

@@ -67,7 +67,7 @@ test('blocks of shell are what a shell can read, once the placeholders are fille
   assert.deepEqual(wrong, [])
 })
 
-test('what is listed by action, reason or status is a word of the code', () => {
+test('each listed action, reason or status is a word of the code', () => {
   const source = globSync('src/**/*.ts', { cwd: ROOT })
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join('\n')

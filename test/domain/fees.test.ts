@@ -19,7 +19,7 @@ test('where blocks show next to nothing, one gwei may still be offered; where no
   assert.deepEqual(feeLimits([block(null, null)], RULES), { ...quiet, baseFeeMaxWei: null })
 })
 
-test('what the operator allows bounds a tip, whatever others pay', () => {
+test('the operator’s limit bounds a tip, whatever others pay', () => {
   assert.equal(feeLimits([block(GWEI, 90n * GWEI)], RULES).tipMaxWei, RULES.tipMaxWei)
 })
 

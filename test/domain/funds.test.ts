@@ -11,7 +11,7 @@ test('the funds needed are gas for so many transactions, and the next round once
   assert.equal(fundsNeededWei({ ...spending, nextRoundWei: 0n }, 20), 60_000_000n)
 })
 
-test('what waits to be sent is needed besides', () => {
+test('waiting transactions need their own funds besides', () => {
   const spending = { waitingGas: 16_000_000n, gasPerTransaction: 100_000n, maxFeeWei: 30n, nextRoundWei: 0n }
   assert.equal(fundsNeededWei(spending, 20), 540_000_000n)
 })

@@ -62,7 +62,7 @@ const node = (nodeId: bigint, fields: Partial<NodeFacts> = {}): NodeFacts => ({
   ...fields,
 })
 
-test('what both sides say alike is no drift, in whatever order they say it', () => {
+test('equal statements of both sides are no drift, in any order', () => {
   assert.deepEqual(compareNodes([node(1n), node(2n)], [node(2n), node(1n)]), [])
   const counters: Counters = { nodes: 2n, round: 1, outstandingWei: 12n }
   assert.deepEqual(compareCounters(counters, { ...counters }), [])
@@ -98,7 +98,7 @@ test('the bounds are those of the chain', () => {
   assert.equal(ZERO_HASH, `0x${'0'.repeat(64)}`)
 })
 
-test('what is refused is shown, in part where it is long', () => {
+test('a refused value is shown, in part where it is long', () => {
   const long = 'z'.repeat(500)
   assert.throws(() => wei(-5n), { message: 'not an amount of wei: -5' })
   assert.throws(() => parseWei(long), { message: `not a decimal amount of wei: ${long.slice(0, 90)}` })

@@ -108,7 +108,7 @@ test('an owner’s node is synced by its mint and by its id, and stays one', asy
   }
 })
 
-test('what is not the caller’s node is refused, each case with its own status', async () => {
+test('a node of another wallet is refused, each case with its own status', async () => {
   const [owner, stranger] = [await signIn(viemWallet(10)), await signIn(ethersWallet(11))]
   assert.equal((await sync(stranger, { nodeId })).status, 403)
   assert.equal((await sync(stranger, { txHash: mintTxHash })).status, 403)

@@ -79,7 +79,7 @@ test('only who knows the password gets in, and only over the loopback interface'
   await server.stop()
 })
 
-test('what was committed survives kill -9 of the server, and the service hears of it', async () => {
+test('a committed row survives kill -9 of the server, and the service hears of it', async () => {
   const server = await start(shared)
   const told = new Promise((resolve) => server.onExit(resolve))
   await addRow(server.url)

@@ -172,7 +172,7 @@ async function isHalted({ world }: Stage, { service, pass }: Outside, reason: st
   assert.equal(audit.length, 1)
 }
 
-test('what the chain had called final is taken back: it halts, loudly; sealed after a minute, it waits for the operator, and goes on', () =>
+test('blocks that the chain had called final are taken back: it halts, loudly; sealed after a minute, it waits for the operator, and goes on', () =>
   onStage(4, { LOG_LEVEL: 'error' }, async (own, service) => {
     const { world } = own
     const payment = await paid(world)

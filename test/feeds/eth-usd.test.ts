@@ -36,7 +36,7 @@ test('a JSON number at the field is the price', async () => {
   assert.equal(await priceOf('{"data":{"amount":3e3}}'), 3000)
 })
 
-test('what is asked is a GET for JSON, compressed by gzip at most', async () => {
+test('the request is a GET for JSON, compressed by gzip at most', async () => {
   let asked: IncomingMessage | undefined
   respond = (request, response) => {
     asked = request

@@ -65,7 +65,7 @@ inWorld('a halt is not sealed for having been seen often at once, nor for having
   assert.equal(await halted(world), null)
 })
 
-inWorld('what a provider calls final and the ledger never followed is not noted as final', async (world) => {
+inWorld('a final block of a provider that the ledger never followed is not noted as final', async (world) => {
   const before = await readFinalized(world.pool)
   await world.chain.mine()
   const head = await world.ctx.chain.head()

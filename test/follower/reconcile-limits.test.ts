@@ -56,7 +56,7 @@ const limits = (blocks: number): Rule => {
   }
 }
 
-test('what differs is reported before it is repaired, and each node is repaired by itself, from its mint on', async () => {
+test('a difference is reported before it is repaired, and each node is repaired by itself, from its mint on', async () => {
   const [first, third] = [await mintBlockOf(2), await mintBlockOf(3)]
   assert.ok(third - first > LONG)
   await world.pool.begin(async (sql) => {

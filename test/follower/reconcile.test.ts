@@ -133,7 +133,7 @@ const ownerOf = async (nodeId: number) => {
   return row?.owner
 }
 
-test('what differs because a block was taken out while the two were being compared is no difference', async () => {
+test('a block that is taken out during the comparison makes no difference', async () => {
   await movedInHead()
   let dropped = false
   const { contract } = world.ctx
@@ -150,7 +150,7 @@ test('what differs because a block was taken out while the two were being compar
   assert.equal(await ownerOf(2), world.at(7))
 })
 
-test('what differs because the ledger was followed on before the two were compared is no difference', async () => {
+test('blocks that are followed before the comparison make no difference', async () => {
   const cursor = await readCursor(world.pool)
   assert.ok(cursor)
   await movedInHead()
@@ -250,7 +250,7 @@ test('a difference that cannot be repaired is reported once, stands in the outco
   await checkInvariants(world)
 })
 
-test('what was found stays on record, reported once, while the window is elsewhere, until the two agree', async () => {
+test('a difference stays on record, reported once, while the window is elsewhere, until the two agree', async () => {
   const cohort = async () => {
     const [row] = await world.pool<{ cohort: number; size: number }[]>`
       SELECT c.cohort, c.size FROM cohorts c JOIN nodes n USING (cohort) WHERE n.node_id = 3`

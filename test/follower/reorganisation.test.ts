@@ -103,7 +103,7 @@ inWorld('a payment that a reorganisation drops before anything was sent for it i
   await checkInvariants(world)
 })
 
-inWorld('what the payments wallet sent goes with its block, and stands once where it comes back', async (world) => {
+inWorld('a send of the payments wallet goes with its block, and stands once where it comes back', async (world) => {
   const sent = await world.pay(3, BASIC, world.at(9))
   const raw = await world.raw(sent)
   await world.chain.mine()

@@ -61,7 +61,7 @@ function counting(world: World) {
   return { instance: world.instance({ chain }), readings: () => readings }
 }
 
-inWorld('what is filed bears the chain id of the ledger, whatever a provider says by then', async (world) => {
+inWorld('a filed payment bears the chain id of the ledger, whatever a provider says by then', async (world) => {
   const { hash: genesisHash } = await world.chain.block(0)
   const { chainId } = world.chain
   await recordIdentity(world.pool, { chainId, genesisHash, factory: world.factory, startBlock: 1 })
@@ -132,7 +132,7 @@ inWorld(
   },
 )
 
-inWorld('what the wallet sends, what failed, and what it sends itself leave no residue', async (world) => {
+inWorld('sends of the wallet, failed transfers and payments to itself leave no residue', async (world) => {
   await world.pay(3, BASIC, world.at(9))
   await world.pay(3, 0n, world.factory)
   await world.pay(3, BASIC)
@@ -145,7 +145,7 @@ inWorld('what the wallet sends, what failed, and what it sends itself leave no r
 })
 
 inWorld(
-  'what leaves by an internal call is an outflow without transaction, and hides nothing that arrives later',
+  'ether that leaves by an internal call is an outflow without transaction, and hides nothing that arrives later',
   async (world) => {
     await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
     await world.call(9, world.at(3), forwardTo(world.at(8)))
@@ -165,7 +165,7 @@ inWorld(
   },
 )
 
-inWorld('what failed to reach the wallet does not lead the search astray', async (world) => {
+inWorld('a transfer that failed to reach the wallet does not lead the search astray', async (world) => {
   await world.chain.mine(7)
   const { block } = await payInside(world, BASIC)
   await world.chain.rpc('anvil_setCode', [world.at(3), REVERT])
@@ -385,7 +385,7 @@ inWorld('a provider that will not tell a balance holds up no payment', async (wo
   assert.equal((await filed(world)).length, 1)
 })
 
-inWorld('what the payments wallet tried to send and could not is no money that left', async (world) => {
+inWorld('a failed send of the payments wallet is no money that left', async (world) => {
   const failed = await world.call(3, world.factory, '0xdeadbeef', 5n)
   assert.equal(await world.succeeded(failed), false)
   await world.settle()

@@ -15,8 +15,8 @@ test('the caller is the socket’s address when no proxy is trusted, whatever th
   same(from('198.51.100.7'), { family: 4, high: 0, low: 0xc6336407 })
 })
 
-test('what is no address at all is one caller', () => {
-  for (const nobody of ['', 'unknown', '1.2.3', '1.2.3.4:', ':::']) same(from(nobody), from('0.0.0.0'))
+test('all callers without an address are one caller', () => {
+  for (const text of ['', 'unknown', '1.2.3', '1.2.3.4:', ':::']) same(from(text), from('0.0.0.0'))
 })
 
 test('an IPv4 address and its IPv6 mapping are one caller, in any spelling', () => {
@@ -59,7 +59,7 @@ test('the caller is the last hop we know when the header holds no address, or tr
   same(behind('10.1.1.1', ''), from('10.1.1.1'))
 })
 
-test('what is nearly an address is none', () => {
+test('a text that is nearly an address is none', () => {
   for (const hop of [
     'x[2001:db8::7]',
     '[2001:db8::7]x',

@@ -78,7 +78,7 @@ test('ten thousand sessions that ended are remembered, the latest of them', () =
   assert.deepEqual([revived.indexOf(true), revived.lastIndexOf(true)], [0, 0])
 })
 
-test('what was never a session takes no place among those that ended', () => {
+test('a text that was never a session takes no place among those that ended', () => {
   const { clock, sessions } = sessionsOf()
   const values = Array.from({ length: 10_000 }, (_, i) =>
     cookieValue(sessions.signIn(address(`0x${i.toString(16).padStart(40, '0')}`))),
@@ -182,7 +182,7 @@ test('another spelling of the same signature is another signature', () => {
   )
 })
 
-test('what is signed but not exactly in our form is no session and no nonce', () => {
+test('a signed text that is not exactly in our form is no session and no nonce', () => {
   const end = START_SEC + 100
   const sessionForms = [
     `${WALLET}.1e15`,

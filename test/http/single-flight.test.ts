@@ -58,7 +58,7 @@ test('a failure frees its place and is not remembered', async () => {
   assert.equal(await flights.run('a', async () => 'yes'), 'yes')
 })
 
-test('what is worth keeping is answered again for its time, and not a moment longer', async () => {
+test('a result worth keeping is answered again for its time, and not a moment longer', async () => {
   const keeps = (value: string) => value === '2'
   const { flights, clock } = flightsOf({ concurrencyMax: 1, waitingMax: 0, keptMs: 500, keeps })
   let built = 0

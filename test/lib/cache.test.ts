@@ -23,7 +23,7 @@ function cacheOf<T = string>(options: Partial<CacheOptions<T>> = {}) {
   return { clock, cache, seen }
 }
 
-test('what is kept is answered at once, without a promise, for its age and not longer', async () => {
+test('a kept value is answered at once, without a promise, for its age and not longer', async () => {
   const { cache, clock, seen } = cacheOf()
   assert.equal(await cache.get('a', AGE_MS, async () => 'first'), 'first')
   clock.now = AGE_MS - 1

@@ -46,7 +46,7 @@ test('a failure after that is not left unhandled', async () => {
   assert.deepEqual(unhandled, [])
 })
 
-test('what must be in time is overdue by its name', async () => {
+test('a required call that is late is reported by its name', async () => {
   await assert.rejects(inTime('the database', 1, never()), (error) => {
     assert.ok(error instanceof Overdue)
     assert.equal(error.message, 'the database did not answer within 1 ms')
@@ -55,7 +55,7 @@ test('what must be in time is overdue by its name', async () => {
   assert.equal(await inTime('the database', NEVER_MS, Promise.resolve('here')), 'here')
 })
 
-test('what may be missing is null when it is late or fails, at once or later', async () => {
+test('an optional value is null when it is late or fails, at once or later', async () => {
   assert.equal(await inTimeOrNull(1, never), null)
   assert.equal(await inTimeOrNull(NEVER_MS, () => Promise.reject(new Error('away'))), null)
   const broken = () => {

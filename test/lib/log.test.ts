@@ -24,7 +24,7 @@ test('a line is JSON with the level by its name and the time as ISO 8601', () =>
   assert.equal(new Date(time).toISOString(), time)
 })
 
-test('what could be a secret is redacted', () => {
+test('a possible secret is redacted', () => {
   const fields = {
     req: { headers: { cookie: SECRET, authorization: SECRET, 'x-cron-key': SECRET, 'x-admin-key': SECRET } },
     res: { headers: { 'set-cookie': SECRET } },

@@ -26,7 +26,7 @@ test('so many are let in, so many wait, and the rest is turned away', async () =
   ;(await fourth)()
 })
 
-test('who gives up waiting leaves the queue to those behind', async () => {
+test('a caller that gives up waiting leaves the queue to those behind', async () => {
   const places = new Semaphore(1, 5)
   const leave = await places.enter(never)
   const impatient = new AbortController()
@@ -40,7 +40,7 @@ test('who gives up waiting leaves the queue to those behind', async () => {
   ;(await places.enter(never))()
 })
 
-test('those who wait are let in in the order they came, before one who comes when a place is free', async () => {
+test('waiting callers are let in in the order they came, before one who comes when a place is free', async () => {
   const places = new Semaphore(1, 5)
   const order: string[] = []
   const enter = async (name: string) => {

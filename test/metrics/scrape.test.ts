@@ -169,7 +169,7 @@ test('every metric that the dashboard names is on the page of the real service',
   }
 })
 
-test('what is shown only sometimes is what the code calls it', () => {
+test('a series that is shown only sometimes has the name that the code gives it', () => {
   const source = ['meters', 'readings']
     .map((file) => readFileSync(new URL(`src/metrics/${file}.ts`, root), 'utf8'))
     .join('')

@@ -49,7 +49,7 @@ async function walletFirst<T>(from: number, txHash: Hash, begin: () => Promise<T
 }
 
 for (const act of ['dismiss', 'release'] as const) {
-  test(`who wants to ${act} a payment waits for its judge at the wallet, and does not hold the payment meanwhile`, async () => {
+  test(`the operator’s act to ${act} a payment waits for its judge at the wallet, and does not hold the payment meanwhile`, async () => {
     const wrong = await world.pay(5, BASIC - 1n)
     await world.settle()
     assert.equal(await stateOf(wrong), 'held')

@@ -153,10 +153,10 @@ describe('held payments', () => {
   })
 
   it('are refused by name where there is none, or the name is no name', async () => {
-    const nobody = `0x${'ab'.repeat(32)}`
-    assert.equal((await desk.get(`payments/${nobody}`)).status, 404)
+    const missing = `0x${'ab'.repeat(32)}`
+    assert.equal((await desk.get(`payments/${missing}`)).status, 404)
     assert.equal((await desk.get('payments/999999')).status, 404)
-    for (const act of ['release', 'dismiss']) assert.equal((await desk.post(`payments/${nobody}/${act}`)).status, 404)
+    for (const act of ['release', 'dismiss']) assert.equal((await desk.post(`payments/${missing}/${act}`)).status, 404)
     for (const name of ['0x12', 'abc', '-1', '1.5', '00', '1'.repeat(40)])
       assert.equal((await desk.get(`payments/${name}`)).status, 400, name)
   })
@@ -388,7 +388,7 @@ describe('a refund', () => {
     assert.equal(await told(txHash), 'held recheck')
     const [entry] = (await desk.get('audit?action=refundGone')).json.entries
     assert.deepEqual([entry.subject, entry.detail.refundTxHash], [txHash, refundTxHash])
-    const anew = await transfer(10, world.at(9), BASIC - 6n)
-    assert.equal((await refund(txHash, anew)).status, 200)
+    const again = await transfer(10, world.at(9), BASIC - 6n)
+    assert.equal((await refund(txHash, again)).status, 200)
   })
 })

@@ -154,12 +154,12 @@ describe('terms', () => {
       const [line] = await startOn(world, {}, pool)
       assert.match(line ?? '', /no credit terms: nothing is judged, minted or paid/)
       assert.equal((await readCreditTerms(pool)).length, 0)
-      const anew = world.instance({ pool, directUrl: database.url })
+      const fresh = world.instance({ pool, directUrl: database.url })
       await world.chain.increaseTime(INTERVAL_SEC)
       await world.pay(6, BASIC)
       await world.chain.mine()
-      await anew.payments()
-      assert.equal((await anew.credit()).reason, 'disabled')
+      await fresh.payments()
+      assert.equal((await fresh.credit()).reason, 'disabled')
       const states = await pool`SELECT DISTINCT state FROM payments ORDER BY state`
       assert.deepEqual(
         states.map(({ state }) => state),
@@ -195,8 +195,8 @@ describe('the first terms', () => {
   })
 
   it('are those of one of two instances that start at once, and the other is warned', async () => {
-    const dearer = { CREDIT_MIN_WEI: '600000000000000' }
-    const told = await Promise.all([startOn(world), startOn(world, dearer), startOn(world), startOn(world, dearer)])
+    const higher = { CREDIT_MIN_WEI: '600000000000000' }
+    const told = await Promise.all([startOn(world), startOn(world, higher), startOn(world), startOn(world, higher)])
     const entered = await readCreditTerms(world.pool)
     assert.deepEqual(
       entered.map(({ fromTime, payouts, intervalSec, slotSec }) => [fromTime, payouts, intervalSec, slotSec]),

@@ -64,7 +64,7 @@ describe('a tier', () => {
   })
 
   it('with a new price still sells at the old one for the grace, and no other tier may take that price', async () => {
-    const changed = await desk.post('tiers/gold', { priceWei: (PRICE * 2n).toString(), reason: 'dearer' })
+    const changed = await desk.post('tiers/gold', { priceWei: (PRICE * 2n).toString(), reason: 'price rise' })
     assert.deepEqual([changed.json.tier.version, changed.json.changed], [2, true])
     assert.equal(changed.json.tier.versions.length, 2)
     const taking = { ...gold, tierId: 'taker', label: 'Taker' }

@@ -42,7 +42,7 @@ test('with a number of confirmations a payment waits for exactly so many blocks'
   await world.settle()
 })
 
-test('what is final is asked once in a run, for judging and minting alike', async () => {
+test('the final block is asked for once in a run, for judging and minting alike', async () => {
   const { chain } = world.ctx
   let asked = 0
   const finalized = () => {

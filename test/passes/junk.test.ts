@@ -41,7 +41,7 @@ test('two thousand transfers of dust delay a buyer by two passes at most, and co
   assert.ok(following + passes <= 2)
 })
 
-test('what is less than a thousandth of the lowest price is dust, what is not is held; nothing at all is counted', async () => {
+test('a transfer of less than a thousandth of the lowest price is dust, any other is held; one of nothing is counted', async () => {
   const was = await books()
   const [dust, least] = [await world.pay(5, LEAST - 1n), await world.pay(5, LEAST)]
   for (let i = 0; i < 3; i++) await world.pay(6, 0n)

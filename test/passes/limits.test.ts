@@ -24,7 +24,7 @@ const intents = async (world: World) => (await world.pool`SELECT FROM outbox`).l
 const swallow = (sender: SignerAccount): SignerAccount => ({ ...sender, broadcast: async () => ({ kind: 'accepted' }) })
 const minterOf = (world: World) => world.ctx.minter ?? assert.fail('no minter')
 
-inWorld('where no cohort can be opened, what has one is minted, and the rest waits', async (world) => {
+inWorld('if no cohort can be opened, payments with a cohort are minted, and the rest waits', async (world) => {
   await enterTier(world, { tierId: 'silver', tierNo: 9, priceWei: wei(SILVER) })
   // Cohorts are at the end of their numbers: the contract refuses to open any.
   const slot = '0x6'
@@ -68,7 +68,7 @@ inWorld(
 )
 
 inWorld(
-  'where no cohort may be opened, what has a cohort is minted, and the rest waits for a refill',
+  'if no cohort may be opened, payments with a cohort are minted, and the rest waits for a refill',
   async (world) => {
     await setBudget(world, 1_000, 0)
     await enterTier(world, { tierId: 'silver', tierNo: 7, priceWei: wei(SILVER) })

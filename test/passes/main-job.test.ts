@@ -48,7 +48,7 @@ test('a round credits every due node, and ledger equals contract to the wei', as
   assert.equal(turn?.payout_bps, 10_000)
 })
 
-test('what the owner withdraws shows up as a withdrawal', async () => {
+test('a withdrawal of the owner shows up as a withdrawal', async () => {
   const amount = 12345n
   const data = encodeFunctionData({
     abi: ownerAbi,

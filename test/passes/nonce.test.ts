@@ -149,7 +149,7 @@ test('one of two providers says so of the followed block, too: it is taken over 
   assert.equal(await audited('nonceTakenOver'), taken)
 })
 
-test('what is taken over on blocks that are taken back is forgotten with them', async () => {
+test('a nonce that was taken over on blocks that are taken back is forgotten with them', async () => {
   await useElsewhere(1)
   await paid()
   await world.payments()

@@ -162,7 +162,7 @@ inWorld(
   },
 )
 
-inWorld('what the owner of the contract does is on record, and goes with its block', async (world) => {
+inWorld('an act of the contract’s owner is on record, and goes with its block', async (world) => {
   const names = () => world.pool<{ name: string }[]>`SELECT name FROM owner_acts ORDER BY block_number, log_index`
   const before = await readCursor(world.pool)
   const deployed = (await names()).map(({ name }) => name)

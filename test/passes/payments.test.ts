@@ -173,7 +173,7 @@ test('terms entered after a payment do not touch it, however late it is judged',
   assert.deepEqual([await told(bought), await told(tooLate)], ['minted', 'held saleClosed'])
 })
 
-test('what is no sale is ignored with its reason: failed, nothing, our own wallets', async () => {
+test('a transfer that is no sale is ignored with its reason: failed, nothing, our own wallets', async () => {
   const wallet = world.at(3)
   await world.chain.rpc('anvil_setCode', [wallet, '0x60006000fd'])
   const failed = await world.call(15, wallet, '0x', BASIC)

@@ -200,7 +200,7 @@ test('a payment of a fork that another pass followed to is not minted by a call 
   assert.equal(await told(paid), 'minted')
 })
 
-test('what is put right about a cohort while a range is being stored stays right', async () => {
+test('a cohort that is repaired while a range is being stored stays right', async () => {
   await world.pay(13, BASIC)
   await world.chain.mine()
   await world.payments()

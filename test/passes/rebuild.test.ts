@@ -96,7 +96,7 @@ test('a ledger started without a backup pays what fell due before its start, at 
   const world = await startWorld()
   const databases = await Promise.all([createDatabase(), createDatabase()])
   const pools = databases.map(({ url }) => connect(url, { max: 5, prepare: true, applicationName: 'test' }))
-  const [pool, dearer] = pools as [Pool, Pool]
+  const [pool, richer] = pools as [Pool, Pool]
   const terms = (of: Pool) => of`
     SELECT amount_wei BETWEEN min_wei AND max_wei AS fits, seed IS NOT NULL AS seeded, payout_bps AS bps
     FROM (
@@ -112,19 +112,19 @@ test('a ledger started without a backup pays what fell due before its start, at 
     // The ledger is lost, and no service runs while two more turns fall due.
     await world.chain.mine(2, INTERVAL_SEC)
     await enterTerms(pool, world.chain, world.token)
-    const anew = world.instance({ pool, directUrl: databases[0].url })
-    const sent = await anew.credit()
+    const fresh = world.instance({ pool, directUrl: databases[0].url })
+    const sent = await fresh.credit()
     assert.deepEqual([sent.reason, sent.distributionId, sent.nodeCount], [null, 2, 1])
     await world.chain.mine()
-    assert.equal((await anew.credit()).reason, 'nothingDue')
+    assert.equal((await fresh.credit()).reason, 'nothingDue')
     assert.deepEqual([...(await terms(pool))], Array(3).fill({ fits: true, seeded: true, bps: 10_000 }))
 
     // Given other rates, it does not say that turns from before its start were paid by these.
-    await enterTerms(dearer, world.chain, world.token)
-    await dearer`UPDATE tiers SET payout_bps = 2 * payout_bps`
-    await world.instance({ pool: dearer, directUrl: databases[1].url }).payments()
+    await enterTerms(richer, world.chain, world.token)
+    await richer`UPDATE tiers SET payout_bps = 2 * payout_bps`
+    await world.instance({ pool: richer, directUrl: databases[1].url }).payments()
     assert.deepEqual(
-      [...(await terms(dearer))],
+      [...(await terms(richer))],
       [true, null, null].map((fits) => ({ fits, seeded: true, bps: null })),
     )
   } finally {

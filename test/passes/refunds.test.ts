@@ -118,11 +118,11 @@ test('one of value by an internal call is its refund still, and the only one, wh
       await w.chain.rpc('eth_sendRawTransaction', [both[i]])
       await w.chain.mine(2)
     }
-    const anew = await attributed(paid)
-    assert.notEqual(anew.id, before.id)
-    const second = await own.post(`payments/${anew.id}/refund`, { refundTxHash: await payBack() })
+    const later = await attributed(paid)
+    assert.notEqual(later.id, before.id)
+    const second = await own.post(`payments/${later.id}/refund`, { refundTxHash: await payBack() })
     assert.equal(second.status, 409, second.text)
-    assert.equal((await own.post(`payments/${anew.id}/refund`, { refundTxHash })).json.status, 'refunded')
+    assert.equal((await own.post(`payments/${later.id}/refund`, { refundTxHash })).json.status, 'refunded')
   } finally {
     await own.close()
   }
@@ -169,7 +169,7 @@ test('one that a provider shows in a block which is not canonical is not moved t
   assert.deepEqual(await refundOf(payment), { hash: now, number: before.number + 1, final: false })
 })
 
-test('those that stand in followed blocks cost no request, on a chain that calls nothing final', async () => {
+test('refunds that stand in followed blocks cost no request, on a chain that calls nothing final', async () => {
   const all = [await refunded(14), await refunded(15), await refunded(16)]
   const asked: unknown[] = []
   const counted = through({
@@ -248,7 +248,7 @@ test('one whose block is final is final, and looked at no more', async () => {
   assert.equal(await stateOf(payment), 'refunded')
 })
 
-test('a node minted with the minter’s key for a payment that was refunded is none of that payment’s, and told to the operator', async () => {
+test('a node minted with the minter’s key for a payment that was refunded is none of that payment’s, and reported to the operator', async () => {
   const payment = await refunded(9)
   const { minter } = world.ctx
   assert.ok(minter)

@@ -66,7 +66,7 @@ test('a node that the old key had minted, and that a reorganisation took back, i
   assert.equal(await world.read('lastId'), 2n)
 })
 
-test('what an instance without keys has followed is settled for the one that sent it', async () => {
+test('a call that an instance without keys has followed is settled for the one that sent it', async () => {
   const { factory, rpc } = world
   const keyless = world.instance({
     minter: null,

@@ -183,7 +183,7 @@ test('a mint that stays stuck is raised over its last offer each time', async ()
   await isOneNode(paid)
 })
 
-test('what a mint offers is still enough when the base fee has nearly doubled', async () => {
+test('a mint’s offer is still enough when the base fee has nearly doubled', async () => {
   await mineAtBaseFee(20n * GWEI, 1)
   const { paid, sent } = await mintThrough(17, minter())
   const { baseFeePerGas } = await world.chain.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])

@@ -53,7 +53,7 @@ test('a node handed to its own owner stays theirs, and its ledger is as long as 
   assert.deepEqual([...(await world.pool`SELECT action FROM audit WHERE action ILIKE '%drift%'`)], [])
 })
 
-test('what the payments wallet sends to itself is no sale, and its books add up but for the fee', async () => {
+test('a payment of the payments wallet to itself is no sale, and its books add up but for the fee', async () => {
   let sent: Hash | null = null
   const { balanced } = await statementOf(async () => {
     sent = await world.pay(3, ETHER / 100n)
@@ -63,7 +63,7 @@ test('what the payments wallet sends to itself is no sale, and its books add up 
   assert.equal(await countAudited(), 0, 'nothing came or went unseen')
 })
 
-test('what a sender sends to itself costs its gas, and its account adds up', async () => {
+test('a transfer of a sender to itself costs its gas, and its account adds up', async () => {
   for (const sender of [1, 2]) {
     const { balanced, accounts } = await statementOf(async () => {
       foreign.push(await world.pay(sender, 3n, world.at(sender)))

@@ -90,7 +90,7 @@ test('holdings that stay unreadable are asked for more and more seldom, and with
   assert.equal(await state(behind), 'seen', 'a later payment of a wallet waits for the earlier one')
 })
 
-test('what can be read at last is judged once its pause is over, and what waited behind it', async () => {
+test('a holding that can be read at last is judged once its pause is over, and so are the payments behind it', async () => {
   readable = UNREADABLE.map((account) => world.at(account))
   await world.giveTokens(world.at(5), 5n)
   await world.chain.increaseTime(300)

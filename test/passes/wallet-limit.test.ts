@@ -101,7 +101,7 @@ test('however many payments a full wallet has made, no other wallet’s waits fo
   }
 })
 
-test('what is on its way counts against the cap: no order is sent that the contract would pass over', async () => {
+test('a mint on its way counts against the cap: no order is sent that the contract would pass over', async () => {
   const both = [await world.pay(11, BASIC), await world.pay(11, BASIC)]
   await world.chain.mine()
   await world.payments()

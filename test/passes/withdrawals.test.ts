@@ -138,7 +138,7 @@ test('a round, a withdrawal of it and a transfer in one followed range leave eve
   await checkInvariants(world)
 })
 
-test('what a failed withdrawal of everything came to is not taken from other failed ones, nor by what came after it', async () => {
+test('the amount of a failed withdrawal of everything is not taken from other failed ones, nor by what came after it', async () => {
   await world.rest()
   const { number } = await world.chain.block()
   const balanceWei = (await world.read<bigint[]>('nodeInfo', [3n]))[1] ?? 0n

@@ -130,7 +130,7 @@ test('a payment that a pass had accepted and that was not minted is the operator
   }
 })
 
-test('what the operator changes while the chain is followed is taken over as it is in the end', async () => {
+test('the operator’s changes while the chain is followed are taken over as they are in the end', async () => {
   const world = await startWorld()
   const { pool } = world
   try {

@@ -113,7 +113,7 @@ test('a claim of a payment that was accepted already starts its mint', async () 
   await world.settle()
 })
 
-test('what pays somebody else, failed, came from the payments wallet or from before the sale is no sale', async () => {
+test('a transaction to another address, that failed, from the payments wallet or from before the sale is no sale', async () => {
   const whyOf = async (txHash: Hash) => {
     const outcome = await claim(txHash)
     return outcome.kind === 'notASale' ? outcome.why : outcome.kind
@@ -168,7 +168,7 @@ test('a claim does not let a later payment pass an earlier one of the same walle
   )
 })
 
-test('where the ledger does not get there in time, the claim says what the chain says', async () => {
+test('if the ledger does not get there in time, the claim says what the chain says', async () => {
   const paid = await world.pay(9, BASIC)
   const { number } = await world.chain.mine()
   const stuck = claimer(world.ctx, async () => assert.fail('the chain cannot be followed just now'))

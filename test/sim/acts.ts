@@ -35,7 +35,7 @@ type Act = (play: Play) => Promise<string | null>
 /** Sends a transaction of an account. */
 export async function send(play: Play, from: number, to: Address, value: bigint, data: Hex = '0x'): Promise<Hash> {
   const { chain, world } = play.stage
-  // A contract's code runs whatever comes.
+  // A contract's code runs at any transfer.
   const gas = data === '0x' && to !== play.stage.factory ? hex(21_000) : GAS
   return chain.send({ from: world.at(from), to, value: hex(value), data, gas, ...FEES } as never)
 }

@@ -45,7 +45,7 @@ const UNREADABLE: readonly Answer[] = [
   { result: '0x' },
 ]
 const GAS = hex(21_000)
-/** More than whatever is to be cancelled offers. */
+/** More than any transaction that is to be cancelled offers. */
 const FEES = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(100n * 10n ** 9n) }
 /** The most that a cancellation costs, and more. */
 const NEEDED_WEI = ETHER / 10n

@@ -128,7 +128,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('Nothing is held.').waitFor()
   })
 
-  test('what keeps an account from sending is shown with why, and taken over where the operator says so', async () => {
+  test('a stuck account is shown with the reason, and taken over where the operator says so', async () => {
     // Only a provider that is wrong, or a key used elsewhere, makes one; what the page does with it is looked at here.
     const sender = wallet(1, wellKnown).address
     const senders = [{ sender, said: 5_000, known: 7, sinceBlock: 12, takeOver: false }]

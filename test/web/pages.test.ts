@@ -75,7 +75,7 @@ describe('the pages', { skip: noBrowser }, () => {
     })
   }
 
-  test('what could not be read is said, and never looks like zero', async () => {
+  test('a value that could not be read is marked, and never looks like zero', async () => {
     const page = await browser.newPage()
     await page.goto(at('/'))
     // This service has no chain behind it.

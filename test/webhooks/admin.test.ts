@@ -58,7 +58,7 @@ test('the delivery log tells what was sent and what came of it, page by page, an
   assert.deepEqual([audit.length, audit[0].actor], [1, 'ada'])
 })
 
-test('what is not there is 404, what is wrong is 400, and without a key there is nothing', async () => {
+test('a missing endpoint is 404, a wrong request is 400, and without a key there is nothing', async () => {
   assert.equal((await desk.post('webhooks/deliveries/999999/redeliver')).status, 404)
   assert.equal((await desk.post('webhooks/deliveries/x/redeliver')).status, 400)
   assert.equal((await desk.get('webhooks/deliveries?state=lost')).status, 400)

@@ -50,7 +50,7 @@ const typesOf = (received: readonly Received[]) => received.map(({ event }) => e
 const hurry = () => world.pool`UPDATE webhook_deliveries SET due_at = now() WHERE state = 'pending'`
 const headersOf = (received: Received | undefined) => (received?.headers ?? {}) as Record<string, string>
 
-test('what happened before anybody delivered is delivered then: held, minted, credited, withdrawn, each signed so that the reference library takes it', async () => {
+test('events from before any delivery are delivered then, each signed so that the reference library takes it', async () => {
   await world.pay(5, BASIC)
   await world.pay(6, ODD)
   await world.rest()
@@ -78,7 +78,7 @@ test('what happened before anybody delivered is delivered then: held, minted, cr
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('what an event says is what the ledger holds', async () => {
+test('an event says what the ledger holds', async () => {
   const [minted] = await eventsOf('payment.minted')
   const [node] = await world.pool`
     SELECT n.node_id::text AS "nodeId", n.mint_tx_hash AS "mintTxHash", n.block_number AS "blockNumber", n.block_hash AS "blockHash",
