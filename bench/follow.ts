@@ -1,5 +1,5 @@
 // Cold sync: blocks of 50 transactions, recorded once and served from memory, followed into an empty ledger; beside a bare undici making
-// the very same requests at the concurrency that serves it best, parsing what comes and storing nothing. And what of it reading alone takes.
+// the very same requests at the concurrency that serves it best, parsing what comes and storing nothing. It also measures the share of reading alone.
 import { cpus } from 'node:os'
 import { Pool as Connections } from 'undici'
 import { createChainReader } from '../src/chain/read/reader.ts'

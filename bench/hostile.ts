@@ -42,7 +42,7 @@ async function measureAll(options: BenchOptions, url: string, pool: Pool): Promi
   await fillLedger(pool, { nodes: 100, rounds: 5, withdrawingEvery: 2, withdrawals: 1 })
   const rows: Row[] = []
   for (const attack of ATTACKS) {
-    // A service of its own for each: what one kind leaves behind is not the next one's doing.
+    // A service of its own for each, so that no kind of stranger leaves anything behind for the next.
     const api = await serve('api.ts', [url, 'memoised'])
     try {
       rows.push(await measure(options, api.origin, attack))

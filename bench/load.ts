@@ -11,7 +11,7 @@ import type { Row } from './lib/report.ts'
 
 const PER_SECOND = { quick: 200, real: 2_000 }
 const SEC = { quick: 5, real: 120, full: 1_200 }
-/** Not counted: what is loaded and compiled when it is first needed. */
+/** Not counted: the time in which code is loaded and compiled on first use. */
 const WARM_UP_SEC = { quick: 1, real: 10 }
 const BARE_SEC = { quick: 2, real: 30 }
 const BLOCK_MS = 2_000

@@ -26,7 +26,7 @@ const PAGES = 100
 const READS_GOAL = 10
 const BLOCKS = 1_000
 const BLOCKS_QUICK = 100
-/** Ponder takes only what has so many blocks on top of it for final, and the rest at the speed of blocks to come. */
+/** Ponder takes a block for final under so many others; it follows the rest at the speed of new blocks. */
 const PONDER_FINALITY = 30
 const FOLLOW_GOAL = 5
 const SYNCS = 3
@@ -74,7 +74,7 @@ async function besideNext(options: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Rows of each route, as the service runs and with its memo switched off, beside a peer whose answers must say the same. */
+/** Rows of each route, as the service runs and with its memo switched off, beside a peer with equal answers. */
 async function compareReads(
   { quick, progress }: BenchOptions,
   url: string,

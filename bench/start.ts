@@ -36,7 +36,7 @@ async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {
     const ours: number[] = []
     const compiling: number[] = []
     const bare: number[] = []
-    // The first run settles what is settled once in a ledger's life, and compiles; it is not counted.
+    // The first run does the work of a ledger's first start, and compiles; it is not counted.
     for (let run = 0; run <= (quick ? 1 : 10); run++) {
       const service = await timed(() => firstAnswer(settings))
       if (run === 0) continue

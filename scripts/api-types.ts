@@ -1,4 +1,4 @@
-// The types of what the routes answer, made by openapi-typescript, which needs the TypeScript 5 that the client brings for itself: the
+// The types of the routes' answers, made by openapi-typescript, which needs the TypeScript 5 that the client brings for itself: the
 // client's from api/openapi.yaml, the operator's from api/admin.yaml.
 import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -18,7 +18,7 @@ export function buildCommand(): number {
   return 0
 }
 
-/** Fails when a committed generated file is not what the contracts give. Returns the exit code. */
+/** Fails when a committed generated file does not match the contracts. Returns the exit code. */
 export function checkContracts(): number {
   const stale = staleContracts()
   for (const path of stale) console.error(`${path} is not what contracts/src gives. Run: ${BUILD_COMMAND}`)
@@ -26,7 +26,7 @@ export function checkContracts(): number {
   return stale.length === 0 ? 0 : 1
 }
 
-/** Runs forge's tests, makes sure that what they ran is what is committed, then gas, the record of proofs and the verification kit. Returns the exit code. */
+/** Runs forge's tests, makes sure that they ran the committed code, then gas, the record of proofs and the verification kit. Returns the exit code. */
 async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code

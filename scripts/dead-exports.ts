@@ -1,4 +1,4 @@
-// Finds what nothing uses: exports that no other file imports, and files that none imports and no command starts. Types are left out: an
+// Finds unused code: exports that no other file imports, and files that none imports and no command starts. Types are left out: an
 // exported function's own are part of it. test/tidy.test.ts holds that there is none.
 // The parser that builds the pages. It is the one parser of TypeScript and JSX in this project.
 import { parseSync } from 'vite'

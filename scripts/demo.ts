@@ -198,7 +198,7 @@ function messageOf(error: unknown): string {
   if (error instanceof Trouble) return error.message
   const unreachable = error instanceof BaseError && error.walk((cause) => cause instanceof HttpRequestError) !== null
   if (unreachable) return 'The chain has stopped answering. Is the service still running?'
-  // viem puts what matters in the first lines, and the whole call below.
+  // viem puts the essentials in the first lines, and the whole call below.
   const { shortMessage, message } = error as Error & { shortMessage?: string }
   return shortMessage ?? message
 }

@@ -109,7 +109,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
   return JSON.parse(readFileSync(join(directory, 'mutation.json'), 'utf8')) as Report
 }
 
-/** Prints what survived; adds the score of each file and of the group to `lines`. @returns whether the goal is met. */
+/** Prints the survivors; adds the score of each file and of the group to `lines`. @returns whether the goal is met. */
 function show({ name, goal }: Group, { files }: Report, lines: string[]): boolean {
   const sum = { noticed: 0, all: 0 }
   for (const [file, { source, mutants }] of Object.entries(files)) {

@@ -1,4 +1,4 @@
-// The one list of what must be green: format and lint, types, generated files, contract tests, tests. `npm test` and
+// The one list of steps that must be green: format and lint, types, generated files, contract tests, tests. `npm test` and
 // `npm run check` both run it; a step that is added here is in both, and in continuous integration.
 import { spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -26,7 +26,7 @@ export interface StepOptions {
   readonly contracts: boolean
 }
 
-/** Everything but the tests under test/, in the order of what fails fastest. */
+/** Everything but the tests under test/, fastest first. */
 export function staticSteps({ contracts }: StepOptions): Step[] {
   const compiler = programOf('typescript', 'tsc')
   return [

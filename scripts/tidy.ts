@@ -35,7 +35,7 @@ export function readTidied(): Map<string, string> {
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 }
 
-/** Measures everything, and keeps what is larger than its limit, by kind and name. */
+/** Measures everything, and keeps the parts larger than their limits, by kind and name. */
 export function measure(sources: ReadonlyMap<string, string>): Record<Kind, Map<string, number>> {
   const above: Record<Kind, Map<string, number>> = { file: new Map(), function: new Map(), folder: new Map() }
   const note = (kind: Kind, name: string, size: number) => size > LIMITS[kind] && above[kind].set(name, size)

@@ -1,5 +1,5 @@
 // A service at work: a ledger with nodes and rounds, on a chain behind a provider that fails at every tenth request, with blocks and
-// payments that keep coming. For what is measured of it meanwhile.
+// payments that keep coming. For benches that measure it meanwhile.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// Ledgers of any size, written straight into the tables as following would have left them: what the public reads and a round's planning
+// Ledgers of any size, written straight into the tables as following would have left them: the rows that public reads and a round's planning
 // look at. Triggers and foreign keys are off while it writes; the kept totals are set to what the triggers would have made them.
 import { inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
 

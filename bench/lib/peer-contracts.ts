@@ -35,7 +35,7 @@ export async function peerGas(chain: TestChain): Promise<{ disperse: number; per
   return { disperse: await secondGas(chain, 'Disperse', disperse), perNode: await secondGas(chain, 'PerNode', credit) }
 }
 
-/** Deploys the contract and makes the call twice. @returns what the second cost a node. */
+/** Deploys the contract and makes the call twice. @returns the second call's gas a node. */
 async function secondGas(chain: TestChain, contract: string, data: Hex): Promise<number> {
   const { contractAddress } = await mined(chain, { data: compile(contract) })
   const to = contractAddress ?? ''

@@ -9,14 +9,14 @@ export interface Served {
   stop(): Promise<void>
 }
 
-/** Starts a script of bench/servers and waits until it listens. Throws with what it wrote when it does not. */
+/** Starts a script of bench/servers and waits until it listens. Throws with its output when it does not. */
 export async function serve(script: string, args: readonly string[]): Promise<Served & { pid: number }> {
   const path = new URL(`../servers/${script}`, import.meta.url).pathname
   const { said, ...server } = await startServer([path, ...args], /listening (\d+)/)
   return { origin: `http://127.0.0.1:${said}`, ...server }
 }
 
-/** Starts a script with this Node and waits until it says what the pattern's first group finds. Throws with what it wrote instead. */
+/** Starts a script with this Node and waits until the pattern's first group is in its output. Throws with its output otherwise. */
 export async function startServer(
   args: readonly string[],
   pattern: RegExp,

@@ -68,7 +68,7 @@ export async function record(
   return paths
 }
 
-/** Puts the transactions into the pool by one request: a request for each would be what recording takes its time for. */
+/** Puts the transactions into the pool by one request: a request for each would take most of the recording's time. */
 async function sendAll({ rpcUrl }: TestChain, transactions: readonly TestTransaction[]): Promise<void> {
   const calls = transactions.map((transaction, id) => ({
     ...{ jsonrpc: '2.0', id, method: 'eth_sendTransaction' },

@@ -1,5 +1,5 @@
 // A recorded chain, served from memory as JSON-RPC: the answers are the texts that were recorded, so that a node costs next to nothing.
-// Remembers what it was asked, so that the same requests can be made again.
+// Remembers its requests, so that the same requests can be made again.
 //   node bench/servers/recorded.ts <file of blocks> <file of receipts> <file of logs> <chain id>
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -166,7 +166,7 @@ abstract contract Handler is Comparing {
         if (value != 0) return settle(INodeFactory.EtherRefused.selector);
         bool refused = kind >= 10 && to == refuser;
         if (refused) {
-            // The refusal undoes what the model would do.
+            // The refusal undoes the model's changes.
             Node memory former = nodeOf(id);
             bytes4 refusal = modelTransfer(caller, from, to, id);
             if (refusal == 0) restore(id, former);

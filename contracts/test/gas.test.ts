@@ -1,4 +1,4 @@
-// Owns what each act costs, to the unit of gas, as its receipt says on a real node. It must never estimate, and no figure
+// Owns the cost of each act, to the unit of gas, as its receipt says on a real node. It must never estimate, and no figure
 // here changes without its row in docs/CONTRACT.md.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,5 +1,5 @@
 // Holds the record of proofs in docs/CONTRACT.md against the properties themselves: every one is listed there and runs as a
-// fuzz test, and what is recorded as proven is so for this bytecode.
+// fuzz test, and each recorded proof is of this bytecode.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Holds what anyone verifies the deployed code by: the committed standard-JSON input compiles, alone, to the committed bytecode with its
+// Holds the means of verifying the deployed code: the committed standard-JSON input compiles, alone, to the committed bytecode with its
 // metadata hash; and the one private derivation of Solady's that the contract relies on is of the very source that was read.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -10,7 +10,7 @@ import { compileAlone, compilerVersion } from '../tools/compile.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
-/** Solady's src/tokens/ERC721.sol: its slot derivations are what WordERC721.sol repeats. After an update read them again. */
+/** Solady's src/tokens/ERC721.sol: WordERC721.sol repeats its slot derivations. After an update read them again. */
 const SOLADY_ERC721 = { version: '0.1.26', sha256: 'e6e83b87598b230481b1ec764c440f1443cfc6e50f9b2b37a16dc894715b0676' }
 
 it('the input that explorers are given compiles, with no file besides, to what is deployed', () => {

@@ -1,4 +1,4 @@
-// The long checks: what repeats for confidence, beyond what `npm test` tries once. Every `*.long.test.ts` file is one; the
+// The long checks: repetitions for confidence, beyond the single tries of `npm test`. Every `*.long.test.ts` file is one; the
 // others are quick tests with more cases, and bugs planted in copies of the project.
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'

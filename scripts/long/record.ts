@@ -24,7 +24,7 @@ export interface LastRun {
   /** Short hash; `+` behind it: with changes that were not committed. */
   readonly commit: string
   readonly minutes: number
-  /** `passed`, or what failed, in few words. */
+  /** `passed`, or the failure, in few words. */
   readonly result: string
 }
 

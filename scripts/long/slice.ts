@@ -11,7 +11,7 @@ interface Check {
 }
 
 /**
- * The checks of one run of at most `minutes`, by what they took last: the ones never run first, then the oldest. At least one.
+ * The checks of one run of at most `minutes`, by their last durations: the ones never run first, then the oldest. At least one.
  */
 export function takeSlice<C extends Check>(
   checks: readonly C[],

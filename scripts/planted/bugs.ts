@@ -62,7 +62,7 @@ export function findProblems(bugs: readonly PlantedBug[]): string[] {
 }
 
 /**
- * Rewrites the bugs' patches for the sources as they are: moved paths, context, and then line numbers. Returns what it did and what
+ * Rewrites the bugs' patches for the sources as they are: moved paths, context, and then line numbers. Reports its changes, and what
  * it could not do, a line for each.
  */
 export function refreshBugs(bugs: readonly PlantedBug[]): string[] {

@@ -10,7 +10,7 @@ import type { Bench } from './run.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Paths that forge's tests need. */
 const COPIED = ['foundry.toml', 'bin', 'src', 'test', 'proofs']
-/** Forge's output and cache, so that a bug compiles only what it changes. */
+/** Forge's output and cache, so that a bug compiles only its own changes. */
 const BUILT = ['out', 'cache/solidity-files-cache.json']
 /** Bugs planted at once: each forge takes a core and some memory. */
 const AT_ONCE_MAX = 2

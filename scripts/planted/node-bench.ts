@@ -24,7 +24,7 @@ export function nodeBench(signal: AbortSignal): Bench {
   }
 }
 
-/** Runs a test file of the copy up to the first test that fails; gives what failed, or null where all passed. */
+/** Runs a test file of the copy up to the first test that fails; gives the failure, or null where all passed. */
 async function runTests(copy: string, file: string, ownServer: boolean, signal: AbortSignal): Promise<string | null> {
   // So many seeds of the simulation are enough to notice.
   const env: NodeJS.ProcessEnv = { NL_SIM_SEEDS: '100', ...process.env }

@@ -2,7 +2,7 @@
 // a hunk goes where its lines stand, and they must stand in exactly one place.
 import { createHash } from 'node:crypto'
 
-/** One line of a hunk, and what the patch does with it. */
+/** One line of a hunk, and the patch's action on it. */
 export interface HunkLine {
   readonly op: ' ' | '-' | '+'
   readonly line: string

@@ -1,4 +1,4 @@
-// Plants bugs in copies of the project and runs what must notice them. It never changes the project itself, and knows
+// Plants bugs in copies of the project and runs the tests that must notice them. It never changes the project itself, and knows
 // nothing of how tests are run: a bench does.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { applyHunks, type PlantedBug } from './patch.ts'
 export interface Bench {
   /** The directories of the copies. In each, one bug is planted at a time. */
   readonly copies: readonly string[]
-  /** Runs a test in a copy; returns what failed, null when all passed. `bug` is the one that is planted, if any. */
+  /** Runs a test in a copy; returns the failure, null when all passed. `bug` is the one that is planted, if any. */
   readonly run: (copy: string, test: string, bug: PlantedBug | null) => Promise<string | null>
 }
 
@@ -21,7 +21,7 @@ export interface RunOptions {
 }
 
 /**
- * Plants each bug and prints what became of it; returns how many were caught. Each test must first pass without any bug,
+ * Plants each bug and prints its fate; returns the number caught. Each test must first pass without any bug,
  * unless it is trusted to: a test that fails anyway would catch every bug.
  */
 export async function runBugs(
@@ -62,7 +62,7 @@ function rememberUsable({ run }: Bench, print: RunOptions['print']): IsUsable {
   }
 }
 
-/** Runs the bug's tests until one notices it; returns that test and what failed, null when the bug survives. */
+/** Runs the bug's tests until one notices it; returns that test and its failure, null when the bug survives. */
 async function findNoticing(copy: string, bug: PlantedBug, { run }: Bench, isUsable: IsUsable): Promise<string | null> {
   for (const test of bug.tests) {
     if (!(await isUsable(copy, test))) continue
@@ -77,7 +77,7 @@ async function findNoticing(copy: string, bug: PlantedBug, { run }: Bench, isUsa
   return null
 }
 
-/** Plants the bug; returns what takes it out again. Throws, having changed nothing, unless each hunk has one place. */
+/** Plants the bug; returns the function that takes it out again. Throws, having changed nothing, unless each hunk has one place. */
 function plant(copy: string, bug: PlantedBug): () => void {
   const files = bug.edits.map(({ file, hunks }) => {
     const path = join(copy, file)

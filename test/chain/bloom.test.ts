@@ -1,4 +1,4 @@
-// Blooms, against ones made the slow way: what was logged is never ruled out, and what the bits rule out is.
+// Blooms, against ones made the slow way: a logged entry is never ruled out, and one whose bits are missing is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keccak256 } from 'ethers'

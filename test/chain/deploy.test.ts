@@ -1,4 +1,4 @@
-// Deploying on a real chain, and what start-up says of settings that do not fit it.
+// Deploying on a real chain, and the messages of a start whose settings do not fit it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { keccak256, toFunctionSelector } from 'viem'
@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => stage.close())
 
-/** Runs what waits for blocks while blocks are mined. */
+/** Runs a call that waits for blocks while blocks are mined. */
 async function whileMining<T>(act: () => Promise<T>): Promise<T> {
   const mining = setInterval(() => void stage.chain.mine(), 50)
   try {

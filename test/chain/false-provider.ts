@@ -1,5 +1,5 @@
 // A JSON-RPC provider between the client and a real chain that a test can make lie, stall or refuse. It forwards
-// whatever no rule answers, and notes what it was asked.
+// any call that no rule answers, and notes its requests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

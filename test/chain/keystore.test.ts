@@ -1,4 +1,4 @@
-// Encrypted key files: those of other programs open, ours open in theirs, and what is wrong is said without saying a secret.
+// Encrypted key files: those of other programs open, ours open in theirs, and errors are reported without a secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decryptKeystoreJson, encryptKeystoreJsonSync } from 'ethers'

@@ -496,7 +496,7 @@ test('a withdrawal by the payments wallet itself has not failed when it succeede
   )
 })
 
-/** Lies about one field of whatever a method answers. */
+/** Lies about one field of a method's answer. */
 const forging =
   (method: string, forge: (result: Record<string, unknown>) => unknown): Rule =>
   async (call, forward) => {

@@ -1,4 +1,4 @@
-// Estimating, signing and broadcasting, on a real chain; and what a refusal of each client means.
+// Estimating, signing and broadcasting, on a real chain; and the meaning of each client's refusals.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { decodeFunctionData, keccak256, parseTransaction } from 'viem'

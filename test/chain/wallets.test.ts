@@ -7,7 +7,7 @@ import { type Address, address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 
-/** Answers ERC-1271's magic value to whatever it is asked. */
+/** Answers ERC-1271's magic value to any call. */
 const ACCEPTS = '0x631626ba7e60e01b60005260206000f3'
 const REFUSES = '0x60005260206000f3'
 const REVERTS = '0x60006000fd'

@@ -78,7 +78,7 @@ async function tryWords(argv: readonly string[], example: string, running: Promi
   if (argv.includes('--json')) for (const line of out.trim().split('\n')) JSON.parse(line)
 }
 
-/** Examples whose world is such that they come to another end than 0: nothing is halted, and no sender waits. */
+/** Examples that end with another code than 0 in this world: nothing is halted, and no sender waits. */
 const expectedCode = (example: string) => (/resume --halt|transactions free/.test(example) ? 1 : 0)
 
 const changes = ({ options = {}, name }: Command) =>

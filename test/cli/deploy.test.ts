@@ -24,7 +24,7 @@ before(async () => {
 })
 after(() => chain.stop())
 
-/** Runs the command; blocks are mined meanwhile. `typed`: what a person at a terminal answers. */
+/** Runs the command; blocks are mined meanwhile. `typed`: the answer of a person at a terminal. */
 async function run(argv: string[], env: NodeJS.ProcessEnv, typed?: string) {
   let done = false
   const mining = (async () => {

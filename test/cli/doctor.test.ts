@@ -1,4 +1,4 @@
-// The doctor at the bedside: whatever is broken it names, with what to do, and goes on looking at the rest.
+// The doctor: it names each broken part, with the remedy, and goes on looking at the rest.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

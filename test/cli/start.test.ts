@@ -1,4 +1,4 @@
-// Commands beside a service that runs on embedded parts, as somebody meets them who has just typed `npm start`: they find its
+// Commands beside a service that runs on embedded parts, as a newcomer meets them after `npm start`: they find its
 // database and its chain, and where no service runs they say so and start nothing.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-// Webhooks on the command line: what the admin routes answer, word for word, and what the doctor says of endpoints.
+// Webhooks on the command line: the admin routes' answers, word for word, and the doctor's findings about endpoints.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addEndpoint, endpointName, settleDelivery, takeDeliveries } from '../../src/db/webhooks.ts'

@@ -1,4 +1,4 @@
-// The lengths of operators' keys: what is refused, and what is warned of for a release.
+// The lengths of operators' keys: refusals, and warnings for a release.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSecrets } from '../../src/config/secrets.ts'

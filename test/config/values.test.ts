@@ -1,4 +1,4 @@
-// Values of settings, one by one: what each reader takes, what it refuses, and what gives a secret away as a guess.
+// Values of settings, one by one: the texts that each reader takes and refuses, and the signs of a guessable secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSource } from '../../src/config/source.ts'

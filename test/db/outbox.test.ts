@@ -1,4 +1,4 @@
-// The outbox: whose intent a transaction settles.
+// The outbox: the intent that a transaction settles is its sender's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'

@@ -1,4 +1,4 @@
-// The documents of the repository, and what code they show: blocks between fences, and words in backticks.
+// The documents of the repository, and the code they show: blocks between fences, and words in backticks.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// Plays the shell of a document as somebody types it: all blocks in one bash, in a directory of its own, with the command line of
+// Plays the shell of a document as a reader types it: all blocks in one bash, in a directory of its own, with the command line of
 // this checkout. Values that are the reader's own (ports, databases) are given in place of the document's.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'

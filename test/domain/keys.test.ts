@@ -1,4 +1,4 @@
-// Keys that the rules put together of numbers: what differs in one number has another key.
+// Keys that the rules put together of numbers: a difference in one number makes another key.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { innerRef, residueRef, turnDigest } from '../../src/chain/digest.ts'

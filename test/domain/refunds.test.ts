@@ -1,4 +1,4 @@
-// When a refund is safe: judged from a final block, never from what is not known.
+// The safety of a refund: judged from a final block, never from missing knowledge.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRefundSafe, judgeRefund, type RefundFacts } from '../../src/domain/refunds.ts'

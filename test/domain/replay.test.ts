@@ -27,7 +27,7 @@ interface NaiveCohort {
   turns: number
 }
 
-/** Plays the contract, keeps what everybody has the slow way, and writes down the events it would emit. */
+/** Plays the contract, keeps all balances the slow way, and writes down the events it would emit. */
 class Naive {
   nodes: NaiveNode[] = []
   cohorts: NaiveCohort[] = []

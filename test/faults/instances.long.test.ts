@@ -1,5 +1,5 @@
 // Two and three instances of the service at once, as processes, on one database and one chain: killed, stopped in the middle, robbed of their
-// locks. The instances that are left do what is to be done, and none does it twice.
+// locks. The instances that are left do the work, and none does it twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// Two providers before one chain: what one of them cannot do, the other does.
+// Two providers before one chain: the other one does the work that one cannot.
 import assert from 'node:assert/strict'
 import type { Call } from '../support/faults/names.ts'
 import { attemptsOf, isOneNode, lastAttempt, paid, play } from './stage.ts'

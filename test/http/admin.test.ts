@@ -1,4 +1,4 @@
-// The frame of the admin routes: who may come in, as whom, what a request sent twice does, and what is refused how.
+// The frame of the admin routes: keys and actors, a request sent twice, and the forms of refusals.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'

@@ -1,4 +1,4 @@
-// POST /api/payments/claim: what each finding on chain is answered, and that a flood of claims asks the chain little.
+// POST /api/payments/claim: the answer to each finding on chain; and a flood of claims asks the chain little.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

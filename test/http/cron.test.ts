@@ -1,4 +1,4 @@
-// The scheduled routes and the operator's door: which key opens what, when, and that nothing else does.
+// The scheduled routes and the operator's door: which key opens which route, and when; nothing else does.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'

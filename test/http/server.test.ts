@@ -1,4 +1,4 @@
-// The server itself: paths as they are read, what is answered where our own code fails, and how it closes.
+// The server itself: paths as they are read, the answers where our own code fails, and its closing.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'

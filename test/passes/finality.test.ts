@@ -1,4 +1,4 @@
-// When a payment's block counts as settled: at once behind the fork guard, after so many blocks, or when it is final.
+// The moment a payment's block counts as settled: at once behind the fork guard, after so many blocks, or when it is final.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'

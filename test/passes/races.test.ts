@@ -1,4 +1,4 @@
-// Two who are at it in the same instant, each interleaving made to happen: what another connection is about to commit is waited
+// Two connections in the same instant, each interleaving made to happen: what another connection is about to commit is waited
 // for, what was read before somebody followed on is not believed, and a run whose time is up sends nothing.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, mock, test } from 'node:test'

@@ -1,4 +1,4 @@
-// A year in which no round was paid, caught up with afterwards: what it takes, and what each node has then, by the chain's own headers.
+// A year in which no round was paid, caught up with afterwards: the cost, and each node's balance then, by the chain's own headers.
 import assert from 'node:assert/strict'
 import { turnDigest } from '../../src/chain/digest.ts'
 import { mapBounded } from '../../src/chain/rpc/parallel.ts'

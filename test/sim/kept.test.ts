@@ -1,4 +1,4 @@
-// Seeds stay that once broke the service, or that notice a bug when it is planted: each with a word on what it found, or finds.
+// Seeds that once broke the service, or that notice a planted bug, are played again: each with a word on the bug that it found, or finds.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'

@@ -56,7 +56,7 @@ export interface Stage {
   rebuildPool: Pool
   factory: Address
   token: Address
-  /** Hands ether on to whom its calldata names: how a payment comes that is in no transaction. */
+  /** Hands ether on to the address in its calldata: a source of payments that are in no transaction. */
   forwarder: Address
   locks: Locks
   /** Transactions that were sent and not stored before, since the last reset. */

@@ -72,7 +72,7 @@ const METHODS = [
   'get',
   'CONNECT',
 ]
-/** Pieces that have broken somebody's parser before. */
+/** Pieces that have broken other parsers before. */
 const NASTY = [
   '%00',
   '%0a',

@@ -1,4 +1,4 @@
-// The invariants themselves: each finds what it is there to find.
+// The invariants themselves: each finds the breach that it is there for.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkInvariants } from './invariants.ts'

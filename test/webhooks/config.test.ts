@@ -1,4 +1,4 @@
-// The settings of webhooks: what is refused, in words that say what to do and never with the secret in them.
+// The settings of webhooks: refusals, in words that name the remedy and never the secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, describeConfig, loadConfig } from '../../src/config/load.ts'

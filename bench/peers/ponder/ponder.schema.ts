@@ -1,4 +1,4 @@
-// The part of the ledger that blocks alone give: what arrived, nodes, who holds them, rounds, withdrawals.
+// The part of the ledger that blocks alone give: transfers received, nodes, their holders, rounds, withdrawals.
 import { index, onchainTable, primaryKey } from 'ponder'
 
 export const payment = onchainTable('payment', (t) => ({
