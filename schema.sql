@@ -725,14 +725,16 @@ CREATE TABLE refunds (
   block_number bigint NOT NULL,
   final boolean NOT NULL DEFAULT false,
   from_address address NOT NULL,
+  inner_index integer NOT NULL DEFAULT 0,
   payment_ref hash NOT NULL,
   recorded_at timestamp with time zone NOT NULL DEFAULT now(),
   recorded_by text NOT NULL,
   to_address address NOT NULL,
   tx_hash hash NOT NULL,
   value_wei wei NOT NULL,
+  CONSTRAINT refunds_inner_index_check CHECK ((inner_index >= 0)),
   CONSTRAINT refunds_pkey PRIMARY KEY (payment_ref),
-  CONSTRAINT refunds_tx_hash_key UNIQUE (tx_hash)
+  CONSTRAINT refunds_transfer_key UNIQUE (tx_hash, to_address, inner_index)
 );
 CREATE INDEX refunds_block ON public.refunds USING btree (block_number);
 CREATE INDEX refunds_open ON public.refunds USING btree (block_number) WHERE (NOT final);

@@ -1,15 +1,15 @@
 // Records that the operator paid a payment back with a wallet of their own, and believes only the chain: a successful transfer in a
 // canonical block, to the payer, of the very amount, not before the payment; its own, or by an inner call, as a Safe makes it, which
 // the provider's trace proves. What is on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
-import { inTransaction } from '../db/core/sql.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../db/payments/decisions.ts'
 import { type Decision, writeVerdict } from '../db/payments/moves.ts'
-import { insertRefund } from '../db/payments/refunds.ts'
+import { insertRefund, readRefundsBy } from '../db/payments/refunds.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import type { PaymentWallet } from '../domain/payment-wallets.ts'
 import type { RefundSafety } from '../domain/refunds.ts'
 import type { PaymentState } from '../domain/transitions.ts'
-import type { Address } from '../domain/units.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
 import { raiseAlarm } from '../follower/alarm.ts'
 import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
@@ -53,19 +53,24 @@ export async function refundPayment(
     if (failed) return failed
     const safety = await refundSafety(sql, payment, horizon)
     if (isOperatorRefusal(safety)) return safety
-    const transfer = { ...tx, ...inner?.find(({ valueWei }) => valueWei === payment.valueWei), signer: tx.from }
+    const transfer = {
+      ...tx,
+      innerIndex: 0,
+      ...(inner && (await chooseInner(sql, inner, payment, refundTxHash))),
+      signer: tx.from,
+    }
     const refusal = refuseAsRefund(await readPaymentWallets(sql), payment, transfer)
     if (refusal) return refusal
-    const { from, to, valueWei, blockNumber, blockHash } = transfer
+    const { from, to, valueWei, blockNumber, blockHash, innerIndex } = transfer
     const recorded = await insertRefund(sql, {
-      ...{ paymentRef: payment.ref, txHash: refundTxHash, from, to, valueWei, blockNumber, blockHash },
+      ...{ paymentRef: payment.ref, txHash: refundTxHash, innerIndex, from, to, valueWei, blockNumber, blockHash },
       final: blockNumber <= finalized,
       recordedBy: actor.name,
     })
     if (!recorded)
       return refuseAct(
         'conflict',
-        'That transaction is the refund of another payment, or this payment has another refund on record: one proves one.',
+        'That transfer is the refund of another payment, or this payment has another refund on record: one proves one.',
       )
     const evidence = {
       rule: 'refunded',
@@ -117,7 +122,31 @@ async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: MinedT
   const payer = payment?.from ?? null
   if (payer === null || tx.to === payer) return null
   const transfers = await deps.chain.innerTransfers(tx.txHash, payer)
-  return transfers?.map(({ from, valueWei }) => ({ from, to: payer, valueWei })) ?? null
+  return transfers?.map(({ index, from, valueWei }) => ({ innerIndex: index, from, to: payer, valueWei })) ?? null
+}
+
+/**
+ * The inner transfer of the payment's amount that proves no other refund, else any of that amount, which is then refused as taken. A refund
+ * recorded before transfers were told apart has index 0, and stands for one of its amount.
+ */
+async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: DeskPayment, txHash: Hash) {
+  const ofAmount = inner.filter(({ valueWei }) => valueWei === payment.valueWei)
+  const [first] = ofAmount
+  if (!first) return undefined
+  const others = (await readRefundsBy(sql, txHash, first.to)).filter(
+    ({ paymentRef, valueWei }) => paymentRef !== payment.ref && valueWei === payment.valueWei,
+  )
+  const taken = new Set(others.map(({ innerIndex }) => innerIndex))
+  const free = ofAmount.filter(({ innerIndex }) => !taken.has(innerIndex))
+  return taken.has(0) ? (free[1] ?? first) : (free[0] ?? first)
+}
+
+/** An inner transfer to the payer. */
+interface InnerRefund {
+  innerIndex: number
+  from: Address
+  to: Address
+  valueWei: Wei
 }
 
 /** The transfer itself, and who signed its transaction. */

@@ -17,6 +17,16 @@ export const FORWARD = '0x6000600060006000346000355af100'
 /** The calldata that names the recipient: its address as one word. */
 export const forwardTo = (to: Address): Hex => `0x${to.slice(2).padStart(64, '0')}`
 
+/**
+ * Runtime code that pays several: while the calldata has words left, CALL(GAS, first word, second word, 0, 0, 0, 0), then the next two. It
+ * ends well whatever came of each.
+ */
+export const SPLIT = '0x60005b368110156022576000600060006000846020013585355af1506040016002565b00'
+
+/** The calldata of such a payment. */
+export const splitTo = (...transfers: readonly (readonly [to: Address, valueWei: bigint])[]): Hex =>
+  `0x${transfers.map(([to, valueWei]) => forwardTo(to).slice(2) + valueWei.toString(16).padStart(64, '0')).join('')}`
+
 /** Puts the code at an address, an account's own or the usual one. */
 export async function putForwarder(world: World, at = FORWARDER): Promise<void> {
   await world.chain.rpc('anvil_setCode', [at, FORWARD])

@@ -11,6 +11,8 @@ export interface Refund {
   /** Of the refunded payment. */
   paymentRef: Hash
   txHash: Hash
+  /** Among the transaction's inner transfers to the recipient, from 1; 0 for the transaction's own transfer. */
+  innerIndex: number
   from: Address
   to: Address
   valueWei: Wei
@@ -22,17 +24,28 @@ export interface Refund {
 
 /**
  * Records a refund. One that is already recorded for this payment is recorded again: it may be in another block by now, with a new decision
- * of the operator. @returns false when the transaction proves another payment's refund, or the payment has another one.
+ * of the operator. @returns false when the transfer proves another payment's refund, or the payment has another one.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
-  const { paymentRef, txHash, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
+  const { paymentRef, txHash, innerIndex, from, to, valueWei, blockNumber, blockHash, final, recordedBy } = refund
   const added = await sql`
-    INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
-    VALUES (${paymentRef}, ${txHash}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
+    INSERT INTO refunds (payment_ref, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
+    VALUES (${paymentRef}, ${txHash}, ${innerIndex}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
     ON CONFLICT DO NOTHING`
   if (added.count > 0) return true
   const known = await sql`SELECT FROM refunds WHERE payment_ref = ${paymentRef} AND tx_hash = ${txHash}`
   return known.count > 0
+}
+
+/** The refunds on record that a transaction made to one recipient. */
+export async function readRefundsBy(
+  sql: Sql,
+  txHash: Hash,
+  to: Address,
+): Promise<Pick<Refund, 'paymentRef' | 'innerIndex' | 'valueWei'>[]> {
+  return await sql<Pick<Refund, 'paymentRef' | 'innerIndex' | 'valueWei'>[]>`
+    SELECT payment_ref AS "paymentRef", inner_index AS "innerIndex", value_wei AS "valueWei"
+    FROM refunds WHERE tx_hash = ${txHash} AND to_address = ${to} ORDER BY inner_index`
 }
 
 /** Notes as final the refunds in followed blocks up to a final height. */
@@ -53,21 +66,21 @@ export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
  */
 export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
-    SELECT r.payment_ref AS "paymentRef", r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
+    SELECT r.payment_ref AS "paymentRef", r.tx_hash AS "txHash", r.inner_index AS "innerIndex", r.from_address AS "from", r.to_address AS "to",
       r.value_wei AS "valueWei", r.block_number AS "blockNumber", r.block_hash AS "blockHash", r.final, r.recorded_by AS "recordedBy"
     FROM refunds r LEFT JOIN blocks b ON b.number = r.block_number
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.hash IS DISTINCT FROM r.block_hash ORDER BY r.block_number DESC LIMIT ${limit}`
 }
 
-/** Notes the present block of a refund's transaction. */
+/** Notes the present block of a payment's refund. */
 export async function moveRefund(
   sql: Sql,
-  txHash: Hash,
+  paymentRef: Hash,
   at: { blockNumber: number; blockHash: Hash; final: boolean },
 ): Promise<void> {
   await sql`
     UPDATE refunds SET block_number = ${at.blockNumber}, block_hash = ${at.blockHash}, final = ${at.final}
-    WHERE tx_hash = ${txHash}`
+    WHERE payment_ref = ${paymentRef}`
 }
 
 /**
@@ -76,7 +89,8 @@ export async function moveRefund(
  * @returns the payment, held again unless it has its node; null where it was not refunded (any more).
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<number | null> {
-  const removed = await sql`DELETE FROM refunds WHERE tx_hash = ${refund.txHash} AND block_hash = ${refund.blockHash}`
+  const removed = await sql`
+    DELETE FROM refunds WHERE payment_ref = ${refund.paymentRef} AND tx_hash = ${refund.txHash} AND block_hash = ${refund.blockHash}`
   if (removed.count === 0) return null
   const [payment] = await sql<{ id: number; state: PaymentState }[]>`
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`

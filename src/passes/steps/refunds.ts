@@ -10,6 +10,7 @@ import {
   moveRefund,
   type Refund,
   readDoubtfulRefunds,
+  readRefundsBy,
   undoRefund,
 } from '../../db/payments/refunds.ts'
 import type { Block } from '../../domain/observed.ts'
@@ -58,7 +59,7 @@ async function lookAt(
   const there = await ctx.chain.block(refund.blockNumber)
   if (there?.hash === refund.blockHash) {
     const { blockNumber, blockHash } = refund
-    if (blockNumber < oldest) await moveRefund(ctx.pool, refund.txHash, { blockNumber, blockHash, final: true })
+    if (blockNumber < oldest) await moveRefund(ctx.pool, refund.paymentRef, { blockNumber, blockHash, final: true })
     return
   }
   const tx = await ctx.chain.transaction(refund.txHash)
@@ -66,16 +67,22 @@ async function lookAt(
   if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
     if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) return
     const final = blockNumber <= finalized
-    await moveRefund(ctx.pool, refund.txHash, { blockNumber, blockHash, final })
+    await moveRefund(ctx.pool, refund.paymentRef, { blockNumber, blockHash, final })
   } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }
 
 /** In the block it was recorded in, it is what it was. In another one it may be by an inner call, which only a trace shows. */
-async function paysBack(ctx: ChainRead, tx: TransactionView, { to, valueWei, txHash, blockHash }: Refund) {
+async function paysBack(
+  ctx: LedgerDb & ChainRead,
+  tx: TransactionView,
+  { to, valueWei, txHash, blockHash, innerIndex }: Refund,
+) {
   if (tx.succeeded !== true) return false
-  if (tx.blockHash === blockHash || (tx.to === to && tx.valueWei === valueWei)) return true
-  const transfers = await ctx.chain.innerTransfers(txHash, to)
-  return transfers?.some((transfer) => transfer.valueWei === valueWei) ?? false
+  if (tx.blockHash === blockHash || (innerIndex === 0 && tx.to === to && tx.valueWei === valueWei)) return true
+  const transfers = (await ctx.chain.innerTransfers(txHash, to)) ?? []
+  const ofValue = <T extends { valueWei: bigint }>(some: readonly T[]) =>
+    some.filter((one) => one.valueWei === valueWei)
+  return ofValue(transfers).length >= ofValue(await readRefundsBy(ctx.pool, txHash, to)).length
 }
 
 /** Gone: it failed where it is now, or its block is canonical no more and it has not come back for long enough. */
