@@ -126,10 +126,7 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['src/boot/pass-context.ts'],
-    may: [
-      ...[...WIRING, 'src/chain/send', 'src/chain/send', 'src/boot/parts.ts', 'src/passes/context.ts'],
-      'src/operator',
-    ],
+    may: [...[...WIRING, 'src/chain/send', 'src/boot/parts.ts', 'src/passes/context.ts'], 'src/operator'],
   },
   {
     of: ['src/boot/app.ts'],

@@ -224,6 +224,9 @@ export interface paths {
          *     read from the chain, and the node is minted to the wallet the ether came from, whoever reports it. Reporting twice is
          *     reporting once, so the answer, the payment's present state, can be polled.
          *
+         *     A contract wallet pays by a call within its transaction, and several payments may come in one: `payments` has each of
+         *     them, and the first one's fields are the answer's own.
+         *
          *     409 means that the node RPC has not caught up with the transaction: try again. 400 means that it exists and is not
          *     a transfer of a tier's price to the payments wallet; a wrong amount that did arrive is held for review, unless it is
          *     less than a thousandth of the lowest price: that is on record, and nothing comes of it.
@@ -891,6 +894,8 @@ export interface components {
             mintTxHash: components["schemas"]["NullableHash"];
             /** @description When its state last changed. */
             updatedAt: components["schemas"]["NullableTime"];
+            /** @description In the answer to a claim: every payment of the transaction, the one above first. A contract may make several in one. */
+            payments?: components["schemas"]["Payment"][];
         };
         Wallet: {
             address: components["schemas"]["Address"];

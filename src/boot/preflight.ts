@@ -1,8 +1,10 @@
 // Checks the settings against database and chain before anything else happens. A definite mismatch ends the start with a remedy. A part
 // that does not answer is waited for: a database for a minute, a chain for as long as it takes, while the ledger is served without it. It
 // never decides anything about money.
-// The payments wallet: at a first start, none that was used before (assertUnusedWallet), nor the zero address, the factory, a hot key, a
-// development account, or code that cannot be traced (refuseWallet in domain/payment-wallets.ts). Of a wallet that the ledger has already it only warns.
+// PAYMENT_ADDRESS is refused at every start where it is the zero address or the factory (checkPaymentAddress in
+// chain/factory/check-deployment.ts). At the first start it is refused also where it was used before (assertUnusedWallet), and where
+// refuseWallet objects (domain/payment-wallets.ts): a hot key, a development account, code that cannot be traced. Of a wallet that the
+// ledger has already a start only warns.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
 import { ChainFault } from '../chain/faults.ts'

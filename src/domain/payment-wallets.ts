@@ -1,5 +1,6 @@
 // The wallets that buyers pay to: which one is in force at a block, which are read, and when a payment to a replaced one is no sale any
-// more. All instances go by the ledger's rows. Pure.
+// more. All instances go by the ledger's rows. What may not be one: refuseWallet, asked at the first start (boot/preflight.ts, which also
+// refuses one that was used before) and when the operator enters one (operator/payment-wallets.ts). Pure.
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from './development.ts'
 import type { Address } from './units.ts'
 

@@ -4,39 +4,55 @@
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { isDust } from '../db/payments/junk.ts'
-import { findPayment } from '../db/payments/rows.ts'
+import { findPayments } from '../db/payments/rows.ts'
+import { isBalanceChecked } from '../db/payments/wallet.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
-import { isWatched } from '../domain/payment-wallets.ts'
+import { isWatched, type PaymentWallet } from '../domain/payment-wallets.ts'
 import type { Hash } from '../domain/units.ts'
 import { within } from '../lib/deadline.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, Polling, RuledBy } from '../passes/context.ts'
 import type { ClaimOutcome, PaymentsOutcome } from '../passes/outcomes.ts'
 import { type Looks, lookOnce, reachBlock } from './reach.ts'
 
+type ClaimContext = LedgerDb & ChainRead & Polling & RuledBy<FollowRules> & Logging
+
 /** Builds the claim (POST /api/payments/claim) on the payments pass it triggers. */
 export function claimer(
-  ctx: LedgerDb & ChainRead & Polling & RuledBy<FollowRules> & Logging,
+  ctx: ClaimContext,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
   // Pages claim again and again while they wait: they share what was looked at.
   const looks: Looks = { lookedAt: null }
   const reaching = (txHash: Hash) => ({ done: judged(ctx, txHash), looks })
   return async (txHash) => {
-    const known = await findPayment(ctx.pool, txHash)
+    const known = await findPayments(ctx.pool, txHash)
     // Followed to already. It may be settled by now, or its mint may start: only a new block can tell.
-    if (known?.state === 'seen') await reachBlock(ctx, known.blockNumber ?? 0, runPayments, reaching(txHash))
-    if (known?.state === 'accepted') await lookOnce(ctx, runPayments, looks)
-    if (known && known.state !== 'orphaned') return { kind: 'known' }
+    const seen = known.find(({ state }) => state === 'seen')
+    if (seen) await reachBlock(ctx, seen.blockNumber ?? 0, runPayments, reaching(txHash))
+    if (known.some(({ state }) => state === 'accepted')) await lookOnce(ctx, runPayments, looks)
+    if (known.some(({ state }) => state !== 'orphaned')) return { kind: 'known' }
     if (await isDust(ctx.pool, txHash)) return { kind: 'dust' }
     const tx = await readTransaction(ctx, txHash)
-    if (!tx) return known ? { kind: 'known' } : { kind: 'notFound' }
-    const refusal = await refuse(ctx, tx)
-    if (refusal) return refusal
-    if (tx.blockNumber === null) return { kind: 'pending' }
-    await reachBlock(ctx, tx.blockNumber, runPayments, reaching(txHash))
-    const { from, valueWei, blockNumber } = tx
-    return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
+    if (!tx) return known.length > 0 ? { kind: 'known' } : { kind: 'notFound' }
+    return claimFound(ctx, tx, runPayments, looks)
   }
+}
+
+/** Claims a transaction of which the ledger has no payment that stands. */
+async function claimFound(
+  ctx: ClaimContext,
+  tx: TransactionView,
+  runPayments: () => Promise<PaymentsOutcome>,
+  looks: Looks,
+): Promise<ClaimOutcome> {
+  const { txHash, from, valueWei, blockNumber } = tx
+  const wallets = await readPaymentWallets(ctx.pool)
+  const refusal = refuse(ctx, tx, wallets)
+  if (refusal) return refusal
+  if (blockNumber === null) return { kind: 'pending' }
+  if (!isToWallet(tx, wallets)) return claimInside(ctx, { txHash, blockNumber }, runPayments, looks)
+  await reachBlock(ctx, blockNumber, runPayments, { done: judged(ctx, txHash), looks })
+  return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
 }
 
 /** The transaction as the chain has it; a fault of the chain where no provider answers in time. */
@@ -49,22 +65,45 @@ function readTransaction({ chain, pollPolicy: { readMs } }: ChainRead & Polling,
 /** The ledger's answer for a transaction; null: nothing yet. */
 async function onRecord({ pool }: LedgerDb, txHash: Hash): Promise<ClaimOutcome | null> {
   if (await isDust(pool, txHash)) return { kind: 'dust' }
-  return (await findPayment(pool, txHash)) && { kind: 'known' }
+  return (await findPayments(pool, txHash)).length > 0 ? { kind: 'known' } : null
+}
+
+/**
+ * Claims what a transaction to another account may have paid by the calls within it, as a contract wallet does. The balance check finds it;
+ * until that has come to the block, nothing can be said.
+ */
+async function claimInside(
+  ctx: ClaimContext,
+  { txHash, blockNumber }: { txHash: Hash; blockNumber: number },
+  runPayments: () => Promise<PaymentsOutcome>,
+  looks: Looks,
+): Promise<ClaimOutcome> {
+  const isChecked = () => isBalanceChecked(ctx.pool, blockNumber)
+  const done = async () => ((await findPayments(ctx.pool, txHash)).length > 0 ? judged(ctx, txHash)() : isChecked())
+  await reachBlock(ctx, blockNumber, runPayments, { done, looks })
+  if ((await findPayments(ctx.pool, txHash)).length > 0) return { kind: 'known' }
+  return (await isChecked()) ? notASale('the transaction does not pay the payments wallet') : { kind: 'pending' }
+}
+
+const notASale = (why: string): ClaimOutcome => ({ kind: 'notASale', why })
+
+function isToWallet({ to, blockNumber }: TransactionView, wallets: readonly PaymentWallet[]): boolean {
+  const paid = wallets.find(({ wallet }) => wallet === to)
+  return paid !== undefined && isWatched(paid, blockNumber ?? Number.MAX_SAFE_INTEGER)
 }
 
 /** Refuses a transaction that cannot be a payment by its own fields. Its value is judged later, from the ledger. */
-async function refuse(ctx: LedgerDb & RuledBy<FollowRules>, tx: TransactionView): Promise<ClaimOutcome | null> {
-  const { startBlock } = ctx.rules
-  const wallets = await readPaymentWallets(ctx.pool)
-  const paid = wallets.find(({ wallet }) => wallet === tx.to)
-  const notASale = (why: string): ClaimOutcome => ({ kind: 'notASale', why })
-  if (!paid || !isWatched(paid, tx.blockNumber ?? Number.MAX_SAFE_INTEGER))
-    return notASale('the transaction does not pay the payments wallet')
+function refuse(
+  { rules }: RuledBy<FollowRules>,
+  tx: TransactionView,
+  wallets: readonly PaymentWallet[],
+): ClaimOutcome | null {
+  if (wallets.length === 0) return notASale('there is no payments wallet')
   if (wallets.some(({ wallet }) => wallet === tx.from))
     return notASale('the transaction was sent by the payments wallet itself')
   if (tx.succeeded === false) return notASale('the transaction failed on chain')
-  if (tx.valueWei === 0n) return notASale('the transaction moves nothing')
-  if (tx.blockNumber !== null && tx.blockNumber < startBlock)
+  if (tx.valueWei === 0n && isToWallet(tx, wallets)) return notASale('the transaction moves nothing')
+  if (tx.blockNumber !== null && tx.blockNumber < rules.startBlock)
     return notASale('the transaction is from before the sale began')
   return null
 }
@@ -72,8 +111,8 @@ async function refuse(ctx: LedgerDb & RuledBy<FollowRules>, tx: TransactionView)
 /** True once a payment was judged and its block is followed, or it turned out to be dust. */
 function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
   return async () => {
-    const payment = await findPayment(pool, txHash)
-    if (payment !== null && payment.state !== 'orphaned') return payment.state !== 'seen'
+    const standing = (await findPayments(pool, txHash)).filter(({ state }) => state !== 'orphaned')
+    if (standing.length > 0) return standing.every(({ state }) => state !== 'seen')
     return isDust(pool, txHash)
   }
 }

@@ -201,7 +201,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await payments.readPayments(sql, { states: ['seen'], upToBlock: HEAD, limit: 1_000 })
     await payments.lockPayments(sql, [7, 8])
     await payments.readWalletUse(sql, WALLET, 1)
-    await payments.findPayment(sql, hashOf(7))
+    await payments.findPayments(sql, hashOf(7))
     await payments.countOpenPayments(sql)
     await isReleased(sql, 7)
     await hasOperatorVerdict(sql, 7)

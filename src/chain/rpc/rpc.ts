@@ -1,7 +1,7 @@
 // JSON-RPC over one or several providers: reads go to the first healthy one and on to the next when it fails, sends go to every one exactly
 // once. It must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host.
 // Here is decided which provider is asked last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt.
-// chain/read/reader.ts finds the contradictions, follower/halt.ts (askOthers) another chain.
+// chain/read/reader.ts finds the contradictions, follower/halt.ts (askOthers) and chain/factory/check-deployment.ts another chain.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'
 import { RpcFault } from '../faults.ts'

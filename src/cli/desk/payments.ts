@@ -1,7 +1,7 @@
 // The commands `node-ledger payments …`: payments, the reasons of held ones, and the operator's decisions about them. Shows the payment
 // before anything is decided; nothing here can send ether.
 import type { components } from '../../../api/admin.ts'
-import { type ClaimedPayment, readClaimed } from '../../db/reads/public-api.ts'
+import { readClaimed } from '../../db/reads/public-api.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operator/act.ts'
 import { attributePayment } from '../../operator/attribute.ts'
@@ -195,10 +195,10 @@ export async function claim(call: Call): Promise<ExitCode> {
           : 'The provider knows no such transaction (yet).',
       )
     if (outcome.kind === 'notASale') throw new RefusedError(`It is no sale: ${outcome.why}.`)
-    const found: ClaimedPayment | null = await readClaimed(ctx.pool, txHash)
+    const found = await readClaimed(ctx.pool, txHash)
     if (!found) throw new UnavailableError('The ledger has not followed to its block yet: ask again shortly.')
-    const payment = JSON.parse(found.json) as object
-    await out.result(payment, () => fields(Object.entries(payment)))
+    const payment = JSON.parse(found.json) as { payments: object[] }
+    await out.result(payment, () => payment.payments.map((one) => fields(Object.entries(one))).join('\n\n'))
     return EXIT.done
   })
 }

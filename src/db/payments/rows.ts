@@ -103,14 +103,13 @@ export async function lockPayments(sql: Sql, ids: readonly number[]): Promise<Pa
     WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p`
 }
 
-/** A payment by its transaction, in any state; null when the ledger has none. */
-export async function findPayment(
+/** The payments that a transaction made, in any state: its own transfer's, and those of the calls within it, in their order. */
+export async function findPayments(
   sql: Sql,
   txHash: Hash,
-): Promise<{ id: number; state: PaymentState; blockNumber: number | null } | null> {
-  const [row] = await sql<{ id: number; state: PaymentState; blockNumber: number | null }[]>`
-    SELECT id, state, block_number AS "blockNumber" FROM payments WHERE tx_hash = ${txHash} AND inner_index = 0`
-  return row ?? null
+): Promise<{ id: number; state: PaymentState; blockNumber: number | null }[]> {
+  return await sql<{ id: number; state: PaymentState; blockNumber: number | null }[]>`
+    SELECT id, state, block_number AS "blockNumber" FROM payments WHERE tx_hash = ${txHash} ORDER BY inner_index, wallet`
 }
 
 /** Payments that still wait for this service: seen, accepted or minting. */

@@ -63,6 +63,15 @@ async function readSome(sql: Sql, where: Fragment): Promise<WalletBalance[]> {
   }))
 }
 
+/** True if the balance of every wallet that was read at a block has been checked up to it: what arrived by calls is known. */
+export async function isBalanceChecked(sql: Sql, block: number): Promise<boolean> {
+  const [row] = await sql<{ checked: boolean }[]>`
+    SELECT NOT EXISTS (SELECT FROM wallet_books b JOIN payment_wallets w USING (wallet)
+      WHERE w.watched_from <= ${block} AND (w.closed_block IS NULL OR w.closed_block >= ${block})
+        AND coalesce(b.audited_block < ${block}, true)) AS checked`
+  return row?.checked ?? false
+}
+
 /** Begins a wallet's balance at a block. `baseWei` is its balance there less the ledger's sum by then; it may be negative. */
 export async function writeBaseBalance(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
   await sql`

@@ -177,24 +177,31 @@ export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Add
   return new Map(rows.map((row) => [row.nodeId, row.node]))
 }
 
-/** A payment's present state, as POST /api/payments/claim answers it. */
-export interface ClaimedPayment {
-  /** JSON object of the answer. */
+/** The present states of a transaction's payments, as POST /api/payments/claim answers them. */
+export interface ClaimedPayments {
+  /** JSON object of the answer: the first payment, and all of them as `payments`. */
   json: string
-  status: string
-  reason: string | null
+  /** In their order. What was no sale is left out, unless it is all there is. */
+  states: { status: string; reason: string | null }[]
 }
 
-/** The payment of a transaction; null when the ledger has none. */
-export async function readClaimed(sql: Sql, txHash: Hash): Promise<ClaimedPayment | null> {
-  const [row] = await sql<ClaimedPayment[]>`
-    SELECT row_to_json(x)::text AS json, x.status, x.reason FROM (
-      SELECT p.tx_hash AS "txHash", p.state AS status, p.reason, p.from_address AS "from", p.tier_id AS "tierId",
-        p.value_wei::text AS "valueWei", p.block_number AS "blockNumber", p.node_id::text AS "nodeId",
-        n.mint_tx_hash AS "mintTxHash", iso(p.updated_at) AS "updatedAt"
-      FROM payments p LEFT JOIN nodes n ON n.node_id = p.node_id
-      WHERE p.tx_hash = ${txHash} ORDER BY p.inner_index LIMIT 1) x`
-  return row ?? null
+/** The payments of a transaction; null when the ledger has none. */
+export async function readClaimed(sql: Sql, txHash: Hash): Promise<ClaimedPayments | null> {
+  const shape = sql`"txHash", status, reason, "from", "tierId", "valueWei", "blockNumber", "nodeId", "mintTxHash", "updatedAt"`
+  const [row] = await sql<{ json: string | null; states: ClaimedPayments['states'] | null }[]>`
+    WITH made AS (
+      SELECT p.inner_index, p.wallet, p.state = 'ignored' AS ignored, p.tx_hash AS "txHash", p.state AS status, p.reason,
+        p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
+        p.node_id::text AS "nodeId", n.mint_tx_hash AS "mintTxHash", iso(p.updated_at) AS "updatedAt"
+      FROM payments p LEFT JOIN nodes n ON n.node_id = p.node_id WHERE p.tx_hash = ${txHash}
+    ), shown AS (
+      SELECT * FROM made WHERE NOT ignored OR NOT EXISTS (SELECT FROM made WHERE NOT ignored)
+    )
+    SELECT (SELECT row_to_json(x)::text FROM (
+        SELECT ${shape}, (SELECT json_agg(row_to_json(y)) FROM (SELECT ${shape} FROM shown ORDER BY inner_index, wallet) y) AS payments
+        FROM shown ORDER BY inner_index, wallet LIMIT 1) x) AS json,
+      (SELECT json_agg(json_build_object('status', status, 'reason', reason) ORDER BY inner_index, wallet) FROM shown) AS states`
+  return row?.json && row.states ? { json: row.json, states: row.states } : null
 }
 
 /** The ledger's part of GET /api/cron/health. */

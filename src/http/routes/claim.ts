@@ -1,7 +1,7 @@
 // POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: everything is read from the chain,
 // the node goes to whom the ether came from, and claiming twice is claiming once. The answer is the payment's present
-// state, so that it can be polled.
-import { type ClaimedPayment, readClaimed } from '../../db/reads/public-api.ts'
+// state, so that it can be polled; a contract may make several payments in one transaction.
+import { type ClaimedPayments, readClaimed } from '../../db/reads/public-api.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../domain/units.ts'
 import { toJson } from '../../lib/json.ts'
@@ -63,16 +63,16 @@ async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash):
       return refuse('dust')
     case 'following':
     case 'known': {
-      const payment = await queryPrimary((sql) => readClaimed(sql, txHash))
-      return payment === null ? unfollowed(txHash, found) : known(payment)
+      const payments = await queryPrimary((sql) => readClaimed(sql, txHash))
+      return payments === null ? unfollowed(txHash, found) : known(payments)
     }
   }
 }
 
-function known({ json, status, reason }: ClaimedPayment): Outcome {
-  if (status === 'ignored') return refuse('notASale')
-  // It is on record, and the operator may yet release it; but it is not what was claimed.
-  if (status === 'held' && reason === 'wrongAmount') return refuse('wrongAmount')
+function known({ json, states }: ClaimedPayments): Outcome {
+  if (states.every(({ status }) => status === 'ignored')) return refuse('notASale')
+  // They are on record, and the operator may yet release them; but they are not what was claimed.
+  if (states.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount')) return refuse('wrongAmount')
   return { json }
 }
 
@@ -81,5 +81,6 @@ function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
   if (found.kind !== 'following') return refuse('notYetKnown')
   const { from, valueWei, blockNumber } = found
   const rest = { tierId: null, valueWei, blockNumber, nodeId: null, mintTxHash: null, updatedAt: null }
-  return { json: toJson({ txHash, status: 'seen', reason: null, from, ...rest }) }
+  const payment = { txHash, status: 'seen', reason: null, from, ...rest }
+  return { json: toJson({ ...payment, payments: [payment] }) }
 }
