@@ -88,9 +88,9 @@ const refused: [string, string, RegExp][] = [
     /refunds_pkey/,
   ],
   [
-    'a transaction pays one payment back',
+    'a transfer pays one payment back',
     `INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, recorded_by) SELECT r, '${h(80)}', '${A}', '${B}', 1, 5, '${h(5)}', 'ada' FROM unnest(ARRAY['${h(10)}', '${h(12)}']) AS r`,
-    /refunds_tx_hash_key/,
+    /refunds_transfer_key/,
   ],
   [
     'what a transaction took from the payments wallet is one row',
