@@ -6,6 +6,7 @@ import { type DeskPayment, type PaymentKey, readForReview } from '../db/payments
 import { type Decision, writeVerdict } from '../db/payments/moves.ts'
 import { insertRefund, readRefundsBy } from '../db/payments/refunds.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
+import type { Evidence } from '../domain/payment.ts'
 import type { PaymentWallet } from '../domain/payment-wallets.ts'
 import type { RefundSafety } from '../domain/refunds.ts'
 import type { PaymentState } from '../domain/transitions.ts'
@@ -72,18 +73,7 @@ export async function refundPayment(
         'conflict',
         'That transfer is the refund of another payment, or this payment has another refund on record: one proves one.',
       )
-    const evidence = {
-      rule: 'refunded',
-      heldFor: payment.reason,
-      note,
-      receivedWei: payment.valueWei.toString(),
-      refundTxHash,
-      refundFrom: from,
-      refundTo: to,
-      refundBlockNumber: blockNumber,
-      refundBlockHash: blockHash,
-      recipientChecked: payment.from !== null,
-    }
+    const evidence = { rule: 'refunded', ...evidenceOf(payment, transfer), note, refundTxHash }
     await writeVerdict(sql, payment.id, { move: name, evidence, by: actor.name })
     const alarm = alarmOf(payment, safety)
     if (alarm) {
@@ -94,6 +84,18 @@ export async function refundPayment(
     const status = name === 'refund' ? 'refunded' : payment.state
     return { ...(await recordDecision(sql, actor, payment, { status, tierId: payment.tierId, evidence })), alarm }
   })
+}
+
+function evidenceOf(payment: DeskPayment, { from, to, blockNumber, blockHash }: Transfer): Evidence {
+  return {
+    heldFor: payment.reason,
+    receivedWei: payment.valueWei.toString(),
+    refundFrom: from,
+    refundTo: to,
+    refundBlockNumber: blockNumber,
+    refundBlockHash: blockHash,
+    recipientChecked: payment.from !== null,
+  }
 }
 
 /** The move that records a refund, by the payment's state. */

@@ -6,7 +6,7 @@ import { operatorDeps } from '../../src/boot/app.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { refundPayment } from '../../src/operator/refund.ts'
-import { payInside, putForwarder, SPLIT, splitTo } from '../support/forwarder.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, enterTier, paymentOf, standingOf, type World } from '../support/world.ts'
 
@@ -315,30 +315,6 @@ describe('a refund', () => {
     await world.payments()
     assert.equal((await refundOf()).blockNumber, head + 2)
     assert.equal(await told(txHash), 'refunded wrongAmount')
-  })
-
-  it('of several buyers in one transaction is recorded once for each of them', async () => {
-    const splitter = world.at(17)
-    await world.chain.rpc('anvil_setCode', [splitter, SPLIT])
-    const [same, another] = [BASIC - 11n, BASIC - 12n]
-    const held = [await heldPayment(5, same), await heldPayment(5, same), await heldPayment(6, another)]
-    const late = await heldPayment(5, same)
-    const [five, six] = [world.at(5), world.at(6)]
-    const calldata = splitTo([five, same], [six, another], [five, same])
-    const refundTxHash = await world.call(10, splitter, calldata, same + another + same)
-    for (const txHash of held) {
-      const recorded = await refund(txHash, refundTxHash)
-      assert.deepEqual([recorded.status, recorded.json.status], [200, 'refunded'], recorded.text)
-    }
-    assert.equal((await refund(held[0] as Hash, refundTxHash)).status, 409, 'it is refunded already')
-    const third = await refund(late, refundTxHash)
-    assert.equal(third.status, 409, third.text)
-    assert.match(third.json.error, /refund of another payment/)
-
-    await world.chain.rpc('anvil_reorg', [1, []])
-    for (let i = 0; i < 67; i++) await world.chain.mine()
-    await world.payments()
-    for (const txHash of held) assert.equal(await told(txHash), 'held recheck')
   })
 
   it('of another value, to another wallet, by the payer to their own wallet, failed, or older than the payment proves nothing', async () => {
