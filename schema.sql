@@ -96,6 +96,19 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.payer_unread()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT FROM payer_codes c WHERE c.payment_id = NEW.id AND c.block_hash = NEW.block_hash)
+    AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = NEW.id AND v.decided_by <> 'pass') THEN
+    NEW.state := 'held';
+    NEW.reason := 'contractWallet';
+  END IF;
+  RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.payments_sold()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -317,6 +330,15 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE TABLE allowed_wallets (
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  added_by text NOT NULL,
+  address address NOT NULL,
+  label text NOT NULL,
+  reason text NOT NULL,
+  CONSTRAINT allowed_wallets_pkey PRIMARY KEY (address)
+);
+
 CREATE TABLE attributions (
   attributed_at timestamp with time zone NOT NULL DEFAULT now(),
   attributed_by text NOT NULL,
@@ -404,6 +426,16 @@ CREATE TABLE cohorts (
   CONSTRAINT cohorts_size_check CHECK ((size >= 0))
 ) WITH (fillfactor=50);
 CREATE INDEX cohorts_tier ON public.cohorts USING btree (tier_no);
+
+CREATE TABLE contract_wallet_modes (
+  entered_at timestamp with time zone NOT NULL DEFAULT now(),
+  entered_by text NOT NULL,
+  from_block bigint NOT NULL,
+  mode text NOT NULL,
+  CONSTRAINT contract_wallet_modes_from_block_check CHECK ((from_block >= 0)),
+  CONSTRAINT contract_wallet_modes_mode_check CHECK ((mode = ANY (ARRAY['hold'::text, 'proven'::text, 'all'::text]))),
+  CONSTRAINT contract_wallet_modes_pkey PRIMARY KEY (from_block)
+);
 
 CREATE TABLE credit_terms (
   entered_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -608,6 +640,15 @@ CREATE TABLE passes (
   CONSTRAINT passes_pkey PRIMARY KEY (name)
 ) WITH (fillfactor=50);
 
+CREATE TABLE payer_codes (
+  block_hash hash NOT NULL,
+  code jsonb NOT NULL,
+  payment_id bigint NOT NULL,
+  CONSTRAINT payer_codes_code_check CHECK (((code ->> 'kind'::text) = ANY (ARRAY['none'::text, 'delegation'::text, 'contract'::text]))),
+  CONSTRAINT payer_codes_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) ON DELETE CASCADE,
+  CONSTRAINT payer_codes_pkey PRIMARY KEY (payment_id)
+);
+
 CREATE TABLE payment_retries (
   payment_id bigint NOT NULL,
   retry_time bigint NOT NULL,
@@ -718,6 +759,13 @@ CREATE TABLE price_history (
   CONSTRAINT price_history_hour_check CHECK ((hour = date_trunc('hour'::text, hour, 'UTC'::text))),
   CONSTRAINT price_history_pkey PRIMARY KEY (hour),
   CONSTRAINT price_history_usd_check CHECK ((usd > (0)::double precision))
+);
+
+CREATE TABLE proven_wallets (
+  address address NOT NULL,
+  deployed boolean NOT NULL,
+  proven_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT proven_wallets_pkey PRIMARY KEY (address)
 );
 
 CREATE TABLE refunds (
@@ -1041,6 +1089,7 @@ CREATE TRIGGER nodes_deleted AFTER DELETE ON public.nodes REFERENCING OLD TABLE 
 CREATE TRIGGER nodes_inserted AFTER INSERT ON public.nodes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
 CREATE TRIGGER nodes_updated AFTER UPDATE ON public.nodes REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
 CREATE TRIGGER wallet_entered AFTER INSERT ON public.payment_wallets FOR EACH ROW EXECUTE FUNCTION wallet_entered();
+CREATE TRIGGER payer_unread BEFORE UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'seen'::text) AND (new.state = 'accepted'::text) AND (new.inner_index > 0))) EXECUTE FUNCTION payer_unread();
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'minted'::text) <> (new.state = 'minted'::text))) EXECUTE FUNCTION payments_sold();
 CREATE TRIGGER wallet_credited AFTER INSERT ON public.payments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wallet_credited();
 CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'orphaned'::text) <> (new.state = 'orphaned'::text))) EXECUTE FUNCTION wallet_recredited();

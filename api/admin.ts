@@ -330,6 +330,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/contract-wallets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who may buy by an internal call */
+        get: operations["listContractWallets"];
+        put?: never;
+        /** Enter another mode */
+        post: operations["setContractWallets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/contract-wallets/allow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a contract buy in the mode `proven` */
+        post: operations["allowContractWallet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/contract-wallets/{address}/disallow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Allow a contract no more */
+        post: operations["disallowContractWallet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/pause": {
         parameters: {
             query?: never;
@@ -1426,6 +1478,28 @@ export interface components {
             granted: boolean;
             /** @description False where it stood so already. */
             changed: boolean;
+        };
+        /** @enum {string} */
+        ContractWalletMode: "hold" | "proven" | "all";
+        ContractWallets: {
+            /** @description That of the followed block. */
+            mode: components["schemas"]["ContractWalletMode"];
+            modes: {
+                mode: components["schemas"]["ContractWalletMode"];
+                fromBlock: components["schemas"]["BlockNumber"];
+                enteredAt: components["schemas"]["Time"];
+                enteredBy: string;
+            }[];
+            allowed: components["schemas"]["AllowedWallet"][];
+            /** @description The version of the list of known wallets. */
+            knownWallets: components["schemas"]["Count"];
+        };
+        AllowedWallet: {
+            address: components["schemas"]["Address"];
+            label: string;
+            reason: string;
+            addedBy: string;
+            addedAt: components["schemas"]["Time"];
         };
         DeniedSender: {
             address: components["schemas"]["Address"];
@@ -2745,6 +2819,162 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TierEntered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContractWallets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mode at the followed block, all modes, and the contracts that are allowed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractWallets"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setContractWallets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    mode: components["schemas"]["ContractWalletMode"];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The mode, and from which block on it holds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        mode: components["schemas"]["ContractWalletMode"];
+                        before: components["schemas"]["ContractWalletMode"];
+                        fromBlock: components["schemas"]["BlockNumber"];
+                        /** @description False where the latest mode is the same. */
+                        changed: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    allowContractWallet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    address: components["schemas"]["AddressInput"];
+                    label: string;
+                    reason: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The contract as it is on the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        wallet: components["schemas"]["AllowedWallet"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disallowContractWallet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The wallet. */
+                address: components["parameters"]["Address"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description The contract. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        address: components["schemas"]["Address"];
+                        /** @constant */
+                        disallowed: true;
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -25,6 +25,7 @@ const app = createServer({
   checksum,
   recoverSigner,
   verifyContractWallet: null,
+  proveContractWallet: null,
   chainIdMatches: null,
   meters: createMetrics(silentLog).meters,
   settings: {

@@ -3,7 +3,7 @@
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createReadings } from '../chain/read/readings.ts'
-import { checksum, createWalletVerifier, recoverSigner } from '../chain/read/wallets.ts'
+import { checksum, createWalletProver, createWalletVerifier, recoverSigner } from '../chain/read/wallets.ts'
 import { createRpc, type Rpc } from '../chain/rpc/rpc.ts'
 import { type Config, describeConfig } from '../config/load.ts'
 import { listenForChanges } from '../db/core/changes.ts'
@@ -160,7 +160,7 @@ async function build(
     syncer: createSyncer(ctx, runPayments),
     operator: operatorDeps(ctx, readPool),
     draining: () => draining,
-    verifyContractWallet: config.http.smartWalletLogin ? createWalletVerifier(rpc) : null,
+    ...walletChecks(config, rpc),
     chainIdMatches: () =>
       reader.chainId().then(
         (id) => id === chainId,
@@ -298,3 +298,9 @@ async function listenOrRefuse(
     throw new StartError(`Cannot listen on port ${port}: ${message}. Set HOST and PORT to an address this machine has.`)
   }
 }
+
+/** The checks of contract wallets that sign in. */
+const walletChecks = ({ http: { smartWalletLogin } }: Config, rpc: Rpc) => ({
+  verifyContractWallet: smartWalletLogin ? createWalletVerifier(rpc) : null,
+  proveContractWallet: smartWalletLogin ? createWalletProver(rpc) : null,
+})

@@ -20,11 +20,13 @@ import { isLedger, migrate } from '../db/core/migrate.ts'
 import { isPooled } from '../db/core/pooler.ts'
 import { connect, inTransaction, isDatabaseDown, type Pool } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
+import { enterFirstMode, readModes } from '../db/sale/contract-wallets.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { hasTerms, insertFirstTerms, readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import type { CreditTerms } from '../domain/credit.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
+import { modeDespite } from '../domain/payers/payer.ts'
 import { hotKeysOf, type PaymentWallet, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, sameTerms, type TermsContent } from '../domain/terms.ts'
 import { firstSaleTerms, type TierVersion, tiersWithOtherTerms } from '../domain/tiers.ts'
@@ -249,6 +251,13 @@ async function enterTerms(
     if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
   }
   for (const line of termsToTell(await readCreditTerms(pool), named)) tell(line)
+  const { contractWallets } = payments
+  if (contractWallets !== null) await enterFirstMode(pool, contractWallets)
+  const mode = modeDespite(contractWallets, await readModes(pool))
+  if (mode !== null)
+    tell(
+      `CONTRACT_WALLETS names ${contractWallets}, and the ledger has ${mode}: it is ignored. "node-ledger contract-wallets mode" enters another`,
+    )
   for (const line of saleTermsToTell(await readTierVersions(pool), payments)) tell(line)
 }
 

@@ -2,6 +2,7 @@
 // method may throw a ChainFault (see faults.ts); none answers a guess, and "not there" is null only where the docstring says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
 import type { Block, FactoryEvent, ObservedRange, Watching } from '../domain/observed.ts'
+import type { PayerCode } from '../domain/payers/payer.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
 /** The addresses that a deployment watches. Wallets and signer accounts of the ledger are named for each range. */
@@ -22,8 +23,24 @@ export interface ProviderReader extends ChainReader {
   distrust(): void
 }
 
+/** Reads what an account had and was after one very block. */
+export interface StateReader {
+  /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it has no answer. */
+  balanceAt(owner: Address, at: BlockRef): Promise<bigint | null>
+  /**
+   * ERC-20 balance of `owner` at that very block; null when it could not be checked (never 0 for a failure). Where there are two providers
+   * or more, two must name it.
+   */
+  holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
+  /**
+   * Code of `payer` after that very block; null when it could not be checked (never "none" for a failure). Where there are two providers or
+   * more, two must tell it.
+   */
+  payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
+}
+
 /** Reads blocks for the follower. */
-export interface ChainReader {
+export interface ChainReader extends StateReader {
   /** The same reader once for each provider; empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
   /** The chain id, asked of the provider each time. */
@@ -53,13 +70,6 @@ export interface ChainReader {
    * providers or more, two must give the same list.
    */
   blockTransfers(at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null>
-  /** Ether of `owner` after that very block; null where the provider no longer has that block's state. Throws where it has no answer. */
-  balanceAt(owner: Address, at: BlockRef): Promise<bigint | null>
-  /**
-   * ERC-20 balance of `owner` at that very block; null when it could not be checked (never 0 for a failure). Where there are two providers
-   * or more, two must name it.
-   */
-  holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
 }
 
 /** A transfer made by a call within a transaction. */

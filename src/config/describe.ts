@@ -39,6 +39,7 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     QUOTE_TIER: payments.quoteTier,
     PRICE_GRACE_SEC: String(firstSaleTerms(payments).priceGraceSec),
     HOLDING_RETRY_SEC: String(firstSaleTerms(payments).holdingRetrySec),
+    CONTRACT_WALLETS: payments.contractWallets ?? 'hold',
     DIST_ENABLED: credit.named && String(credit.named.payouts),
     DIST_MODE: credit.mode,
     CREDIT_MIN_WEI: numberText(credit.named?.minWei ?? null),

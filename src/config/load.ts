@@ -1,6 +1,7 @@
 // Turns the environment into the configuration, once, at start-up: every setting by name, all mistakes reported together. Owns the defaults
 // and the rules between settings. It must never read the clock, the network or process.env by itself, and never put a secret into a
 // message.
+import { CONTRACT_WALLET_MODES } from '../domain/payers/payer.ts'
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX } from '../domain/tiers.ts'
 import { KnownError } from '../lib/errors.ts'
 import { readChain } from './chain.ts'
@@ -146,6 +147,9 @@ function readPayments(source: Source, chain: ChainConfig): PaymentsConfig {
       { min: 0, max: HOLDING_RETRY_SEC_MAX, why: 'after it a payment whose holding cannot be read is held' },
       null,
     ),
+    contractWallets: source.isSet('CONTRACT_WALLETS')
+      ? readChoice(source, 'CONTRACT_WALLETS', CONTRACT_WALLET_MODES, 'hold')
+      : null,
   }
 }
 

@@ -1,4 +1,5 @@
 // The configuration as the rest of the program sees it: typed, checked, frozen. Holds no rule and no default.
+import type { ContractWalletMode } from '../domain/payers/payer.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 import type { Problem } from './source.ts'
 
@@ -88,6 +89,8 @@ export interface PaymentsConfig {
   /** The values of the first tier; null: not set. */
   readonly priceGraceSec: number | null
   readonly holdingRetrySec: number | null
+  /** The first mode of a ledger; null: not set. */
+  readonly contractWallets: ContractWalletMode | null
 }
 
 export interface CreditConfig {

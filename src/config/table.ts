@@ -206,6 +206,12 @@ export const SETTING_GROUPS = [
         default: '3600',
         text: 'How long a token holding that cannot be read is asked again before the payment is held. For the first tier of a ledger, too.',
       },
+      {
+        name: 'CONTRACT_WALLETS',
+        kind: 'word',
+        default: 'hold',
+        text: 'Who may buy by an internal call, as a Safe and other contract wallets pay: `hold` (none by itself: held for you), `proven` (a contract that has signed in, is a known wallet, or is allowed by you), `all` (any contract). For a ledger that has none yet (later: `node-ledger contract-wallets mode`).',
+      },
     ],
   },
   {

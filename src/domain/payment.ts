@@ -1,6 +1,7 @@
 // Judges a payment: a column of refusals, cheapest first, each named for its rule. Pure: facts are read before, evidence is stored after.
 // It never passes what it could not check. Room on a wallet is asked again where a released payment goes on (passes/steps/judge.ts,
 // acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
+import { judgePayer, type PayerFacts } from './payers/payer.ts'
 import type { TierSelection, TierVersion } from './tiers.ts'
 import type { Address } from './units.ts'
 
@@ -46,8 +47,6 @@ export interface PaymentFacts {
   senderDenied: boolean
   /** True for a payment from before a restore or rebuild: a refund may have been recorded in what was lost. */
   beforeRestore: boolean
-  /** True if a contract sent it, and nothing shows that the contract is somebody's wallet. */
-  isByContract: boolean
   selection: TierSelection
   /** Nodes of any tier: held, and paid for but not minted yet. */
   walletNodes: number
@@ -58,6 +57,8 @@ export interface PaymentFacts {
   tierNodes: number
   tierInFlight: number
   holding: HoldingReading
+  /** Who sent it, where a contract may have. */
+  payer: PayerFacts
 }
 
 export type Evidence = Record<string, string | number | boolean | null>
@@ -66,7 +67,7 @@ export type Verdict =
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
   /** Undecided: a fact could not be read yet. The payment stays as it is and is judged again. */
-  | { kind: 'undecided'; missing: 'holding' }
+  | { kind: 'undecided'; missing: 'holding' | 'payer' }
 
 /**
  * Decides whether a transfer is a sale at all, from the transfer alone.
@@ -116,8 +117,10 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 
   // Rules that hold a payment for good come first. From here on it would be minted, now or once there is room.
   if (facts.beforeRestore) return held('recheck', allowance)
-  if (facts.isByContract) return held('contractWallet', allowance)
 
+  const payer = judgePayer(facts.payer, selection.tier.holdingRetrySec)
+  if (payer.kind === 'undecided') return { kind: 'undecided', missing: 'payer' }
+  if (payer.kind === 'held') return held('contractWallet', { ...allowance, ...payer.evidence })
   const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
   if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)
 
@@ -128,15 +131,23 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   return {
     kind: 'accepted',
     tier: selection.tier,
-    evidence: { rule: 'accepted', ...seen, byGrace: selection.byGrace, ...allowance, ...wallet, ...holding.evidence },
+    evidence: {
+      rule: 'accepted',
+      ...seen,
+      byGrace: selection.byGrace,
+      ...allowance,
+      ...payer.evidence,
+      ...wallet,
+      ...holding.evidence,
+    },
   }
 }
 
-/** The longest back-off between two reads of an unreadable holding, seconds of block time. */
+/** The longest back-off between two reads of an unreadable fact, seconds of block time. */
 const RETRY_PAUSE_SEC_MAX = 300
 
 /**
- * The block time at which a payment whose holding could not be read at `now` is judged again. Each pause is half of the payment's age, up
+ * The block time at which a payment of which a fact could not be read at `now` is judged again. Each pause is half of the payment's age, up
  * to a bound. None goes past the time at which the payment is held.
  */
 export function retryTimeOf(

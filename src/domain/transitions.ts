@@ -42,8 +42,8 @@ export interface Move {
   why: string
 }
 
-/** The judge decides unjudged payments, and those that wait for room in their wallet. */
-const TO_JUDGE = { by: ['judge'], from: ['seen', 'held'], heldFor: ['walletLimit'] } as const
+/** The judge decides unjudged payments, those that wait for room in their wallet, and those that wait for their payer to be shown. */
+const TO_JUDGE = { by: ['judge'], from: ['seen', 'held'], heldFor: ['walletLimit', 'contractWallet'] } as const
 const HOLD_REASONS = [
   'wrongAmount',
   'saleClosed',

@@ -43,6 +43,13 @@ export interface HttpDeps {
   readonly verifyContractWallet:
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>)
     | null
+  /**
+   * Asks the providers whether a signature that was accepted proves the contract wallet to be somebody's, so that it may buy; null where it
+   * does not. Null itself unless SMART_WALLET_LOGIN is set.
+   */
+  readonly proveContractWallet:
+    | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<{ deployed: boolean } | null>)
+    | null
   /** Readiness: whether the provider is still on the configured chain; null when it could not be asked, which does not fail it. */
   readonly chainIdMatches: (() => Promise<boolean | null>) | null
   /** True once the service was asked to stop: it is not ready then, and keeps no connection. Left out: never. */

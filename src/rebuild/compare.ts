@@ -41,6 +41,8 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'grants', key: 'ref', columns: '*' },
   { table: 'senders', key: 'address', columns: '*' },
   { table: 'attributions', key: 'ref', columns: '*' },
+  { table: 'contract_wallet_modes', key: 'from_block', columns: '*' },
+  { table: 'allowed_wallets', key: 'address', columns: '*' },
   {
     table: 'cohorts',
     key: 'cohort',

@@ -12,6 +12,9 @@ const COPIED = {
   attributions:
     'residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
   senders: 'address, label, reason, added_by, added_at',
+  contract_wallet_modes: 'from_block, mode, entered_at, entered_by',
+  allowed_wallets: 'address, label, reason, added_by, added_at',
+  proven_wallets: 'address, deployed, proven_at',
   price_history: 'hour, usd, quoted_at',
 } as const
 const WALLETS =
@@ -19,6 +22,7 @@ const WALLETS =
 /** Updates of rows that were copied before: a tier may have been retired, the books of a wallet closed. */
 const KNOWN: Partial<Record<string, string>> = {
   tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
+  proven_wallets: '(address) DO UPDATE SET deployed = excluded.deployed, proven_at = excluded.proven_at',
   payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
     closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
 }
@@ -29,13 +33,16 @@ const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
 /** The operator's switches; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
-/** Copies tiers, credit terms, grants, attributions, the deny list, the prices and the pause from the other ledger. Does nothing twice. */
+/** Copies tiers, credit terms, grants, attributions, the deny list, who may buy by a contract, the prices and the pause
+ * from the other ledger. Does nothing twice. */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
     // Grants copied before may have been revoked since.
     await sql`DELETE FROM grants`
     await sql`DELETE FROM credit_terms`
     await sql`DELETE FROM senders`
+    await sql`DELETE FROM contract_wallet_modes`
+    await sql`DELETE FROM allowed_wallets`
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
     // Of each tier one version is live: the old one must not be in the way of the next.
     await sql`UPDATE tiers SET live = false WHERE live`

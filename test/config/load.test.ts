@@ -95,7 +95,7 @@ describe('with nothing set', () => {
       },
     })
     assert.deepEqual(config.schedule, { tickSec: 3, staleAfterSec: 300, fundsWarnTransactions: 50, timer: true })
-    assert.deepEqual(config.payments, { address: null, quoteTier: null, priceGraceSec: null, holdingRetrySec: null })
+    assert.deepEqual([...new Set(Object.values(config.payments))], [null], 'none of them is set')
     assert.deepEqual(config.http, {
       host: '127.0.0.1',
       port: 3000,
@@ -189,9 +189,8 @@ test('in production nothing is embedded, nothing generated is used, and every se
       FEE_CAP_WEI: '40000000000',
       TIP_MAX_WEI: '100000000',
       PAYMENT_ADDRESS: '0xFB6916095CA1DF60BB79CE92CE3EA74C37C5D359',
-      QUOTE_TIER: 'basic',
-      PRICE_GRACE_SEC: '120',
-      HOLDING_RETRY_SEC: '0',
+      ...{ QUOTE_TIER: 'basic', PRICE_GRACE_SEC: '120', HOLDING_RETRY_SEC: '0' },
+      CONTRACT_WALLETS: 'Proven',
       DIST_ENABLED: 'true',
       DIST_MODE: 'swaps',
       CREDIT_MIN_WEI: '1',
@@ -254,8 +253,8 @@ test('in production nothing is embedded, nothing generated is used, and every se
     payments: {
       address: '0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359',
       quoteTier: 'basic',
-      priceGraceSec: 120,
-      holdingRetrySec: 0,
+      ...{ priceGraceSec: 120, holdingRetrySec: 0 },
+      contractWallets: 'proven',
     },
     credit: {
       mode: 'swaps',
@@ -442,6 +441,7 @@ describe('refused wherever it is set', () => {
     ['the factory as payments wallet', { ...EXTERNAL, PAYMENT_ADDRESS: LOWER }, 'PAYMENT_ADDRESS', /factory itself/],
     ['a tier that cannot be', { QUOTE_TIER: 'Basic!' }, 'QUOTE_TIER', /tier's id/],
     ['a grace shorter than a quote lives', { PRICE_GRACE_SEC: '119' }, 'PRICE_GRACE_SEC', /caches/],
+    ['an unknown mode of contract wallets', { CONTRACT_WALLETS: 'some' }, 'CONTRACT_WALLETS', /hold, proven, all/],
     ['an endless retry', { HOLDING_RETRY_SEC: '604801' }, 'HOLDING_RETRY_SEC', /604800/],
     ['an unknown way to pay', { DIST_MODE: 'donations' }, 'DIST_MODE', /treasury, swaps/],
     [

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { judgePayment, type PaymentFacts, refuseTransfer, retryTimeOf } from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
-import { address, wei } from '../../src/domain/units.ts'
+import { address, type Hash, wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
 
 const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
@@ -39,7 +39,6 @@ const good: PaymentFacts = {
   serviceAccounts: [account(1), account(2)],
   senderDenied: false,
   beforeRestore: false,
-  isByContract: false,
   selection: { kind: 'onSale', tier, byGrace: false },
   walletNodes: 0,
   walletInFlight: 0,
@@ -47,6 +46,15 @@ const good: PaymentFacts = {
   tierNodes: 0,
   tierInFlight: 0,
   holding: { kind: 'read', amountWei: 1000n },
+  payer: { kind: 'plain' },
+}
+/** A contract that may not buy by the mode. */
+const contract: PaymentFacts['payer'] = {
+  ...{ kind: 'inner', mode: 'hold', signedIn: true, allowed: true },
+  code: {
+    kind: 'read',
+    code: { kind: 'contract', codeHash: `0x${'1'.repeat(64)}` as Hash, implementation: null },
+  },
 }
 const verdictOf = (facts: PaymentFacts) => {
   const verdict = judgePayment(facts)
@@ -64,7 +72,7 @@ const column: [string, Partial<PaymentFacts>][] = [
   ['held saleClosed', { selection: { kind: 'offSale', tier } }],
   ['held tierAllowance', { tierNodes: 1, tierInFlight: 1 }],
   ['held recheck', { beforeRestore: true }],
-  ['held contractWallet', { isByContract: true }],
+  ['held contractWallet', { payer: contract }],
   ['held walletLimit', { walletNodes: 19, walletInFlight: 1 }],
   ['held holding', { holding: { kind: 'read', amountWei: 999n } }],
 ]
@@ -186,7 +194,6 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
     serviceAccounts: fc.constant([account(1), account(2)]),
     senderDenied: fc.boolean(),
     beforeRestore: fc.boolean(),
-    isByContract: fc.boolean(),
     selection: fc.oneof(
       fc.constant<PaymentFacts['selection']>({ kind: 'none' }),
       fc.constantFrom(...selected).map((t): PaymentFacts['selection'] => ({ kind: 'offSale', tier: t })),
@@ -206,6 +213,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         .integer({ min: RETRY_SEC - 1, max: RETRY_SEC + 1 })
         .map((sinceSec): PaymentFacts['holding'] => ({ kind: 'unreadable', sinceSec })),
     ),
+    payer: fc.constantFrom<PaymentFacts['payer']>({ kind: 'plain' }, contract, { ...contract, mode: 'all' }),
   })
   // Mostly sound facts, so that acceptance is common.
   const mostlyGood = fc
@@ -221,7 +229,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         !f.isToOldWallet &&
         !f.senderDenied &&
         !f.beforeRestore &&
-        !f.isByContract &&
+        (f.payer.kind === 'plain' || f.payer.mode === 'all') &&
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
         f.walletNodes + f.walletInFlight < f.walletMax &&

@@ -122,6 +122,7 @@ function plainDeps(sql: Pool): Omit<HttpDeps, 'settings' | 'changes' | 'clock' |
     recoverSigner: async (message, signature) =>
       (await recoverMessageAddress({ message, signature })).toLowerCase() as Address,
     verifyContractWallet: null,
+    proveContractWallet: null,
     chainIdMatches: null,
     log: silentLog,
   }

@@ -1,15 +1,15 @@
-// The follower's reads of the chain: heads, blocks, observed ranges, transactions, and a wallet's holding at a block. It must never cache a
+// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never cache a
 // head or a block (a stale one moves money), and never answer a guess. "Not there" is null only where the port says so; every other failure
 // is a ChainFault.
-import { encodeFunctionData } from 'viem/utils'
 import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
-import { type Address, type Hash, wei } from '../../domain/units.ts'
-import { ChainFault, orNull, RpcFault } from '../faults.ts'
-import type { BlockRef, ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
-import { isLimit, isRevert } from '../rpc/provider.ts'
+import type { Hash } from '../../domain/units.ts'
+import { ChainFault, RpcFault } from '../faults.ts'
+import type { ChainReader, TransactionView, WatchedAddresses } from '../port.ts'
+import { isLimit } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
-import { count, header, quantity, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
+import { count, header, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { createObserver, RangeRefused } from './observe.ts'
+import { agreedState, stateThrough } from './state/state.ts'
 import { agreedBlockTransfers, readBlockTransfers } from './trace/block.ts'
 import { readInnerTransfers } from './trace/transaction.ts'
 
@@ -20,25 +20,12 @@ const SPAN_MAX = 512
 const SPAN_TARGET_MS = 8_000
 /** Steps of a search by time: twice the bits of any block number there will be. */
 const SEARCH_STEPS_MAX = 128
-/** The only question to a token (ERC-20). */
-const BALANCE_OF = [
-  {
-    type: 'function',
-    name: 'balanceOf',
-    stateMutability: 'view',
-    inputs: [{ name: 'account', type: 'address' }],
-    outputs: [{ name: '', type: 'uint256' }],
-  },
-] as const
-
-/** Providers that must name the same holding, where there are so many: a single one must not decide about a purchase. */
-const HOLDING_VOICES = 2
 
 /** Builds the reader of one deployment. Addresses in `watched` are lower case. */
 export function createChainReader(rpc: Rpc, watched: WatchedAddresses): ChainReader {
   return {
     ...readerThrough(rpc, watched),
-    holding: (token, owner, at) => agreedHolding(rpc, token, owner, at),
+    ...agreedState(rpc),
     blockTransfers: (at, wallets) => agreedBlockTransfers(rpc.providers, at, wallets),
     providers: rpc.providers.map((provider) => ({
       ...readerThrough(provider, watched),
@@ -155,8 +142,8 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
     transaction: (txHash) => readTransaction(rpc, txHash),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, at, wallets),
-    balanceAt: (owner, at) => readBalance(rpc, owner, at),
-    holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
+    ...stateThrough(rpc),
+
     providers: [],
   }
 }
@@ -211,55 +198,4 @@ async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<Transaction
   if (found == null) return view
   const { succeeded, blockHash: receiptBlock } = receipt(found)
   return { ...view, succeeded: receiptBlock === blockHash ? succeeded : null }
-}
-
-/** Null where that block is there and its state is not. Throws a ChainFault where that is unclear. */
-async function readBalance(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
-  const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
-  if (byHash.ok) return quantity(byHash.result, 'balance')
-  const [byNumber, block] = await rpc.batch([
-    { method: 'eth_getBalance', params: [owner, toQuantity(at.number)] },
-    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
-  ])
-  if (!byNumber || !block?.ok || block.result == null || header(block.result).hash !== at.hash) {
-    throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
-  }
-  if (byNumber.ok) return quantity(byNumber.result, 'balance')
-  if (isLimit(byNumber.error)) throw new ChainFault('the provider is too busy for a balance', { retryable: true })
-  return null
-}
-
-/**
- * A holding that enough providers name, and more of them than name any other; null where they do not agree. A provider without an answer
- * has no vote, so with two providers both must answer.
- */
-async function agreedHolding(rpc: Rpc, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
-  const readings = await Promise.all(rpc.providers.map((provider) => orNull(readHolding(provider, token, owner, at))))
-  const voices = new Map<bigint, number>()
-  for (const amountWei of readings) if (amountWei !== null) voices.set(amountWei, (voices.get(amountWei) ?? 0) + 1)
-  const [first, second] = [...voices].sort(([, a], [, b]) => b - a)
-  if (!first || first[1] < Math.min(HOLDING_VOICES, rpc.providers.length)) return null
-  return first[1] === second?.[1] ? null : first[0]
-}
-
-/** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not available. */
-async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
-  const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
-  const call = { to: token, data }
-  const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
-  if (byHash.ok) return readAmount(byHash.result)
-  if (isRevert(byHash.error)) return null
-  // Not every provider takes a block by hash here (EIP-1898); by number is as good while that block has this hash.
-  const [byNumber, block] = await rpc.batch([
-    { method: 'eth_call', params: [call, toQuantity(at.number)] },
-    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
-  ])
-  if (!byNumber?.ok || !block?.ok || block.result == null) return null
-  return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
-}
-
-/** A token answers one word. Less comes from an address without code, more is no balance: neither is zero. */
-function readAmount(result: unknown): bigint | null {
-  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(result)) return null
-  return wei(quantity(result, 'balance'))
 }

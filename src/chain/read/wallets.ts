@@ -1,11 +1,12 @@
 // Addresses with their checksum, and the signers of messages. Local arithmetic, except for contract wallets, whose answer is the chain's;
 // those are asked only where SMART_WALLET_LOGIN allows it.
 import { privateKeyToAccount } from 'viem/accounts'
-import { encodeDeployData, getAddress, hashMessage, recoverMessageAddress } from 'viem/utils'
+import { decodeAbiParameters, encodeDeployData, getAddress, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
-import { ChainFault } from '../faults.ts'
+import { ChainFault, orNull } from '../faults.ts'
 import { isRevert } from '../rpc/provider.ts'
-import type { Rpc } from '../rpc/rpc.ts'
+import type { Rpc, RpcReads } from '../rpc/rpc.ts'
+import { agreedAnswer } from './state/agreement.ts'
 
 /** Gas a wallet's own check may burn in the provider: enough for multi-signature wallets, and no loop for an attacker. */
 const CHECK_GAS = '0x4c4b40'
@@ -38,7 +39,7 @@ export function addressOfKey(privateKey: `0x${string}`): Address {
  * the validator from ERC-6492; false for a refusal, null when the chain could not be asked.
  */
 export function createWalletVerifier(
-  rpc: Rpc,
+  rpc: RpcReads,
 ): (wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null> {
   return async (wallet, message, signature) => {
     if (signature.length % 2 !== 0 || signature.length > 2 + SIGNATURE_BYTES_MAX * 2) return false
@@ -60,5 +61,41 @@ export function createWalletVerifier(
       if (error instanceof ChainFault) return null
       throw error
     }
+  }
+}
+
+/** A contract that was shown to be somebody's: whether there was code at its address then. */
+export interface WalletProof {
+  deployed: boolean
+}
+
+/**
+ * Builds the proof of a contract wallet that has signed in: every provider, or two of more, say that it accepts the signature. A contract that is
+ * there has to accept it as it stands: what a signature would first have called (ERC-6492) does not count. Null for no proof.
+ */
+export function createWalletProver(
+  rpc: Rpc,
+): (wallet: Address, message: string, signature: `0x${string}`) => Promise<WalletProof | null> {
+  async function proveThrough(provider: RpcReads, ...[wallet, message, signature]: Parameters<Prover>) {
+    const deployed = (await provider.request('eth_getCode', [wallet, 'latest'])) !== '0x'
+    const own = deployed ? unwrap(signature) : signature
+    return (await createWalletVerifier(provider)(wallet, message, own)) === true ? { deployed } : null
+  }
+  return async (...asked) => {
+    const proofs = await Promise.all(rpc.providers.map((provider) => orNull(proveThrough(provider, ...asked))))
+    return agreedAnswer(proofs, ({ deployed }) => deployed)
+  }
+}
+type Prover = ReturnType<typeof createWalletProver>
+
+/** The signature for the wallet itself, without the deployment that is wrapped around it. */
+function unwrap(signature: `0x${string}`): `0x${string}` {
+  if (!signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return signature
+  const wrapped = signature.slice(0, -ERC6492_SUFFIX.length) as `0x${string}`
+  try {
+    const [, , own] = decodeAbiParameters([{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }], wrapped)
+    return own
+  } catch {
+    return '0x'
   }
 }

@@ -2,6 +2,7 @@
 import type { Command } from '../command.ts'
 import { REASON, YES } from './options.ts'
 
+const REASON_WANTED = { reason: { ...REASON.reason, required: true } }
 const TIER = { name: 'tier-id', help: 'the tier' }
 /** Terms of a tier that a version may change. */
 const TERMS = {
@@ -64,6 +65,42 @@ before is a sale, later it is held (oldWallet). With --stolen it holds from the 
     options: { ...REASON, ...YES },
     examples: ['node-ledger wallets close <old-address> --yes'],
     load: async () => (await import('../desk/wallets.ts')).close,
+  },
+  {
+    name: 'contract-wallets list',
+    group: 'decide',
+    summary: 'list who may buy by an internal call, as a Safe pays: the mode, and the contracts you allow',
+    examples: ['node-ledger contract-wallets list'],
+    load: async () => (await import('../desk/contract-wallets.ts')).list,
+  },
+  {
+    name: 'contract-wallets mode',
+    group: 'decide',
+    summary: 'say who may buy by an internal call: hold, proven or all',
+    details: `hold: no contract by itself; each payment is held (contractWallet) for you. proven: a contract that has signed in, that is a known
+wallet, or that you allow. all: any contract. It holds from the block after the newest one on; what waits is judged again by it.`,
+    args: [{ name: 'mode', help: 'hold, proven or all' }],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger contract-wallets mode proven --reason "Safes may buy" --yes'],
+    load: async () => (await import('../desk/contract-wallets.ts')).mode,
+  },
+  {
+    name: 'contract-wallets allow',
+    group: 'decide',
+    summary: 'have a contract buy in the mode proven: you know whose wallet it is',
+    args: [{ name: 'address', help: 'the contract' }],
+    options: { label: { value: 'text', help: 'whose it is', required: true }, ...REASON_WANTED, ...YES },
+    examples: ['node-ledger contract-wallets allow <address> --label "a fund" --reason "asked for it by letter" --yes'],
+    load: async () => (await import('../desk/contract-wallets.ts')).allow,
+  },
+  {
+    name: 'contract-wallets disallow',
+    group: 'decide',
+    summary: 'allow a contract no more; what it has bought stays bought',
+    args: [{ name: 'address', help: 'the contract' }],
+    options: { ...REASON, ...YES },
+    examples: ['node-ledger contract-wallets disallow <address> --yes'],
+    load: async () => (await import('../desk/contract-wallets.ts')).disallow,
   },
   {
     name: 'terms list',

@@ -3,9 +3,11 @@ import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readWindows } from '../../db/nodes/owner-acts.ts'
+import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
+import { modeDespite } from '../../domain/payers/payer.ts'
 import { windowCallNeeded } from '../../domain/payouts.ts'
 import { sameTerms } from '../../domain/terms.ts'
 import { tiersWithOtherTerms } from '../../domain/tiers.ts'
@@ -51,6 +53,16 @@ export async function lookAtTerms(
         'PRICE_GRACE_SEC and HOLDING_RETRY_SEC name other terms than tiers on sale have, and are ignored for them',
         'Unset them, or enter them with "node-ledger tiers price".',
         { tiers },
+      ),
+    )
+  const mode = modeDespite(payments.contractWallets, await readModes(pool))
+  if (mode !== null)
+    findings.push(
+      warn(
+        'terms.contractWallets',
+        `CONTRACT_WALLETS names ${payments.contractWallets}, and the ledger has ${mode}: it is ignored`,
+        'Unset it, or enter it with "node-ledger contract-wallets mode".',
+        { mode, named: payments.contractWallets },
       ),
     )
   const call = windowCallNeeded(entered, windows, now)

@@ -6,6 +6,7 @@ import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { column, jsonRows, type Sql } from '../core/sql.ts'
 import { isOdd } from '../nodes/cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
+import { payerChanged } from './payers.ts'
 import { waitsToBeRetried } from './retries.ts'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
@@ -71,7 +72,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 /**
  * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets
  * that hold fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that arrived with the price of a
- * tier come before all others.
+ * tier come before all others. `payerChangedAt`, a block: only those of contracts of which something else is known there than when they were
+ * judged.
  */
 export async function readPayments(
   sql: Sql,
@@ -81,6 +83,7 @@ export async function readPayments(
     walletMax?: number
     now?: number
     pricedFirst?: boolean
+    payerChangedAt?: number
     upToBlock: number
     limit: number
   },
@@ -91,6 +94,7 @@ export async function readPayments(
       ${filter.reason ? sql`AND p.reason = ${filter.reason}` : sql``}
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
+      ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt)}`}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
     ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}
       p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`

@@ -1,8 +1,11 @@
 // POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce, successful
-// or not, on every instance; the address is accepted only if the signature recovers to it.
+// or not, on every instance; the address is accepted only if the signature recovers to it. A contract wallet that has signed in is noted as
+// somebody's, whichever instance it signed in at: it may buy where the sale wants such a proof.
 import { createHash } from 'node:crypto'
+import { proveWallet } from '../../db/payments/payers.ts'
 import { spendNonce } from '../../db/sends/nonces.ts'
 import type { Address } from '../../domain/units.ts'
+import { inTimeOrNull } from '../../lib/deadline.ts'
 import type { JsonObject } from '../edge/body.ts'
 import { parseAddress } from '../edge/guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
@@ -13,6 +16,8 @@ import { isCanonicalSignature } from '../session/signature.ts'
 import type { Tools } from '../tools.ts'
 
 const DEADLINE_MS = 10_000
+/** For the proof of a contract wallet. Without it the wallet is signed in all the same, and is proven when it signs in again. */
+const PROOF_MS = 4_000
 /** A nonce stays on record longer than it lives, so that a clock that steps back revives none. */
 const KEPT_SEC = 24 * 60 * 60
 
@@ -29,7 +34,9 @@ export const authVerify = (tools: Tools): Route => ({
     if (isRefusal(attempt)) return attempt
     const nonce = await takeNonce(tools, call)
     if (nonce === null) return refuse('nonceLapsed', [tools.sessions.forgetNonce()])
-    return answer(tools, attempt, await isSignedBy(tools, attempt, nonce))
+    const signed = await isSignedBy(tools, attempt, nonce)
+    if (signed === 'contract') await noteProof(tools, attempt, nonce)
+    return answer(tools, attempt, signed)
   },
 })
 
@@ -59,23 +66,41 @@ async function takeNonce(
   return (await queryPrimary((sql) => spendNonce(sql, hash, KEPT_SEC))) ? nonce : null
 }
 
-/** Null: a contract wallet's word is needed, and the chain could not be asked. */
+/** By the wallet's key or, where it is a contract, by its word. Null: that is needed, and the chain could not be asked. */
 async function isSignedBy(
   { deps }: Tools,
   { wallet, signature }: SignInAttempt,
   nonce: Nonce,
-): Promise<boolean | null> {
+): Promise<'key' | 'contract' | false | null> {
   if (nonce.boundTo !== null && nonce.boundTo !== wallet) return false
   const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
   if (isCanonicalSignature(signature)) {
     // A library may throw on what recovers to no point: that is no signature, and no fault of ours.
     const signer = await deps.recoverSigner(message, signature).catch(() => null)
-    if (signer === wallet) return true
+    if (signer === wallet) return 'key'
   }
-  return deps.verifyContractWallet === null ? false : deps.verifyContractWallet(wallet, message, signature)
+  const accepted =
+    deps.verifyContractWallet === null ? false : await deps.verifyContractWallet(wallet, message, signature)
+  return accepted && 'contract'
 }
 
-function answer({ sessions }: Tools, { wallet }: SignInAttempt, signed: boolean | null): Outcome {
+async function noteProof(
+  { deps, queryPrimary }: Tools,
+  { wallet, signature }: SignInAttempt,
+  nonce: Nonce,
+): Promise<void> {
+  const { proveContractWallet: prove } = deps
+  if (prove === null) return
+  const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
+  const proof = await inTimeOrNull(PROOF_MS, () => prove(wallet, message, signature))
+  if (proof !== null) await queryPrimary((sql) => proveWallet(sql, wallet, proof))
+}
+
+function answer(
+  { sessions }: Tools,
+  { wallet }: SignInAttempt,
+  signed: Awaited<ReturnType<typeof isSignedBy>>,
+): Outcome {
   if (signed === null) return refuse('noChain', [sessions.forgetNonce()])
   if (!signed) return refuse('signatureRefused', [sessions.forgetNonce()])
   return { json: JSON.stringify({ address: wallet }), cookies: [sessions.signIn(wallet), sessions.forgetNonce()] }

@@ -68,8 +68,8 @@ function verdictOn({ wallets, serviceAccounts }: UnpricedBasis, payment: Payment
     selection: { kind: 'none' },
     // No rule comes to these.
     beforeRestore: false,
-    isByContract: false,
     holding: { kind: 'notNeeded' },
+    payer: { kind: 'plain' },
     ...{ walletNodes: 0, walletInFlight: 0, walletMax: 0, tierNodes: 0, tierInFlight: 0 },
   })
   if (verdict.kind === 'held' || verdict.kind === 'ignored') return verdict

@@ -1,6 +1,12 @@
 // Every route under /api/admin. Documented in docs/ADMIN.md and api/admin.yaml; never in api/openapi.yaml, which is the public surface only.
 import { attributePayment } from '../../../operator/attribute.ts'
 import { listAudit } from '../../../operator/audit.ts'
+import {
+  allowContractWallet,
+  disallowContractWallet,
+  listContractWallets,
+  setContractWallets,
+} from '../../../operator/contract-wallets.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
 import { addToDenyList, listDenyList, removeFromDenyList } from '../../../operator/deny-list.ts'
 import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
@@ -46,6 +52,9 @@ export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   actRoute('payment-wallets/preview', previewWallet),
   actRoute('payment-wallets/take-back', takeBackWallet),
   actRoute('payment-wallets/close', closeBooks),
+  bothRoute('contract-wallets', listContractWallets, setContractWallets),
+  actRoute('contract-wallets/allow', allowContractWallet),
+  actRoute('contract-wallets/:address/disallow', disallowContractWallet),
   actRoute('pause', pause),
   actRoute('resume', resume),
   actRoute('halt/clear', clearHaltByHand),

@@ -1,0 +1,81 @@
+// Reads what an account had and was after one very block: its ether, what it held of a token, its code. It never answers a guess: null where
+// the port says so, else a ChainFault.
+import { encodeFunctionData } from 'viem/utils'
+import { type Address, wei } from '../../../domain/units.ts'
+import { ChainFault, orNull } from '../../faults.ts'
+import type { BlockRef, StateReader } from '../../port.ts'
+import { isLimit, isRevert } from '../../rpc/provider.ts'
+import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
+import { header, quantity, toQuantity } from '../../rpc/wire.ts'
+import { agreedAnswer } from './agreement.ts'
+import { readPayerCode } from './payer-code.ts'
+
+/** The only question to a token (ERC-20). */
+const BALANCE_OF = [
+  {
+    type: 'function',
+    name: 'balanceOf',
+    stateMutability: 'view',
+    inputs: [{ name: 'account', type: 'address' }],
+    outputs: [{ name: '', type: 'uint256' }],
+  },
+] as const
+
+/** Reads through whichever provider answers, or through one alone. */
+export function stateThrough(rpc: RpcReads): StateReader {
+  return {
+    balanceAt: (owner, at) => readBalance(rpc, owner, at),
+    holding: (token, owner, at) => orNull(readHolding(rpc, token, owner, at)),
+    payerCode: (payer, at) => orNull(readPayerCode(rpc, payer, at)),
+  }
+}
+
+/** Reads of all providers what decides about a purchase: a single one must not. */
+export function agreedState(rpc: Rpc): Pick<StateReader, 'holding' | 'payerCode'> {
+  const ofAll = <T>(read: (provider: RpcReads) => Promise<T | null>) =>
+    Promise.all(rpc.providers.map((provider) => orNull(read(provider))))
+  return {
+    holding: async (token, owner, at) =>
+      agreedAnswer(await ofAll((provider) => readHolding(provider, token, owner, at)), (amountWei) => amountWei),
+    payerCode: async (payer, at) =>
+      agreedAnswer(await ofAll((provider) => readPayerCode(provider, payer, at)), (code) => JSON.stringify(code)),
+  }
+}
+
+/** Null where that block is there and its state is not. Throws a ChainFault where that is unclear. */
+async function readBalance(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
+  const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
+  if (byHash.ok) return quantity(byHash.result, 'balance')
+  const [byNumber, block] = await rpc.batch([
+    { method: 'eth_getBalance', params: [owner, toQuantity(at.number)] },
+    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
+  ])
+  if (!byNumber || !block?.ok || block.result == null || header(block.result).hash !== at.hash) {
+    throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
+  }
+  if (byNumber.ok) return quantity(byNumber.result, 'balance')
+  if (isLimit(byNumber.error)) throw new ChainFault('the provider is too busy for a balance', { retryable: true })
+  return null
+}
+
+/** Null for a revert, and for an answer that is no uint256. Throws ChainFault where the state is not available. */
+async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
+  const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
+  const call = { to: token, data }
+  const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
+  if (byHash.ok) return readAmount(byHash.result)
+  if (isRevert(byHash.error)) return null
+  // Not every provider takes a block by hash here (EIP-1898); by number is as good while that block has this hash.
+  const [byNumber, block] = await rpc.batch([
+    { method: 'eth_call', params: [call, toQuantity(at.number)] },
+    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
+  ])
+  if (!byNumber?.ok || !block?.ok || block.result == null) return null
+  return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
+}
+
+/** A token answers one word. Less comes from an address without code, more is no balance: neither is zero. */
+function readAmount(result: unknown): bigint | null {
+  if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(result)) return null
+  return wei(quantity(result, 'balance'))
+}

@@ -1,0 +1,66 @@
+// What the ledger knows of the senders of inner transfers: their code at the payment's block, and the contracts that have signed in here.
+// A code that was read is kept, so that a payment that is judged again later needs no old state of a provider.
+import { KNOWN_WALLETS_VERSION } from '../../domain/payers/known-wallets.ts'
+import { CONTRACT_WALLET_MODES, type PayerCode } from '../../domain/payers/payer.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
+
+/** Proofs of wallets without code that are kept. Making up such a wallet costs nothing, and its proof only spares it a second sign-in. */
+const UNDEPLOYED_MAX = 10_000
+
+/** What is known of the sender of a payment; the code is null where it was not read yet. */
+export interface PayerStanding {
+  signedIn: boolean
+  allowed: boolean
+  code: PayerCode | null
+}
+
+/** Reads it. */
+export async function readPayerStanding(
+  sql: Sql,
+  { id, from, blockHash }: { id: number; from: Address; blockHash: Hash },
+): Promise<PayerStanding> {
+  const [row] = await sql<PayerStanding[]>`
+    SELECT EXISTS (SELECT FROM proven_wallets WHERE address = ${from}) AS "signedIn",
+      EXISTS (SELECT FROM allowed_wallets WHERE address = ${from}) AS allowed,
+      (SELECT code FROM payer_codes WHERE payment_id = ${id} AND block_hash = ${blockHash}) AS code`
+  return row ?? { signedIn: false, allowed: false, code: null }
+}
+
+/** Keeps the code of a payment's sender at a block, in place of that at another one. */
+export async function storePayerCode(
+  sql: Sql,
+  { id, blockHash }: { id: number; blockHash: Hash },
+  code: PayerCode,
+): Promise<void> {
+  await sql`
+    INSERT INTO payer_codes (payment_id, block_hash, code) VALUES (${id}, ${blockHash}, ${jsonRows([code])}::text::jsonb -> 0)
+    ON CONFLICT (payment_id) DO UPDATE SET block_hash = excluded.block_hash, code = excluded.code`
+}
+
+/** Keeps that a contract has signed in. One without code yet is kept only up to a bound. */
+export async function proveWallet(sql: Sql, address: Address, { deployed }: { deployed: boolean }): Promise<void> {
+  await sql`
+    INSERT INTO proven_wallets (address, deployed)
+    SELECT ${address}, ${deployed} WHERE ${deployed}
+      OR (SELECT count(*) FROM (SELECT FROM proven_wallets WHERE NOT deployed LIMIT ${UNDEPLOYED_MAX}) kept) < ${UNDEPLOYED_MAX}
+    ON CONFLICT (address) DO UPDATE SET deployed = true, proven_at = now() WHERE excluded.deployed AND NOT proven_wallets.deployed`
+}
+
+/**
+ * True for a payment `p` that is held as a contract's and was judged by other facts than there are now: the mode, a sign-in, an allowance,
+ * the list of known wallets. One whose sender had no code is held whatever these say.
+ */
+export function payerChanged(sql: Sql, block: number): Fragment {
+  const rank = (mode: Fragment) => sql`array_position(${[...CONTRACT_WALLET_MODES]}::text[], coalesce(${mode}, 'hold'))`
+  const modeIn = (at: Fragment) =>
+    sql`(SELECT mode FROM contract_wallet_modes WHERE from_block <= ${at} ORDER BY from_block DESC LIMIT 1)`
+  return sql`EXISTS (
+    SELECT FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (SELECT evidence FROM payment_verdicts
+      WHERE payment_id = p.id AND reason = 'contractWallet' AND decided_by = 'pass' ORDER BY id DESC LIMIT 1) v ON true
+    WHERE NOT coalesce((v.evidence -> 'noCode')::boolean, false)
+      AND (v.evidence ->> 'mode', (v.evidence -> 'signedIn')::boolean, (v.evidence -> 'allowed')::boolean, (v.evidence -> 'knownWallets')::int)
+        IS DISTINCT FROM ((${[...CONTRACT_WALLET_MODES]}::text[])[greatest(${rank(modeIn(sql`p.block_number`))}, ${rank(modeIn(sql`${block}`))})],
+          EXISTS (SELECT FROM proven_wallets WHERE address = p.from_address),
+          EXISTS (SELECT FROM allowed_wallets WHERE address = p.from_address), ${KNOWN_WALLETS_VERSION}))`
+}

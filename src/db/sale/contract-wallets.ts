@@ -1,0 +1,76 @@
+// Who may buy by an internal call: the modes, each from a block on, and the contracts that the operator allows. Every instance judges by
+// these rows; no setting of an instance overrides them.
+import type { ContractWalletMode, ModeEntry } from '../../domain/payers/payer.ts'
+import type { Address } from '../../domain/units.ts'
+import { readCursor } from '../blocks/blocks.ts'
+import { inTransaction, type Pool, type Sql } from '../core/sql.ts'
+import { notifyLedgerChanged, writeAudit } from '../core/state.ts'
+
+/** A mode with who entered it. The time is ISO 8601. */
+export interface ModeRow extends ModeEntry {
+  enteredAt: string
+  enteredBy: string
+}
+
+/** All modes, oldest first: few. */
+export async function readModes(sql: Sql): Promise<ModeRow[]> {
+  return await sql<ModeRow[]>`
+    SELECT mode, from_block AS "fromBlock", iso(entered_at) AS "enteredAt", entered_by AS "enteredBy"
+    FROM contract_wallet_modes ORDER BY from_block`
+}
+
+/** Blocks the entry of modes until the transaction ends. Reads go on. */
+export async function lockModes(sql: Sql): Promise<void> {
+  await sql`LOCK TABLE contract_wallet_modes IN SHARE ROW EXCLUSIVE MODE`
+}
+
+/** Adds a mode, in place of one that was to hold from the same block on. Must be called under `lockModes`. */
+export async function insertMode(sql: Sql, { mode, fromBlock }: ModeEntry, enteredBy: string): Promise<void> {
+  await sql`
+    INSERT INTO contract_wallet_modes (mode, from_block, entered_by) VALUES (${mode}, ${fromBlock}, ${enteredBy})
+    ON CONFLICT (from_block) DO UPDATE SET mode = excluded.mode, entered_by = excluded.entered_by, entered_at = now()`
+}
+
+/** Enters the first mode of a ledger, as its start does. @returns false where it has one. */
+export async function enterFirstMode(pool: Pool, mode: ContractWalletMode): Promise<boolean> {
+  return await inTransaction(pool, async (sql) => {
+    await lockModes(sql)
+    if ((await readModes(sql)).length > 0) return false
+    const cursor = await readCursor(sql, { lock: true })
+    const after = { mode, fromBlock: cursor ? cursor.number + 1 : 0 }
+    await insertMode(sql, after, 'start')
+    await writeAudit(sql, { actor: 'start', action: 'contractWalletsSet', detail: { before: null, after } })
+    await notifyLedgerChanged(sql)
+    return true
+  })
+}
+
+/** A contract that the operator allows. */
+export interface AllowedWallet {
+  address: Address
+  label: string
+  reason: string
+  addedBy: string
+  addedAt: Date
+}
+
+/** All of them, by address: few. */
+export async function readAllowedWallets(sql: Sql): Promise<AllowedWallet[]> {
+  return await sql<AllowedWallet[]>`
+    SELECT address, label, reason, added_by AS "addedBy", added_at AS "addedAt" FROM allowed_wallets ORDER BY address`
+}
+
+/** Allows a contract, or changes the note on it. */
+export async function allowContract(sql: Sql, wallet: Omit<AllowedWallet, 'addedAt'>): Promise<void> {
+  const { address, label, reason, addedBy } = wallet
+  await sql`
+    INSERT INTO allowed_wallets (address, label, reason, added_by) VALUES (${address}, ${label}, ${reason}, ${addedBy})
+    ON CONFLICT (address) DO UPDATE SET label = excluded.label, reason = excluded.reason, added_by = excluded.added_by,
+      added_at = now()`
+}
+
+/** Allows a contract no more. What was judged stays. @returns false when it was not there. */
+export async function disallowContract(sql: Sql, address: Address): Promise<boolean> {
+  const removed = await sql`DELETE FROM allowed_wallets WHERE address = ${address}`
+  return removed.count > 0
+}

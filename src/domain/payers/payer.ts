@@ -1,0 +1,101 @@
+// Decides whether a payer whose ether came by an internal call may buy: what its code was at the payment's block, the mode of the sale, and
+// what shows that somebody can use what it owns. A node goes to the address that paid, so it must never go to a contract that cannot
+// withdraw. Plain senders are no business of this file. Pure.
+import type { Address } from '../units.ts'
+import { type ContractCode, KNOWN_WALLETS_VERSION, knownWalletOf } from './known-wallets.ts'
+
+/** Who may buy by an internal call. `hold`: nobody by itself; `proven`: a payer that is shown to be somebody's wallet; `all`: any contract. */
+export const CONTRACT_WALLET_MODES = ['hold', 'proven', 'all'] as const
+export type ContractWalletMode = (typeof CONTRACT_WALLET_MODES)[number]
+
+/** A mode as it was entered: it holds in the blocks from this one on. */
+export interface ModeEntry {
+  mode: ContractWalletMode
+  fromBlock: number
+}
+
+/** The code of an account at a block. */
+export type PayerCode =
+  | { kind: 'none' }
+  /** A key's account that lends itself code by EIP-7702. */
+  | { kind: 'delegation'; to: Address }
+  | ContractCode
+
+/** What is known of a code. */
+export type CodeReading =
+  | { kind: 'unread' }
+  | { kind: 'read'; code: PayerCode }
+  | { kind: 'unreadable'; sinceSec: number }
+
+/** The facts about a payer, for the rule of contract wallets. */
+export type PayerFacts =
+  /** A transaction's own sender: its key signed the transfer. */
+  | { kind: 'plain' }
+  | {
+      kind: 'inner'
+      mode: ContractWalletMode
+      code: CodeReading
+      /** It has signed in here as a contract. */
+      signedIn: boolean
+      /** The operator has allowed it. */
+      allowed: boolean
+    }
+
+/** The mode in force at a block; without an entry everything is held. */
+export function modeAt(entries: readonly ModeEntry[], block: number): ContractWalletMode {
+  return entries.findLast(({ fromBlock }) => fromBlock <= block)?.mode ?? 'hold'
+}
+
+/**
+ * The mode that a payment is judged by: that of its own block, by which it was made, or the present one where that lets more buy, so that a
+ * change for more lets those buy who wait.
+ */
+export function modeFor(entries: readonly ModeEntry[], paidIn: number, now: number): ContractWalletMode {
+  const modes = [modeAt(entries, paidIn), modeAt(entries, now)]
+  return CONTRACT_WALLET_MODES.findLast((mode) => modes.includes(mode)) ?? 'hold'
+}
+
+/** The ledger's latest mode where the settings name another one, which is ignored; null where they agree or name none. */
+export function modeDespite(
+  named: ContractWalletMode | null,
+  entries: readonly ModeEntry[],
+): ContractWalletMode | null {
+  const latest = entries.at(-1)?.mode ?? 'hold'
+  return named === null || named === latest ? null : latest
+}
+
+type Evidence = Record<string, string | number | boolean | null>
+export type PayerVerdict =
+  | { kind: 'passes'; evidence: Evidence }
+  | { kind: 'held'; evidence: Evidence }
+  /** Its code was not read yet. */
+  | { kind: 'undecided' }
+
+/**
+ * Judges a payer. Code that stays unreadable for `retrySec` is held: what could not be read never passes. The evidence of a held one
+ * says what it was judged by, so that a change of any of it has the payment judged again.
+ */
+export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
+  if (payer.kind === 'plain') return { kind: 'passes', evidence: {} }
+  const { mode, code, signedIn, allowed } = payer
+  const looked = { mode, signedIn, allowed, knownWallets: KNOWN_WALLETS_VERSION }
+  if (code.kind === 'unread') return { kind: 'undecided' }
+  if (code.kind === 'unreadable') {
+    if (code.sinceSec < retrySec) return { kind: 'undecided' }
+    return { kind: 'held', evidence: { ...looked, payerCode: null, unreadable: true } }
+  }
+  const { code: found } = code
+  if (found.kind === 'delegation') return { kind: 'passes', evidence: { payerCode: found.kind, delegatesTo: found.to } }
+  // A contract that is gone, or that is being made: nothing is there that could own a node.
+  if (found.kind === 'none') return { kind: 'held', evidence: { ...looked, payerCode: found.kind, noCode: true } }
+  const known = knownWalletOf(found)
+  const evidence = {
+    ...looked,
+    payerCode: found.kind,
+    codeHash: found.codeHash,
+    implementation: found.implementation?.address ?? null,
+    knownWallet: known && `${known.name} ${known.version}`,
+  }
+  const passes = mode === 'all' || (mode === 'proven' && (known !== null || signedIn || allowed))
+  return { kind: passes ? 'passes' : 'held', evidence }
+}

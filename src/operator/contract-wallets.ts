@@ -1,0 +1,126 @@
+// Who may buy by an internal call, as a Safe and other contract wallets pay: the mode of the sale, from a block on, and the contracts that the
+// operator knows to be somebody's. What waits for either is judged again by the next payments pass.
+import { orNull } from '../chain/faults.ts'
+import type { ChainReader } from '../chain/port.ts'
+import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import {
+  type AllowedWallet,
+  allowContract,
+  disallowContract,
+  insertMode,
+  lockModes,
+  type ModeRow,
+  readAllowedWallets,
+  readModes,
+} from '../db/sale/contract-wallets.ts'
+import { KNOWN_WALLETS_VERSION } from '../domain/payers/known-wallets.ts'
+import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../domain/payers/payer.ts'
+import type { Address } from '../domain/units.ts'
+import type { ChainRead, LedgerDb } from '../passes/context.ts'
+import { type Actor, type Fields, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
+import { readFields } from './input.ts'
+
+/** The mode in force at the followed block, all that were entered, and what `proven` goes by. */
+export interface ContractWalletsView {
+  mode: ContractWalletMode
+  modes: ModeRow[]
+  allowed: AllowedWallet[]
+  knownWallets: number
+}
+
+/** GET contract-wallets. As of the followed block. */
+export async function listContractWallets({ pool }: LedgerDb): Promise<ContractWalletsView> {
+  const [modes, cursor] = [await readModes(pool), await readCursor(pool)]
+  const mode = modeAt(modes, cursor?.number ?? 0)
+  return { mode, modes, allowed: await readAllowedWallets(pool), knownWallets: KNOWN_WALLETS_VERSION }
+}
+
+/** A mode that was entered. `changed` is false where the latest one is the same. */
+export interface ModeChange {
+  mode: ContractWalletMode
+  before: ContractWalletMode
+  fromBlock: number
+  changed: boolean
+}
+
+/**
+ * POST contract-wallets `{mode, reason?}`: `hold`, `proven` or `all`, from the block after the newest one that the ledger or any provider
+ * shows. Payments in blocks before are judged by the mode of their block, and those that wait by this one where it lets more buy.
+ */
+export async function setContractWallets(
+  { pool, chain }: LedgerDb & ChainRead,
+  actor: Actor,
+  input: Fields,
+): Promise<ModeChange | OperatorRefusal> {
+  const fields = readFields(input)
+  const mode = fields.wordOrNull('mode', CONTRACT_WALLET_MODES)
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  if (mode === null) return refuseAct('invalid', `mode is required: one of ${CONTRACT_WALLET_MODES.join(', ')}.`)
+  return inTransaction(pool, async (sql) => {
+    await lockModes(sql)
+    // No instance judges beyond it before the entry stands.
+    const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
+    if (newest === null)
+      return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
+    const latest = (await readModes(sql)).at(-1)
+    const before = latest?.mode ?? 'hold'
+    if (before === mode) return { mode, before, fromBlock: latest?.fromBlock ?? 0, changed: false }
+    const fromBlock = Math.max(newest + 1, latest?.fromBlock ?? 0)
+    await insertMode(sql, { mode, fromBlock }, actor.name)
+    await recordAct(sql, actor, { action: 'contractWalletsSet', before, after: { mode, fromBlock }, reason })
+    await notifyLedgerChanged(sql)
+    return { mode, before, fromBlock, changed: true }
+  })
+}
+
+/** The newest block that the ledger or any provider shows; null where no provider answers. */
+async function newestBlock(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
+  const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
+  const numbers = heads.flatMap((head) => (head ? [head.number] : []))
+  return numbers.length === 0 ? null : Math.max(cursor?.number ?? 0, ...numbers)
+}
+
+/** POST contract-wallets/allow `{address, label, reason}`: has a contract buy in the mode `proven`, or changes the note on it. */
+export async function allowContractWallet(
+  { pool }: LedgerDb,
+  actor: Actor,
+  input: Fields,
+): Promise<{ wallet: AllowedWallet } | OperatorRefusal> {
+  const fields = readFields(input)
+  const address = fields.address('address')
+  const label = fields.text('label', { max: 64 })
+  const reason = fields.text('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(pool, async (sql) => {
+    const before = await find(sql, address)
+    await allowContract(sql, { address, label, reason, addedBy: actor.name })
+    await recordAct(sql, actor, { action: 'contractAllowed', subject: address, before, after: { label, reason } })
+    const wallet = await find(sql, address)
+    return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, and is not there`))
+  })
+}
+
+/** POST contract-wallets/:address/disallow `{reason?}`: allows a contract no more. What it has bought stays bought. */
+export async function disallowContractWallet(
+  { pool }: LedgerDb,
+  actor: Actor,
+  input: Fields,
+): Promise<{ address: Address; disallowed: true } | OperatorRefusal> {
+  const fields = readFields(input)
+  const address = fields.address('address')
+  const reason = fields.textOrNull('reason')
+  if (fields.refusal) return fields.refusal
+  return inTransaction(pool, async (sql) => {
+    const before = await find(sql, address)
+    if (!(await disallowContract(sql, address))) return refuseAct('notFound', 'That contract is not on the list.')
+    await recordAct(sql, actor, { action: 'contractDisallowed', subject: address, before, reason })
+    return { address, disallowed: true }
+  })
+}
+
+async function find(sql: Sql, address: Address): Promise<AllowedWallet | null> {
+  return (await readAllowedWallets(sql)).find((wallet) => wallet.address === address) ?? null
+}

@@ -1,0 +1,141 @@
+// The code of a payer at a block, read from a real chain: none, a delegation, a contract, and the implementation of each kind of proxy.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { concatHex, keccak256, pad } from 'viem/utils'
+import { createChainReader } from '../../../src/chain/read/reader.ts'
+import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
+import type { Address, Hash } from '../../../src/domain/units.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { type FalseProvider, startFalseProvider } from '../false-provider.ts'
+import { type Stage, startStage } from '../stage.ts'
+
+/** The slot of EIP-1967, and the runtime code of a proxy that reads it (Solady's LibClone). */
+const SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+const BY_SLOT =
+  '0x363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3'
+/** Init code that writes a word to a slot and leaves runtime code: PUSH32 word, PUSH32 slot, SSTORE, CODECOPY, RETURN. */
+const HEAD_BYTES = 33 + 33 + 1 + 12
+const initCode = (runtime: `0x${string}`, slot: `0x${string}`, word: `0x${string}`): `0x${string}` => {
+  const size = ((runtime.length - 2) / 2).toString(16).padStart(2, '0')
+  const copy = `0x60${size}60${HEAD_BYTES.toString(16)}5f3960${size}5ff3` as const
+  return concatHex(['0x7f', pad(word), '0x7f', pad(slot), '0x55', pad(copy, { size: 12, dir: 'right' }), runtime])
+}
+/** Init code that leaves runtime code alone. */
+const plainInit = (runtime: `0x${string}`): `0x${string}` =>
+  concatHex([`0x60${((runtime.length - 2) / 2).toString(16).padStart(2, '0')}80600a5f395ff3`, '0x00', runtime])
+
+const IMPLEMENTATION = `0x${'ab'.repeat(20)}` as Address
+const OTHER = `0x${'cd'.repeat(20)}` as Address
+
+let stage: Stage
+before(async () => {
+  stage = await startStage()
+})
+after(() => stage.close())
+
+const reader = () => createChainReader(stage.rpc, stage.watched)
+const codeOf = async (payer: Address) => reader().payerCode(payer, await stage.head())
+
+/** Creates a contract by a transaction of its own, as anybody would. */
+async function deploy(data: `0x${string}`): Promise<Address> {
+  const txHash = (await stage.chain.rpc('eth_sendTransaction', [{ from: stage.at(9), data, gas: '0x100000' }])) as Hash
+  await stage.chain.mine()
+  const made = (await stage.chain.rpc('eth_getTransactionReceipt', [txHash])) as { contractAddress: Address }
+  return made.contractAddress.toLowerCase() as Address
+}
+
+test('an account without code has none, one that delegates names its delegate', async () => {
+  assert.deepEqual(await codeOf(stage.at(6)), { kind: 'none' })
+  await stage.chain.rpc('anvil_setCode', [stage.at(6), `0xef0100${IMPLEMENTATION.slice(2)}`])
+  await stage.chain.mine()
+  assert.deepEqual(await codeOf(stage.at(6)), { kind: 'delegation', to: IMPLEMENTATION })
+})
+
+test('a contract has the hash of its code, and a minimal proxy names its implementation in its code', async () => {
+  const runtime = '0x6000600060006000346000355af100'
+  const plain = await deploy(plainInit(runtime))
+  assert.deepEqual(await codeOf(plain), { kind: 'contract', codeHash: keccak256(runtime), implementation: null })
+  const minimal = `0x363d3d373d3d3d363d73${IMPLEMENTATION.slice(2)}5af43d82803e903d91602b57fd5bf3` as const
+  assert.deepEqual(await codeOf(await deploy(plainInit(minimal))), {
+    kind: 'contract',
+    codeHash: keccak256(minimal),
+    implementation: { at: 'eip1167', address: IMPLEMENTATION },
+  })
+})
+
+test('a proxy names its implementation in the slot of EIP-1967, or in its first slot as a Safe does', async () => {
+  const bySlot = await deploy(initCode(BY_SLOT, SLOT, IMPLEMENTATION))
+  assert.deepEqual(await codeOf(bySlot), {
+    kind: 'contract',
+    codeHash: keccak256(BY_SLOT),
+    implementation: { at: 'eip1967', address: IMPLEMENTATION },
+  })
+  const runtime = '0x5f545f5260205ff3'
+  const byFirst = await codeOf(await deploy(initCode(runtime, '0x00', OTHER)))
+  assert.deepEqual(byFirst, {
+    kind: 'contract',
+    codeHash: keccak256(runtime),
+    implementation: { at: 'slot0', address: OTHER },
+  })
+  // A first slot that holds more than an address names none.
+  const filled = await codeOf(await deploy(initCode(runtime, '0x00', `0x${'f'.repeat(64)}`)))
+  assert.equal(filled?.kind === 'contract' && filled.implementation, null)
+})
+
+test('it is the code after that very block: an implementation that changes later does not count', async () => {
+  const proxy = await deploy(initCode(BY_SLOT, SLOT, IMPLEMENTATION))
+  const then = await stage.head()
+  // What is set counts from the block that is the head.
+  await stage.chain.mine()
+  await stage.chain.rpc('anvil_setStorageAt', [proxy, SLOT, pad(OTHER)])
+  await stage.chain.mine()
+  const [before_, now] = [await reader().payerCode(proxy, then), await codeOf(proxy)]
+  assert.equal(before_?.kind === 'contract' && before_.implementation?.address, IMPLEMENTATION)
+  assert.equal(now?.kind === 'contract' && now.implementation?.address, OTHER)
+})
+
+test('a block that the provider does not have by that hash says nothing, not "no code"', async () => {
+  const head = await stage.head()
+  assert.equal(await reader().payerCode(stage.at(7), { ...head, hash: `0x${'1'.repeat(64)}` as Hash }), null)
+})
+
+test('a provider that takes no block by hash is asked by number, while that block has this hash', async () => {
+  const { rpc, provider } = await stage.behind()
+  const at = await stage.head()
+  provider.rule = ({ method, params }) =>
+    method !== 'eth_getBlockByNumber' && typeof params?.at(-1) === 'object'
+      ? { error: { code: -32602, message: 'invalid argument: hex string' } }
+      : undefined
+  assert.deepEqual(await createChainReader(rpc, stage.watched).payerCode(stage.at(7), at), { kind: 'none' })
+  const elsewhere = { ...at, hash: `0x${'1'.repeat(64)}` as Hash }
+  assert.equal(await createChainReader(rpc, stage.watched).payerCode(stage.at(7), elsewhere), null)
+  provider.rule = ({ method }) =>
+    method === 'eth_getStorageAt' ? { error: { code: -32000, message: 'missing trie node' } } : undefined
+  assert.equal(await createChainReader(rpc, stage.watched).payerCode(stage.at(7), at), null, 'a state that is gone')
+})
+
+test('of two providers both must tell the same code; of three, two', async () => {
+  const providers: FalseProvider[] = []
+  const rpcs: Rpc[] = []
+  try {
+    for (let i = 0; i < 3; i++) providers.push(await startFalseProvider(stage.chain.rpcUrl))
+    const [first, second] = providers as [FalseProvider, FalseProvider, FalseProvider]
+    const through = (count: number) => {
+      const rpc = createRpc({ urls: providers.slice(0, count).map(({ url }) => url), log: silentLog })
+      rpcs.push(rpc)
+      return createChainReader(rpc, stage.watched)
+    }
+    const at = await stage.head()
+    const liar: FalseProvider['rule'] = ({ method }) =>
+      method === 'eth_getCode' ? { result: '0x60006000' } : undefined
+    assert.deepEqual(await through(2).payerCode(stage.at(8), at), { kind: 'none' })
+    second.rule = liar
+    assert.equal(await through(2).payerCode(stage.at(8), at), null, 'one against one')
+    assert.deepEqual(await through(3).payerCode(stage.at(8), at), { kind: 'none' }, 'two against one')
+    first.rule = () => ({ error: { code: -32000, message: 'missing trie node' } })
+    assert.equal(await through(3).payerCode(stage.at(8), at), null, 'one silent, one against one')
+  } finally {
+    for (const rpc of rpcs) await rpc.close()
+    for (const provider of providers) await provider.close()
+  }
+})

@@ -1,0 +1,68 @@
+// The list of known wallets: its form, that nothing is in it twice, and that an account counts only with a known proxy and a known
+// implementation at the place where that proxy looks.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keccak256 } from 'viem/utils'
+import {
+  KNOWN_IMPLEMENTATIONS,
+  KNOWN_PROXIES,
+  KNOWN_WALLETS_VERSION,
+  knownWalletOf,
+} from '../../../src/domain/payers/known-wallets.ts'
+import type { Address, Hash } from '../../../src/domain/units.ts'
+
+/** The code that LibClone puts around no address: it reads its implementation from the slot of EIP-1967. */
+const LIB_CLONE =
+  '0x363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3'
+/** Kernel 3.1's implementation, and the hash of its accounts' init code as ZeroDev publishes them (@zerodev/sdk, KernelVersionToAddressesMap). */
+const KERNEL_3_1 = '0xbac849bb641841b44e965fb01a4bf5f074f84b4d'
+const KERNEL_3_1_INIT_CODE_HASH = '0x85d96aa1c9a65886d094915d76ccae85f14027a02c1647dde659f869460f03e6'
+
+test('every entry has the form of its kind and names its source', () => {
+  assert.ok(Number.isSafeInteger(KNOWN_WALLETS_VERSION) && KNOWN_WALLETS_VERSION > 0)
+  for (const { name, codeHash, source } of KNOWN_PROXIES) {
+    assert.match(codeHash, /^0x[0-9a-f]{64}$/, name)
+    assert.match(source, /^(npm @|[A-Za-z]+\/)/, name)
+  }
+  for (const { name, version, address, source } of KNOWN_IMPLEMENTATIONS) {
+    assert.match(address, /^0x[0-9a-f]{40}$/, `${name} ${version}`)
+    assert.match(version, /^\d/, name)
+    assert.match(source, /^npm @/, name)
+  }
+})
+
+test('nothing is on the list twice', () => {
+  const unique = (values: readonly string[]) => assert.equal(new Set(values).size, values.length)
+  unique(KNOWN_PROXIES.map(({ codeHash }) => codeHash))
+  unique(KNOWN_PROXIES.map(({ name }) => name))
+  unique(KNOWN_IMPLEMENTATIONS.map(({ address }) => address))
+})
+
+test('each place of an implementation has a proxy that looks there', () => {
+  const places = new Set(KNOWN_PROXIES.map(({ at }) => at))
+  for (const { name, at } of KNOWN_IMPLEMENTATIONS) assert.ok(places.has(at), name)
+})
+
+test('the hash of the proxy of Kernel, Coinbase and Light Account 2 is that of the code that their makers publish', () => {
+  const proxy = KNOWN_PROXIES.find(({ name }) => name === 'LibClone ERC-1967')
+  assert.equal(keccak256(LIB_CLONE), proxy?.codeHash)
+  const initCode = `0x603d3d8160223d3973${KERNEL_3_1.slice(2)}60095155f3${LIB_CLONE.slice(2)}` as const
+  assert.equal(keccak256(initCode), KERNEL_3_1_INIT_CODE_HASH)
+})
+
+test('an account is known by its code and its implementation together, each at its place', () => {
+  const codeHash = keccak256(LIB_CLONE) as Hash
+  const kernel = { at: 'eip1967', address: KERNEL_3_1 as Address } as const
+  const safe = KNOWN_IMPLEMENTATIONS.find(({ name }) => name === 'Safe')?.address ?? assert.fail('no Safe')
+  const known = knownWalletOf({ kind: 'contract', codeHash, implementation: kernel })
+  assert.deepEqual([known?.name, known?.version], ['Kernel', '3.1'])
+  const other = `0x${'1'.repeat(64)}` as Hash
+  for (const [why, code] of [
+    ['other code', { codeHash: other, implementation: kernel }],
+    ['no proxy', { codeHash, implementation: null }],
+    ['another place', { codeHash, implementation: { ...kernel, at: 'slot0' as const } }],
+    ['another implementation', { codeHash, implementation: { ...kernel, address: `0x${'2'.repeat(40)}` as Address } }],
+    ['an implementation of another kind of proxy', { codeHash, implementation: { ...kernel, address: safe } }],
+  ] as const)
+    assert.equal(knownWalletOf({ kind: 'contract', ...code }), null, why)
+})

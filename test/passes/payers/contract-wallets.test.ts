@@ -1,0 +1,243 @@
+// Who may buy by an internal call, on real parts: what a payment's sender was at its block, the mode of the sale, and what shows that a contract
+// is somebody's wallet. What waits is judged again once that changes, and never meanwhile.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { pad } from 'viem/utils'
+import { denyWallet } from '../../../src/db/payments/deny-list.ts'
+import { proveWallet } from '../../../src/db/payments/payers.ts'
+import { allowContract, insertMode } from '../../../src/db/sale/contract-wallets.ts'
+import { KNOWN_IMPLEMENTATIONS } from '../../../src/domain/payers/known-wallets.ts'
+import type { ContractWalletMode, PayerCode } from '../../../src/domain/payers/payer.ts'
+import type { Address, Hash } from '../../../src/domain/units.ts'
+import { ETHER, standingOf, startWorld, type World } from '../../support/world.ts'
+
+const PRICE = ETHER / 100n
+/** Solady's LibClone, the proxy of Kernel and others; its implementation is in the slot of EIP-1967. */
+const PROXY =
+  '0x363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3'
+const SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+const [kernel] = KNOWN_IMPLEMENTATIONS.filter(({ name }) => name === 'Kernel')
+const PLAIN_CODE = '0x5f5ff3'
+
+let world: World
+/** What was asked of the chain about payers. */
+let asked: Address[] = []
+let blind = false
+let last = 0x1000
+
+before(async () => {
+  world = await startWorld()
+  await world.settle()
+})
+after(() => world.close())
+
+/** The world, whose readings of codes are noted, and fail while `blind`. */
+const instance = () =>
+  world.instance({
+    chain: {
+      ...world.ctx.chain,
+      async payerCode(payer, at): Promise<PayerCode | null> {
+        asked.push(payer)
+        return blind ? null : world.ctx.chain.payerCode(payer, at)
+      },
+    },
+  })
+
+/** Passes until nothing is on its way. */
+async function pass(times = 3): Promise<void> {
+  const { payments } = instance()
+  for (let i = 0; i < times; i++) {
+    await world.chain.mine()
+    await payments()
+  }
+}
+
+/** An address with this code, of its own for each call. */
+async function contract(code: `0x${string}` = PLAIN_CODE): Promise<Address> {
+  const at = `0x${(last++).toString(16).padStart(40, 'c')}` as Address
+  if (code !== '0x') await world.chain.rpc('anvil_setCode', [at, code])
+  return at
+}
+
+/** A known wallet: a Kernel behind its proxy. */
+async function knownWallet(implementation = kernel?.address ?? assert.fail('no Kernel')): Promise<Address> {
+  const at = await contract(PROXY)
+  await world.chain.rpc('anvil_setStorageAt', [at, SLOT, pad(implementation)])
+  return at
+}
+
+/**
+ * A payment as tracing enters it, in a block that is followed. The chain has a plain transfer in its stead, so that senders of every kind can be
+ * had; what they are is read from the chain.
+ */
+async function paidBy(from: Address, valueWei = PRICE): Promise<Hash> {
+  const txHash = await world.pay(9, valueWei)
+  await world.chain.mine()
+  await world.credit()
+  const [ref] = [`0x${txHash.slice(2, -4)}c0de` as Hash]
+  await world.pool`UPDATE payments SET from_address = ${from}, inner_index = 1, ref = ${ref} WHERE tx_hash = ${txHash}`
+  return txHash
+}
+
+async function enter(mode: ContractWalletMode): Promise<void> {
+  const { number } = await world.chain.block()
+  await insertMode(world.pool, { mode, fromBlock: Number(number) + 1 }, 'test')
+  await world.chain.mine()
+}
+
+const evidenceOf = async (txHash: Hash) => {
+  const rows = await world.pool<{ evidence: Record<string, unknown> }[]>`
+    SELECT evidence FROM payment_verdicts v JOIN payments p ON p.id = payment_id WHERE tx_hash = ${txHash} ORDER BY v.id`
+  return rows.map(({ evidence }) => evidence)
+}
+const ownerOf = async (txHash: Hash) => {
+  const [row] = await world.pool<{ owner: Address }[]>`
+    SELECT n.owner FROM nodes n JOIN payments p USING (node_id) WHERE p.tx_hash = ${txHash}`
+  return row?.owner
+}
+
+test('without a mode a contract waits, known or not; a delegating account buys; an address without code waits', async () => {
+  const payers = { unknown: await contract(), known: await knownWallet(), bare: await contract('0x') }
+  const delegating = await contract(`0xef0100${'ab'.repeat(20)}`)
+  const paid = [
+    ...[await paidBy(payers.unknown), await paidBy(payers.known), await paidBy(payers.bare)],
+    await paidBy(delegating),
+  ] as const
+  const plain = await world.pay(10, PRICE)
+  await pass()
+  const standings = await Promise.all([...paid, plain].map((hash) => standingOf(world, hash)))
+  assert.deepEqual(standings, [
+    ...['held contractWallet', 'held contractWallet', 'held contractWallet', 'minted', 'minted'],
+  ])
+  assert.equal(await ownerOf(paid[3]), delegating)
+  const [known] = await evidenceOf(paid[1])
+  assert.deepEqual([known?.mode, known?.knownWallet, known?.payerCode], ['hold', 'Kernel 2.2', 'contract'])
+  const [bare] = await evidenceOf(paid[2])
+  assert.equal(bare?.noCode, true)
+  assert.equal(asked.includes(world.at(10)), false, 'a plain sender is not asked about')
+})
+
+test('what waits is not asked about, and not judged, again and again', async () => {
+  const txHash = await paidBy(await contract())
+  await pass()
+  asked = []
+  await pass(4)
+  assert.deepEqual(asked, [])
+  assert.equal((await evidenceOf(txHash)).length, 1)
+})
+
+test('a change to proven has a known wallet buy that waits, and not another proxy, nor an address without code', async () => {
+  const payers = [await knownWallet(), await knownWallet(`0x${'ee'.repeat(20)}` as Address), await contract('0x')]
+  const paid = await Promise.all([paidBy(payers[0] as Address)])
+  for (const payer of payers.slice(1)) paid.push(await paidBy(payer))
+  await pass()
+  asked = []
+  await enter('proven')
+  await pass()
+  const standings = await Promise.all(paid.map((hash) => standingOf(world, hash)))
+  assert.deepEqual(standings, ['minted', 'held contractWallet', 'held contractWallet'])
+  assert.deepEqual(asked, [], 'what its code was is on record')
+  const later = await paidBy(await knownWallet())
+  await pass()
+  assert.equal(await standingOf(world, later), 'minted')
+})
+
+test('in the mode proven, signing in after paying has one’s own payments bought, and no one else’s', async () => {
+  const [mine, other] = [await contract(), await contract()]
+  const paid = [await paidBy(mine), await paidBy(mine), await paidBy(other)]
+  await pass()
+  await proveWallet(world.pool, mine, { deployed: true })
+  await pass(4)
+  const standings = await Promise.all(paid.map((hash) => standingOf(world, hash)))
+  assert.deepEqual(standings, ['minted', 'minted', 'held contractWallet'])
+})
+
+test('in the mode proven a contract buys that the operator allows, unless it is on the deny list', async () => {
+  const [allowed, denied] = [await contract(), await contract()]
+  const paid = [await paidBy(allowed), await paidBy(denied)]
+  const note = { label: 'a fund', reason: 'a letter', addedBy: 'test' }
+  await denyWallet(world.pool, { address: denied, ...note })
+  for (const address of [allowed, denied]) await allowContract(world.pool, { address, ...note })
+  await pass()
+  const standings = await Promise.all(paid.map((hash) => standingOf(world, hash)))
+  assert.deepEqual(standings, ['minted', 'held senderDenied'])
+})
+
+test('a sender’s code that cannot be read is asked for again, holds up its later payments alone, and is never passed', async () => {
+  await enter('all')
+  blind = true
+  const [unread, other] = [await contract(), await contract()]
+  const paid = await paidBy(unread)
+  const plain = await world.pay(11, PRICE)
+  await pass()
+  assert.deepEqual([await standingOf(world, paid), await standingOf(world, plain)], ['seen', 'minted'])
+  blind = false
+  const readable = await paidBy(other)
+  await pass()
+  assert.equal(await standingOf(world, readable), 'minted')
+  await world.chain.mine(1, 400)
+  await pass()
+  assert.equal(await standingOf(world, paid), 'minted', 'once it can be read')
+})
+
+test('a sender’s code that stays unreadable is held, and judged again once something is known of the sender', async () => {
+  blind = true
+  const unread = await contract()
+  const paid = await paidBy(unread)
+  await pass()
+  await world.chain.mine(1, 3_700)
+  await pass()
+  assert.equal(await standingOf(world, paid), 'held contractWallet')
+  assert.equal((await evidenceOf(paid)).at(-1)?.unreadable, true)
+  asked = []
+  await pass(3)
+  assert.deepEqual(asked, [])
+  blind = false
+  await proveWallet(world.pool, unread, { deployed: true })
+  await pass()
+  assert.equal(await standingOf(world, paid), 'minted')
+})
+
+test('a change for less holds what is paid from then on, and leaves what was paid before as it was', async () => {
+  const before_ = await paidBy(await contract())
+  await enter('hold')
+  const later = await paidBy(await contract())
+  await pass()
+  assert.deepEqual(
+    [await standingOf(world, before_), await standingOf(world, later)],
+    ['minted', 'held contractWallet'],
+  )
+})
+
+test('what code from before this rule accepts is held until its sender is read', async () => {
+  const accept = (txHash: Hash) => world.pool`
+    UPDATE payments SET state = 'accepted', reason = NULL, tier_id = 'basic',
+      tier_version = (SELECT max(version) FROM tiers WHERE tier_id = 'basic') WHERE tx_hash = ${txHash}`
+  const [contracts, plain] = [await paidBy(await contract()), await world.pay(12, PRICE)]
+  await world.chain.mine()
+  await world.credit()
+  for (const txHash of [contracts, plain]) await accept(txHash)
+  assert.deepEqual(
+    [await standingOf(world, contracts), await standingOf(world, plain)],
+    ['held contractWallet', 'accepted'],
+  )
+  await pass()
+  assert.deepEqual(
+    [await standingOf(world, contracts), await standingOf(world, plain)],
+    ['held contractWallet', 'minted'],
+  )
+  assert.equal((await evidenceOf(contracts)).at(-1)?.mode, 'hold', 'this code has judged it')
+})
+
+test('in another block a sender is read again', async () => {
+  const payer = await contract()
+  const paid = await paidBy(payer)
+  await pass()
+  const [{ id } = assert.fail('no payment')] = await world.pool<{ id: number }[]>`
+    SELECT id FROM payments WHERE tx_hash = ${paid}`
+  await world.pool`UPDATE payer_codes SET block_hash = ${`0x${'9'.repeat(64)}`} WHERE payment_id = ${id}`
+  asked = []
+  await enter('all')
+  await pass()
+  assert.deepEqual([asked, await standingOf(world, paid)], [[payer], 'minted'])
+})
