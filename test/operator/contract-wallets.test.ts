@@ -9,6 +9,7 @@ import { runHere, worldEnv } from '../support/cli.ts'
 import { type Service, startService } from '../support/http.ts'
 import type { Answer } from '../support/http-contract.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { startOn } from '../support/start.ts'
 
 const CONTRACT = `0x${'c0'.repeat(20)}` as Address
 
@@ -101,6 +102,23 @@ describe('contract wallets', () => {
       [entered?.mode, entered?.fromBlock, entered?.enteredBy],
       ['proven', (cursor?.number ?? 0) + 1, 'start'],
     )
+  })
+
+  it('are as the ledger has them, whatever a later start’s setting says; start and doctor say so', async () => {
+    const { world } = desk
+    const modes = async () => (await readModes(world.pool)).map(({ mode }) => mode)
+    assert.doesNotMatch((await startOn(world)).join('\n'), /CONTRACT_WALLETS/)
+    assert.deepEqual(await modes(), [], 'nothing is entered where nothing is set')
+    assert.doesNotMatch((await startOn(world, { CONTRACT_WALLETS: 'proven' })).join('\n'), /CONTRACT_WALLETS/)
+    assert.deepEqual(await modes(), ['proven'])
+    assert.equal((await audited())?.action, 'contractWalletsSet')
+    const told = (await startOn(world, { CONTRACT_WALLETS: 'all' })).join('\n')
+    assert.match(told, /CONTRACT_WALLETS names all, and the ledger has proven: it is ignored/)
+    assert.deepEqual(await modes(), ['proven'])
+    const doctor = async (mode: string) =>
+      (await runHere(['doctor', '--json'], { ...worldEnv(world), CONTRACT_WALLETS: mode })).out
+    assert.match(await doctor('all'), /terms\.contractWallets/)
+    assert.doesNotMatch(await doctor('proven'), /terms\.contractWallets/)
   })
 
   const jar = (answer: Answer) =>
