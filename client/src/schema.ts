@@ -522,6 +522,12 @@ export interface components {
             chainId: number;
             /** @description The tier it buys. */
             tierId: string;
+            /**
+             * @description Which payments of contracts (a Safe, a smart account) become nodes by themselves: none, those of wallets that have signed in
+             *     here, that are known or that the operator allows, or all. The others are held for review.
+             * @enum {string}
+             */
+            contractWallets: "hold" | "proven" | "all";
         };
         Cover: {
             /** @description What the contract holds. */
@@ -1401,7 +1407,8 @@ export interface operations {
                      *       "priceWei": "10000000000000000",
                      *       "paymentAddress": "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
                      *       "chainId": 31337,
-                     *       "tierId": "basic"
+                     *       "tierId": "basic",
+                     *       "contractWallets": "hold"
                      *     }
                      */
                     "application/json": components["schemas"]["Quote"];

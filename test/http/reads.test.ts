@@ -334,7 +334,7 @@ describe('a small ledger', () => {
   })
 
   it('quotes the first tier on sale, a named one, and refuses what is not on sale', async () => {
-    const quote = { paymentAddress: PAYMENT_ADDRESS, chainId: 31337 }
+    const quote = { paymentAddress: PAYMENT_ADDRESS, chainId: 31337, contractWallets: 'hold' }
     assert.deepEqual((await service.get('/api/deploy-quote')).json, {
       ...quote,
       priceWei: '10000000000000000',

@@ -31,13 +31,20 @@ export function contractOf(document: any): Contract {
     for (const key of part.$ref.slice(2).split('/')) at = at[key]
     return resolve(at)
   }
+  const around: Part[] = []
   const visit = (place: string, described: Part | undefined, required: boolean): void => {
     const part = resolve(described)
     const options = (part.oneOf ?? []).map(resolve)
     const types = part.oneOf ? options.map((option) => option.type) : part.type
     const values = part.enum === undefined ? '' : ` of ${JSON.stringify(part.enum)}`
     contract[place] = `${JSON.stringify(types)}${values}${required ? '' : ' optional'}`
-    for (const holder of [part, ...options]) fields(place, holder)
+    // A schema within itself promises nothing new.
+    for (const holder of [part, ...options]) {
+      if (around.includes(holder)) continue
+      around.push(holder)
+      fields(place, holder)
+      around.pop()
+    }
   }
   const fields = (place: string, { properties = {}, required = [], items }: Part): void => {
     for (const name in properties) visit(`${place}.${name}`, properties[name], required.includes(name))

@@ -1,6 +1,7 @@
 // The part that works with viem: wallets, and reading the chain oneself.
 export { WalletError, type WalletErrorCode } from './errors.ts'
 export { factoryAbi, inWords } from './factory.ts'
+export type { OwnWallet } from './send.ts'
 export {
   type ChainClient,
   type CoverOnChain,
@@ -16,7 +17,6 @@ export {
 export {
   type BuyOptions,
   buy,
-  type OwnWallet,
   signIn,
   type Withdrawn,
   type WithdrawOptions,

@@ -1,23 +1,13 @@
 // Acts of owners and buyers with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
 // wallet's own.
-import type { Account, Chain, Client, Transport } from 'viem'
-import {
-  getChainId,
-  getCode,
-  sendTransaction,
-  signMessage,
-  simulateContract,
-  waitForTransactionReceipt,
-  writeContract,
-} from 'viem/actions'
+import { encodeFunctionData } from 'viem'
+import { getChainId, signMessage, simulateContract, waitForTransactionReceipt } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import { type FollowedPayment, type FollowOptions, followPayment } from '../follow.ts'
 import type { Hex, Quote } from '../types.ts'
 import { explained, WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
-
-/** A viem wallet client with an account, or any client that has one. Its transport also answers reads, as that of every browser wallet does. */
-export type OwnWallet = Client<Transport, Chain | undefined, Account>
+import { isContract, type OwnWallet, sendCall } from './send.ts'
 
 /** Signs in: asks for the text, has the wallet sign it, sends the signature. Costs no gas and permits nothing. */
 export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<Hex> {
@@ -44,13 +34,12 @@ export async function buy(
   tierId?: string,
   options: BuyOptions = {},
 ): Promise<FollowedPayment & { txHash: Hex }> {
-  const { account } = wallet
   const quote = await ledger.getDeployQuote(tierId, options.signal ? { signal: options.signal } : {})
   options.onQuote?.(quote)
   await requireChain(wallet, quote.chainId)
-  await refuseContractWallet(wallet)
+  await refuseContractWallet(wallet, quote)
   const txHash = await explained(() =>
-    sendTransaction(wallet, { account, chain: null, to: quote.paymentAddress, value: quote.priceWei }),
+    sendCall(wallet, { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }),
   )
   options.onSent?.(txHash)
   return { txHash, ...(await followPayment(ledger, txHash, options)) }
@@ -114,7 +103,8 @@ async function send(
     chain: null,
   } as never
   await explained(() => simulateContract(wallet, call))
-  const txHash = await explained(() => writeContract(wallet, call))
+  const data = encodeFunctionData({ abi: factoryAbi, functionName, args } as never)
+  const txHash = await explained(() => sendCall(wallet, { chainId, to: factoryAddress, data }))
   options.onSent?.(txHash)
   const receipt = await waitForTransactionReceipt(wallet, { hash: txHash })
   if (receipt.status !== 'success')
@@ -133,12 +123,9 @@ async function requireChain(wallet: OwnWallet, chainId: number): Promise<void> {
     )
 }
 
-/** EIP-7702: an ordinary account that delegates. It pays by plain transfers. */
-const DELEGATED = '0xef0100'
-
-async function refuseContractWallet(wallet: OwnWallet): Promise<void> {
-  const code = await getCode(wallet, { address: wallet.account.address })
-  if (code === undefined || code.startsWith(DELEGATED)) return
+/** Throws for a contract wallet where the ledger would hold its payment for review. */
+async function refuseContractWallet(wallet: OwnWallet, { contractWallets }: Quote): Promise<void> {
+  if (contractWallets === 'all' || contractWallets === 'proven' || !(await isContract(wallet))) return
   const why =
     'This is a contract wallet. Its ether would arrive by an internal call, which the ledger holds for review.'
   throw new WalletError('contractWallet', `${why} Pay from an ordinary account.`)

@@ -1,8 +1,11 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's; without a
 // payments wallet that holds, credit terms, or anything on sale there is no quote.
+import { readCursor } from '../../db/blocks/blocks.ts'
 import { readQuote } from '../../db/reads/public-api.ts'
+import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
+import { modeAt } from '../../domain/payers/payer.ts'
 import { toJson } from '../../lib/json.ts'
 import type { Query } from '../edge/guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
@@ -25,7 +28,9 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
       const found = await queryReplica(async (sql) => {
         const paymentAddress = await readWalletInForce(sql)
         const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, wanted) : null
-        return offer && { priceWei: offer.priceWei, paymentAddress, chainId, tierId: offer.tierId }
+        const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
+        const contractWallets = modeAt(await readModes(sql), nextBlock)
+        return offer && { priceWei: offer.priceWei, paymentAddress, chainId, tierId: offer.tierId, contractWallets }
       })
       return found && toJson(found)
     })
