@@ -7,7 +7,7 @@ export type WalletErrorCode =
   | 'rejected'
   /** The wallet is on another chain. Nothing was sent. */
   | 'wrongChain'
-  /** A contract wallet: its ether would arrive by an internal call, which buys nothing. Nothing was sent. */
+  /** A contract wallet, and the ledger holds what contracts pay. Nothing was sent. */
   | 'contractWallet'
   /** The contract would refuse, or has refused; the message says why. */
   | 'reverted'
