@@ -51,7 +51,7 @@ export const SETTING_GROUPS = [
         name: 'SMART_WALLET_LOGIN',
         kind: 'switch',
         default: 'false',
-        text: 'Whether contract wallets (ERC-1271, ERC-6492) can sign in. Costs a call to the chain for each attempt.',
+        text: 'Whether contract wallets (ERC-1271, ERC-6492) can sign in, and prove themselves by it where `CONTRACT_WALLETS` is `proven`. Costs a call to the chain for each attempt.',
       },
     ],
   },

@@ -229,6 +229,27 @@ test('what code from before this rule accepts is held until its sender is read',
   assert.equal((await evidenceOf(contracts)).at(-1)?.mode, 'hold', 'this code has judged it')
 })
 
+test('a payment of a contract that is about to be refunded is not judged, also where that was begun in the middle of a run', async () => {
+  const paid = await paidBy(await contract())
+  await pass()
+  await enter('all')
+  await world.credit()
+  await world
+    .instance({
+      minter: null,
+      contract: {
+        ...world.ctx.contract,
+        async maxPerWallet() {
+          await world.pool`UPDATE payments SET reason = 'refunding' WHERE tx_hash = ${paid}`
+          return world.ctx.contract.maxPerWallet()
+        },
+      },
+    })
+    .payments()
+  assert.equal(await standingOf(world, paid), 'held refunding')
+  await enter('hold')
+})
+
 test('in another block a sender is read again', async () => {
   const payer = await contract()
   const paid = await paidBy(payer)

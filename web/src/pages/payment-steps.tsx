@@ -121,7 +121,7 @@ const HELD: Record<NonNullable<Payment['reason']>, string> = {
   senderDenied: 'Transfers from this sender are looked at by a person, as is usual for exchanges.',
   unattributed: 'The ether came by a call inside another transaction, so that its sender is not certain.',
   contractWallet:
-    'A contract sent the ether, a Safe or another smart account. The operator makes sure that it is your wallet.',
+    'A contract sent the ether, a Safe or another smart account. Sign in with that wallet: where the operator sells to proven wallets, your node comes by itself. Else the operator makes sure that it is yours.',
   mintReverted: 'The contract refused the mint.',
   oldWallet:
     'It went to a wallet that is no longer the one for payments. The operator decides about it, or sends the ether back.',
