@@ -9,21 +9,21 @@ import type { TierVersion } from './tiers.ts'
 const DUST_PER_PRICE = 1_000n
 
 /** Transfers by their fate. */
-export interface SortedTransfers {
+export interface SortedTransfers<T extends Transfer = Transfer> {
   /** Judged one by one. */
-  payments: Transfer[]
+  payments: T[]
   /** Recorded in the books, and never judged. */
-  dust: Transfer[]
+  dust: T[]
   /** They moved nothing, either of no value or failed dust: counted. */
-  zero: Transfer[]
+  zero: T[]
 }
 
 /** Sorts transfers. Without a tier by its block, only a transfer of no value at all is known to be no sale. */
-export function sortTransfers(
-  transfers: readonly Transfer[],
+export function sortTransfers<T extends Transfer>(
+  transfers: readonly T[],
   versions: readonly Pick<TierVersion, 'priceWei' | 'fromBlock'>[],
-): SortedTransfers {
-  const sorted: SortedTransfers = { payments: [], dust: [], zero: [] }
+): SortedTransfers<T> {
+  const sorted: SortedTransfers<T> = { payments: [], dust: [], zero: [] }
   for (const transfer of transfers) {
     const { valueWei, succeeded, blockNumber } = transfer
     // By its value alone: in another block of another chain a transfer that failed may succeed.

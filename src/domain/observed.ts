@@ -49,6 +49,23 @@ export interface Transfer extends Position {
   succeeded: boolean
 }
 
+/** A transfer to a payments wallet by a call within a transaction, as a trace shows it. */
+export interface InnerTransferIn extends Transfer {
+  /** Among the transaction's inner transfers to that wallet, from 1. */
+  innerIndex: number
+  ref: Hash
+}
+
+/** A transfer from a payments wallet by a call within a transaction. */
+export interface InnerTransferOut extends Position {
+  /** Among the transaction's inner transfers from that wallet, from 1. */
+  innerIndex: number
+  ref: Hash
+  wallet: Address
+  to: Address
+  valueWei: Wei
+}
+
 /** A top-level transaction sent by a payments wallet. `feeWei` was paid even where it reverted. */
 export interface Outflow extends Position {
   wallet: Address

@@ -90,6 +90,20 @@ export function selectTier(
   return { kind: 'none' }
 }
 
+/** The lowest price for which a node may be bought at a block, with those in their grace; null where none is on sale. */
+export function lowestPriceAt(
+  versions: readonly TierVersion[],
+  place: { blockNumber: number; blockTime: number },
+): bigint | null {
+  const onSale = versions.filter(
+    ({ priceWei }) => selectTier(versions, { ...place, valueWei: priceWei }).kind === 'onSale',
+  )
+  return onSale.reduce<bigint | null>(
+    (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
+    null,
+  )
+}
+
 /** The block time at which a version's grace is over: the earliest end that a later version sets. A grace of 0 is over in every block. */
 const graceEnd = (after: readonly TierVersion[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))

@@ -236,6 +236,13 @@ export const MOVES = {
     to: ['held', 'refunded', 'dismissed'],
     why: 'The block of a residue is back: the last verdict by hand stands, save a release, which needs a sender.',
   },
+  explainResidue: {
+    by: ['balanceCheck'],
+    from: ['held'],
+    heldFor: ['unattributed'],
+    to: ['orphaned'],
+    why: 'A trace told apart the inner transfers that a residue was made of: they are in its place.',
+  },
   copyVerdict: {
     by: ['rebuild'],
     from: ['seen', 'held'],

@@ -1,21 +1,22 @@
-// Checks the payments wallets: the balance of each at the followed block against what the ledger knows of. What differs arrived or
-// left by an internal call, which no transaction's value shows: its block is sought by bisection and it is filed, value
-// that arrived as a payment without sender, held for the operator. It must never keep payments from being judged.
+// Checks the payments wallets: the balance of each at the followed block against what the ledger knows of. What differs arrived or left by
+// an internal call, which no transaction's value shows: its blocks are located and traced, and each inner transfer is filed. What no trace
+// explains is filed as a residue, held for the operator. It must never keep payments from being judged.
 import { residueRef } from '../chain/digest.ts'
 import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction } from '../db/core/sql.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
+import { noteFailedTrace } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import type { Block } from '../domain/observed.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../passes/context.ts'
+import { type Explained, storeTraced, traceDifferences } from './explain.ts'
 import { ledgerChainId } from './halt.ts'
+import { blockAt, type Difference, locateDifferences } from './locate.ts'
+import { retraceResidues } from './retrace.ts'
 
 type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
-
-/** Residues filed in one run at most: each takes as many readings as its stretch of blocks has binary digits. */
-const FILED_MAX = 8
 
 type Place = Pick<Block, 'number' | 'hash'>
 
@@ -26,13 +27,13 @@ type Place = Pick<Block, 'number' | 'hash'>
  */
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
   let filed = 0
+  await retraceResidues(ctx, cursor, run).catch((error) =>
+    ctx.log.warn({ err: error }, 'held residues could not be traced again; a later run does'),
+  )
   for (const { wallet: address } of await wallet.readOpenWalletBalances(ctx.pool)) {
+    if (run.outOfTime()) break
     try {
-      for (let round = 0; round < FILED_MAX && !run.outOfTime(); round++) {
-        const found = await checkOnce(ctx, cursor, address)
-        if (found === null) break
-        if (found > 0n) filed++
-      }
+      filed += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
@@ -40,31 +41,49 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
   return filed
 }
 
-/** Files one residue, or begins the balance. @returns its value, negative where it left; null when there is no more to be done now. */
-async function checkOnce(ctx: BalanceCheckContext, cursor: Cursor, address: Address): Promise<bigint | null> {
-  const balance = await wallet.readWalletBalance(ctx.pool, address)
+/** Checks one wallet, or begins its balance. @returns how many residues were filed that arrived. */
+async function checkWallet(
+  ctx: BalanceCheckContext,
+  cursor: Cursor,
+  address: Address,
+  run: RunLimits,
+): Promise<number> {
+  const balance = await readBegun(ctx, cursor, address)
   // Another run has followed on meanwhile: that one checks.
-  if (balance?.cursor.hash !== cursor.hash) return null
+  if (balance === null) return 0
   const isClosed = balance.closedBlock !== null && balance.closedBlock < cursor.number
   const upTo = isClosed ? await blockAt(ctx, balance.closedBlock as number) : cursor
-  if (balance.base === null || balance.auditedBlock === null)
-    return (await beginWalletBalance(ctx, upTo, balance)) ? 0n : null
-  if (balance.auditedBlock === upTo.number) return null
+  if (balance.base === null || balance.auditedBlock === null || balance.auditedBlock === upTo.number) return 0
   const balanceWei = await ctx.chain.balanceAt(address, upTo)
-  if (balanceWei === null) return null
+  if (balanceWei === null) return 0
   const expectedWei = balance.base.wei + balance.inWei - balance.outWei
   if (balanceWei === expectedWei) {
     await markChecked(ctx, cursor, address, upTo.number)
-    return null
+    return 0
   }
-  const found = await locate(ctx, {
-    address,
-    checked: balance.auditedBlock,
-    upTo: upTo.number,
-    expectedWei,
-    balanceWei,
-  })
-  return (await file(ctx, address, balance, found)) ? found.residueWei : null
+  const asked = { address, checked: balance.auditedBlock, upTo: upTo.number, expectedWei, balanceWei }
+  const differences = await locateDifferences(ctx, asked, run)
+  const filed = await file(ctx, balance, await traceDifferences(ctx, differences, { address, run }))
+  const now = await wallet.readWalletBalance(ctx.pool, address)
+  const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === balanceWei
+  if (isExplained) await markChecked(ctx, cursor, address, upTo.number)
+  return filed
+}
+
+/** The balance at the cursor, begun where it was not; null where the ledger stands elsewhere, or the state to begin with is not to be had. */
+async function readBegun(
+  ctx: BalanceCheckContext,
+  cursor: Cursor,
+  address: Address,
+): Promise<wallet.WalletBalance | null> {
+  const balance = await wallet.readWalletBalance(ctx.pool, address)
+  if (balance?.cursor.hash !== cursor.hash) return null
+  if (balance.base !== null && balance.auditedBlock !== null) return balance
+  const isClosed = balance.closedBlock !== null && balance.closedBlock < cursor.number
+  const upTo = isClosed ? await blockAt(ctx, balance.closedBlock as number) : cursor
+  if (!(await beginWalletBalance(ctx, upTo, balance))) return null
+  const begun = await wallet.readWalletBalance(ctx.pool, address)
+  return begun?.cursor.hash === cursor.hash ? begun : null
 }
 
 /** A balance begins before the first block that is read for the wallet; at `upTo`, the last one by now, where that state is gone. */
@@ -110,112 +129,81 @@ async function markChecked(ctx: LedgerDb, cursor: Cursor, address: Address, upTo
   })
 }
 
-interface Question {
-  address: Address
-  /** The last block up to which the balance agreed. */
-  checked: number
-  upTo: number
-  expectedWei: bigint
-  balanceWei: bigint
-}
-
-interface Found {
-  residueWei: bigint
-  block: Block
-  /** The residue arose in the blocks `fromBlock` to `block`: one and the same, unless the states between are gone. */
-  fromBlock: number
-  balanceBeforeWei: bigint | null
-  balanceAfterWei: bigint
-  expectedWei: bigint
-}
-
-/**
- * A block in which the difference arose, by bisection: below it the balance agrees, in it it does not. Where a provider no longer has
- * the states in between, the oldest block whose state it has.
- */
-async function locate(ctx: LedgerDb & ChainRead, asked: Question): Promise<Found> {
-  const { address, upTo, checked } = asked
-  const flowAfter = (block: number) => wallet.netFlow(ctx.pool, address, { block, upTo })
-  const readingAt = async (block: { number: number; hash: Block['hash'] }) => {
-    const balanceWei = await ctx.chain.balanceAt(address, block)
-    const expectedWei = asked.expectedWei - (await flowAfter(block.number))
-    return { balanceWei, expectedWei }
-  }
-  let low = checked
-  let lowWei: bigint | null = asked.expectedWei - (await flowAfter(checked))
-  let high = await blockAt(ctx, upTo)
-  let after = { balanceWei: asked.balanceWei, expectedWei: asked.expectedWei }
-  // Halves a range of blocks, so it ends after as many steps as the range's length has binary digits.
-  while (high.number - low > 1) {
-    const middle = await blockAt(ctx, Math.floor((low + high.number) / 2))
-    const { balanceWei, expectedWei } = await readingAt(middle)
-    if (balanceWei === null || balanceWei === expectedWei) {
-      low = middle.number
-      lowWei = balanceWei
-    } else {
-      high = middle
-      after = { balanceWei, expectedWei }
-    }
-  }
-  return {
-    residueWei: after.balanceWei - after.expectedWei,
-    block: high,
-    fromBlock: lowWei === null ? checked + 1 : high.number,
-    balanceBeforeWei: lowWei,
-    balanceAfterWei: after.balanceWei,
-    expectedWei: after.expectedWei,
-  }
-}
-
-async function blockAt(ctx: LedgerDb & ChainRead, number: number): Promise<Block> {
-  const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
-  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
-  return block
-}
-
-/** Files what was found, unless the ledger has moved on since the balance was read. */
+/** Files what was found, in one transaction, unless the ledger has moved on since the balance was read. @returns the residues that arrived. */
 async function file(
   ctx: LedgerDb & ChainRead & Logging,
-  address: Address,
   balance: wallet.WalletBalance,
-  found: Found,
-): Promise<boolean> {
-  const { residueWei, block } = found
+  explained: readonly Explained[],
+): Promise<number> {
+  let filed = 0
+  const chainId = await ledgerChainId(ctx)
+  await underCursor(ctx, balance, async (sql) => {
+    const unexplained: Difference[] = []
+    for (const { difference, transfers, isSmall } of explained) {
+      if (isSmall) continue
+      if (transfers === null) unexplained.push(difference)
+      else if ((await storeTraced(ctx, sql, difference, transfers)) === null) {
+        await noteFailedTrace(sql)
+        unexplained.push(difference)
+      }
+    }
+    const small = explained.filter(({ isSmall }) => isSmall).map(({ difference }) => difference)
+    for (const difference of [...unexplained, ...together(small)])
+      if (await fileResidue(ctx, sql, residueOf(chainId, balance.wallet, difference))) filed++
+    await notifyLedgerChanged(sql)
+  })
+  return filed
+}
+
+/** One difference over the blocks of several: none of them can hold a sale. */
+function together(small: readonly Difference[]): Difference[] {
+  const [first, last] = [small[0], small.at(-1)]
+  const residueWei = small.reduce((total, difference) => total + difference.residueWei, 0n)
+  if (!first || !last || residueWei === 0n) return []
+  return [{ ...last, residueWei, fromBlock: first.fromBlock, balanceBeforeWei: first.balanceBeforeWei }]
+}
+
+interface SignedResidue extends wallet.Residue {
+  arrived: boolean
+}
+
+function residueOf(chainId: number, address: Address, difference: Difference): SignedResidue {
+  const { residueWei, block, fromBlock, balanceBeforeWei, balanceAfterWei } = difference
   const arrived = residueWei > 0n
-  const evidence = {
-    rule: 'unattributed',
-    fromBlock: found.fromBlock,
-    toBlock: block.number,
-    balanceBeforeWei: found.balanceBeforeWei?.toString() ?? null,
-    balanceAfterWei: found.balanceAfterWei.toString(),
-    expectedWei: found.expectedWei.toString(),
-  }
-  const residue: wallet.Residue = {
-    ref: residueRef(await ledgerChainId(ctx), address, block.hash, residueWei),
+  return {
+    ref: residueRef(chainId, address, block.hash, residueWei),
     wallet: address,
+    arrived,
     valueWei: arrived ? residueWei : -residueWei,
     blockNumber: block.number,
     blockHash: block.hash,
     blockTime: block.time,
-    evidence,
+    evidence: {
+      rule: 'unattributed',
+      fromBlock,
+      toBlock: block.number,
+      balanceBeforeWei: balanceBeforeWei?.toString() ?? null,
+      balanceAfterWei: balanceAfterWei.toString(),
+      expectedWei: (balanceAfterWei - residueWei).toString(),
+    },
   }
-  return underCursor(ctx, balance, async (sql) => {
-    const filed = await (arrived ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
-    const detail = { ...evidence, wallet: address, valueWei: residue.valueWei.toString(), filed }
-    const action = arrived ? 'unattributed' : 'unattributedOutflow'
-    ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
-    if (!filed) return false
-    await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
-    await notifyLedgerChanged(sql)
-    return true
-  })
+}
+
+/** @returns whether it arrived and was not filed before. */
+async function fileResidue(ctx: Logging, sql: Sql, { arrived, ...residue }: SignedResidue): Promise<boolean> {
+  const filed = await (arrived ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
+  const detail = { ...residue.evidence, wallet: residue.wallet, valueWei: residue.valueWei.toString(), filed }
+  const action = arrived ? 'unattributed' : 'unattributedOutflow'
+  ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
+  if (filed) await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
+  return filed && arrived
 }
 
 /** Runs `body` under the cursor's lock, if the balance is still the one that was read. False when it is not. */
 function underCursor(
   ctx: LedgerDb,
   balance: wallet.WalletBalance,
-  body: (sql: Parameters<Parameters<typeof inTransaction>[1]>[0]) => Promise<unknown>,
+  body: (sql: Sql) => Promise<unknown>,
 ): Promise<boolean> {
   return inTransaction(ctx.pool, async (sql) => {
     await readCursor(sql, { lock: true })

@@ -276,6 +276,14 @@ function paymentSamples(f: LedgerFigures): Sample[] {
       ),
       labels: { kind },
     })),
+    ...Object.entries(f.traces).map(([outcome, count]) => ({
+      ...named(
+        'node_ledger_block_traces',
+        'Blocks of today whose value by internal calls was to be told apart, by outcome: a trace was asked for, failed, or the day’s budget was used up.',
+        count,
+      ),
+      labels: { outcome },
+    })),
   ]
 }
 

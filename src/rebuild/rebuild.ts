@@ -6,7 +6,7 @@ import { inSnapshot } from '../db/core/snapshot.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeAudit, writeState } from '../db/core/state.ts'
 import { readRecheck } from '../db/payments/recheck.ts'
-import { readOpenWalletBalances } from '../db/payments/wallet.ts'
+import { readNextResidueBlock, readOpenWalletBalances } from '../db/payments/wallet.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { follow } from '../follower/follow.ts'
 import { KnownError } from '../lib/errors.ts'
@@ -103,7 +103,8 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
     if (source) await copyWallets(source, ctx.pool)
     const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
     if (from > goal) return
-    const followed = await follow(ctx, UNLIMITED, Math.min(goal, from + BLOCKS_PER_STEP - 1))
+    const residue = source && (await readNextResidueBlock(source, from))
+    const followed = await follow(ctx, UNLIMITED, Math.min(goal, from + BLOCKS_PER_STEP - 1, residue ?? goal))
     if (followed.toBlock === null)
       throw new RebuildError(
         `The provider's head is ${followed.head.number}; the current ledger is at ${goal}. Wait, and run it again.`,

@@ -15,7 +15,7 @@ import { hash } from '../../src/domain/units.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
-import { payInside, putForwarder } from '../support/forwarder.ts'
+import { payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
@@ -136,7 +136,7 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
 
 /** A payment by an inner call, as a Safe makes it, found by the audit. */
 async function innerPayment(): Promise<string> {
-  await putForwarder(world)
+  await putForwarder(traceNothing(world))
   const { txHash } = await payInside(world, CENT)
   await world.settle()
   return txHash

@@ -13,7 +13,7 @@ import { rewindTo } from '../../src/follower/rewind.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { TestTransaction } from '../support/anvil.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
-import { FORWARDER, forwardTo, payInside, putForwarder } from '../support/forwarder.ts'
+import { FORWARDER, forwardTo, payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
@@ -38,7 +38,7 @@ interface Filed {
   }
 }
 
-const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
+const inWorld = worldTest({ prepare: (world) => putForwarder(traceNothing(world)) })
 
 /** Payments filed by the audit, by block. */
 const filed = (world: World) =>
@@ -95,22 +95,22 @@ inWorld('value that arrives by an internal call is held, unattributed, with the 
 inWorld(
   'several of them in one stretch of blocks are each found in their own, ether out of nowhere too',
   async (world) => {
-    const { block: first } = await payInside(world, 1n)
+    const { block: first } = await payInside(world, BASIC + 1n)
     await world.chain.mine(5)
     const { block: second } = await payInside(world, BASIC)
-    const { block: third } = await payInside(world, 3n)
+    const { block: third } = await payInside(world, BASIC + 3n)
     await world.chain.mine(9)
     const balance = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(3), 'latest']))
     // A validator's withdrawal, as far as this chain can play one: it belongs to the block that is the head.
     const { number } = await world.chain.block()
-    await world.chain.setBalance(world.at(3), balance + 4n)
+    await world.chain.setBalance(world.at(3), balance + BASIC + 4n)
     await world.chain.mine(3)
     await world.payments()
     assert.deepEqual(await places(world), [
-      [1n, first, 'held'],
+      [BASIC + 1n, first, 'held'],
       [BASIC, second, 'held'],
-      [3n, third, 'held'],
-      [4n, Number(number), 'held'],
+      [BASIC + 3n, third, 'held'],
+      [BASIC + 4n, Number(number), 'held'],
     ])
     await checkInvariants(world)
   },

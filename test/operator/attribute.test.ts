@@ -6,7 +6,7 @@ import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
-import { FORWARD, forwardTo, payInside, putForwarder } from '../support/forwarder.ts'
+import { FORWARD, forwardTo, payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
@@ -19,6 +19,7 @@ let world: World
 before(async () => {
   desk = await startDesk()
   world = desk.world
+  traceNothing(world)
   await putForwarder(world, world.at(SAFE))
   await world.settle()
 })

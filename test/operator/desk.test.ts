@@ -8,7 +8,7 @@ import { rewindTo } from '../../src/follower/rewind.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { rescan } from '../../src/operator/rescan.ts'
 import { mintData } from '../support/factory.ts'
-import { payInside, putForwarder } from '../support/forwarder.ts'
+import { payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, standingOf, type World } from '../support/world.ts'
@@ -125,6 +125,7 @@ describe('the deny list', () => {
 describe('a payment without sender', () => {
   it('can be dismissed or refunded, never released', async () => {
     await putForwarder(world)
+    traceNothing(world)
     await payInside(world, BASIC)
     await world.settle()
     const [held] = (await desk.get('payments?reason=unattributed')).json.payments

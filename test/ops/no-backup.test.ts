@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
-import { payInside, putForwarder } from '../support/forwarder.ts'
+import { payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
@@ -21,16 +22,23 @@ const COMMANDS = [...SECTION.matchAll(/`ledger ([^`]+)`/g)].map(([, words = ''])
 let desk: Desk
 let world: World
 let fresh: TestDatabase
+let untracing: FalseProvider
 let env: Record<string, string>
 before(async () => {
   ;[desk, fresh] = await Promise.all([startDesk(), createEmptyDatabase()])
   world = desk.world
-  env = { ...worldEnv(world), DATABASE_URL: fresh.url }
+  // With a provider that traces blocks there would be nothing to name.
+  traceNothing(world)
+  untracing = await startFalseProvider(world.chain.rpcUrl)
+  untracing.rule = ({ method }) =>
+    ['debug_traceBlockByHash', 'trace_block'].includes(method) ? { error: { code: -32601, message: 'no' } } : undefined
+  env = { ...worldEnv(world), RPC_URL: untracing.url, DATABASE_URL: fresh.url }
   await putForwarder(world, world.at(SAFE))
   await world.settle()
 })
 after(async () => {
   await desk.close()
+  await untracing.close()
   await fresh.drop()
 })
 

@@ -6,7 +6,7 @@ import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
 import { readRecheck } from '../../src/db/payments/recheck.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
-import { FORWARD, payInside } from '../support/forwarder.ts'
+import { FORWARD, payInside, traceNothing } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
@@ -90,6 +90,7 @@ test('one of a payment that had waited for room in its wallet leaves it to the o
 test('one of value by an internal call is its refund still, and the only one, when that comes in another block', async () => {
   const own = await startDesk()
   const w = own.world
+  traceNothing(w)
   const safe = w.at(18)
   const become = (code: string) => w.chain.rpc('anvil_setCode', [safe, code])
   const attributed = async (txHash: Hash): Promise<{ id: number; blockNumber: number }> => {

@@ -40,7 +40,7 @@ export async function checkSales(play: Play): Promise<void> {
   const payments = await observer<Paid[]>`
     SELECT ref, from_address AS "from", value_wei AS value, succeeded, block_number AS block,
       extract(epoch FROM block_time)::bigint AS time, state, reason, tier_id AS "tierId"
-    FROM payments WHERE state <> 'orphaned' AND from_address IS NOT NULL ORDER BY block_number, tx_index`
+    FROM payments WHERE state <> 'orphaned' AND from_address IS NOT NULL AND inner_index = 0 ORDER BY block_number, tx_index`
   const wallets = new Map<Address, Map<string, Paid[]>>()
   for (const payment of payments) {
     const tier = await tierFor(play, payment)

@@ -45,3 +45,36 @@ export async function payInside(
   assert.equal(await world.succeeded(txHash), true)
   return { txHash, block: Number((await world.chain.block()).number) }
 }
+
+/** Has the world's passes ask a provider that traces no blocks: what comes by internal calls is a residue. Tracing one transaction still works. */
+export function traceNothing(world: World): World {
+  Object.assign(world.ctx.chain, { blockTransfers: async () => null })
+  return world
+}
+
+/** Where tests put the code of `splitterOf`. */
+export const SPLITTER = '0x0000000000000000000000000000000000000e01' as Address
+
+/** Code that pays the wallet each of these values of its own, whoever calls it. */
+export const splitterOf = (wallet: Address, values: readonly bigint[]): Hex =>
+  `0x${values.map((value) => `5f5f5f5f6b${value.toString(16).padStart(24, '0')}73${wallet.slice(2)}5af150`).join('')}`
+
+/** What the ledger has of inner transfers and residues, in the order of their places; those that are orphaned last. */
+export const storedInner = (world: World) =>
+  world.pool<
+    {
+      txHash: Hash | null
+      innerIndex: number
+      from: Address | null
+      value: bigint
+      block: number | null
+      stands: string
+    }[]
+  >`
+    SELECT tx_hash AS "txHash", inner_index AS "innerIndex", from_address AS "from", value_wei AS value, block_number AS block,
+      concat_ws(' ', state, reason) AS stands FROM payments WHERE inner_index > 0 OR tx_hash IS NULL
+    ORDER BY block_number, tx_index, inner_index, id`
+
+/** Their values, and how they stand. */
+export const innerStands = async (world: World) =>
+  (await storedInner(world)).map(({ value, stands }) => [value, stands] as const)

@@ -136,8 +136,8 @@ const placeOf = ({ hash, timestamp }: WireBlock, place: number) => ({
 
 /** I1, I2, I3: what arrived is in the ledger, what was accepted is one node of its sender and tier, nothing else is. */
 async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[], onPurpose: OnPurpose): Promise<void> {
-  const rows = await world.pool<(Arrived & { ref: Hash; state: string; tierNo: number | null })[]>`
-    SELECT p.tx_hash AS "txHash", p.ref, p.from_address AS "from", p.value_wei AS value, p.state, t.tier_no AS "tierNo",
+  const rows = await world.pool<(Arrived & { ref: Hash; inner: number; state: string; tierNo: number | null })[]>`
+    SELECT p.tx_hash AS "txHash", p.ref, p.inner_index AS inner, p.from_address AS "from", p.value_wei AS value, p.state, t.tier_no AS "tierNo",
       p.block_hash AS "blockHash", p.tx_index AS place, extract(epoch FROM p.block_time)::bigint AS time
     FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version WHERE p.state <> 'orphaned' AND p.tx_hash IS NOT NULL`
   const wallet = world.at(3)
@@ -162,7 +162,7 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
   )
   const byHash = (a: { txHash: Hash }, b: { txHash: Hash }) => (a.txHash < b.txHash ? -1 : 1)
   assert.deepEqual(
-    [...rows, ...dust]
+    [...rows.filter(({ inner }) => inner === 0), ...dust]
       .map(({ txHash, from, value, blockHash, place, time }) => ({ txHash, from, value, blockHash, place, time }))
       .sort(byHash),
     arrived.filter(({ txHash, value }) => value > 0n && !inVain.has(txHash)).sort(byHash),
@@ -198,7 +198,7 @@ async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[]
 async function readDust(world: World, blocks: WireBlock[]): Promise<Arrived[]> {
   const rows = await world.pool<(Pick<Arrived, 'txHash' | 'from' | 'value'> & { block: number; place: number })[]>`
     SELECT '0x' || encode(tx_hash, 'hex') AS "txHash", '0x' || encode(from_address, 'hex') AS "from", value_wei AS value,
-      block_number AS block, tx_index AS place FROM dust`
+      block_number AS block, tx_index AS place FROM dust WHERE inner_index = 0`
   return rows.map(({ block, place, ...row }) => ({ ...row, ...placeOf(blocks[block] ?? assert.fail(), place) }))
 }
 

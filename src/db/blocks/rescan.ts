@@ -18,12 +18,13 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
     UNION ALL
     SELECT d.block_number, concat_ws(' ', 'payment', '0x' || encode(d.tx_hash, 'hex'), w.wallet, '0x' || encode(d.from_address, 'hex'), d.value_wei)
       FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id WHERE d.block_number BETWEEN ${from} AND ${to}
+        AND d.inner_index = 0
     UNION ALL
     SELECT z.block_number, concat_ws(' ', 'zeroTransfers', w.wallet, z.transfers)
       FROM zero_transfers z JOIN payment_wallets w ON w.id = z.wallet_id WHERE z.block_number BETWEEN ${from} AND ${to}
     UNION ALL
     SELECT block_number, concat_ws(' ', 'outflow', tx_hash, wallet, to_address, value_wei, fee_wei) FROM wallet_outflows
-      WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL
+      WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
     UNION ALL
     SELECT n.block_number, concat_ws(' ', 'node', n.node_id, n.ref, coalesce(n.cohort, e.cohort))
       FROM nodes n LEFT JOIN expulsions e USING (node_id) WHERE n.block_number BETWEEN ${from} AND ${to}

@@ -59,7 +59,8 @@ export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void
 export async function detachOrphans(sql: Sql): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
-    FROM attributions a WHERE p.ref = a.ref AND p.state = 'orphaned'`
+    FROM attributions a WHERE p.ref = a.ref AND p.state = 'orphaned' AND a.part_of IS NULL
+      AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.residue_ref)`
 }
 
 /** A payment's state, and its node's chain id. */

@@ -22,7 +22,7 @@ export async function decideRefs(sql: Sql, transfers: readonly InnerIdentity[]):
   const known = await sql<{ place: number }[]>`
     SELECT r.place FROM jsonb_to_recordset(${jsonRows(transfers.map((transfer, place) => ({ place, ...transfer })))}::text::jsonb)
       AS r(place int, "txHash" text, wallet text, "innerIndex" int, "from" text, ref text, "formerRef" text)
-    WHERE (${attributedTo(sql)} OR ${mintedTo(sql)})
+    WHERE (${attributedTo(sql)} OR ${mintedTo(sql)} OR ${paidTo(sql)})
       AND NOT EXISTS (SELECT FROM payments p WHERE p.ref = r.ref)
       AND NOT EXISTS (SELECT FROM payments p WHERE p.ref = r."formerRef" AND p.wallet <> r.wallet)
       AND NOT EXISTS (SELECT FROM nodes n WHERE n.ref = r.ref)
@@ -40,6 +40,10 @@ export async function decideRefs(sql: Sql, transfers: readonly InnerIdentity[]):
 const attributedTo = (sql: Sql) => sql`EXISTS (
   SELECT FROM attributions a WHERE a.ref = r."formerRef" AND coalesce(a.wallet,
     (SELECT p.wallet FROM payments p WHERE p.ref = a.ref), (SELECT p.wallet FROM payments p WHERE p.ref = a.residue_ref), r.wallet) = r.wallet)`
+
+/** Also one that a reorganisation has taken out. */
+const paidTo = (sql: Sql) => sql`EXISTS (
+  SELECT FROM payments p WHERE p.ref = r."formerRef" AND p.tx_hash = r."txHash" AND p.wallet = r.wallet)`
 
 const mintedTo = (sql: Sql) => sql`EXISTS (
   SELECT FROM nodes n WHERE n.ref = r."formerRef" AND r."from" = coalesce((SELECT t.to_address FROM node_transfers t

@@ -5,15 +5,16 @@ import type { Hash } from '../../domain/units.ts'
 import { column, type Sql } from '../core/sql.ts'
 
 /** Stores dust: one statement, one row for each transfer. */
-export async function insertDust(sql: Sql, dust: readonly Transfer[]): Promise<void> {
+export async function insertDust(sql: Sql, dust: readonly (Transfer & { innerIndex?: number })[]): Promise<void> {
   if (dust.length === 0) return
+  const places = dust.map(({ innerIndex = 0 }) => innerIndex)
   await sql`
-    INSERT INTO dust (block_number, tx_index, wallet_id, tx_hash, from_address, value_wei)
-    SELECT block_number, tx_index, w.id, decode(substr(tx_hash, 3), 'hex'), decode(substr(from_address, 3), 'hex'), value_wei
+    INSERT INTO dust (block_number, tx_index, wallet_id, inner_index, tx_hash, from_address, value_wei)
+    SELECT block_number, tx_index, w.id, inner_index, decode(substr(tx_hash, 3), 'hex'), decode(substr(from_address, 3), 'hex'), value_wei
     FROM unnest(${column(dust, 'blockNumber')}::bigint[], ${column(dust, 'txIndex')}::int[], ${column(dust, 'wallet')}::text[],
-        ${column(dust, 'txHash')}::text[], ${column(dust, 'from')}::text[], ${column(dust, 'valueWei')}::numeric[])
-      AS t(block_number, tx_index, wallet, tx_hash, from_address, value_wei) JOIN payment_wallets w USING (wallet)
-    ORDER BY block_number, tx_index ON CONFLICT DO NOTHING`
+        ${places}::int[], ${column(dust, 'txHash')}::text[], ${column(dust, 'from')}::text[], ${column(dust, 'valueWei')}::numeric[])
+      AS t(block_number, tx_index, wallet, inner_index, tx_hash, from_address, value_wei) JOIN payment_wallets w USING (wallet)
+    ORDER BY block_number, tx_index, inner_index ON CONFLICT DO NOTHING`
 }
 
 /** Counts transfers of nothing, by block and wallet. */

@@ -138,6 +138,18 @@ export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<
   return added.count > 0
 }
 
+/**
+ * The next block, from one on, with a residue; null where there is none. A residue may be of several blocks, up to this one: a ledger that is
+ * checked at it finds the same.
+ */
+export async function readNextResidueBlock(sql: Sql, from: number): Promise<number | null> {
+  const [row] = await sql<{ block: number | null }[]>`
+    SELECT min(block_number) AS block FROM (
+      SELECT min(block_number) AS block_number FROM payments WHERE tx_hash IS NULL AND block_number >= ${from}
+      UNION ALL SELECT min(block_number) FROM wallet_outflows WHERE tx_hash IS NULL AND block_number >= ${from}) r`
+  return row?.block ?? null
+}
+
 /** Makes the balances begin as those of a new ledger do. Their rows must be gone already. */
 export async function forgetWalletBalances(sql: Sql): Promise<void> {
   await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL`

@@ -21,6 +21,8 @@ export interface LedgerFigures {
   oldestHeldTime: number | null
   /** Transfers that are no sale, to all payments wallets: dust, and those of nothing. */
   junk: { dust: number; zero: number }
+  /** Blocks of the day that were to be traced. */
+  traces: { asked: number; failed: number; unbudgeted: number }
   dueNodes: number
   scheduledNodes: number
   /** By signer account's address: signed transactions that are in no followed block. */
@@ -77,6 +79,8 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT extract(epoch FROM block_time)::float8 FROM payments WHERE state = 'held' ORDER BY block_number LIMIT 1)
         AS "oldestHeldTime",
       (SELECT jsonb_build_object('dust', coalesce(sum(dust_transfers), 0), 'zero', coalesce(sum(zero_transfers), 0)) FROM wallet_books) AS junk,
+      (SELECT jsonb_build_object('asked', coalesce(sum(traced), 0), 'failed', coalesce(sum(failed), 0), 'unbudgeted', coalesce(sum(unbudgeted), 0))
+        FROM trace_days WHERE day = current_date) AS traces,
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('sender', sender, 'pending', n, 'attempts', attempts, 'since', since)), '[]')
         FROM (SELECT o.sender, count(DISTINCT o.id) n, max(a.attempt) attempts, extract(epoch FROM min(o.created_at))::float8 since

@@ -60,8 +60,8 @@ export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<P
           count(*) FILTER (WHERE status = 'failed') AS "withdrawalsFailed"
         FROM withdrawals WHERE block_number > ${after} AND block_number <= ${upTo}) w,
       (SELECT count(*) AS refunds, coalesce(sum(f.value_wei), 0) AS "refundedWei",
-          coalesce(sum(f.value_wei) FILTER (WHERE o.tx_hash IS NOT NULL), 0) AS "refundedFromWalletWei"
-        FROM refunds f LEFT JOIN wallet_outflows o ON o.tx_hash = f.tx_hash
+          coalesce(sum(f.value_wei) FILTER (WHERE EXISTS (SELECT FROM wallet_outflows o WHERE o.tx_hash = f.tx_hash)), 0) AS "refundedFromWalletWei"
+        FROM refunds f
         WHERE f.block_number > ${after} AND f.block_number <= ${upTo}) f`
   if (!row) throw new Error('a statement of sums answered no row')
   return row
@@ -104,9 +104,11 @@ export async function readWalletMovements(sql: Sql, wallet: Address, { after, up
     SELECT 'dust', count(*), sum(value_wei) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
     WHERE d.block_number > ${after} AND d.block_number <= ${upTo} AND w.wallet = ${wallet} HAVING count(*) > 0
     UNION ALL
-    SELECT CASE WHEN o.tx_hash IS NULL THEN 'leftUnattributed' WHEN f.tx_hash IS NOT NULL THEN 'refunds' ELSE 'sent' END,
+    SELECT CASE WHEN o.tx_hash IS NULL THEN 'leftUnattributed'
+        WHEN EXISTS (SELECT FROM refunds f WHERE f.tx_hash = o.tx_hash AND (o.inner_index = 0 OR f.to_address = o.to_address)) THEN 'refunds'
+        ELSE 'sent' END,
       count(*), -sum(o.value_wei)
-    FROM wallet_outflows o LEFT JOIN refunds f ON f.tx_hash = o.tx_hash
+    FROM wallet_outflows o
     WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.wallet = ${wallet} GROUP BY 1
     UNION ALL
     SELECT 'fees', count(*), -sum(fee_wei) FROM wallet_outflows

@@ -1,0 +1,84 @@
+// Inner transfers that a trace has shown, as payments, dust and outflows: told apart from what the ledger has already, and stored.
+import type { InnerTransferIn, InnerTransferOut } from '../../domain/observed.ts'
+import type { Hash } from '../../domain/units.ts'
+import { column, jsonRows, type Sql } from '../core/sql.ts'
+import { enter } from './moves.ts'
+
+/** Names a transfer of a trace. */
+type InnerKey = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex'>
+
+const keyOf = ({ txHash, wallet, innerIndex }: InnerKey) => `${txHash} ${wallet} ${innerIndex}`
+
+/** Those transfers to wallets that are in the books already: as a payment in a block, attributed by hand, or as dust. */
+export async function readKnownIn(sql: Sql, transfers: readonly InnerKey[]): Promise<(transfer: InnerKey) => boolean> {
+  const hashes = transfers.map(({ txHash }) => txHash)
+  const rows = await sql<InnerKey[]>`
+    SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM payments
+    WHERE tx_hash = ANY(${hashes}) AND inner_index > 0 AND state <> 'orphaned'
+    UNION ALL
+    SELECT '0x' || encode(d.tx_hash, 'hex'), w.wallet, d.inner_index FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
+    WHERE d.tx_hash = ANY(SELECT decode(substr(h, 3), 'hex') FROM unnest(${hashes}::text[]) h) AND d.inner_index > 0`
+  const known = new Set(rows.map(keyOf))
+  return (transfer) => known.has(keyOf(transfer))
+}
+
+/** Those transfers from wallets that are in the books already. */
+export async function readKnownOut(sql: Sql, transfers: readonly InnerKey[]): Promise<(transfer: InnerKey) => boolean> {
+  const rows = await sql<InnerKey[]>`
+    SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM wallet_outflows
+    WHERE tx_hash = ANY(${transfers.map(({ txHash }) => txHash)}) AND inner_index > 0`
+  const known = new Set(rows.map(keyOf))
+  return (transfer) => known.has(keyOf(transfer))
+}
+
+/**
+ * Stores inner transfers as payments. One that a reorganisation had taken out comes back as the operator decided it, where block and payer
+ * are those that were decided about; else it is judged again. @returns the number that came or came back.
+ */
+export async function insertInnerTransfers(sql: Sql, transfers: readonly InnerTransferIn[]): Promise<number> {
+  if (transfers.length === 0) return 0
+  await reattach(
+    sql,
+    transfers.map(({ ref }) => ref),
+  )
+  await withdrawStrayVerdicts(sql, transfers)
+  return await enter(sql, 'observe', {
+    columns: sql`tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
+    rows: sql`
+      SELECT tx_hash, inner_index, ref, wallet, from_address, value_wei, true, block_number, block_hash, tx_index, to_timestamp(block_time)
+      FROM unnest(${column(transfers, 'txHash')}::text[], ${column(transfers, 'innerIndex')}::int[], ${column(transfers, 'ref')}::text[],
+          ${column(transfers, 'wallet')}::text[], ${column(transfers, 'from')}::text[], ${column(transfers, 'valueWei')}::numeric[],
+          ${column(transfers, 'blockNumber')}::bigint[], ${column(transfers, 'blockHash')}::text[],
+          ${column(transfers, 'txIndex')}::int[], ${column(transfers, 'blockTime')}::bigint[])
+        AS t(tx_hash, inner_index, ref, wallet, from_address, value_wei, block_number, block_hash, tx_index, block_time)
+      ORDER BY block_number, tx_index, inner_index`,
+  })
+}
+
+/** Gives attributed residues that were reorganised out the identity that they had: a trace shows the same transfers again. */
+async function reattach(sql: Sql, refs: readonly Hash[]): Promise<void> {
+  await sql`
+    UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, inner_index = a.inner_index FROM attributions a
+    WHERE a.ref = ANY(${[...refs]}) AND a.part_of IS NULL AND p.ref = a.residue_ref AND p.state = 'orphaned'
+      AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)`
+}
+
+/** Withdraws verdicts by hand on transfers that are in another block, or from another payer, than was decided about. A refund stands: it was paid. */
+async function withdrawStrayVerdicts(sql: Sql, transfers: readonly InnerTransferIn[]): Promise<void> {
+  await sql`
+    UPDATE payment_verdicts v SET withdrawn_at = now(), withdrawn_by = 'pass'
+    FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb) AS r(ref text, "blockHash" text, "from" text)
+      JOIN payments p ON p.ref = r.ref AND p.state = 'orphaned'
+    WHERE v.payment_id = p.id AND v.decided_by <> 'pass' AND v.withdrawn_at IS NULL AND v.verdict IN ('accepted', 'dismissed')
+      AND (v.evidence ->> 'blockHash' IS DISTINCT FROM r."blockHash" OR v.evidence ->> 'from' IS DISTINCT FROM r."from")`
+}
+
+/** Stores inner transfers from wallets. Their transactions were paid for by others. */
+export async function insertInnerOutflows(sql: Sql, outflows: readonly InnerTransferOut[]): Promise<void> {
+  if (outflows.length === 0) return
+  await sql`
+    INSERT INTO wallet_outflows (ref, tx_hash, inner_index, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
+    SELECT ref, "txHash", "innerIndex", wallet, "to", "valueWei", 0, "blockNumber", "blockHash", to_timestamp("blockTime")
+    FROM jsonb_to_recordset(${jsonRows(outflows)}::text::jsonb) AS r(ref text, "txHash" text, "innerIndex" int, wallet text, "to" text,
+      "valueWei" numeric, "blockNumber" bigint, "blockHash" text, "blockTime" bigint)`
+}

@@ -1,0 +1,157 @@
+// Explains differences of a payments wallet's balance by traces of their blocks: inner transfers, of which each becomes a payment or an
+// outflow of its own. A trace is believed only where its transfers add up to the difference to the wei.
+import { innerRef, innerRefs } from '../chain/digest.ts'
+import type { BlockTransfer } from '../chain/port.ts'
+import type { Sql } from '../db/core/sql.ts'
+import { decideRefs } from '../db/payments/identity.ts'
+import { insertInnerOutflows, insertInnerTransfers, readKnownIn, readKnownOut } from '../db/payments/inner.ts'
+import { insertDust } from '../db/payments/junk.ts'
+import { readPaymentRefs } from '../db/payments/rows.ts'
+import { noteFailedTrace, takeTrace } from '../db/payments/traces.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
+import { sortTransfers } from '../domain/junk.ts'
+import type { Block, InnerTransferIn, InnerTransferOut, Position } from '../domain/observed.ts'
+import { lowestPriceAt, type TierVersion } from '../domain/tiers.ts'
+import type { Address } from '../domain/units.ts'
+import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
+import type { Difference } from './locate.ts'
+import { adopt } from './store.ts'
+
+/**
+ * Blocks traced on a day at most, by all instances: more than a chain of a block every two seconds has, so that one payment in each is told
+ * apart. Each costs its sender the lowest price on sale; only who pays so much in every block of a faster chain uses it up.
+ */
+const TRACES_PER_DAY = 50_000
+/** Traces in a row that told nothing, after which a run asks for no more: its provider has none, or does not answer. */
+export const FAILURES_MAX = 3
+
+/** A block by its number, hash and time. */
+type Place = Pick<Block, 'number' | 'hash' | 'time'>
+
+/** A difference, and its block's inner transfers where that was traced. */
+export interface Explained {
+  difference: Difference
+  /** Null where it was not traced, or could not be. */
+  transfers: BlockTransfer[] | null
+  /** True if it cannot hold a sale: then it is not traced. */
+  isSmall: boolean
+}
+
+/**
+ * Traces the blocks of differences that could hold a sale, for as long as the run's time and the day's budget last. What was not come to is
+ * left out: the next run finds it again.
+ */
+export async function traceDifferences(
+  ctx: LedgerDb & ChainRead & Logging,
+  differences: readonly Difference[],
+  { address, run }: { address: Address; run: RunLimits },
+): Promise<Explained[]> {
+  const versions = await readTierVersions(ctx.pool)
+  const explained: Explained[] = []
+  let failures = 0
+  for (const difference of differences) {
+    const isSmall = cannotBuy(versions, difference)
+    const mayTrace = !isSmall && difference.fromBlock === difference.block.number && failures < FAILURES_MAX
+    if (mayTrace && run.outOfTime()) continue
+    const transfers = mayTrace ? await traceWithinBudget(ctx, difference.block, address) : null
+    if (mayTrace) failures = transfers === null ? failures + 1 : 0
+    explained.push({ difference, transfers, isSmall })
+  }
+  return explained
+}
+
+/** True if a difference is less than any price for which a node may be bought in its block, with a grace. */
+export function cannotBuy(
+  versions: readonly TierVersion[],
+  { residueWei, block }: { residueWei: bigint; block: Place },
+): boolean {
+  // A ledger that was begun again does not know what was on sale then.
+  if (versions.every(({ fromBlock }) => fromBlock > block.number)) return false
+  const lowestWei = lowestPriceAt(versions, { blockNumber: block.number, blockTime: block.time })
+  return lowestWei === null || (residueWei < 0n ? -residueWei : residueWei) < lowestWei
+}
+
+/** Traces a block for one wallet; null where that is not to be had, or the day's budget is used up. */
+export async function traceWithinBudget(
+  ctx: LedgerDb & ChainRead & Logging,
+  block: Place,
+  address: Address,
+): Promise<BlockTransfer[] | null> {
+  if (!(await takeTrace(ctx.pool, TRACES_PER_DAY))) {
+    ctx.log.error({ perDay: TRACES_PER_DAY }, 'the budget of traces is used up: value by internal calls is held whole')
+    return null
+  }
+  const transfers = await ctx.chain.blockTransfers(block, [address])
+  if (transfers === null) await noteFailedTrace(ctx.pool)
+  return transfers
+}
+
+/**
+ * Stores a traced block's transfers that are not in the books yet, if they add up to the difference. Runs under the cursor's lock.
+ * @returns how many payments came, or null where they do not add up: nothing was stored.
+ */
+export async function storeTraced(
+  ctx: Logging,
+  sql: Sql,
+  { residueWei, block }: { residueWei: bigint; block: Place },
+  transfers: readonly BlockTransfer[],
+): Promise<number | null> {
+  const arrived = transfers.filter(({ direction }) => direction === 'in').map((transfer) => arrivalOf(block, transfer))
+  const left = transfers.filter(({ direction }) => direction === 'out').map((transfer) => outflowOf(block, transfer))
+  const [isKnownIn, isKnownOut] = [await readKnownIn(sql, arrived), await readKnownOut(sql, left)]
+  const ins = arrived.filter((transfer) => !isKnownIn(transfer))
+  const outs = left.filter((transfer) => !isKnownOut(transfer))
+  if (sum(ins) - sum(outs) !== residueWei) return null
+  const refs = await decideRefs(sql, ins)
+  const named = ins.map(({ formerRef: _, ...transfer }, place) => ({ ...transfer, ref: refs[place] ?? transfer.ref }))
+  const { payments, dust } = await sortInner(sql, named)
+  const came = await insertInnerTransfers(sql, payments)
+  // Each is in the books once, or the balance would not be what they say.
+  if (came !== payments.length) throw new Error(`of ${payments.length} inner transfers ${came} were new`)
+  await insertDust(sql, dust)
+  await insertInnerOutflows(sql, outs)
+  await adopt(
+    ctx,
+    sql,
+    payments.map(({ ref }) => ref),
+  )
+  return came
+}
+
+/** Sorts out dust as among plain transfers. What is a payment already, reorganised out, stays one. */
+async function sortInner(sql: Sql, transfers: readonly InnerTransferIn[]) {
+  const sorted = sortTransfers(transfers, await readTierVersions(sql))
+  const known = new Set(
+    await readPaymentRefs(
+      sql,
+      sorted.dust.map(({ ref }) => ref),
+    ),
+  )
+  const former = sorted.dust.filter(({ ref }) => known.has(ref))
+  return { payments: [...sorted.payments, ...former], dust: sorted.dust.filter(({ ref }) => !known.has(ref)) }
+}
+
+const sum = (transfers: readonly { valueWei: bigint }[]) =>
+  transfers.reduce((total, { valueWei }) => total + valueWei, 0n)
+
+const positionIn = (block: Place, { txHash, txIndex }: BlockTransfer): Position => ({
+  ...{ blockNumber: block.number, blockHash: block.hash, blockTime: block.time, txHash, txIndex },
+})
+
+function arrivalOf(block: Place, transfer: BlockTransfer): InnerTransferIn & { formerRef: InnerTransferIn['ref'] } {
+  const { txHash, wallet, index, other: from, valueWei } = transfer
+  const value = { from, valueWei, succeeded: true }
+  return { ...positionIn(block, transfer), wallet, innerIndex: index, ...value, ...innerRefs(txHash, wallet, index) }
+}
+
+function outflowOf(block: Place, transfer: BlockTransfer): InnerTransferOut {
+  const { txHash, wallet, index, other: to, valueWei } = transfer
+  return {
+    ...positionIn(block, transfer),
+    wallet,
+    innerIndex: index,
+    to,
+    valueWei,
+    ref: innerRef(txHash, wallet, index),
+  }
+}

@@ -1,0 +1,58 @@
+// Traces residues again that no trace could explain when they were found: the provider that had none may have one now. A residue is replaced
+// by the inner transfers that it was made of, in one transaction, only while it is held and nobody has decided about it.
+import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
+import {
+  lockUndecidedResidue,
+  noteFailedTrace,
+  noteResidueTrace,
+  readResiduesToTrace,
+  replaceResidue,
+  type TraceableResidue,
+} from '../db/payments/traces.ts'
+import { readTierVersions } from '../db/sale/tiers.ts'
+import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
+import { cannotBuy, FAILURES_MAX, storeTraced, traceWithinBudget } from './explain.ts'
+
+type RetraceContext = LedgerDb & ChainRead & Logging
+
+/** Residues traced again in one run at most: those of new blocks go before. */
+const RETRACED_MAX = 50
+
+/** Traces again the residues whose turn it is; one statement where there are none. */
+export async function retraceResidues(ctx: RetraceContext, cursor: Cursor, run: RunLimits): Promise<void> {
+  const waiting = await readResiduesToTrace(ctx.pool, RETRACED_MAX)
+  if (waiting.length === 0) return
+  const versions = await readTierVersions(ctx.pool)
+  let failures = 0
+  for (const residue of waiting) {
+    if (run.outOfTime() || failures >= FAILURES_MAX) return
+    await noteResidueTrace(ctx.pool, residue.ref)
+    if (cannotBuy(versions, { residueWei: residue.valueWei, block: residue.block })) continue
+    failures = (await retrace(ctx, cursor, residue)) ? 0 : failures + 1
+  }
+}
+
+/** @returns whether it was replaced. */
+async function retrace(ctx: RetraceContext, cursor: Cursor, residue: TraceableResidue): Promise<boolean> {
+  const { id, ref, wallet, valueWei, block } = residue
+  const transfers = await traceWithinBudget(ctx, block, wallet)
+  if (transfers === null) return false
+  return await inTransaction(ctx.pool, async (sql) => {
+    if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
+    // It was decided, attributed in part, or its block was taken out meanwhile.
+    if (!(await lockUndecidedResidue(sql, residue))) return false
+    const payments = await storeTraced(ctx, sql, { residueWei: valueWei, block }, transfers)
+    if (payments === null) {
+      await noteFailedTrace(sql)
+      return false
+    }
+    await replaceResidue(sql, id)
+    const detail = { wallet, valueWei: valueWei.toString(), payments, blockNumber: block.number }
+    ctx.log.info({ ref, ...detail }, 'a residue was told apart by a trace')
+    await writeAudit(sql, { actor: 'pass', action: 'residueExplained', subject: ref, detail })
+    await notifyLedgerChanged(sql)
+    return true
+  })
+}
