@@ -20,7 +20,7 @@ export async function noteFailedTrace(sql: Sql): Promise<void> {
     INSERT INTO trace_days AS t (day, failed) VALUES (current_date, 1) ON CONFLICT (day) DO UPDATE SET failed = t.failed + 1`
 }
 
-/** A residue that arrived in one block, and that nobody has decided about. */
+/** A residue that arrived in one block, and that is undecided. */
 export interface TraceableResidue {
   id: number
   ref: Hash

@@ -4,7 +4,7 @@
 import type { Address } from '../units.ts'
 import { type ContractCode, KNOWN_WALLETS_VERSION, knownWalletOf } from './known-wallets.ts'
 
-/** Who may buy by an internal call. `hold`: nobody by itself; `proven`: a payer that is shown to be somebody's wallet; `all`: any contract. */
+/** Who may buy by an internal call. `hold`: no contract by itself; `proven`: a payer that is shown to be somebody's wallet; `all`: any contract. */
 export const CONTRACT_WALLET_MODES = ['hold', 'proven', 'all'] as const
 export type ContractWalletMode = (typeof CONTRACT_WALLET_MODES)[number]
 

@@ -1,0 +1,83 @@
+// A contract account, as a Safe or a smart account is one: it pays by a call within its owner's transaction, and its wallet speaks
+// EIP-5792. The contract is as small as can be; the wallet is this file's, and signs with a real key against a real chain.
+import { createClient, createWalletClient, custom, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { anvil } from 'viem/chains'
+import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
+
+type Hex = `0x${string}`
+
+/**
+ * Runtime code that takes ether, and carries out a call: CALL(GAS, first word, second word, the rest of the calldata), REVERT where that
+ * failed.
+ */
+const EXECUTE = '0x36600557005b60403603806040600037600060008260006020356000355af115602457005b60006000fd'
+
+const word = (value: bigint | Hex) => BigInt(value).toString(16).padStart(64, '0')
+
+export interface SmartAccount {
+  /** A viem client of the account, whose wallet speaks EIP-5792. */
+  client: ReturnType<typeof clientOf>
+  /** The methods that its wallet was asked, in order. */
+  asked: string[]
+}
+
+interface Request {
+  method: string
+  params?: unknown
+}
+
+/** Puts an account with ether of its own at `address`, owned by a development account. `speaks` is false for a wallet without EIP-5792. */
+export async function putSmartAccount(
+  rpcUrl: string,
+  { address, owner, speaks = true }: { address: Hex; owner: number; speaks?: boolean },
+): Promise<SmartAccount> {
+  const key = DEVELOPMENT_ACCOUNTS[owner]?.privateKey
+  if (!key) throw new Error(`there is no account ${owner}`)
+  const signer = createWalletClient({ account: privateKeyToAccount(key), chain: anvil, transport: http(rpcUrl) })
+  const forward = (method: string, params: unknown) => signer.request({ method, params } as never)
+  await forward('anvil_setCode', [address, EXECUTE])
+  await forward('anvil_setBalance', [address, '0xde0b6b3a7640000'])
+  const asked: string[] = []
+
+  const execute = (to: Hex, valueWei: bigint, data: Hex) =>
+    signer.sendTransaction({ to: address, data: `0x${word(to)}${word(valueWei)}${data.slice(2)}` })
+  async function request({ method, params }: Request): Promise<unknown> {
+    asked.push(method)
+    const [first] = (params ?? []) as {
+      to?: Hex
+      value?: Hex
+      data?: Hex
+      calls?: { to: Hex; value?: Hex; data?: Hex }[]
+    }[]
+    switch (method) {
+      case 'wallet_sendCalls': {
+        if (!speaks) throw Object.assign(new Error('the method does not exist'), { code: -32601 })
+        const [call] = first?.calls ?? []
+        if (!call) throw new Error('no call')
+        return { id: await execute(call.to, BigInt(call.value ?? '0x0'), call.data ?? '0x') }
+      }
+      case 'wallet_getCallsStatus': {
+        const hash = (params as [Hex])[0]
+        const receipt = (await forward('eth_getTransactionReceipt', [hash])) as { status: Hex } | null
+        const status = receipt === null ? 100 : receipt.status === '0x1' ? 200 : 500
+        return {
+          version: '2.0.0',
+          id: hash,
+          chainId: '0x7a69',
+          status,
+          atomic: true,
+          receipts: receipt ? [receipt] : [],
+        }
+      }
+      case 'eth_sendTransaction':
+        return execute(first?.to as Hex, BigInt(first?.value ?? '0x0'), first?.data ?? '0x')
+      default:
+        return forward(method, params)
+    }
+  }
+  return { client: clientOf(address, request), asked }
+}
+
+const clientOf = (address: Hex, request: (asked: Request) => Promise<unknown>) =>
+  createClient({ account: address, transport: custom({ request }, { retryCount: 0 }) })
