@@ -40,7 +40,7 @@ describe('a contract wallet', { concurrency: true }, () => {
       const ledger = createLedgerClient({ baseUrl: service.url })
       const { client, asked } = await putSmartAccount(wellKnown.rpcUrl, {
         address: address as `0x${string}`,
-        owner: 9,
+        owner: speaks ? 9 : 10,
         speaks,
       })
       const { payment, node, txHash } = await buy(ledger, client, 'basic', { pollMs: 500, timeoutMs: 60_000 })
