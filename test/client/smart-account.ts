@@ -22,6 +22,12 @@ export interface SmartAccount {
   asked: string[]
 }
 
+interface Call {
+  to: Hex
+  value?: Hex
+  data?: Hex
+}
+
 interface Request {
   method: string
   params?: unknown
@@ -42,39 +48,22 @@ export async function putSmartAccount(
 
   const execute = (to: Hex, valueWei: bigint, data: Hex) =>
     signer.sendTransaction({ to: address, data: `0x${word(to)}${word(valueWei)}${data.slice(2)}` })
-  async function request({ method, params }: Request): Promise<unknown> {
+  const carryOut = ({ to, value = '0x0', data = '0x' }: Call) => execute(to, BigInt(value), data)
+  const answers: Record<string, (params: never) => unknown> = {
+    wallet_sendCalls: async ([{ calls }]: [{ calls: [Call] }]) => {
+      if (!speaks) throw Object.assign(new Error('the method does not exist'), { code: -32601 })
+      return { id: await carryOut(calls[0]) }
+    },
+    wallet_getCallsStatus: async ([id]: [Hex]) => {
+      const receipt = (await forward('eth_getTransactionReceipt', [id])) as { status: Hex } | null
+      const status = receipt === null ? 100 : receipt.status === '0x1' ? 200 : 500
+      return { version: '2.0.0', id, chainId: '0x7a69', status, atomic: true, receipts: receipt ? [receipt] : [] }
+    },
+    eth_sendTransaction: ([call]: [Call]) => carryOut(call),
+  }
+  const request = async ({ method, params }: Request): Promise<unknown> => {
     asked.push(method)
-    const [first] = (params ?? []) as {
-      to?: Hex
-      value?: Hex
-      data?: Hex
-      calls?: { to: Hex; value?: Hex; data?: Hex }[]
-    }[]
-    switch (method) {
-      case 'wallet_sendCalls': {
-        if (!speaks) throw Object.assign(new Error('the method does not exist'), { code: -32601 })
-        const [call] = first?.calls ?? []
-        if (!call) throw new Error('no call')
-        return { id: await execute(call.to, BigInt(call.value ?? '0x0'), call.data ?? '0x') }
-      }
-      case 'wallet_getCallsStatus': {
-        const hash = (params as [Hex])[0]
-        const receipt = (await forward('eth_getTransactionReceipt', [hash])) as { status: Hex } | null
-        const status = receipt === null ? 100 : receipt.status === '0x1' ? 200 : 500
-        return {
-          version: '2.0.0',
-          id: hash,
-          chainId: '0x7a69',
-          status,
-          atomic: true,
-          receipts: receipt ? [receipt] : [],
-        }
-      }
-      case 'eth_sendTransaction':
-        return execute(first?.to as Hex, BigInt(first?.value ?? '0x0'), first?.data ?? '0x')
-      default:
-        return forward(method, params)
-    }
+    return answers[method]?.(params as never) ?? forward(method, params)
   }
   return { client: clientOf(address, request), asked }
 }

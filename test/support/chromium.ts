@@ -2,7 +2,7 @@
 // tests that need it are skipped, and say so; continuous integration installs it.
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const found = PLACES.find((path) => existsSync(path))
@@ -42,8 +42,15 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const RUN_AXE = `globalThis.axe ? axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200)))) : null`
 
-/** Objections of axe to the page, each as one line. It is loaded once for each document. */
+/** Presses a button of a dialog. One that was closed by `Done` is waited for: while it is on its way out it takes the next click. */
+export async function pressIn(dialog: Locator, name: string): Promise<void> {
+  await dialog.getByRole('button', { name, exact: true }).click()
+  if (name === 'Done') await dialog.waitFor({ state: 'detached' })
+}
+
+/** Objections of axe to the page, each as one line, once nothing is on its way in or out. It is loaded once for each document. */
 export async function violations(page: Page): Promise<string[]> {
+  await page.locator('[data-starting-style], [data-ending-style]').first().waitFor({ state: 'detached' })
   const found = await page.evaluate<string[] | null>(RUN_AXE)
   if (found !== null) return found
   await page.evaluate(readFileSync(AXE, 'utf8'))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { EMBED_PARTS } from '../../packages/embed/chain.ts'
-import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
+import { complaintsOf, noBrowser, pressIn, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
@@ -42,7 +42,7 @@ describe('the console', { skip: noBrowser }, () => {
   const go = (name: string) =>
     page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link', { name, exact: true }).click()
   const dialog = () => page.getByRole('dialog')
-  const confirm = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+  const confirm = (name: string) => pressIn(dialog(), name)
   const axe = async () => assert.deepEqual(await violations(page), [])
 
   test('opens to the right key alone, and forgets it on a reload', async () => {
