@@ -224,13 +224,12 @@ CREATE OR REPLACE FUNCTION public.webhook_payment()
 AS $function$
 DECLARE
   node record;
-  common jsonb := jsonb_build_object('txHash', NEW.tx_hash, 'from', NEW.from_address, 'valueWei', NEW.value_wei::text,
+  common jsonb := jsonb_build_object('txHash', NEW.tx_hash, 'ref', NEW.ref, 'from', NEW.from_address, 'valueWei', NEW.value_wei::text,
     'tierId', NEW.tier_id);
 BEGIN
   IF NEW.state = 'held' THEN
     PERFORM webhook_emit('payment.held', concat_ws(' ', NEW.ref, NEW.reason, NEW.block_hash), common || jsonb_build_object(
-      'ref', NEW.ref, 'reason', NEW.reason, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash,
-      'paidAt', iso(NEW.block_time)));
+      'reason', NEW.reason, 'blockNumber', NEW.block_number, 'blockHash', NEW.block_hash, 'paidAt', iso(NEW.block_time)));
   ELSE
     SELECT * INTO node FROM nodes WHERE node_id = NEW.node_id;
     PERFORM webhook_emit('payment.minted', concat_ws(' ', NEW.ref, node.block_hash), common || jsonb_build_object(
@@ -345,6 +344,7 @@ CREATE TABLE attributions (
   from_address address NOT NULL,
   inner_index integer NOT NULL,
   part_of hash,
+  proof text NOT NULL DEFAULT 'trace'::text,
   ref hash NOT NULL,
   residue_ref hash NOT NULL,
   tx_hash hash NOT NULL,
@@ -354,6 +354,7 @@ CREATE TABLE attributions (
   CONSTRAINT attributions_check CHECK (((part_of IS NULL) OR (((residue_ref)::text = (ref)::text) AND (num_nulls(wallet, value_wei) = 0)))),
   CONSTRAINT attributions_inner_index_check CHECK ((inner_index > 0)),
   CONSTRAINT attributions_pkey PRIMARY KEY (residue_ref),
+  CONSTRAINT attributions_proof_check CHECK ((proof = ANY (ARRAY['trace'::text, 'word'::text]))),
   CONSTRAINT attributions_ref_key UNIQUE (ref)
 );
 CREATE INDEX attributions_part_of ON public.attributions USING btree (part_of) WHERE (part_of IS NOT NULL);
@@ -739,9 +740,12 @@ CREATE INDEX payments_held ON public.payments USING btree (block_number) WHERE (
 CREATE INDEX payments_held_value ON public.payments USING btree (value_wei) WHERE (state = 'held'::text);
 CREATE INDEX payments_open ON public.payments USING btree (block_number, tx_index, inner_index) WHERE (state = ANY (ARRAY['seen'::text, 'accepted'::text, 'minting'::text]));
 CREATE INDEX payments_outbox ON public.payments USING btree (outbox_id) WHERE (outbox_id IS NOT NULL);
+CREATE INDEX payments_payer ON public.payments USING btree (from_address, id DESC) WHERE (state <> 'ignored'::text);
 CREATE INDEX payments_reason ON public.payments USING btree (reason, id DESC) WHERE (reason IS NOT NULL);
+CREATE INDEX payments_residue ON public.payments USING btree (block_number) WHERE (tx_hash IS NULL);
 CREATE INDEX payments_state ON public.payments USING btree (state, id DESC);
 CREATE INDEX payments_state_reason ON public.payments USING btree (state, reason, id DESC) WHERE (reason IS NOT NULL);
+CREATE INDEX payments_tier ON public.payments USING btree (tier_id, id DESC) WHERE (tier_id IS NOT NULL);
 CREATE INDEX payments_wallet ON public.payments USING btree (from_address, tier_id) WHERE (state = ANY (ARRAY['accepted'::text, 'minting'::text]));
 
 CREATE TABLE price (
@@ -788,7 +792,9 @@ CREATE INDEX refunds_block ON public.refunds USING btree (block_number);
 CREATE INDEX refunds_open ON public.refunds USING btree (block_number) WHERE (NOT final);
 
 CREATE TABLE residue_traces (
+  kept boolean NOT NULL DEFAULT false,
   ref hash NOT NULL,
+  shown jsonb,
   tried_at timestamp with time zone NOT NULL DEFAULT now(),
   tries integer NOT NULL DEFAULT 0,
   CONSTRAINT residue_traces_pkey PRIMARY KEY (ref)
@@ -981,17 +987,20 @@ CREATE TABLE wallet_outflows (
   block_number bigint NOT NULL,
   block_time timestamp with time zone NOT NULL,
   fee_wei wei NOT NULL,
+  from_block bigint,
   inner_index integer NOT NULL DEFAULT 0,
   ref hash NOT NULL,
   to_address address,
   tx_hash hash,
   value_wei wei NOT NULL,
   wallet address NOT NULL,
+  CONSTRAINT wallet_outflows_check CHECK ((from_block <= block_number)),
   CONSTRAINT wallet_outflows_inner_index_check CHECK ((inner_index >= 0)),
   CONSTRAINT wallet_outflows_pkey PRIMARY KEY (ref),
   CONSTRAINT wallet_outflows_tx_hash_wallet_inner_index_key UNIQUE (tx_hash, wallet, inner_index)
 );
 CREATE INDEX wallet_outflows_block ON public.wallet_outflows USING btree (block_number);
+CREATE INDEX wallet_outflows_residue ON public.wallet_outflows USING btree (block_number) WHERE (tx_hash IS NULL);
 
 CREATE TABLE webhook_attempts (
   at timestamp with time zone NOT NULL DEFAULT now(),

@@ -38,6 +38,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/payments/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Release or dismiss several held payments */
+        post: operations["decidePayments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/payments/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many payments wait, and for what */
+        get: operations["countPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/payments/{payment}": {
         parameters: {
             query?: never;
@@ -1094,6 +1128,16 @@ export interface components {
             /** @description The one that stands; `null` before the first. */
             verdict: null | components["schemas"]["Verdict"];
         };
+        WaitingPayments: {
+            open: {
+                status: components["schemas"]["PaymentStatus"];
+                reason: components["schemas"]["NullablePaymentReason"];
+                count: components["schemas"]["Count"];
+                sumWei: components["schemas"]["Wei"];
+            }[];
+            /** @description So many held ones are counted, and so many others: counts that come to this may be more. */
+            atMost: number;
+        };
         PaymentInFull: {
             id: components["schemas"]["Id"];
             /** @description The transfer; `null` for value that no transaction explains. */
@@ -1121,6 +1165,12 @@ export interface components {
             /** @description All of them, oldest first. */
             verdicts: components["schemas"]["PastVerdict"][];
             refund: null | components["schemas"]["Refund"];
+            /** @description Who attributed it to its transaction by hand; `null` where it was not. */
+            attribution: null | components["schemas"]["PastAttribution"];
+            /** @description What was taken out of this residue by hand. */
+            parts: components["schemas"]["ResiduePart"][];
+            /** @description What a later trace of its block shows of a residue that stays, since it is decided or the trace contradicts its parts; `null` where there is none. */
+            traceShows: null | components["schemas"]["ShownTransfer"][];
             /** @description Transactions by which the payments wallet sent its sender the very amount since, and which are no refund on record. */
             looksRefundedBy: {
                 txHash: components["schemas"]["NullableHash"];
@@ -1131,6 +1181,30 @@ export interface components {
             intent: null | components["schemas"]["Intent"];
             /** @description The node. */
             mint: null | components["schemas"]["Mint"];
+        };
+        PastAttribution: {
+            proof: components["schemas"]["AttributionProof"];
+            /** @description The row of the residue that it was taken out of; `null`: it was the whole. */
+            partOf: number | null;
+            attributedBy: string;
+            attributedAt: components["schemas"]["Time"];
+        };
+        ResiduePart: {
+            id: number | null;
+            txHash: components["schemas"]["Hash"];
+            innerIndex: components["schemas"]["Count"];
+            from: components["schemas"]["Address"];
+            valueWei: components["schemas"]["Wei"];
+            proof: components["schemas"]["AttributionProof"];
+        };
+        ShownTransfer: {
+            txHash: components["schemas"]["Hash"];
+            /** @enum {unknown} */
+            direction: "in" | "out";
+            innerIndex: components["schemas"]["Count"];
+            /** @description The address at the other end. */
+            other: components["schemas"]["Address"];
+            valueWei: components["schemas"]["Wei"];
         };
         JudgedTier: {
             priceWei: components["schemas"]["Wei"];
@@ -1192,15 +1266,38 @@ export interface components {
             status: components["schemas"]["PaymentStatus"];
             tierId: components["schemas"]["NullableTierId"];
         };
+        /**
+         * @description `word`: no provider could trace the transaction, and the operator alone says who sent it.
+         * @enum {string}
+         */
+        AttributionProof: "trace" | "word";
+        AttributedPart: {
+            id: components["schemas"]["Id"];
+            txHash: components["schemas"]["Hash"];
+            innerIndex: components["schemas"]["Count"];
+            from: components["schemas"]["Address"];
+            valueWei: components["schemas"]["Wei"];
+            ref: components["schemas"]["Hash"];
+            proof: components["schemas"]["AttributionProof"];
+            status: components["schemas"]["PaymentStatus"];
+            /** @description Where its node is on chain already. */
+            nodeId: components["schemas"]["NullableNodeId"];
+        };
         Attributed: {
             id: components["schemas"]["Id"];
             txHash: components["schemas"]["Hash"];
             innerIndex: components["schemas"]["Count"];
             from: components["schemas"]["Address"];
+            valueWei: components["schemas"]["Wei"];
             ref: components["schemas"]["Hash"];
+            proof: components["schemas"]["AttributionProof"];
             status: components["schemas"]["PaymentStatus"];
             /** @description Where its node is on chain already. */
             nodeId: components["schemas"]["NullableNodeId"];
+            /** @description All that were attributed by this act; the fields above are of the first. */
+            parts: components["schemas"]["AttributedPart"][];
+            /** @description What is left of the payment without a sender. */
+            restWei: components["schemas"]["Wei"];
         };
         RefundPrepared: {
             id: components["schemas"]["Id"];
@@ -1237,6 +1334,21 @@ export interface components {
              * @enum {string|null}
              */
             alarm: "refundTooEarly" | "refundOfMinted" | "refundOfOrphaned" | null;
+        };
+        ManyDecided: {
+            dryRun: boolean;
+            decided: components["schemas"]["Count"];
+            /** @description One for each payment, in the order in which they were named. */
+            results: {
+                /** @description As it was named. */
+                payment: string;
+                id: number | null;
+                txHash: components["schemas"]["NullableHash"];
+                status: null | components["schemas"]["PaymentStatus"];
+                tierId: components["schemas"]["NullableTierId"];
+                /** @description Why it was not decided; `null` where it was. */
+                refusal: string | null;
+            }[];
         };
         DustDismissed: {
             dryRun: boolean;
@@ -1953,6 +2065,10 @@ export interface operations {
                 status?: components["schemas"]["PaymentStatus"];
                 /** @description Only those held or ignored for it. */
                 reason?: components["schemas"]["PaymentReason"];
+                /** @description Only those that this wallet paid; without `status`, what is ignored is left out. */
+                from?: components["schemas"]["AddressInput"];
+                /** @description Only those that were judged by this tier. */
+                tierId?: components["schemas"]["TierId"];
                 /** @description The `nextCursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Rows of a page. */
@@ -2024,6 +2140,77 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    decidePayments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key is done once and answered the same again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    decision: "release" | "dismiss";
+                    /** @description Each a transaction hash, or the row's `id`. */
+                    payments: (string | number)[];
+                    /** @description For those whose amount names no tier. */
+                    tierId?: string;
+                    dryRun?: components["schemas"]["FlagInput"];
+                    reason?: components["schemas"]["ReasonInput"];
+                };
+            };
+        };
+        responses: {
+            /** @description What became of each, or would; one that is refused keeps no other from it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManyDecided"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countPayments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Payments that wait for a pass or for the operator, by state and reason. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitingPayments"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     showPayment: {
         parameters: {
             query?: never;
@@ -2072,13 +2259,25 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    txHash: components["schemas"]["HashInput"];
+                    /** @description Alone, it has to have brought the whole value. */
+                    txHash?: components["schemas"]["HashInput"];
+                    /** @description Place of the transfer among those of the transaction to the wallet, from 1. */
+                    innerIndex?: components["schemas"]["WholeInput"];
+                    from?: components["schemas"]["AddressInput"];
+                    valueWei?: components["schemas"]["Wei"];
+                    /** @description Several, instead of one: a list, or a text `hash#place,hash#place`. */
+                    transfers?: string | {
+                        txHash: components["schemas"]["HashInput"];
+                        innerIndex?: components["schemas"]["WholeInput"];
+                        from?: components["schemas"]["AddressInput"];
+                        valueWei?: components["schemas"]["Wei"];
+                    }[];
                     reason?: components["schemas"]["ReasonInput"];
                 };
             };
         };
         responses: {
-            /** @description The payment with its sender. */
+            /** @description The payment with its sender, or the parts that were taken out of it, each a payment of its own. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -5,7 +5,10 @@ import { readCursor } from '../src/db/blocks/blocks.ts'
 import { connect, type Pool } from '../src/db/core/sql.ts'
 import { readCohorts } from '../src/db/nodes/cohorts.ts'
 import { lastRound } from '../src/db/nodes/rounds.ts'
+import { readBuyerStanding } from '../src/db/reads/can-buy.ts'
 import * as reads from '../src/db/reads/public-api.ts'
+import { readPaymentsIn, readPaymentsOf } from '../src/db/reads/public-payments.ts'
+import { readTierFigures } from '../src/db/reads/tier-figures.ts'
 import { type Address, hash } from '../src/domain/units.ts'
 import type { PassContext } from '../src/passes/context.ts'
 import { planDueRound } from '../src/passes/steps/plan-round.ts'
@@ -44,14 +47,17 @@ type Statement = (ledger: Ledger, node: Ledger['asked'][number]) => Promise<unkn
 const STATEMENTS: Readonly<Record<string, Statement>> = {
   '/api/stats': ({ pool }) => reads.readStats(pool),
   '/api/tiers': ({ pool }) => reads.readTiers(pool),
+  '/api/tiers/:id/figures': ({ pool }) => readTierFigures(pool, 'basic'),
   '/api/nodes/:address': ({ pool }, { owner }) => reads.readNodesOf(pool, owner),
   '/api/node/:id': ({ pool }, { nodeId }) => reads.readNode(pool, BigInt(nodeId), ROWS),
   '/api/node/:id, by row id': ({ pool }, { nodeId }) => reads.readNode(pool, 1_000_000_000n + BigInt(nodeId), ROWS),
   '/api/distributions': ({ pool }) => reads.readDistributions(pool, ROWS),
   '/api/deploy-quote': ({ pool }) => reads.readQuote(pool, null),
+  '/api/can-buy/:address': ({ pool }, { owner }) => readBuyerStanding(pool, owner, 1),
   '/api/me': ({ pool }, { owner }) => reads.readWallet(pool, owner),
   '/api/nodes/sync': ({ pool }, { nodeId, owner }) => reads.readNodesById(pool, [BigInt(nodeId)], owner),
-  '/api/payments/claim': ({ pool }, { payment }) => reads.readClaimed(pool, hash(payment)),
+  '/api/payment/:hash': ({ pool }, { payment }) => readPaymentsIn(pool, hash(payment)),
+  '/api/payments/:address': ({ pool }, { owner }) => readPaymentsOf(pool, owner, ROWS),
   '/api/cron/health': ({ pool }) => reads.readHealth(pool),
   [`planning a round of ${COHORTS} cohorts`]: ({ pool }) => plan(pool),
 }

@@ -1,10 +1,11 @@
 // Counts the blocks from a payment's block to the mint of its node: 500 payments in flight at once, and fifty a block. Buyers claim half of
 // them; following finds the others. The service runs as its operator runs it, on a chain with a block every few seconds.
+import { until } from '../test/support/until.ts'
 import { startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { quantile } from './lib/numbers.ts'
 import { atMost, type Row } from './lib/report.ts'
-import { type Service, settingsOn, startService } from './lib/service.ts'
+import { minted, type Service, settingsOn, startService } from './lib/service.ts'
 
 const PAYMENTS = 500
 const BLOCK_SEC = 4
@@ -80,7 +81,12 @@ async function buy({ chain, at }: World, service: Service, first: number, count:
     // As a wallet would send it: anvil asked to send fills in what is left out, which takes it longer.
     sent.push(await chain.send({ from, to: at(3), value: `0x${PRICE_WEI.toString(16)}`, gas: '0x5208' }))
   }
-  await until(async () => (await chain.rpc('eth_getTransactionReceipt', [sent.at(-1)])) !== null)
+  await until(
+    'the last payment',
+    async () => (await chain.rpc('eth_getTransactionReceipt', [sent.at(-1)])) !== null,
+    WAIT_MS,
+    POLL_MS,
+  )
   const claimed = sent.filter((_, index) => index % 2 === 0)
   await Promise.all(claimed.map((txHash, index) => claim(service, txHash, first + index)))
 }
@@ -94,16 +100,4 @@ async function claim({ url }: Service, txHash: string, client: number): Promise<
   })
   await answer.arrayBuffer()
   if (answer.status >= 500 && answer.status !== 503) throw new Error(`a claim was answered ${answer.status}`)
-}
-
-async function minted({ pool }: World, count: number): Promise<void> {
-  await until(async () => (await pool`SELECT FROM nodes`).count >= count)
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + WAIT_MS
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`waited ${WAIT_MS} ms in vain`)
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
 }

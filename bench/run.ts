@@ -1,5 +1,6 @@
 // `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints the ratios with the goal
 // beside each, and writes them to bench/RESULTS.md (but for --quick, whose figures mean nothing). README.md says what each bench does.
+import { contracts } from './contracts.ts'
 import { follow } from './follow.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
@@ -14,7 +15,7 @@ import { reads } from './reads.ts'
 import { round } from './round.ts'
 import { start } from './start.ts'
 
-const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, follow, load, hostile, peers]
+const BENCHES: readonly Bench[] = [start, reads, growth, round, latency, contracts, follow, load, hostile, peers]
 const FLAGS = ['--quick', '--full']
 
 const words = process.argv.slice(2)

@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util'
 import { type CommandCheck, isWanted, longChecks, type TestFileCheck } from './long/checks.ts'
 import { type LastRun, lastRun, readRecord, recordRuns } from './long/record.ts'
 import { countSlices, takeSlice } from './long/slice.ts'
-import { runNodeTests } from './node-tests.ts'
-import { withTestServer } from './test-server.ts'
+import { runNodeTests } from './tests/run.ts'
+import { withTestServer } from './tests/server.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 

@@ -11,9 +11,9 @@ const STARTED = [
   /^scripts\/[^/]+\.ts$/,
   /^bench\/([^/]+|servers\/[^/]+)\.ts$/,
   /^(test|client\/test|contracts\/test)\/.*\.test\.ts$|^client\/test\/types\.ts$/,
-  /^client\/src\/(viem\/)?index\.ts$/,
+  /^client\/src\/((viem|react|button)\/)?index\.ts$/,
   /^client\/src\/schema\.ts$/,
-  /^web\/src\/main\.tsx$/,
+  /^web\/src\/(main\.tsx|keep\/withdraw\.ts)$/,
 ]
 
 interface Node {

@@ -2,6 +2,7 @@
 // what its source makes.
 import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'
+import { checkClientReference, writeClientReference } from './client/reference.ts'
 import { buildCommand, checkContracts } from './contracts.ts'
 import { writeMayImport } from './imports.ts'
 import { checkSchema, writeSchema } from './schema.ts'
@@ -9,13 +10,20 @@ import { checkSettings, writeSettings } from './settings.ts'
 
 async function check(): Promise<boolean> {
   const contractsCode = checkContracts()
-  const current = [await checkApiTypes(), await checkSchema(), checkSettings(), contractsCode === 0]
+  const current = [
+    await checkApiTypes(),
+    await checkSchema(),
+    checkSettings(),
+    checkClientReference(),
+    contractsCode === 0,
+  ]
   return current.every(Boolean)
 }
 
 async function write(): Promise<boolean> {
   await writeApiTypes()
   writeCliReference()
+  writeClientReference()
   writeMayImport()
   writeSettings()
   const contractsCode = buildCommand()

@@ -158,6 +158,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['api'], may: [] },
   { of: ['client/src'], may: [] },
   { of: ['client/src/viem'], may: ['client/src'], packages: ['viem'] },
+  { of: ['client/src/react'], may: ['client/src'], packages: ['react'] },
   { of: ['client/test'], may: ['client/src'] },
   {
     of: ['web/src'],
@@ -179,6 +180,7 @@ const LAYERS: readonly Layer[] = [
     may: ['client/src', 'client/src/viem', 'web/src', 'web/src/ui', 'web/src/wallet'],
     packages: ['@tanstack/react-query', 'react', 'uqr', 'viem', 'wouter'],
   },
+  { of: ['web/src/keep'], may: ['client/src', 'client/src/viem'], packages: ['viem'] },
   {
     of: ['web/src/console'],
     may: ['api', 'client/src', 'web/src', 'web/src/ui'],
@@ -223,6 +225,8 @@ const EXCLUDED = ['bench/peers/**', '**/node_modules/**']
 const OWN_PACKAGES: Readonly<Record<string, string>> = {
   '@node-ledger/client': 'client/src/index.ts',
   '@node-ledger/client/viem': 'client/src/viem/index.ts',
+  '@node-ledger/client/react': 'client/src/react/index.ts',
+  '@node-ledger/client/buy-button': 'client/src/button/index.ts',
 }
 
 /** The imports of a file: module names as they are written. Null stands for a name that is computed. */

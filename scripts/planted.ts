@@ -13,7 +13,7 @@ import { forgeBench } from './planted/forge-bench.ts'
 import { nodeBench } from './planted/node-bench.ts'
 import { isForContracts, isInSlice, KINDS, kindOf, type PlantedBug } from './planted/patch.ts'
 import { runBugs } from './planted/run.ts'
-import { withTestServer } from './test-server.ts'
+import { withTestServer } from './tests/server.ts'
 
 const print = (line: string) => console.log(line)
 

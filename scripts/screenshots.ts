@@ -18,7 +18,7 @@ const ADMIN_KEY = 'admin-key-of-the-screenshots-012345'
 const only = process.argv.slice(2)
 /** The README's pictures: the head of the overview, down to the gap below the plot. */
 const PICTURES = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
-const PICTURE = { x: 0, y: 0, width: WIDTHS.desk, height: 822 } as const
+const PICTURE = { x: 0, y: 0, width: WIDTHS.desk, height: 792 } as const
 
 const dataDir = temporaryDirectory()
 const receiver = await startReceiver()
@@ -41,7 +41,9 @@ try {
     [5, BASIC_WEI],
     [6, (BASIC_WEI * 5n) / 2n],
     [7, BASIC_WEI * 5n],
-    [8, 123n],
+    // Held: no tier's price.
+    [8, BASIC_WEI + 123n],
+    [10, BASIC_WEI * 2n],
   ] as const)
     await wallet(account, wellKnown).pay(wellKnown.paymentAddress, value)
   await until(
@@ -139,8 +141,9 @@ async function shootConsole(page: Page, suffix: string): Promise<void> {
   const sections = page.getByRole('navigation', { name: 'Sections of the console' })
   await sections.waitFor()
   for (const name of await sections.getByRole('link').allTextContents()) {
-    await sections.getByRole('link', { name }).click()
+    await sections.getByRole('link', { name, exact: true }).click()
     if (name === 'Payments' || name === 'Webhooks') await page.locator('summary').first().click()
+    if (name === 'Payments') await page.getByRole('checkbox').first().check()
     await shoot(page, `console-${name.toLowerCase().replace(' ', '-')}-${suffix}`)
   }
 }

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { playSeed, type RunCounts, report, runSeeds, tellFailure } from '../test/sim/run.ts'
 import { type Backend, openStage } from '../test/sim/stage.ts'
 import { addTo } from '../test/sim/tally.ts'
-import { withTestServer } from './test-server.ts'
+import { withTestServer } from './tests/server.ts'
 
 const USAGE = 'Usage: npm run sim -- (--seed N [--steps K] | --seeds A..B | --from A --count N) [--real] [--workers W]'
 /** Interval of progress reports. */

@@ -4,8 +4,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runNodeTests } from './node-tests.ts'
-import { withTestServer } from './test-server.ts'
+import { runNodeTests } from './tests/run.ts'
+import { withTestServer } from './tests/server.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CLIENT = join(ROOT, 'client')

@@ -1,7 +1,8 @@
 // `npm test`: everything a contributor must keep green. `npm test -- test/embed` runs just the tests whose path
 // contains that, long ones too where no quick one does; `--no-contracts` leaves the contract tests out.
-import { selectTestFiles } from './node-tests.ts'
+
 import { runAll, staticSteps } from './steps.ts'
+import { selectTestFiles } from './tests/run.ts'
 
 const args = process.argv.slice(2)
 const filters = args.filter((arg) => !arg.startsWith('--'))

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { TEST_PROCESS } from '../scripts/node-tests.ts'
+import { TEST_PROCESS } from '../scripts/tests/run.ts'
 import { temporaryDirectory } from './support/temporary.ts'
 
 const FILES = 4
@@ -42,14 +42,37 @@ test('a file whose tests pass and whose last hook fails is reported as failed, b
     after(fail)`,
   )
   const files = ['good', 'bad'].map((name) => join(directory, `${name}.test.mjs`))
+  const [passed, outcomes] = outcomesOf(directory, files)
+  assert.equal(passed, false)
+  assert.deepEqual(Object.values(outcomes), [false, true])
+})
+
+test('of files that share a process each has its own hooks and its own outcome', () => {
+  const directory = temporaryDirectory()
+  const file = (name: string, fails: boolean) => `import { before, test } from 'node:test'
+    let ready = 0
+    before(() => ready++)
+    test('passes in ${name}', (t) => t.assert.equal(ready, 1))
+    test('the other one in ${name}', (t) => t.assert.equal(ready, ${fails ? 2 : 1}))`
+  const files = ['good', 'bad', 'last'].map((name) => join(directory, `${name}.test.mjs`))
+  for (const path of files) writeFileSync(path, file(path, path.includes('bad')))
+  const [passed, outcomes] = outcomesOf(directory, files)
+  assert.equal(passed, false)
+  assert.deepEqual(Object.values(outcomes), [false, true, true])
+})
+
+/** Has the runner run `files` in a process of its own: node refuses to run test files from within one. */
+function outcomesOf(directory: string, files: readonly string[]): [passed: boolean, outcomes: Record<string, boolean>] {
   const script = join(directory, 'outcome.mjs')
+  const runner = new URL('../scripts/tests/run.ts', import.meta.url).href
   writeFileSync(
     script,
-    `import { runNodeTests } from ${JSON.stringify(new URL('../scripts/node-tests.ts', import.meta.url).href)}
+    `import { runNodeTests } from ${JSON.stringify(runner)}
     const { passed, files } = await runNodeTests(${JSON.stringify(files)}, new AbortController().signal)
-    console.log('outcome ' + JSON.stringify([passed, [...files.values()].map((file) => file.passed).sort()]))`,
+    const outcomes = Object.fromEntries([...files].sort().map(([file, outcome]) => [file, outcome.passed]))
+    console.log('outcome ' + JSON.stringify([passed, outcomes]))`,
   )
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const said = execFileSync(process.execPath, [script], { env, encoding: 'utf8' })
-  assert.match(said, /^outcome \[false,\[false,true\]\]$/m)
-})
+  return JSON.parse(/^outcome (.*)$/m.exec(said)?.[1] ?? 'null')
+}

@@ -1,27 +1,108 @@
 // Builds the pages into web/dist, which the service serves. In development `npx vite web` serves them itself, and asks the service
 // of `npm start` for everything else.
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { build, defineConfig, type Plugin } from 'vite'
 
+const DIST = fileURLToPath(new URL('dist', import.meta.url))
 const client = (file: string) => fileURLToPath(new URL(`../client/src/${file}`, import.meta.url))
 // Named as the origin, too: of a page of another one the service takes no sign-in and no act.
 const service = { target: 'http://127.0.0.1:3000', headers: { origin: 'http://127.0.0.1:3000' } }
 
-export default defineConfig({
-  root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react()],
-  resolve: {
-    alias: [
-      { find: /^@node-ledger\/client$/, replacement: client('index.ts') },
-      { find: /^@node-ledger\/client\/viem$/, replacement: client('viem/index.ts') },
-    ],
+/**
+ * Two ways to less. Safe's provider requires all of Safe's library, and with it a second build of viem, for the names of a transaction's
+ * states: it gets them from where that library has them. And of wagmi's connectors only Safe's is looked at: others want what is not there.
+ */
+const leanSafe: Plugin = {
+  name: 'lean-safe',
+  enforce: 'pre',
+  async resolveId(source, importer) {
+    if (source === '@safe-global/safe-apps-sdk' && importer?.includes('/safe-apps-provider/'))
+      return this.resolve('@safe-global/safe-gateway-typescript-sdk', importer, { skipSelf: true })
+    if (source !== 'wagmi/connectors') return null
+    const wagmi = await this.resolve('wagmi', importer)
+    const all = await this.resolve('@wagmi/connectors', wagmi?.id)
+    return all && { ...all, id: all.id.replace('exports/index.js', 'safe.js') }
   },
+}
+
+/** Files that every page loads are one: shared by pages in different ways, they would come as a dozen. */
+function chunkOf(id: string, build: { getModuleInfo: (id: string) => ModuleInfo | null }): string | null {
+  const isLoadedFirst = (module: string, seen: Set<string>): boolean => {
+    if (seen.has(module)) return false
+    seen.add(module)
+    const info = build.getModuleInfo(module)
+    return info !== null && (info.isEntry || info.importers.some((importer) => isLoadedFirst(importer, seen)))
+  }
+  // Of viem every module is within reach of every page, and few are used by it.
+  const isOfViem = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//.test(id)
+  return !isOfViem && isLoadedFirst(id, new Set()) ? 'base' : null
+}
+
+type ModuleInfo = { isEntry: boolean; importers: readonly string[] }
+
+/** The buy button for pages of other origins: one file, which shares nothing with the pages. */
+const buyButton: Plugin = {
+  name: 'buy-button',
+  apply: 'build',
+  async closeBundle() {
+    await build({
+      ...{ configFile: false, publicDir: false, logLevel: 'warn' },
+      build: {
+        ...{ target: 'es2022', outDir: DIST, emptyOutDir: false, modulePreload: false },
+        rolldownOptions: { input: client('button/index.ts'), output: { entryFileNames: 'buy-button.js' } },
+      },
+    })
+  },
+}
+
+const alias = [
+  { find: /^@node-ledger\/client$/, replacement: client('index.ts') },
+  { find: /^@node-ledger\/client\/viem$/, replacement: client('viem/index.ts') },
+]
+const ROOT = fileURLToPath(new URL('.', import.meta.url))
+
+/** Makes the page that owners keep: one file that holds all it needs, with a policy that lets it run that and ask for nothing. */
+const pageToKeep: Plugin = {
+  name: 'page-to-keep',
+  apply: 'build',
+  async closeBundle() {
+    const input = `${ROOT}src/keep/withdraw.ts`
+    const options = { write: false, target: 'es2022', rolldownOptions: { input, output: { codeSplitting: false } } }
+    const built = await build({
+      root: ROOT,
+      configFile: false,
+      logLevel: 'warn',
+      publicDir: false,
+      resolve: { alias },
+      build: options,
+    })
+    const [chunk] = 'output' in built ? built.output : []
+    if (chunk?.type !== 'chunk') throw new Error('the page to keep has no script')
+    const script = chunk.code.replaceAll('</script', '<\\/script')
+    const style = await readFile(`${ROOT}src/keep/withdraw.css`, 'utf8')
+    const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+    const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; img-src data:; base-uri 'none'; form-action 'none'`
+    const html = (await readFile(`${ROOT}src/keep/withdraw.html`, 'utf8'))
+      .replace('content-security-policy" content=""', () => `content-security-policy" content="${policy}"`)
+      .replace('<style></style>', () => `<style>${style}</style>`)
+      .replace('module"></script>', () => `module">${script}</script>`)
+    await writeFile(`${ROOT}dist/withdraw.html`, html)
+  },
+}
+
+export default defineConfig({
+  root: ROOT,
+  plugins: [react(), leanSafe, buyButton, pageToKeep],
+  resolve: { alias },
   build: {
     target: 'es2022',
     emptyOutDir: true,
     // The content security policy admits no data: URLs but for images.
     assetsInlineLimit: 0,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: chunkOf, debugName: 'base' }] } } },
   },
   server: { proxy: { '/api': service, '/.well-known': service, '/docs': service } },
 })

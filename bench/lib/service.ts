@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { signalGroup } from '../../test/support/process-group.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { until } from '../../test/support/until.ts'
 import type { World } from '../../test/support/world.ts'
 import { firstMatch } from './process.ts'
 
@@ -63,4 +64,17 @@ export async function startService(command: readonly string[], settings: Record<
 function lastOf(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
   return child ? lastOf(Number(child)) : pid
+}
+
+const MINTED_WAIT_MS = 300_000
+const MINTED_POLL_MS = 100
+
+/** Waits until the ledger has so many nodes. */
+export async function minted({ pool }: World, count: number): Promise<void> {
+  await until(
+    `${count} nodes`,
+    async () => (await pool`SELECT FROM nodes`).count >= count,
+    MINTED_WAIT_MS,
+    MINTED_POLL_MS,
+  )
 }

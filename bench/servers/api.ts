@@ -40,6 +40,7 @@ const app = createServer({
     previousSessionSecret: null,
     publicUrl: 'https://ledger.example',
     trustedProxies: ['127.0.0.1'],
+    frameAncestors: [],
     production: true,
     staleAfterSec: 300,
     tickSec: 60,

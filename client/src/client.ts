@@ -1,11 +1,15 @@
 // One method for each endpoint of the public API, named as the OpenAPI document names its operations.
-import { createTransport, type Sent, type TransportOptions } from './transport.ts'
+import { readEvents } from './events.ts'
+import { revive } from './revive.ts'
+import { createTransport, type Sent, type Transport, type TransportOptions } from './transport.ts'
 import type {
+  CanBuy,
   Cover,
   Deployment,
   Distribution,
   Health,
   Hex,
+  LedgerEvent,
   Node,
   NodeDetail,
   Payment,
@@ -14,7 +18,9 @@ import type {
   Stats,
   SyncedNodes,
   Tier,
+  TierFigures,
   Wallet,
+  Watched,
 } from './types.ts'
 
 export type ClientOptions = TransportOptions
@@ -31,6 +37,18 @@ export interface ListOptions extends CallOptions {
   limit?: number
 }
 
+export interface QuoteOptions extends CallOptions {
+  /** Past every cache: before something is paid by it. */
+  fresh?: boolean
+}
+
+export interface EventsOptions extends Omit<CallOptions, 'attempts'> {
+  /** Of an earlier stream's last `current`: leaves out what is known. */
+  lastEventId?: string
+  /** Called once the stream has begun. */
+  onOpen?: () => void
+}
+
 export interface TurnsOptions extends ListOptions {
   /** Entries to skip from the beginning, 0 to 1999. */
   offset?: number
@@ -44,6 +62,8 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, those off sale too. */
   getTiers(options?: CallOptions): Promise<Tier[]>
+  /** What the nodes of a tier really got in the last 30 days. Throws 404 where there is no such tier. */
+  getTierFigures(tierId: string, options?: CallOptions): Promise<TierFigures>
   /** The cover of the contract's debt by its balance; readings are `null` while the chain cannot be reached. */
   getCover(options?: CallOptions): Promise<Cover>
   /** The nodes a wallet owns, oldest first. */
@@ -55,13 +75,27 @@ export interface LedgerClient {
   /** The single turns of a round, by cohort and time, 2,000 at most. Throws 404 when there is no such round. */
   getTurns(round: number, options?: TurnsOptions): Promise<SingleTurns>
   /** Price and payment address of a tier (without one: the default tier). Throws 503 when nothing can be bought. */
-  getDeployQuote(tierId?: string, options?: CallOptions): Promise<Quote>
+  getDeployQuote(tierId?: string, options?: QuoteOptions): Promise<Quote>
+  /**
+   * Whether a payment of this wallet for a tier (without one: the default tier) would become a node by itself: one check for each rule. `null`
+   * is what could not be checked, neither yes nor no.
+   */
+  canBuy(address: string, tierId?: string, options?: QuoteOptions): Promise<CanBuy>
   /** US dollars per ether, for display; `null` when unknown. */
   getPrice(options?: CallOptions): Promise<number | null>
   /** The OpenAPI document. */
   getOpenapi(options?: CallOptions): Promise<Record<string, unknown>>
   /** Has a transfer looked at now; the payment's present state. Asked again while the service's node has not seen it (409). */
   claimPayment(txHash: string, options?: CallOptions): Promise<Payment>
+  /** The state of a payment as the ledger has it, without a look at the chain. Throws 404 while the ledger does not know it. */
+  getPayment(txHash: string, options?: CallOptions): Promise<Payment>
+  /** What a wallet has paid, newest first: for a payment whose hash was lost. */
+  getPaymentsOfAddress(address: string, options?: ListOptions): Promise<Payment[]>
+  /**
+   * The events of one stream, until it ends: the present states, `current`, and then whatever differs. Throws where it cannot be opened, or
+   * breaks; {@link watchPayment} and {@link watchAddress} go on from there.
+   */
+  getEvents(which: Watched, options?: EventsOptions): AsyncGenerator<LedgerEvent>
   /** Begins to sign in; `message` is what the wallet signs, exactly as it is. */
   getNonce(address?: string, options?: CallOptions): Promise<{ nonce: string; message: string }>
   /** Signs in with the signature of the message. Not repeated when its answer is lost: a nonce is good for one attempt. */
@@ -86,10 +120,13 @@ export interface LedgerClient {
  * Outside of browsers the client itself keeps the session cookie.
  */
 export function createClient(options: ClientOptions): LedgerClient {
-  const request = createTransport(options)
+  const { request, open } = createTransport(options)
   // The service's own tests hold its answers to the OpenAPI document.
-  const get = async <T>(path: string, options?: CallOptions, query: Record<string, string | number | undefined> = {}) =>
-    (await request({ method: 'GET', path, query, ...options })) as T
+  const get = async <T>(
+    path: string,
+    options?: QuoteOptions,
+    query: Record<string, string | number | undefined> = {},
+  ) => (await request({ method: 'GET', path, query, ...options })) as T
   const post = async <T>(
     path: string,
     body: object,
@@ -100,6 +137,7 @@ export function createClient(options: ClientOptions): LedgerClient {
   return {
     getStats: (options) => get<Stats>('/api/stats', options),
     getTiers: async (options) => (await get<{ tiers: Tier[] }>('/api/tiers', options)).tiers,
+    getTierFigures: (id, options) => get<TierFigures>(`/api/tiers/${encodeURIComponent(id)}/figures`, options),
     getCover: (options) => get<Cover>('/api/cover', options),
     getNodesOfAddress: (address, options) => get<Node[]>(`/api/nodes/${encodeURIComponent(address)}`, options),
     getNode: (id, options) =>
@@ -111,9 +149,14 @@ export function createClient(options: ClientOptions): LedgerClient {
         offset: options?.offset,
       }),
     getDeployQuote: (tier, options) => get<Quote>('/api/deploy-quote', options, { tier }),
+    canBuy: (address, tier, options) => get<CanBuy>(`/api/can-buy/${encodeURIComponent(address)}`, options, { tier }),
     getPrice: async (options) => (await get<{ usd: number | null }>('/api/price', options)).usd,
     getOpenapi: (options) => get<Record<string, unknown>>('/api/openapi.json', options),
     claimPayment: (txHash, options) => post<Payment>('/api/payments/claim', { txHash }, options),
+    getPayment: (txHash, options) => get<Payment>(`/api/payment/${encodeURIComponent(txHash)}`, options),
+    getPaymentsOfAddress: (address, options) =>
+      get<Payment[]>(`/api/payments/${encodeURIComponent(address)}`, options, { limit: options?.limit }),
+    getEvents: (which, options) => eventsOf(open, which, options),
     getNonce: (address, options) => get<{ nonce: string; message: string }>('/api/auth/nonce', options, { address }),
     verifySignature: ({ address, signature }, options) =>
       post<{ address: Hex }>('/api/auth/verify', { address, signature }, options, { repeatable: false }),
@@ -124,6 +167,19 @@ export function createClient(options: ClientOptions): LedgerClient {
     getHealth: (options) => get<Health>('/api/cron/health', options),
     getWellKnown: (options) => get<Deployment>('/.well-known/node-ledger.json', options),
   }
+}
+
+const EVENTS: readonly string[] = ['payment', 'node', 'current'] satisfies LedgerEvent['event'][]
+
+async function* eventsOf(
+  open: Transport['open'],
+  which: Watched,
+  { signal, lastEventId, onOpen }: EventsOptions = {},
+): AsyncGenerator<LedgerEvent> {
+  const body = await open({ path: '/api/events', query: { ...which }, lastEventId, ...(signal && { signal }) })
+  // Others may be added.
+  for await (const event of readEvents(body, onOpen ?? (() => undefined)))
+    if (EVENTS.includes(event.event)) yield { ...event, data: revive(event.data) } as LedgerEvent
 }
 
 /** For `/api/me`, 401 is the normal answer to a visitor who is not signed in. */

@@ -11,6 +11,8 @@ export interface FollowOptions {
   pollMs?: number
   /** Time limit in milliseconds. Default 600,000. The payment proceeds regardless; follow it again with its hash. */
   timeoutMs?: number
+  /** The payer to follow, where a contract made several payments in one transaction. Default: the first. */
+  from?: Hex
   signal?: AbortSignal
 }
 
@@ -32,12 +34,13 @@ export async function followPayment(
   txHash: Hex | string,
   options: FollowOptions = {},
 ): Promise<FollowedPayment> {
-  const { onState, signal, pollMs = 4_000, timeoutMs = 600_000 } = options
+  const { onState, signal, from, pollMs = 4_000, timeoutMs = 600_000 } = options
   const deadline = Date.now() + timeoutMs
   const call = signal ? { signal } : {}
   let last: string | null = null
   for (;;) {
-    const payment = await stateOf(ledger, txHash, call)
+    const claimed = await stateOf(ledger, txHash, call)
+    const payment = claimed?.payments?.find((each) => each.from === from) ?? claimed
     const state = payment?.status ?? 'waiting'
     if (state !== last) onState?.(state, payment)
     last = state

@@ -3,6 +3,7 @@ export {
   type CallOptions,
   type ClientOptions,
   createClient,
+  type EventsOptions,
   type LedgerClient,
   type ListOptions,
   type NodeId,
@@ -12,3 +13,4 @@ export { LedgerError } from './errors.ts'
 export { type FollowedPayment, type FollowOptions, followPayment } from './follow.ts'
 export type { RetryOptions } from './transport.ts'
 export type * from './types.ts'
+export { type WatchedWallet, type WatchOptions, watchAddress, watchPayment } from './watch.ts'

@@ -45,6 +45,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tiers/{id}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the nodes of a tier got
+         * @description What was really credited to the tier's nodes in the last 30 days; no promise of what will be. Medians are of nodes: a turn of a cohort
+         *     counts as often as it was paid, and a credit for several turns as so many of their average. Dollars are by the price of the hour in which
+         *     a turn was due, and `null` where one of those prices is not known. Days are of UTC, and those that are over.
+         */
+        get: operations["getTierFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/cover": {
         parameters: {
             query?: never;
@@ -171,6 +193,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/can-buy/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether a wallet can buy a tier
+         * @description Whether a payment of this wallet would become a node by itself, before anything is paid: one check for each rule, by the very rules
+         *     that payments are judged by. `null` is what could not be checked. `canBuy` is `false` where a check is, else `null` where one is, else `true`.
+         *     It says what holds at present; what decides is the payment's own block. What else is paid with the same transaction is not known here.
+         */
+        get: operations["canBuy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/price": {
         parameters: {
             query?: never;
@@ -232,6 +276,77 @@ export interface paths {
          *     less than a thousandth of the lowest price: that is on record, and nothing comes of it.
          */
         post: operations["claimPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/payment/{hash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * State of a payment
+         * @description The payment's present state, as the ledger has it: the same answer as a claim's, without a look at the chain, so that it can be
+         *     polled. 404 until the ledger has followed to its block, and for what is no sale.
+         */
+        get: operations["getPayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/payments/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Payments of a wallet
+         * @description What a wallet has paid, newest first; `[]` when it paid nothing. To find a payment whose hash was lost.
+         */
+        get: operations["getPaymentsOfAddress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Live states of payments and nodes
+         * @description Server-sent events about one wallet (`address`) or one transaction (`payment`); one of the two is required. An event carries a
+         *     state, not a change: on connecting the present states come first, after that whatever differs, as soon as the ledger has it.
+         *
+         *     - `payment`: a payment, as `GET /api/payment/{hash}` answers it. Of a wallet its 50 newest, with its own payments of each transaction
+         *       in `payments`.
+         *     - `node`: a node, as `GET /api/nodes/{address}` lists it: of the wallet, or of the transaction's payments.
+         *     - `current` ends each batch: `{"payments": [hashes], "nodes": [ids]}` is all there is now, so what is not named was taken back.
+         *       Its `id` is a digest of all of it; a stream that is opened with it as `last-event-id` leaves out what is known.
+         *
+         *     A comment comes every 15 seconds, and after an hour at most the stream ends: open it again. A caller who does not read is cut off. Of
+         *     one address 32 streams may be open (429), and of an instance a thousand (503); poll the reads above then.
+         */
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -528,6 +643,160 @@ export interface components {
              * @enum {string}
              */
             contractWallets: "hold" | "proven" | "all";
+        };
+        CanBuy: {
+            /** @description The wallet. */
+            address: components["schemas"]["Address"];
+            /** @description The tier. */
+            tierId: string;
+            /** @description Its price. */
+            priceWei: components["schemas"]["Wei"];
+            /** @description `false` where a check is, else `null` where one is, else `true`. */
+            canBuy: boolean | null;
+            /** @description One for each rule, always all of them, in this order. */
+            checks: (components["schemas"]["OnSaleCheck"] | components["schemas"]["AllowanceCheck"] | components["schemas"]["CapCheck"] | components["schemas"]["HoldingCheck"] | components["schemas"]["EtherCheck"] | components["schemas"]["ReviewCheck"])[];
+            /** @description The block at which the chain was read; `null` where it could not be. */
+            blockNumber: number | null;
+        };
+        /** @description A quote of the tier would be given. */
+        OnSaleCheck: {
+            /** @constant */
+            check: "onSale";
+            passes: boolean;
+        };
+        /** @description The tier's allowance for each wallet, which the operator applies. */
+        AllowanceCheck: {
+            /** @constant */
+            check: "allowance";
+            passes: boolean;
+            /** @description Nodes of this tier that a wallet may have. */
+            limit: number;
+            /** @description Nodes of this tier that it has. */
+            owned: number;
+            /** @description Its payments for this tier that wait or are being minted. */
+            underWay: number;
+        };
+        /** @description The contract's cap on a wallet's nodes of all tiers. */
+        CapCheck: {
+            /** @constant */
+            check: "cap";
+            passes: boolean | null;
+            /** @description Nodes that a wallet may have. */
+            limit: number | null;
+            /** @description Nodes that it has. */
+            owned: number;
+            /** @description Its payments that wait or are being minted. */
+            underWay: number;
+        };
+        /** @description The holding that the tier asks for. */
+        HoldingCheck: {
+            /** @constant */
+            check: "holding";
+            passes: boolean | null;
+            /** @description `null`: the tier is open to anyone. */
+            token: components["schemas"]["NullableAddress"];
+            symbol: string | null;
+            decimals: number | null;
+            /** @description In the smallest unit of the token. */
+            requiredWei: components["schemas"]["Wei"];
+            /** @description What the wallet holds; `null` too where nothing is asked for. */
+            heldWei: components["schemas"]["NullableWei"];
+        };
+        /** @description Ether for the price and for the gas of a plain transfer. */
+        EtherCheck: {
+            /** @constant */
+            check: "ether";
+            passes: boolean | null;
+            /** @description At the present fee. A contract pays the price alone; the gas is that of who sends its transaction. */
+            requiredWei: components["schemas"]["NullableWei"];
+            /** @description What the wallet has. */
+            balanceWei: components["schemas"]["NullableWei"];
+        };
+        /** @description `false`: the operator would look at the payment first. It is not told why. */
+        ReviewCheck: {
+            /** @constant */
+            check: "review";
+            passes: boolean | null;
+        };
+        /**
+         * @example {
+         *       "tierId": "basic",
+         *       "nodeCount": 120,
+         *       "nextRoundAt": "2026-01-31T06:00:00.000Z",
+         *       "since": "2026-01-01T05:12:00.000Z",
+         *       "turn": {
+         *         "lowWei": "900000000000000",
+         *         "medianWei": "1000000000000000",
+         *         "highWei": "1100000000000000",
+         *         "medianUsd": 3.1,
+         *         "credits": 3480
+         *       },
+         *       "day": {
+         *         "lowWei": "900000000000000",
+         *         "medianWei": "1000000000000000",
+         *         "highWei": "1100000000000000",
+         *         "medianUsd": 3.1
+         *       },
+         *       "days": [
+         *         {
+         *           "dayAt": "2026-01-30T00:00:00.000Z",
+         *           "lowWei": "900000000000000",
+         *           "medianWei": "1000000000000000",
+         *           "highWei": "1100000000000000",
+         *           "medianUsd": null,
+         *           "nodeCount": 118
+         *         }
+         *       ]
+         *     }
+         */
+        TierFigures: {
+            /** @description The tier's id. */
+            tierId: string;
+            /** @description How many nodes of this tier there are. */
+            nodeCount: number;
+            /** @description When the next of its nodes are due; `null` while there is none. */
+            nextRoundAt: components["schemas"]["NullableTime"];
+            /** @description The turns that were due from here on are counted. 30 days ago, or later where a cohort had more than 720 turns since. */
+            since: components["schemas"]["NullableTime"];
+            /** @description What a node got for one turn; `null` where there was none. */
+            turn: {
+                /** @description The least that a node got. */
+                lowWei: components["schemas"]["Wei"];
+                /** @description Half of the nodes got as much or more. */
+                medianWei: components["schemas"]["Wei"];
+                /** @description The most that a node got. */
+                highWei: components["schemas"]["Wei"];
+                /** @description The median amount in dollars of then, or `null` where a price is not known. */
+                medianUsd: number | null;
+                /** @description How often a node was credited for a turn. */
+                credits: number;
+            } | null;
+            /** @description What a node got in one day; `null` where no day is over. */
+            day: {
+                /** @description The least that a node got. */
+                lowWei: components["schemas"]["Wei"];
+                /** @description Half of the nodes got as much or more. */
+                medianWei: components["schemas"]["Wei"];
+                /** @description The most that a node got. */
+                highWei: components["schemas"]["Wei"];
+                /** @description The median amount in dollars of then, or `null` where a price is not known. */
+                medianUsd: number | null;
+            } | null;
+            /** @description The same day by day, the oldest first; days without a credit are left out. */
+            days: {
+                /** @description When the day began. */
+                dayAt: components["schemas"]["Time"];
+                /** @description The least that a node got. */
+                lowWei: components["schemas"]["Wei"];
+                /** @description Half of the nodes got as much or more. */
+                medianWei: components["schemas"]["Wei"];
+                /** @description The most that a node got. */
+                highWei: components["schemas"]["Wei"];
+                /** @description The median amount in dollars of then, or `null` where a price is not known. */
+                medianUsd: number | null;
+                /** @description How many nodes were credited. */
+                nodeCount: number;
+            }[];
         };
         Cover: {
             /** @description What the contract holds. */
@@ -868,8 +1137,10 @@ export interface components {
          *       "tierId": "basic",
          *       "valueWei": "10000000000000000",
          *       "blockNumber": 1233000,
+         *       "paidAt": "2026-01-01T00:00:00.000Z",
          *       "nodeId": "1",
          *       "mintTxHash": "0x2f1c5c2b44f771e942a8506148e256f94f1a464babc938ae0690c6e34cd79190",
+         *       "refundTxHash": null,
          *       "updatedAt": "2026-01-01T00:00:05.000Z"
          *     }
          */
@@ -882,10 +1153,10 @@ export interface components {
              */
             status: "seen" | "accepted" | "minting" | "minted" | "held" | "refunded" | "dismissed" | "orphaned";
             /**
-             * @description Why it is held.
+             * @description Why it is held. `review`: a person looks at it first.
              * @enum {string|null}
              */
-            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
+            reason: "wrongAmount" | "saleClosed" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
             /** @description Who paid; the node is minted to this wallet. */
             from: components["schemas"]["NullableAddress"];
             /** @description The tier it pays for. */
@@ -894,13 +1165,17 @@ export interface components {
             valueWei: components["schemas"]["Wei"];
             /** @description The block it is in. */
             blockNumber: number | null;
+            /** @description The time of its block. */
+            paidAt: components["schemas"]["NullableTime"];
             /** @description The node's id on chain, once minted. */
             nodeId: string | null;
             /** @description The mint's transaction, once minted. */
             mintTxHash: components["schemas"]["NullableHash"];
+            /** @description The transaction that paid it back, once it is on record. */
+            refundTxHash: components["schemas"]["NullableHash"];
             /** @description When its state last changed. */
             updatedAt: components["schemas"]["NullableTime"];
-            /** @description In the answer to a claim: every payment of the transaction, the one above first. A contract may make several in one. */
+            /** @description In the answers about one transaction: every payment of it, the one above first. A contract may make several in one. */
             payments?: components["schemas"]["Payment"][];
         };
         Wallet: {
@@ -1178,6 +1453,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getTierFigures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tier's id.
+                 * @example basic
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TierFigures"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getCover: {
         parameters: {
             query?: never;
@@ -1421,6 +1734,97 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    canBuy: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Id of the tier. Without it the default tier.
+                 * @example basic
+                 */
+                tier?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The wallet that would pay.
+                 * @example 0x70997970c51812dc3a010c7d01b50e0d17dc79c8
+                 */
+                address: components["schemas"]["AddressInput"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checks. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
+                     *       "tierId": "basic",
+                     *       "priceWei": "10000000000000000",
+                     *       "canBuy": false,
+                     *       "checks": [
+                     *         {
+                     *           "check": "onSale",
+                     *           "passes": true
+                     *         },
+                     *         {
+                     *           "check": "allowance",
+                     *           "passes": true,
+                     *           "limit": 10,
+                     *           "owned": 2,
+                     *           "underWay": 1
+                     *         },
+                     *         {
+                     *           "check": "cap",
+                     *           "passes": true,
+                     *           "limit": 20,
+                     *           "owned": 2,
+                     *           "underWay": 1
+                     *         },
+                     *         {
+                     *           "check": "holding",
+                     *           "passes": true,
+                     *           "token": null,
+                     *           "symbol": null,
+                     *           "decimals": null,
+                     *           "requiredWei": "0",
+                     *           "heldWei": null
+                     *         },
+                     *         {
+                     *           "check": "ether",
+                     *           "passes": false,
+                     *           "requiredWei": "10021000000000000",
+                     *           "balanceWei": "9000000000000000"
+                     *         },
+                     *         {
+                     *           "check": "review",
+                     *           "passes": true
+                     *         }
+                     *       ],
+                     *       "blockNumber": 1204
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CanBuy"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getPrice: {
         parameters: {
             query?: never;
@@ -1539,6 +1943,134 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The hash of the transaction that paid.
+                 * @example 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060
+                 */
+                hash: components["schemas"]["HashInput"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPaymentsOfAddress: {
+        parameters: {
+            query?: {
+                /** @description How many at most, of each list. A whole number from 1 to 200. */
+                limit?: components["parameters"]["limit"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The wallet's address.
+                 * @example 0x70997970c51812dc3a010c7d01b50e0d17dc79c8
+                 */
+                address: components["schemas"]["AddressInput"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payments. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    etag: components["headers"]["Etag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"][];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The wallet to watch.
+                 * @example 0x70997970c51812dc3a010c7d01b50e0d17dc79c8
+                 */
+                address?: components["schemas"]["AddressInput"];
+                /** @description The hash of the transaction to watch; the ledger need not know it yet. */
+                payment?: components["schemas"]["HashInput"];
+            };
+            header?: {
+                /** @description The last `id` of an earlier stream. */
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, until either side ends them. */
+            200: {
+                headers: {
+                    "x-ratelimit-limit": components["headers"]["Limit"];
+                    "x-ratelimit-remaining": components["headers"]["Remaining"];
+                    "x-ratelimit-reset": components["headers"]["Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 2000
+                     *
+                     *     event: payment
+                     *     data: {"txHash":"0x5c50…","status":"minting"}
+                     *
+                     *     id: q0cbQp1bLzCCnF9T3XBs8S2cAaM
+                     *     event: current
+                     *     data: {"payments":["0x5c50…"],"nodes":[]}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];
@@ -1850,7 +2382,16 @@ export interface operations {
                      *       "factoryAddress": "0x5fbdb2315678afecb367f032d93f642f64180aa3",
                      *       "paymentAddress": "0x90f79bf6eb2c4f870365e785982e1f101e93b906",
                      *       "apiBase": "https://ledger.example/api",
-                     *       "embedded": false
+                     *       "embedded": false,
+                     *       "chainName": "Ethereum",
+                     *       "explorerUrl": "https://etherscan.io",
+                     *       "brand": {
+                     *         "name": "Aurora Nodes",
+                     *         "color": "#1a6b52",
+                     *         "contact": "mailto:help@example.org",
+                     *         "termsUrl": "https://nodes.example.org/terms",
+                     *         "logoUrl": "/brand/logo.svg"
+                     *       }
                      *     }
                      */
                     "application/json": {
@@ -1867,6 +2408,23 @@ export interface operations {
                         apiBase: string;
                         /** @description True for a demonstration on a chain of its own. */
                         embedded: boolean;
+                        /** @description The chain's name for people. */
+                        chainName: string | null;
+                        /** @description A block explorer, without a slash at its end; `/tx/…`, `/address/…` and `/block/…` are put after it. */
+                        explorerUrl: string | null;
+                        /** @description Whose sale it is. Each is `null` where the operator says nothing. */
+                        brand: {
+                            /** @description The name to show. */
+                            name: string | null;
+                            /** @description An SVG image, as a path of this service. */
+                            logoUrl: string | null;
+                            /** @description Of buttons and links: `#` and six hex digits. */
+                            color: string | null;
+                            /** @description Where buyers ask: a `mailto:` or a page. */
+                            contact: string | null;
+                            /** @description The terms of the sale. */
+                            termsUrl: string | null;
+                        };
                     };
                 };
             };

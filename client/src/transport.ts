@@ -1,5 +1,5 @@
 // One HTTP request with its time limit, its retries and its cookies. Knows no route.
-import { errorOfAnswer, errorWithoutAnswer, type LedgerError } from './errors.ts'
+import { errorOfAnswer, errorWithoutAnswer, LedgerError } from './errors.ts'
 import { revive } from './revive.ts'
 
 export interface RetryOptions {
@@ -31,24 +31,35 @@ export interface Sent {
   attempts?: number
   /** False for what must not be asked twice when the answer was lost: a nonce is good for one attempt. */
   repeatable?: boolean
+  /** True for what must be of now: no cache on the way may answer. */
+  fresh?: boolean | undefined
   /** True where a 404 means that the chain does not have it yet: asked again as a 409 is. */
   notYet?: boolean
 }
 
 export type Request = (sent: Sent) => Promise<unknown>
 
-/** Builds the function that makes requests to one service. */
-export function createTransport(options: TransportOptions): Request {
+export interface Opened extends Pick<Sent, 'path' | 'query' | 'signal'> {
+  /** The last event of an earlier stream. */
+  lastEventId?: string | undefined
+}
+
+export interface Transport {
+  request: Request
+  /** Opens a stream of events. Not tried again: a caller who needs it has other ways meanwhile. */
+  open(opened: Opened): Promise<ReadableStream<Uint8Array>>
+}
+
+/** Builds what makes requests to one service. */
+export function createTransport(options: TransportOptions): Transport {
   const base = baseOf(options.baseUrl)
   const fetch = options.fetch ?? globalThis.fetch.bind(globalThis)
   const timeoutMs = options.timeoutMs ?? 15_000
   const retry = { attempts: 4, baseMs: 300, maxMs: 65_000, settleMs: 1_500, ...options.retry }
   const cookies = new Cookies()
 
-  async function attempt({ method, path, query, body, signal, notYet }: Sent): Promise<unknown> {
-    const url = new URL(base + path)
-    for (const [name, value] of Object.entries(query ?? {}))
-      if (value !== undefined) url.searchParams.set(name, String(value))
+  async function attempt({ method, path, query, body, signal, fresh, notYet }: Sent): Promise<unknown> {
+    const url = urlOf(base, path, query)
     const limit = AbortSignal.timeout(timeoutMs)
     let response: Response
     let text: string
@@ -61,6 +72,7 @@ export function createTransport(options: TransportOptions): Request {
           ...(body && { 'content-type': 'application/json' }),
         },
         ...(body && { body: JSON.stringify(body) }),
+        ...(fresh && { cache: 'no-store' as const }),
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       })
       text = await response.text()
@@ -78,7 +90,7 @@ export function createTransport(options: TransportOptions): Request {
     return revive(json)
   }
 
-  return async (sent) => {
+  async function request(sent: Sent): Promise<unknown> {
     for (let tried = 1; ; tried++) {
       try {
         return await attempt(sent)
@@ -89,6 +101,35 @@ export function createTransport(options: TransportOptions): Request {
       }
     }
   }
+
+  return { request, open: openerOf(base, fetch, timeoutMs) }
+}
+
+function openerOf(base: string, fetch: typeof globalThis.fetch, timeoutMs: number): Transport['open'] {
+  return async ({ path, query, signal, lastEventId }) => {
+    const limit = new AbortController()
+    const late = setTimeout(() => limit.abort(), timeoutMs)
+    const headers = { accept: 'text/event-stream', ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
+    const signals = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal
+    try {
+      const response = await fetch(urlOf(base, path, query), { headers, cache: 'no-store', signal: signals })
+      if (response.ok && response.body) return response.body
+      throw errorOfAnswer(response.status, parse(await response.text()), secondsToWait(response.headers))
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (cause instanceof LedgerError) throw cause
+      throw errorWithoutAnswer(`No stream could be opened: ${base}${path}`, cause)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+}
+
+function urlOf(base: string, path: string, query: Sent['query']): URL {
+  const url = new URL(base + path)
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  return url
 }
 
 /** The back-off before attempt `tried + 1`; null: give up. */

@@ -30,7 +30,13 @@ export type Revived<Value> = Value extends readonly (infer Item)[]
 
 export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
+/** What the nodes of a tier got. */
+export interface TierFigures extends Revived<Schemas['TierFigures']> {}
 export interface Quote extends Revived<Schemas['Quote']> {}
+/** Whether a wallet can buy a tier, one check for each rule. */
+export interface CanBuy extends Revived<Schemas['CanBuy']> {}
+/** One rule of those. */
+export type BuyerCheck = CanBuy['checks'][number]
 export interface Cover extends Revived<Schemas['Cover']> {}
 export interface Node extends Revived<Schemas['Node']> {}
 export interface NodeDetail extends Revived<Schemas['NodeDetail']> {}
@@ -46,6 +52,15 @@ export interface Payment extends Revived<Schemas['Payment']> {}
 export interface Wallet extends Revived<Schemas['Wallet']> {}
 export interface Health extends Revived<Schemas['Health']> {}
 
+/** What to watch: all of a wallet, or what a transaction paid. */
+export type Watched = { address: string } | { payment: string }
+
+/** An event carries a state, not a change. `current` ends each batch and names all there is: what it does not name was taken back. */
+export type LedgerEvent =
+  | { event: 'payment'; data: Payment; id: null }
+  | { event: 'node'; data: Node; id: null }
+  | { event: 'current'; data: { payments: Hex[]; nodes: string[] }; id: string }
+
 /** A deployment: its chain, its contract, its payments wallet. */
 export interface Deployment {
   chainId: number
@@ -56,6 +71,21 @@ export interface Deployment {
   apiBase: string
   /** True for a demonstration on a chain of its own. */
   embedded: boolean
+  /** The chain's name for people. */
+  chainName: string | null
+  /** A block explorer, without a slash at its end; `/tx/…`, `/address/…` and `/block/…` are put after it. */
+  explorerUrl: string | null
+  /** Whose sale it is; each is `null` where the operator says nothing. */
+  brand: {
+    name: string | null
+    /** An SVG image, as a path of the service. */
+    logoUrl: string | null
+    /** `#` and six hex digits. */
+    color: string | null
+    /** A `mailto:` or a page. */
+    contact: string | null
+    termsUrl: string | null
+  }
 }
 
 export interface SyncedNodes {

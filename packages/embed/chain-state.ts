@@ -55,8 +55,21 @@ export function setAside(path: string): void {
   renameSync(path, path + BROKEN)
 }
 
-/** Writes the state of the chain at `url` into `path`, whole or not at all. */
-export async function saveState(url: string, path: string): Promise<void> {
+/** The last save of each path. */
+const saves = new Map<string, Promise<void>>()
+
+/**
+ * Writes the state of the chain at `url` into `path`, whole or not at all. One save of a path at a time: an older state never takes the
+ * place of a newer one.
+ */
+export function saveState(url: string, path: string): Promise<void> {
+  const before = saves.get(path) ?? Promise.resolve()
+  const save = before.catch(() => {}).then(() => writeState(url, path))
+  saves.set(path, save)
+  return save
+}
+
+async function writeState(url: string, path: string): Promise<void> {
   const dump = await callRpc<string>(url, 'anvil_dumpState', [], DUMP_TIMEOUT_MS)
   const temporary = `${path}.${process.pid}.tmp`
   try {

@@ -136,7 +136,7 @@ async function initialise(
     command: programs.initdb,
     args: [
       ...['--pgdata', unfinished, '--username', USER, '--pwfile', place.passwordFile, '--auth', 'scram-sha-256'],
-      ...['--encoding', 'UTF8', '--no-instructions', ...(await localeArguments(programs))],
+      ...['--encoding', 'UTF8', '--no-instructions', ...(await versionArguments(programs))],
       ...(options.durable === false ? ['--no-sync'] : []),
     ],
     deathSignal: 'SIGTERM',
@@ -148,8 +148,19 @@ async function initialise(
   syncDirectory(place.root)
 }
 
-/** The same order of text on every system: by code point. Before version 17 only the locale "C" promises that. */
-async function localeArguments(programs: PostgresPrograms): Promise<string[]> {
+/**
+ * The same order of text on every system: by code point. Before version 17 only the locale "C" promises that. One round of hashing for each
+ * login: further ones hinder the guessing of a password that people choose, and this one is random.
+ */
+async function versionArguments(programs: PostgresPrograms): Promise<string[]> {
+  const major = await majorVersion(programs)
+  return [
+    ...(major >= 17 ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : ['--locale=C']),
+    ...(major >= 16 ? ['--set', 'scram_iterations=1'] : []),
+  ]
+}
+
+async function majorVersion(programs: PostgresPrograms): Promise<number> {
   let version = ''
   const child = await startChild({
     command: programs.postgres,
@@ -161,8 +172,7 @@ async function localeArguments(programs: PostgresPrograms): Promise<string[]> {
     },
   })
   await child.exited
-  const major = Number(/\d+/.exec(version)?.[0] ?? 0)
-  return major >= 17 ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : ['--locale=C']
+  return Number(/\d+/.exec(version)?.[0] ?? 0)
 }
 
 async function startServer(

@@ -2,7 +2,7 @@
 // others are quick tests with more cases, and bugs planted in copies of the project.
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
-import { findTestFiles } from '../node-tests.ts'
+import { findTestFiles } from '../tests/run.ts'
 
 /** Runs of planted bugs, so that each fits beside others into continuous integration's time. */
 const PLANTED_SLICES = { contract: 4, service: 12 } as const

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createReadings } from '../chain/read/readings.ts'
 import { checksum, createWalletProver, createWalletVerifier, recoverSigner } from '../chain/read/wallets.ts'
 import { createRpc, type Rpc } from '../chain/rpc/rpc.ts'
-import { type Config, describeConfig } from '../config/load.ts'
+import { type Config, describeConfig, siteOn } from '../config/load.ts'
 import { listenForChanges } from '../db/core/changes.ts'
 import { connect, isDatabaseDown, type Pool } from '../db/core/sql.ts'
 import { fetchEthUsd } from '../feeds/eth-usd.ts'
@@ -254,6 +254,8 @@ function httpDeps(
       previousSessionSecret: secrets.previousSession,
       publicUrl: config.http.publicUrl,
       trustedProxies: config.http.trustedProxies,
+      frameAncestors: config.http.frameAncestors,
+      site: siteOn(config.site, chainId),
       production: config.production,
       staleAfterSec: config.schedule.staleAfterSec,
       tickSec: config.schedule.tickSec,

@@ -234,6 +234,21 @@ export interface Readings {
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
   nodesOf(owner: Address): Promise<bigint[] | null>
+  /** What the chain says of a wallet that is about to buy, and of its holding of a token; each reading is null by itself. */
+  buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
+}
+
+/** A wallet that is about to buy, at one block. */
+export interface BuyerReading {
+  blockNumber: number | null
+  balanceWei: Wei | null
+  /** For each unit of gas, at present. */
+  gasPriceWei: Wei | null
+  /** The contract's cap per wallet. */
+  walletMax: number | null
+  code: PayerCode | null
+  /** Null also where no token was asked about. */
+  heldWei: bigint | null
 }
 
 export interface MintOrder {

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { editsBetween } from '../config/names.ts'
 import type { Command, OptionSpec } from './command.ts'
 import { UsageError } from './errors.ts'
+import { isUnit, readAmount } from './ether.ts'
 
 /** Options of every command. */
 export const COMMON: Readonly<Record<string, OptionSpec>> = {
@@ -95,7 +96,13 @@ function readOption(
   } else if (values[name] !== undefined) mistakes.push(`--${name}: is given twice`)
   else if (value === undefined || value === '' || (!inlineValue && value.startsWith('--')))
     mistakes.push(`--${name}: needs a value, <${spec.value}>`)
-  else values[name] = value
+  else if (!isUnit(spec.value)) values[name] = value
+  else {
+    const amount = readAmount(value, spec.value)
+    if (amount === null)
+      mistakes.push(`--${name}: is a whole number of ${spec.value}, or names its unit: 0.1ether, 5gwei`)
+    else values[name] = amount
+  }
 }
 
 function readPositionals(

@@ -1,7 +1,25 @@
-// Amounts as people read them. Scripts get wei: --json never rounds.
-import { formatEther } from 'viem/utils'
+// Amounts as people read and write them. Scripts get wei: --json never rounds.
+import { formatEther, parseUnits } from 'viem/utils'
 
 /** Wei, or its decimal string, in ether, exactly. A dash where there is none. */
 export function inEther(wei: bigint | string | null | undefined): string {
   return wei === null || wei === undefined ? '-' : formatEther(BigInt(wei))
+}
+
+/** Decimal places of each unit in wei. */
+const UNITS = { wei: 0, gwei: 9, ether: 18 } as const
+export type Unit = keyof typeof UNITS
+
+export const isUnit = (word: string): word is Unit => Object.hasOwn(UNITS, word)
+
+/**
+ * An amount in `unit`, in digits: of `0.1ether`, `5 gwei`, or digits alone, which are in `unit` already. Null where it is no amount, or no whole
+ * number of that unit: nothing is ever rounded.
+ */
+export function readAmount(text: string, unit: Unit): string | null {
+  const [, digits, decimals = '', named = unit] = /^(\d{1,40})(?:\.(\d{1,18}))? ?(wei|gwei|ether)?$/.exec(text) ?? []
+  if (digits === undefined || !isUnit(named) || decimals.length > UNITS[named]) return null
+  const wei = parseUnits(`${digits}.${decimals || '0'}`, UNITS[named])
+  const one = 10n ** BigInt(UNITS[unit])
+  return wei % one === 0n ? (wei / one).toString() : null
 }

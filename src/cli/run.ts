@@ -41,7 +41,7 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
     const parsed = parseArguments(command, rest)
     if (parsed.flags.has('help')) return help(command.name.split(' '), io, out)
     const run = await command.load()
-    const running = run({ ...parsed, command, io, out, signal: interrupt.signal })
+    const running = run({ ...parsed, command, commands: COMMANDS, io, out, signal: interrupt.signal })
     return command.longRunning ? await running : await orInterrupted(running, interrupt.signal, out.say)
   } catch (error) {
     const { code, message } = explain(error, command, io.env)

@@ -3,10 +3,11 @@
 import { firstSaleTerms } from '../domain/tiers.ts'
 import type { SettingName } from './names.ts'
 import type { Config, KeyConfig } from './shape.ts'
+import { describeSite } from './site/site.ts'
 
 /** Every setting (except its NAME_FILE form) with its effective value as text; null where there is none. */
 export function describeConfig(config: Config): Record<SettingName, string | null> {
-  const { http, database, chain, payments, credit, schedule, secrets, keys, webhooks, price } = config
+  const { http, site, database, chain, payments, credit, schedule, secrets, keys, webhooks, price } = config
   const part = (embedded: boolean, text: string | null) => (embedded ? 'embedded' : text)
   return {
     NODE_ENV: config.production ? 'production' : 'development',
@@ -18,6 +19,8 @@ export function describeConfig(config: Config): Record<SettingName, string | nul
     PUBLIC_URL: http.publicUrl,
     TRUSTED_PROXIES: http.trustedProxies.length > 0 ? http.trustedProxies.join(',') : null,
     SMART_WALLET_LOGIN: String(http.smartWalletLogin),
+    FRAME_ANCESTORS: http.frameAncestors.length > 0 ? http.frameAncestors.join(',') : null,
+    ...describeSite(site),
     DATA_DIR: config.dataDir,
     CHAIN_PORT: config.embedded.chain ? String(chain.embeddedPort) : null,
     DATABASE_URL: part(config.embedded.database, maskUrl(database.url)),

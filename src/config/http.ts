@@ -21,6 +21,7 @@ export function readHttp(source: Source): HttpConfig {
     publicUrlSet: source.isSet('PUBLIC_URL'),
     trustedProxies: readNetworks(source, 'TRUSTED_PROXIES'),
     smartWalletLogin: readSwitch(source, 'SMART_WALLET_LOGIN', false),
+    frameAncestors: readFrameAncestors(source),
   }
 }
 
@@ -69,6 +70,23 @@ function publicUrlMistake(url: URL, production: boolean): string | null {
     return 'is http, over which browsers keep no Secure cookie'
   }
   return null
+}
+
+/** Each one origin: who may frame a page can have people press what they do not see. */
+function readFrameAncestors(source: Source): string[] {
+  const texts = (source.get('FRAME_ANCESTORS') ?? '').split(/[\s,]+/).filter((text) => text !== '')
+  return texts.map((text) => {
+    const url = parseUrl(text, ['https:', 'http:'])
+    const mistake = url === null || url.hostname.includes('*') ? 'which is no origin' : ancestorMistake(url)
+    if (mistake !== null)
+      source.refuse('FRAME_ANCESTORS', `holds ${shown(text)}, ${mistake}: write https://app.safe.global`)
+    return url?.origin ?? ''
+  })
+}
+
+function ancestorMistake({ protocol, hostname, href, origin }: URL): string | null {
+  if (href !== `${origin}/`) return 'which has more than an origin'
+  return protocol === 'http:' && !isLoopback(hostname) ? 'which anyone on the way can change' : null
 }
 
 function isLoopback(host: string): boolean {

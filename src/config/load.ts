@@ -12,12 +12,14 @@ import { readKeys } from './keys.ts'
 import { isSecret, type SettingName } from './names.ts'
 import { readSecrets } from './secrets.ts'
 import type { ChainConfig, Config, DatabaseConfig, GeneratedSecrets, LogLevel, PaymentsConfig } from './shape.ts'
+import { readSite } from './site/site.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './source.ts'
 import { readAddress, readChoice, readHttpUrls, readPostgresUrl, readSwitch, readText, readWhole } from './values.ts'
 import { readWebhooks } from './webhooks.ts'
 
 export { describeConfig } from './describe.ts'
 export type { AdminKey, Config, GeneratedSecrets, KeyConfig, WebhooksConfig } from './shape.ts'
+export { siteOn } from './site/site.ts'
 export type { Problem, ReadFile } from './source.ts'
 
 export interface LoadOptions {
@@ -75,6 +77,7 @@ export function inspectConfig(
     http: readHttp(source),
     database: readDatabase(source),
     chain,
+    site: readSite(source),
     payments: readPayments(source, chain),
     credit: readCredit(source, embedded.chain),
     schedule,

@@ -1,6 +1,7 @@
 // The configuration as the rest of the program sees it: typed, checked, frozen. Holds no rule and no default.
 import type { ContractWalletMode } from '../domain/payers/payer.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
+import type { SiteConfig } from './site/site.ts'
 import type { Problem } from './source.ts'
 
 export interface Config {
@@ -13,6 +14,8 @@ export interface Config {
   readonly http: HttpConfig
   readonly database: DatabaseConfig
   readonly chain: ChainConfig
+  /** What people are shown. */
+  readonly site: SiteConfig
   readonly payments: PaymentsConfig
   readonly credit: CreditConfig
   readonly schedule: ScheduleConfig
@@ -44,6 +47,8 @@ export interface HttpConfig {
   /** CIDR networks or single addresses. */
   readonly trustedProxies: readonly string[]
   readonly smartWalletLogin: boolean
+  /** Origins of the pages that may frame the public pages. */
+  readonly frameAncestors: readonly string[]
 }
 
 /** All null when the database is embedded. */

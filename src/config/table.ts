@@ -2,6 +2,7 @@
 // .env.example and docs/SETTINGS.md are made from it. It holds texts only: the readers beside it check and default the values, and a test
 // holds them to this table.
 import type { SettingGroup } from './setting.ts'
+import { SITE_GROUP } from './site/table.ts'
 
 export const SETTING_GROUPS = [
   {
@@ -53,8 +54,15 @@ export const SETTING_GROUPS = [
         default: 'false',
         text: 'Whether contract wallets (ERC-1271, ERC-6492) can sign in, and prove themselves by it where `CONTRACT_WALLETS` is `proven`. Costs a call to the chain for each attempt.',
       },
+      {
+        name: 'FRAME_ANCESTORS',
+        kind: 'list',
+        example: 'https://app.safe.global',
+        text: "Origins of pages that may show the public pages in a frame, with commas between them. Safe's makes the service a Safe App, with its `/manifest.json`. The console is never framed.",
+      },
     ],
   },
+  SITE_GROUP,
   {
     title: 'The embedded parts, if any run',
     settings: [

@@ -78,6 +78,14 @@ export const MOVES = {
     verdict: 'held',
     why: 'Value arrived that no transaction explains.',
   },
+  filePart: {
+    by: ['operator', 'balanceCheck'],
+    from: [],
+    to: ['held'],
+    reasons: ['unattributed'],
+    verdict: 'held',
+    why: 'The operator took a part of a residue to the inner transfer that it is.',
+  },
   accept: { ...TO_JUDGE, to: ['accepted'], verdict: 'accepted', why: 'Every rule passes.' },
   hold: { ...TO_JUDGE, to: ['held'], reasons: HOLD_REASONS, verdict: 'held', why: 'A rule refuses the sale.' },
   ignore: {
@@ -236,12 +244,18 @@ export const MOVES = {
     to: ['held', 'refunded', 'dismissed'],
     why: 'The block of a residue is back: the last verdict by hand stands, save a release, which needs a sender.',
   },
+  refilePart: {
+    by: ['operator', 'balanceCheck'],
+    from: ['orphaned'],
+    to: ['accepted', 'held', 'refunded', 'dismissed'],
+    why: 'The block of a part is back, or its transfer is a part of another residue: the last verdict by hand that is about it stands.',
+  },
   explainResidue: {
-    by: ['balanceCheck'],
+    by: ['balanceCheck', 'operator'],
     from: ['held'],
     heldFor: ['unattributed'],
     to: ['orphaned'],
-    why: 'A trace told apart the inner transfers that a residue was made of: they are in its place.',
+    why: 'A trace, or the operator, told apart the inner transfers that a residue was made of: they are in its place.',
   },
   copyVerdict: {
     by: ['rebuild'],

@@ -6,12 +6,13 @@ import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
+import { readKnownResidues } from '../db/payments/attributions.ts'
 import { noteFailedTrace } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import type { Block } from '../domain/observed.ts'
-import type { Address } from '../domain/units.ts'
+import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../passes/context.ts'
-import { type Explained, storeTraced, traceDifferences } from './explain.ts'
+import { type Explained, type NamedDifference, storeTraced, traceDifferences, weighTrace } from './explain.ts'
 import { ledgerChainId } from './halt.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
 import { retraceResidues } from './retrace.ts'
@@ -20,6 +21,10 @@ type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 type Place = Pick<Block, 'number' | 'hash'>
 
+/** The time of a run in which traces are begun: of old residues, and of a wallet's new differences. The rest of its time is for judging and minting. */
+const RETRACING_MS = 2_000
+const TRACING_MS = 10_000
+
 /**
  * Checks the wallets' balances at the cursor, one that is closed at its last block: one reading of each where nothing differs, none where
  * this block was checked already.
@@ -27,7 +32,7 @@ type Place = Pick<Block, 'number' | 'hash'>
  */
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
   let filed = 0
-  await retraceResidues(ctx, cursor, run).catch((error) =>
+  await retraceResidues(ctx, cursor, within(run, RETRACING_MS)).catch((error) =>
     ctx.log.warn({ err: error }, 'held residues could not be traced again; a later run does'),
   )
   for (const { wallet: address } of await wallet.readOpenWalletBalances(ctx.pool)) {
@@ -41,6 +46,12 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
   return filed
 }
 
+/** A run in which nothing new is begun after a time. */
+function within(run: RunLimits, ms: number): RunLimits {
+  const until = performance.now() + ms
+  return { checkLock: run.checkLock, outOfTime: () => performance.now() > until || run.outOfTime() }
+}
+
 /** Checks one wallet, or begins its balance. @returns how many residues were filed that arrived. */
 async function checkWallet(
   ctx: BalanceCheckContext,
@@ -51,8 +62,7 @@ async function checkWallet(
   const balance = await readBegun(ctx, cursor, address)
   // Another run has followed on meanwhile: that one checks.
   if (balance === null) return 0
-  const isClosed = balance.closedBlock !== null && balance.closedBlock < cursor.number
-  const upTo = isClosed ? await blockAt(ctx, balance.closedBlock as number) : cursor
+  const upTo = await lastBlockOf(ctx, balance, cursor)
   if (balance.base === null || balance.auditedBlock === null || balance.auditedBlock === upTo.number) return 0
   const balanceWei = await ctx.chain.balanceAt(address, upTo)
   if (balanceWei === null) return 0
@@ -62,12 +72,32 @@ async function checkWallet(
     return 0
   }
   const asked = { address, checked: balance.auditedBlock, upTo: upTo.number, expectedWei, balanceWei }
-  const differences = await locateDifferences(ctx, asked, run)
-  const filed = await file(ctx, balance, await traceDifferences(ctx, differences, { address, run }))
+  const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, asked, run))
+  const filed = await file(
+    ctx,
+    balance,
+    await traceDifferences(ctx, differences, { address, run: within(run, TRACING_MS) }),
+  )
   const now = await wallet.readWalletBalance(ctx.pool, address)
   const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === balanceWei
   if (isExplained) await markChecked(ctx, cursor, address, upTo.number)
   return filed
+}
+
+/** The differences by their names as residues, with what the operator has done to these. */
+async function nameDifferences(
+  ctx: LedgerDb & ChainRead,
+  address: Address,
+  differences: readonly Difference[],
+): Promise<NamedDifference[]> {
+  const chainId = await ledgerChainId(ctx)
+  const refs = differences.map(({ block, residueWei }) => residueRef(chainId, address, block.hash, residueWei))
+  const known = new Map((await readKnownResidues(ctx.pool, refs)).map((residue) => [residue.ref, residue]))
+  return differences.map((difference, place) => {
+    const ref = refs[place] as Hash
+    const residue = known.get(ref)
+    return { ...difference, ref, known: residue ? (residue.decided ? 'decided' : 'attributed') : null }
+  })
 }
 
 /** The balance at the cursor, begun where it was not; null where the ledger stands elsewhere, or the state to begin with is not to be had. */
@@ -79,11 +109,18 @@ async function readBegun(
   const balance = await wallet.readWalletBalance(ctx.pool, address)
   if (balance?.cursor.hash !== cursor.hash) return null
   if (balance.base !== null && balance.auditedBlock !== null) return balance
-  const isClosed = balance.closedBlock !== null && balance.closedBlock < cursor.number
-  const upTo = isClosed ? await blockAt(ctx, balance.closedBlock as number) : cursor
-  if (!(await beginWalletBalance(ctx, upTo, balance))) return null
+  if (!(await beginWalletBalance(ctx, await lastBlockOf(ctx, balance, cursor), balance))) return null
   const begun = await wallet.readWalletBalance(ctx.pool, address)
   return begun?.cursor.hash === cursor.hash ? begun : null
+}
+
+/** The block that a wallet is checked at: the cursor's, or its last one where it is closed. */
+async function lastBlockOf(
+  ctx: BalanceCheckContext,
+  { closedBlock }: wallet.WalletBalance,
+  cursor: Cursor,
+): Promise<Place> {
+  return closedBlock !== null && closedBlock < cursor.number ? await blockAt(ctx, closedBlock) : cursor
 }
 
 /** A balance begins before the first block that is read for the wallet; at `upTo`, the last one by now, where that state is gone. */
@@ -135,24 +172,33 @@ async function file(
   balance: wallet.WalletBalance,
   explained: readonly Explained[],
 ): Promise<number> {
+  if (explained.length === 0) return 0
   let filed = 0
   const chainId = await ledgerChainId(ctx)
   await underCursor(ctx, balance, async (sql) => {
     const unexplained: Difference[] = []
-    for (const { difference, transfers, isSmall } of explained) {
-      if (isSmall) continue
-      if (transfers === null) unexplained.push(difference)
-      else if ((await storeTraced(ctx, sql, difference, transfers)) === null) {
-        await noteFailedTrace(sql)
-        unexplained.push(difference)
-      }
-    }
+    for (const one of explained)
+      if (!one.isSmall && !(await storeExplained(ctx, sql, one))) unexplained.push(one.difference)
     const small = explained.filter(({ isSmall }) => isSmall).map(({ difference }) => difference)
     for (const difference of [...unexplained, ...together(small)])
       if (await fileResidue(ctx, sql, residueOf(chainId, balance.wallet, difference))) filed++
     await notifyLedgerChanged(sql)
   })
   return filed
+}
+
+/** Stores what a trace, or an earlier one, proves of a difference. @returns whether one does. */
+async function storeExplained(
+  ctx: Logging,
+  sql: Sql,
+  { difference, transfers, recalled }: Explained,
+): Promise<boolean> {
+  const traced = transfers && (await weighTrace(sql, difference, transfers))
+  if (traced && !traced.isProven) await noteFailedTrace(sql)
+  const trace = traced?.isProven ? traced : recalled && (await weighTrace(sql, difference, recalled))
+  if (!trace?.isProven) return false
+  await storeTraced(ctx, sql, trace)
+  return true
 }
 
 /** One difference over the blocks of several: none of them can hold a sale. */
@@ -174,6 +220,7 @@ function residueOf(chainId: number, address: Address, difference: Difference): S
     ref: residueRef(chainId, address, block.hash, residueWei),
     wallet: address,
     arrived,
+    fromBlock,
     valueWei: arrived ? residueWei : -residueWei,
     blockNumber: block.number,
     blockHash: block.hash,

@@ -3,16 +3,23 @@
 import { innerRef, innerRefs } from '../chain/digest.ts'
 import type { BlockTransfer } from '../chain/port.ts'
 import type { Sql } from '../db/core/sql.ts'
+import { agreesWithAttributions } from '../db/payments/attributions.ts'
 import { decideRefs } from '../db/payments/identity.ts'
-import { insertInnerOutflows, insertInnerTransfers, readKnownIn, readKnownOut } from '../db/payments/inner.ts'
+import {
+  insertInnerOutflows,
+  insertInnerTransfers,
+  readKnownIn,
+  readKnownOut,
+  readOrphanedInner,
+} from '../db/payments/inner.ts'
 import { insertDust } from '../db/payments/junk.ts'
 import { readPaymentRefs } from '../db/payments/rows.ts'
-import { noteFailedTrace, takeTrace } from '../db/payments/traces.ts'
+import { noteFailedTrace, type ShownTransfer, takeTrace } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { sortTransfers } from '../domain/junk.ts'
 import type { Block, InnerTransferIn, InnerTransferOut, Position } from '../domain/observed.ts'
 import { lowestPriceAt, type TierVersion } from '../domain/tiers.ts'
-import type { Address } from '../domain/units.ts'
+import type { Address, Hash } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
 import type { Difference } from './locate.ts'
 import { adopt } from './store.ts'
@@ -28,12 +35,21 @@ export const FAILURES_MAX = 3
 /** A block by its number, hash and time. */
 type Place = Pick<Block, 'number' | 'hash' | 'time'>
 
-/** A difference, and its block's inner transfers where that was traced. */
+/** A difference with its name as a residue, and what the operator has done to that residue. */
+export interface NamedDifference extends Difference {
+  ref: Hash
+  /** `decided`: it stays as it was decided. `attributed`: so do its parts. Null: nothing. */
+  known: 'decided' | 'attributed' | null
+}
+
+/** A difference, and what may explain it. */
 export interface Explained {
-  difference: Difference
-  /** Null where it was not traced, or could not be. */
+  difference: NamedDifference
+  /** Its block's inner transfers by a trace; null where it was not traced, or could not be. */
   transfers: BlockTransfer[] | null
-  /** True if it cannot hold a sale: then it is not traced. */
+  /** By an earlier trace, from before its block was taken out; null where there is none. */
+  recalled: BlockTransfer[] | null
+  /** True if it cannot hold a sale, and is undecided: those of a pass are one residue. */
   isSmall: boolean
 }
 
@@ -43,19 +59,22 @@ export interface Explained {
  */
 export async function traceDifferences(
   ctx: LedgerDb & ChainRead & Logging,
-  differences: readonly Difference[],
+  differences: readonly NamedDifference[],
   { address, run }: { address: Address; run: RunLimits },
 ): Promise<Explained[]> {
   const versions = await readTierVersions(ctx.pool)
   const explained: Explained[] = []
   let failures = 0
   for (const difference of differences) {
-    const isSmall = cannotBuy(versions, difference)
-    const mayTrace = !isSmall && difference.fromBlock === difference.block.number && failures < FAILURES_MAX
+    const { block, fromBlock, known } = difference
+    const holdsNoSale = cannotBuy(versions, difference)
+    const isWanted = !holdsNoSale && known !== 'decided' && fromBlock === block.number
+    const mayTrace = isWanted && failures < FAILURES_MAX
     if (mayTrace && run.outOfTime()) continue
-    const transfers = mayTrace ? await traceWithinBudget(ctx, difference.block, address) : null
+    const transfers = mayTrace ? await traceWithinBudget(ctx, block, address) : null
     if (mayTrace) failures = transfers === null ? failures + 1 : 0
-    explained.push({ difference, transfers, isSmall })
+    const recalled = isWanted ? await recallTransfers(ctx, difference, address) : null
+    explained.push({ difference, transfers, recalled, isSmall: holdsNoSale && known === null })
   }
   return explained
 }
@@ -87,21 +106,72 @@ export async function traceWithinBudget(
 }
 
 /**
- * Stores a traced block's transfers that are not in the books yet, if they add up to the difference. Runs under the cursor's lock.
- * @returns how many payments came, or null where they do not add up: nothing was stored.
+ * The transfers that a trace had shown before a reorganisation took them out, where their transactions are in the difference's very block and come
+ * to it. A provider may trace no more by now, and what was sold or paid back must not be in the books as a residue, to be decided once more.
  */
+async function recallTransfers(
+  ctx: LedgerDb & ChainRead,
+  { block, residueWei }: Difference,
+  wallet: Address,
+): Promise<BlockTransfer[] | null> {
+  const known = await readOrphanedInner(ctx.pool, wallet, block.time)
+  if (known.length === 0 || sum(known) !== residueWei) return null
+  const found: BlockTransfer[] = []
+  for (const { txHash, innerIndex: index, from: other, valueWei } of known) {
+    const tx = await ctx.chain.transaction(txHash)
+    if (tx?.blockHash !== block.hash) return null
+    found.push({ txHash, txIndex: tx.txIndex, direction: 'in', wallet, index, other, valueWei })
+  }
+  return found.sort((a, b) => a.txIndex - b.txIndex || a.index - b.index)
+}
+
+/** A trace, held against the difference that it is to explain. */
+export interface WeighedTrace {
+  /** The transfers that are not in the books yet. */
+  ins: Arrival[]
+  outs: InnerTransferOut[]
+  /** They add up to the difference to the wei, and the trace agrees with what the operator took out of that residue. */
+  isProven: boolean
+  /** It shows otherwise what the operator took out. */
+  contradicts: boolean
+  /** Those transfers, as they are noted. */
+  shown: ShownTransfer[]
+}
+type Arrival = InnerTransferIn & { formerRef: Hash }
+
+/** Weighs a trace of a block. Runs under the cursor's lock. */
+export async function weighTrace(
+  sql: Sql,
+  { ref, residueWei, block }: { ref: Hash; residueWei: bigint; block: Place },
+  transfers: readonly BlockTransfer[],
+): Promise<WeighedTrace> {
+  const arrived = transfers.filter(({ direction }) => direction === 'in').map((transfer) => arrivalOf(block, transfer))
+  const left = transfers.filter(({ direction }) => direction === 'out').map((transfer) => outflowOf(block, transfer))
+  const hashes = transfers.map(({ txHash }) => txHash)
+  const [isKnownIn, isKnownOut] = [await readKnownIn(sql, hashes), await readKnownOut(sql, hashes)]
+  const ins = arrived.filter((transfer) => !isKnownIn(transfer))
+  const outs = left.filter((transfer) => !isKnownOut(transfer))
+  const contradicts = !(await agreesWithAttributions(sql, ref, arrived))
+  const shown = [
+    ...ins.map(({ from: other, ...transfer }) => shownOf('in', { ...transfer, other })),
+    ...outs.map(({ to: other, ...transfer }) => shownOf('out', { ...transfer, other })),
+  ]
+  return { ins, outs, isProven: !contradicts && sum(ins) - sum(outs) === residueWei, contradicts, shown }
+}
+
+function shownOf(
+  direction: 'in' | 'out',
+  { txHash, innerIndex, other, valueWei }: Omit<ShownTransfer, 'direction' | 'valueWei'> & { valueWei: bigint },
+): ShownTransfer {
+  return { txHash, direction, innerIndex, other, valueWei: valueWei.toString() }
+}
+
+/** Stores the transfers of a trace that is proven. Runs under the cursor's lock. @returns how many payments came. */
 export async function storeTraced(
   ctx: Logging,
   sql: Sql,
-  { residueWei, block }: { residueWei: bigint; block: Place },
-  transfers: readonly BlockTransfer[],
-): Promise<number | null> {
-  const arrived = transfers.filter(({ direction }) => direction === 'in').map((transfer) => arrivalOf(block, transfer))
-  const left = transfers.filter(({ direction }) => direction === 'out').map((transfer) => outflowOf(block, transfer))
-  const [isKnownIn, isKnownOut] = [await readKnownIn(sql, arrived), await readKnownOut(sql, left)]
-  const ins = arrived.filter((transfer) => !isKnownIn(transfer))
-  const outs = left.filter((transfer) => !isKnownOut(transfer))
-  if (sum(ins) - sum(outs) !== residueWei) return null
+  { ins, outs }: Pick<WeighedTrace, 'ins' | 'outs'>,
+): Promise<number> {
   const refs = await decideRefs(sql, ins)
   const named = ins.map(({ formerRef: _, ...transfer }, place) => ({ ...transfer, ref: refs[place] ?? transfer.ref }))
   const { payments, dust } = await sortInner(sql, named)
@@ -121,12 +191,8 @@ export async function storeTraced(
 /** Sorts out dust as among plain transfers. What is a payment already, reorganised out, stays one. */
 async function sortInner(sql: Sql, transfers: readonly InnerTransferIn[]) {
   const sorted = sortTransfers(transfers, await readTierVersions(sql))
-  const known = new Set(
-    await readPaymentRefs(
-      sql,
-      sorted.dust.map(({ ref }) => ref),
-    ),
-  )
+  const dustRefs = sorted.dust.map(({ ref }) => ref)
+  const known = new Set(await readPaymentRefs(sql, dustRefs))
   const former = sorted.dust.filter(({ ref }) => known.has(ref))
   return { payments: [...sorted.payments, ...former], dust: sorted.dust.filter(({ ref }) => !known.has(ref)) }
 }
@@ -138,7 +204,7 @@ const positionIn = (block: Place, { txHash, txIndex }: BlockTransfer): Position 
   ...{ blockNumber: block.number, blockHash: block.hash, blockTime: block.time, txHash, txIndex },
 })
 
-function arrivalOf(block: Place, transfer: BlockTransfer): InnerTransferIn & { formerRef: InnerTransferIn['ref'] } {
+function arrivalOf(block: Place, transfer: BlockTransfer): Arrival {
   const { txHash, wallet, index, other: from, valueWei } = transfer
   const value = { from, valueWei, succeeded: true }
   return { ...positionIn(block, transfer), wallet, innerIndex: index, ...value, ...innerRefs(txHash, wallet, index) }

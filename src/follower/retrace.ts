@@ -1,19 +1,20 @@
 // Traces residues again that no trace could explain when they were found: the provider that had none may have one now. A residue is replaced
-// by the inner transfers that it was made of, in one transaction, only while it is held and nobody has decided about it.
+// by the inner transfers that it was made of, in one transaction, only while it is undecided. On a decided one they are noted.
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction } from '../db/core/sql.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import {
-  lockUndecidedResidue,
+  lockResidue,
   noteFailedTrace,
   noteResidueTrace,
+  noteShown,
   readResiduesToTrace,
   replaceResidue,
   type TraceableResidue,
 } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
-import { cannotBuy, FAILURES_MAX, storeTraced, traceWithinBudget } from './explain.ts'
+import { cannotBuy, FAILURES_MAX, storeTraced, traceWithinBudget, weighTrace } from './explain.ts'
 
 type RetraceContext = LedgerDb & ChainRead & Logging
 
@@ -29,30 +30,39 @@ export async function retraceResidues(ctx: RetraceContext, cursor: Cursor, run: 
   for (const residue of waiting) {
     if (run.outOfTime() || failures >= FAILURES_MAX) return
     await noteResidueTrace(ctx.pool, residue.ref)
-    if (cannotBuy(versions, { residueWei: residue.valueWei, block: residue.block })) continue
+    if (cannotBuy(versions, residue)) continue
     failures = (await retrace(ctx, cursor, residue)) ? 0 : failures + 1
   }
 }
 
-/** @returns whether it was replaced. */
+/** @returns whether the trace was believed. */
 async function retrace(ctx: RetraceContext, cursor: Cursor, residue: TraceableResidue): Promise<boolean> {
-  const { id, ref, wallet, valueWei, block } = residue
-  const transfers = await traceWithinBudget(ctx, block, wallet)
+  const transfers = await traceWithinBudget(ctx, residue.block, residue.wallet)
   if (transfers === null) return false
   return await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     // It was decided, attributed in part, or its block was taken out meanwhile.
-    if (!(await lockUndecidedResidue(sql, residue))) return false
-    const payments = await storeTraced(ctx, sql, { residueWei: valueWei, block }, transfers)
-    if (payments === null) {
-      await noteFailedTrace(sql)
-      return false
-    }
-    await replaceResidue(sql, id)
-    const detail = { wallet, valueWei: valueWei.toString(), payments, blockNumber: block.number }
-    ctx.log.info({ ref, ...detail }, 'a residue was told apart by a trace')
-    await writeAudit(sql, { actor: 'pass', action: 'residueExplained', subject: ref, detail })
-    await notifyLedgerChanged(sql)
-    return true
+    if (!(await lockResidue(sql, residue))) return false
+    const trace = await weighTrace(sql, residue, transfers)
+    if (trace.contradicts || (residue.decided && trace.isProven)) await noteShown(sql, residue.ref, trace.shown)
+    if (!trace.isProven) await noteFailedTrace(sql)
+    else if (!residue.decided) await replace(ctx, sql, residue, await storeTraced(ctx, sql, trace))
+    return trace.isProven
   })
+}
+
+async function replace(ctx: Logging, sql: Sql, residue: TraceableResidue, payments: number): Promise<void> {
+  await replaceResidue(sql, residue)
+  const { ref, wallet, residueWei, block } = residue
+  const left = residueWei < 0n
+  const detail = {
+    wallet,
+    valueWei: (left ? -residueWei : residueWei).toString(),
+    left,
+    payments,
+    blockNumber: block.number,
+  }
+  ctx.log.info({ ref, ...detail }, 'a residue was told apart by a trace')
+  await writeAudit(sql, { actor: 'pass', action: 'residueExplained', subject: ref, detail })
+  await notifyLedgerChanged(sql)
 }

@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
 import type { Passes, Syncer } from '../passes/outcomes.ts'
 import type { ConnectionLimits, DroppedBecause } from './edge/connections.ts'
+import type { StreamLimits } from './events/watches.ts'
 
 export interface HttpDeps {
   /** The primary: for writes (used nonces, the shared price) and readings that must not lag (health, claims). */
@@ -56,6 +57,8 @@ export interface HttpDeps {
   readonly draining?: () => boolean
   /** Limits of connections. Left out: as many as the open files of this process allow. */
   readonly connections?: Partial<ConnectionLimits>
+  /** Limits of event streams. Left out: by the limits of connections. */
+  readonly streams?: Partial<StreamLimits>
   /** Counts every answer, every read of the memo, and dropped connections. Left out: no counting. */
   readonly meters?: HttpMeters
   readonly settings: HttpSettings
@@ -71,6 +74,8 @@ export interface HttpMeters {
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
   dropped(why: DroppedBecause): void
+  /** The event streams that are open now. */
+  streams(open: number): void
 }
 
 export interface HttpSettings {
@@ -94,6 +99,10 @@ export interface HttpSettings {
   readonly publicUrl: string
   /** Networks whose `x-forwarded-for` is believed, as CIDR or single addresses. */
   readonly trustedProxies: readonly string[]
+  /** Origins of the pages that may frame the public pages; with one there is a manifest for it. */
+  readonly frameAncestors: readonly string[]
+  /** What people are shown of this deployment. Left out: nothing of its own. */
+  readonly site?: SiteSettings
   /** Cookies carry `Secure` and the `__Host-` prefix. */
   readonly production: boolean
   readonly staleAfterSec: number
@@ -101,6 +110,21 @@ export interface HttpSettings {
   readonly distMode: 'treasury' | 'swaps'
   /** Every setting with its effective value, secrets masked: for the operator's eyes. */
   readonly described: Readonly<Record<string, string | null>>
+}
+
+/** What the pages are to show; null where the operator says nothing and nothing is known. */
+export interface SiteSettings {
+  readonly chainName: string | null
+  /** Without a slash at its end. */
+  readonly explorerUrl: string | null
+  readonly brand: {
+    readonly name: string | null
+    /** The text of an SVG. */
+    readonly logo: string | null
+    readonly color: string | null
+    readonly contact: string | null
+    readonly termsUrl: string | null
+  }
 }
 
 export interface AdminKey {

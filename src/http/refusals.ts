@@ -22,6 +22,8 @@ const REFUSALS = {
   badLimit: [400, 'limit must be a whole number from 1 to 200, given once.'],
   badOffset: [400, 'offset must be a whole number from 0 to 1999, given once.'],
   badHash: [400, 'txHash must be a transaction hash: 0x and 64 hex digits.'],
+  badPaymentHash: [400, 'A payment is named by its transaction hash: 0x and 64 hex digits.'],
+  badWatch: [400, 'Name what to watch, once: address=0x… or payment=0x….'],
   badNodeId: [400, 'nodeId must be a chain node id: a positive whole number, as a decimal string.'],
   badSignature: [400, 'signature must be a hex string that begins with 0x.'],
   badTarget: [400, 'The request target cannot be read.'],
@@ -49,6 +51,11 @@ const REFUSALS = {
   // 404
   unknownRoute: [404, 'Not found.'],
   unknownNode: [404, 'No such node.'],
+  noSuchTier: [404, 'There is no such tier.'],
+  unknownPayment: [
+    404,
+    'The ledger has no payment by this transaction (yet). To have it looked at: POST /api/payments/claim.',
+  ],
   unknownRound: [404, 'No such distribution.'],
   nodeNotMinted: [404, 'No node with that id has been minted.'],
   mintNotConfirmed: [404, 'The transaction has not been confirmed yet.'],
@@ -67,6 +74,7 @@ const REFUSALS = {
   otherAct: [422, 'This Idempotency-Key was used for another request: use a new key for a new act.'],
   // 429
   rateLimited: [429, 'Too many requests: try again when the minute is over.'],
+  tooManyStreams: [429, 'Too many event streams are open from this address: close one, or poll instead.'],
   // 500
   unexpected: [500, 'Unexpected failure.'],
   // 503
@@ -95,11 +103,19 @@ export class Refusal {
   readonly words: string
   /** Cookies to set along with it. */
   readonly cookies: string[]
+  /** The pause to ask for; null: none, or that of the limit. */
+  readonly retryAfterSec: number | null
 
-  constructor(refused: keyof typeof REFUSALS, words: string, cookies: string[] = []) {
+  constructor(
+    refused: keyof typeof REFUSALS,
+    words: string,
+    cookies: string[] = [],
+    retryAfterSec: number | null = null,
+  ) {
     this.refused = refused
     this.words = words
     this.cookies = cookies
+    this.retryAfterSec = retryAfterSec
   }
 
   get status(): ErrorStatus {
@@ -113,13 +129,22 @@ export class Refusal {
 }
 
 /** Refuses. */
-export const refuse = (refused: RefusalName, cookies: string[] = []): Refusal =>
-  new Refusal(refused, REFUSALS[refused][1], cookies)
+export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
+  new Refusal(refused, REFUSALS[refused][1], cookies, retryAfterSec)
 
 /** Refuses as an act of the operator does, in its words. */
 export const refuseAs = ({ because, message }: OperatorRefusal): Refusal => new Refusal(because, message)
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
+
+/** An answer, at once where it is there; a refusal where there is none. */
+export function orRefuse<T extends object>(
+  answer: T | null | Promise<T | null>,
+  refused: RefusalName,
+): T | Refusal | Promise<T | Refusal> {
+  const given = (found: T | null) => found ?? refuse(refused)
+  return answer instanceof Promise ? answer.then(given) : given(answer)
+}
 
 /** What an error of a known kind is to a caller. Those of the chain say whether asking again helps; either way the chain is what lacks. */
 const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {

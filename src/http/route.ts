@@ -4,8 +4,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Address } from '../domain/units.ts'
 import type { JsonObject } from './edge/body.ts'
+import type { Client } from './edge/client-address.ts'
 import type { Query } from './edge/guards.ts'
 import type { CachedResponse } from './edge/memo.ts'
+import type { EventStream } from './events/stream.ts'
 import type { Refusal } from './refusals.ts'
 import type { Cookies } from './session/cookies.ts'
 
@@ -51,22 +53,29 @@ export interface Route {
 /** One request, as a handler sees it. */
 export interface Call {
   method: string
-  params: { id?: string; address?: string }
+  params: { id?: string; address?: string; hash?: string }
   query: Query
   cookies: Cookies
   /** Empty unless the route takes JSON. */
   body: JsonObject
   /** The signed-in wallet, where the route wants a session. */
   wallet: Address
+  /** The caller as the limits count them, where the route has a limit. */
+  client: Client
   raw: IncomingMessage
   requestId: string
 }
 
 /**
- * A response of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, or a refusal, which alone has a status
- * other than 200; never a cookie with ready bytes.
+ * A response of ready bytes, a text of JSON made for this caller, a file that is sent as it is made, events that go on until either side ends
+ * them, or a refusal, which alone has a status other than 200; never a cookie with ready bytes.
  */
-export type Outcome = CachedOutcome | { json: string; cookies?: string[] } | Download | Refusal
+export type Outcome =
+  | CachedOutcome
+  | { json: string; cookies?: string[] }
+  | Download
+  | { events: EventStream }
+  | Refusal
 
 export type CachedOutcome = CachedResponse & { encoding?: 'br' | 'gzip' | 'identity' }
 

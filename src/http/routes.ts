@@ -4,7 +4,6 @@ import { adminRoutes } from './routes/admin/index.ts'
 import { authLogout } from './routes/auth-logout.ts'
 import { authNonce } from './routes/auth-nonce.ts'
 import { authVerify } from './routes/auth-verify.ts'
-import { claim } from './routes/claim.ts'
 import { cover } from './routes/cover.ts'
 import { cronCredit } from './routes/cron-credit.ts'
 import { cronHealth } from './routes/cron-health.ts'
@@ -17,10 +16,16 @@ import { node } from './routes/node.ts'
 import { nodesOfAddress } from './routes/nodes-of-address.ts'
 import { openapi } from './routes/openapi.ts'
 import { pages } from './routes/pages.ts'
+import { canBuy } from './routes/payments/can-buy.ts'
+import { claim } from './routes/payments/claim.ts'
+import { events } from './routes/payments/events.ts'
+import { payment } from './routes/payments/payment.ts'
+import { paymentsOfAddress } from './routes/payments/payments-of-address.ts'
 import { price } from './routes/price.ts'
 import { healthz, readyz } from './routes/probes.ts'
 import { stats } from './routes/stats.ts'
 import { sync } from './routes/sync.ts'
+import { tierFigures } from './routes/tiers/figures.ts'
 import { tiers } from './routes/tiers.ts'
 import { turns } from './routes/turns.ts'
 import { wellKnown } from './routes/well-known.ts'
@@ -29,15 +34,20 @@ import type { Tools } from './tools.ts'
 const ROUTES: readonly ((tools: Tools) => Route)[] = [
   stats,
   tiers,
+  tierFigures,
   cover,
   nodesOfAddress,
   node,
   distributions,
   turns,
   deployQuote,
+  canBuy,
   price,
   openapi,
   claim,
+  payment,
+  paymentsOfAddress,
+  events,
   authNonce,
   authVerify,
   authLogout,

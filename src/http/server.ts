@@ -9,9 +9,11 @@ import { openFilesMax } from '../lib/open-files.ts'
 import type { HttpDeps } from './deps.ts'
 import { clientFinder, proxyCheck } from './edge/client-address.ts'
 import { Connections, connectionLimits } from './edge/connections.ts'
+import { pageAnswers } from './edge/outside.ts'
 import { callOf, pipeline } from './edge/pipeline.ts'
 import { Reply, rawRefusal, type Sending, securityHeaders, sendRefusal } from './edge/reply.ts'
 import { createRouter } from './edge/router.ts'
+import { NOT_FOUND_POLICY, notFoundPage } from './pages/not-found.ts'
 import { type RefusalName, refuse } from './refusals.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools } from './tools.ts'
@@ -39,7 +41,7 @@ export interface HttpServer {
   server: Server
   /** Rejects when it cannot listen there. Port 0 takes any free one. */
   listen(where: { host: string; port: number }): Promise<void>
-  /** Takes no new connection, closes idle ones, and resolves once what is under way has been answered. */
+  /** Takes no new connection, closes idle ones, ends event streams, and resolves once what is under way has been answered. */
   close(): Promise<void>
 }
 
@@ -49,7 +51,7 @@ export function createServer(deps: HttpDeps): HttpServer {
   const tools = buildTools(deps)
   const run = pipeline(tools)
   const router = createRouter(buildRoutes(tools), HEADER_BYTES_MAX)
-
+  const answerAsPage = pageAnswers(router, { html: notFoundPage(deps.settings), policy: NOT_FOUND_POLICY })
   const connections = connectionsOf(deps)
   const security = securityHeaders(deps.settings.production)
   const sending: Sending = {
@@ -69,8 +71,8 @@ export function createServer(deps: HttpDeps): HttpServer {
   function serve(request: IncomingMessage, response: ServerResponse, id: string): void | Promise<void> {
     const found = router.find(request.url ?? '')
     if (typeof found === 'string') {
-      refuseOutside(response, id, found)
-      return
+      if (found === 'unknownRoute' && answerAsPage(new Reply(response, id, null, sending), request)) return
+      return refuseOutside(response, id, found)
     }
     const { route, bucket, params, query } = found
     const reply = new Reply(response, id, route.countedAs ?? route.path, sending)
@@ -103,21 +105,25 @@ export function createServer(deps: HttpDeps): HttpServer {
   server.on('connect', (request) => refuseRaw(request.socket, 'wrongMethod', requestId(request)))
   return {
     server,
-    listen: (where) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(where, () => {
-          server.off('error', reject)
-          resolve()
-        })
-      }),
+    listen: (where) => listenOn(server, where),
     close: () =>
       new Promise((resolve) => {
         closing = true
+        tools.watches.close()
         // The only error there is: it does not listen, and so is closed.
         server.close(() => resolve())
       }),
   }
+}
+
+function listenOn(server: Server, where: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(where, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
 }
 
 function connectionsOf({ settings: { trustedProxies }, connections, meters, log }: HttpDeps): Connections {

@@ -1,8 +1,12 @@
 // Objects that the routes share besides the given parts: built once per server.
+
+import { openFilesMax } from '../lib/open-files.ts'
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
 import { type DatabaseRead, databaseRead, replicaRead } from './database-read.ts'
 import type { HttpDeps } from './deps.ts'
+import { connectionLimits } from './edge/connections.ts'
 import { type CachedResponse, cachedResponseOf, createMemo } from './edge/memo.ts'
+import { streamLimits, Watches } from './events/watches.ts'
 import { originCheck } from './session/origin.ts'
 import { Sessions } from './session/session.ts'
 
@@ -14,6 +18,8 @@ export interface Tools {
   /** The way to the primary, for what writes or must not lag. */
   queryPrimary: DatabaseRead
   snapshot: ContractSnapshot
+  /** The event streams. */
+  watches: Watches
   /** True if a request's `Origin`, if it has one, is our own. */
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
@@ -32,7 +38,8 @@ export function buildTools(deps: HttpDeps): Tools {
   const memo = createMemo<CachedResponse | null>({
     clock: deps.monotonicClock,
     changes: deps.changes,
-    bytesOf: (response) => response?.body.length ?? 0,
+    // And once more for what is kept of it compressed: both encodings together are smaller.
+    bytesOf: (response) => 2 * (response?.body.length ?? 0),
     observe: deps.meters?.memo,
   })
   const cached = (key: string, maxAgeSec: number, read: () => Promise<string | null>) =>
@@ -46,8 +53,20 @@ export function buildTools(deps: HttpDeps): Tools {
     queryPrimary,
     queryReplica: deps.readSql === deps.sql ? queryPrimary : replicaRead(deps.readSql, queryPrimary, deps),
     sessions: new Sessions(deps.settings, deps.clock),
+    watches: watchesOf(deps),
     snapshot: contractSnapshot(deps.readings, deps.monotonicClock),
     isOwnOrigin: originCheck(deps.settings.publicUrl),
     cached: cached as Tools['cached'],
   }
+}
+
+function watchesOf({ changes, monotonicClock, log, meters, streams, connections }: HttpDeps): Watches {
+  const { total } = { ...connectionLimits(openFilesMax()), ...connections }
+  return new Watches({
+    limits: { ...streamLimits(total), ...streams },
+    changes,
+    monotonicClock,
+    log,
+    observe: meters?.streams,
+  })
 }

@@ -19,6 +19,8 @@ export interface Meters {
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
   dropped(why: 'idle' | 'refused' | 'flooding' | 'stalled'): void
+  /** The event streams that are open now. */
+  streams(open: number): void
   /** A call to a provider, or a batch of them. */
   rpc(seen: { host: string; method: string; outcome: string; seconds: number }): void
   pass(seen: { pass: string; outcome: PassResult; seconds: number }): void
@@ -103,8 +105,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
     labelNames: ['result'],
     registers,
   })
-  startAtZero(runs, durations, deliveries)
-  for (const why of ['idle', 'refused', 'flooding', 'stalled']) dropped.inc({ why }, 0)
+  startAtZero(runs, durations, deliveries, dropped)
   return {
     answers,
     request({ method, route, status, seconds }) {
@@ -116,6 +117,7 @@ export function createMeters(registry: Registry, version: string): Meters & { an
       reads[result]++
     },
     dropped: (why) => dropped.inc({ why }),
+    streams: streamsGauge(registers),
     rpc({ host, method, outcome, seconds }) {
       rpc.observe({ provider: host, method, outcome }, seconds)
       if (outcome !== 'ok' && outcome !== 'error') faults.inc({ provider: host, kind: outcome })
@@ -147,12 +149,19 @@ function startAtZero(
   runs: Counter<'pass' | 'outcome'>,
   durations: Histogram<'pass'>,
   deliveries: Counter<'result'>,
+  dropped: Counter<'why'>,
 ): void {
   for (const pass of ['payments', 'credit']) {
     for (const outcome of ['ok', 'notSigned', 'budgetSpent', 'fault', 'overlap']) runs.inc({ pass, outcome }, 0)
     durations.zero({ pass })
   }
   for (const result of ['delivered', 'retried', 'failed']) deliveries.inc({ result }, 0)
+  for (const why of ['idle', 'refused', 'flooding', 'stalled']) dropped.inc({ why }, 0)
+}
+
+function streamsGauge(registers: Registry[]): (open: number) => void {
+  const gauge = new Gauge({ name: 'node_ledger_http_event_streams', help: 'Event streams that are open.', registers })
+  return (open) => gauge.set(open)
 }
 
 /** Counts a pass, with its outcome. */

@@ -1,71 +1,234 @@
-// Finds the payer of value that came by an internal call: the operator names the transaction, the provider's trace of it is the proof.
-// With a proven payer the payment can be released like any other, to that payer and no other.
+// Finds the payers of value that came by internal calls: the operator names the transactions, the provider's traces of them are the proof. A
+// residue of several payers' money is taken apart so, transfer by transfer; the rest stays a residue. With a known payer a payment can be
+// released like any other, to that payer and no other.
 import { innerRefs } from '../chain/digest.ts'
-import { inTransaction } from '../db/core/sql.ts'
+import type { InnerTransfer } from '../chain/port.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
-import { attribute, readStanding } from '../db/payments/attributions.ts'
-import { readForReview, readResidueRange } from '../db/payments/decisions.ts'
+import { type Part, readStanding, takeParts } from '../db/payments/attributions.ts'
+import { type DeskPayment, readForReview, readResidueRange } from '../db/payments/decisions.ts'
 import { decideRefs } from '../db/payments/identity.ts'
+import { readKnownIn } from '../db/payments/inner.ts'
+import { readRefundsBy } from '../db/payments/refunds.ts'
+import type { Address, Hash, Wei } from '../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { readMined } from './mined.ts'
+import { type FieldReader, readFields } from './input.ts'
+import { type MinedTransaction, readMined } from './mined.ts'
 import { lockHeld, readPaymentAct } from './payments.ts'
 
+/** Transfers that one act takes out of a residue at most: each transaction costs a trace. */
+const TRANSFERS_MAX = 20
+/** More calls than any transaction's gas pays for. */
+const INDEX_MAX = 1_000_000
+
 /** A payment with its payer. It is held still, or minted: where its node is on chain already, that is its node. */
-export interface Attribution {
+export interface AttributedPart {
   id: number
   txHash: string
   innerIndex: number
   from: string
+  valueWei: bigint
   ref: string
+  /** `word`: no provider could trace the transaction, and the operator alone says who sent it. */
+  proof: 'trace' | 'word'
   status: string
   /** Chain node id; null where it has none. */
   nodeId: string | null
 }
 
-/** POST payments/:payment/attribute `{txHash, reason?}`: for a payment held `unattributed`. */
+/** The first transfer that was attributed, all of them, and what is left of the residue without a payer. */
+export interface Attribution extends AttributedPart {
+  parts: AttributedPart[]
+  restWei: bigint
+}
+
+/** A transfer as the operator names it; null: what they leave to the trace. */
+interface Named {
+  txHash: Hash
+  innerIndex: number | null
+  from: Address | null
+  valueWei: Wei | null
+}
+
+/** A transaction that was named, and its inner transfers to the wallet; null where no provider can trace it. */
+interface Traced {
+  tx: MinedTransaction
+  transfers: InnerTransfer[] | null
+}
+
+/**
+ * POST payments/:payment/attribute `{txHash, innerIndex?, from?, valueWei?, reason?}`, or `{transfers: [{txHash, …}, …], reason?}`: for a
+ * payment held `unattributed`. A transaction that is named alone, without place and value, has to have brought the whole.
+ */
 export async function attributePayment(
   deps: LedgerDb & ChainRead,
   actor: Actor,
   input: Fields,
 ): Promise<Attribution | OperatorRefusal> {
-  const asked = readPaymentAct(input, (fields) => ({ txHash: fields.hash('txHash') }))
+  const asked = readPaymentAct(input, (fields) => ({ named: readNamed(input, fields) }))
   if (isOperatorRefusal(asked)) return asked
-  const { key, txHash, reason } = asked
+  const { key, named, reason } = asked
+  const isAlone = input.transfers === undefined || input.transfers === null
   const to = (await readForReview(deps.pool, key, { lock: false }))[0]?.wallet ?? null
-  const tx = await readMined(deps, 'transaction', txHash)
-  if (isOperatorRefusal(tx)) return tx
-  // A payment that is not there is refused under its lock.
-  const transfers = to === null ? [] : await deps.chain.innerTransfers(txHash, to)
-  if (transfers === null)
-    return refuseAct(
-      'unavailable',
-      'The provider cannot trace that transaction: add one that speaks debug_traceTransaction.',
-    )
+  const traced = await traceNamed(deps, named, to)
+  if (isOperatorRefusal(traced)) return traced
   return inTransaction(deps.pool, async (sql) => {
+    // Before the payment's row, as the follower does: no part is filed in a block that is taken back meanwhile.
+    await readCursor(sql, { lock: true })
     const payment = await lockHeld(sql, key)
     if (isOperatorRefusal(payment)) return payment
-    if (payment.from !== null) return refuseAct('conflict', `The payment is known to come from ${payment.from}.`)
-    const range = await readResidueRange(sql, payment.id)
+    const parts = await chooseParts(sql, payment, { named, traced, isAlone })
+    if (isOperatorRefusal(parts)) return parts
+    const { ids, restWei } = await takeParts(sql, payment, { parts, by: actor.name })
+    const answers = await Promise.all(parts.map((part, place) => answerOf(sql, ids[place] as number, part)))
+    for (const { id, valueWei, status: _, nodeId: __, ...place } of answers) {
+      const after = { id, ...place, valueWei: valueWei.toString(), partOf: payment.id, restWei: restWei.toString() }
+      await recordAct(sql, actor, { action: 'attributed', subject: place.txHash, after, reason })
+    }
+    await notifyLedgerChanged(sql)
+    return { ...(answers[0] as AttributedPart), parts: answers, restWei }
+  })
+}
+
+/** One transfer by the fields of the act, or several by a list of such, from the command line as `hash#place,hash#place`. */
+function readNamed(input: Fields, fields: FieldReader): Named[] {
+  const { transfers } = input
+  if (transfers === undefined || transfers === null) return [readOne(fields)]
+  const given = typeof transfers === 'string' ? transfers.split(',').map(fromText) : transfers
+  if (!Array.isArray(given) || given.length === 0 || given.length > TRANSFERS_MAX) {
+    fields.complain(`transfers must be a list of 1 to ${TRANSFERS_MAX} transfers`)
+    return []
+  }
+  if (input.txHash !== undefined) fields.complain('txHash and transfers are two ways to say it: give one')
+  return given.map((one, place) => {
+    const own = readFields(typeof one === 'object' && one !== null ? (one as Fields) : {})
+    const named = readOne(own)
+    if (own.refusal) fields.complain(`transfer ${place + 1}: ${own.refusal.message.replace(/\.$/, '')}`)
+    return named
+  })
+}
+
+const readOne = (fields: FieldReader): Named => ({
+  txHash: fields.hash('txHash'),
+  innerIndex: fields.wholeOrNull('innerIndex', 1, INDEX_MAX),
+  from: fields.addressOrNull('from'),
+  valueWei: fields.weiOrNull('valueWei'),
+})
+
+function fromText(text: string): Fields {
+  const [txHash, innerIndex] = text.trim().split('#')
+  return { txHash, innerIndex }
+}
+
+/** Reads the transactions and their traces; `to` is null where there is no such payment, which is refused under its lock. */
+async function traceNamed(
+  deps: ChainRead,
+  named: readonly Named[],
+  to: Address | null,
+): Promise<Map<Hash, Traced> | OperatorRefusal> {
+  const traced = new Map<Hash, Traced>()
+  for (const { txHash } of named) {
+    if (traced.has(txHash)) continue
+    const tx = await readMined(deps, 'transaction', txHash)
+    if (isOperatorRefusal(tx)) return tx
+    traced.set(txHash, { tx, transfers: to === null ? [] : await deps.chain.innerTransfers(txHash, to) })
+  }
+  return traced
+}
+
+/** The transfers that are meant, each in the books once at most, and together no more than the residue. */
+async function chooseParts(
+  sql: Sql,
+  payment: DeskPayment,
+  { named, traced, isAlone }: { named: readonly Named[]; traced: ReadonlyMap<Hash, Traced>; isAlone: boolean },
+): Promise<Part[] | OperatorRefusal> {
+  const { wallet, valueWei: wholeWei, from } = payment
+  if (from !== null) return refuseAct('conflict', `The payment is known to come from ${from}.`)
+  const range = await readResidueRange(sql, payment.id)
+  const isKnown = await readKnown(sql, wallet, traced)
+  const chosen: Omit<Part, 'ref'>[] = []
+  for (const one of named) {
+    const { tx, transfers } = traced.get(one.txHash) as Traced
     if (!range || tx.blockNumber < range.fromBlock || tx.blockNumber > range.toBlock)
       return refuseAct('invalid', `The transaction is in block ${tx.blockNumber}, where this value did not arrive.`)
-    const transfer = transfers.find(({ valueWei }) => valueWei === payment.valueWei)
-    if (!transfer)
-      return refuseAct(
-        'invalid',
-        `The transaction made no inner transfer of ${payment.valueWei} wei to the payments wallet.`,
-      )
-    const { index: innerIndex, from } = transfer
-    const identity = { txHash, wallet: payment.wallet, innerIndex, from }
-    const [ref] = await decideRefs(sql, [{ ...identity, ...innerRefs(txHash, payment.wallet, innerIndex) }])
-    if (!ref) throw new Error('a ref is decided for each transfer')
-    const place = { ref, txHash, txIndex: tx.txIndex, innerIndex, from }
-    const { ref: residueRef, wallet, valueWei } = payment
-    if (!(await attribute(sql, { residueRef, wallet, valueWei, ...place, by: actor.name })))
-      return refuseAct('conflict', 'That transfer is another payment already.')
-    await recordAct(sql, actor, { action: 'attributed', subject: txHash, after: { id: payment.id, ...place }, reason })
-    await notifyLedgerChanged(sql)
-    const { state: status, nodeId } = await readStanding(sql, payment.id)
-    return { id: payment.id, txHash, innerIndex, from, ref, status, nodeId }
-  })
+    const meant = isAlone && one.innerIndex === null && one.valueWei === null ? { ...one, valueWei: wholeWei } : one
+    const isTaken = (index: number) =>
+      isKnown(one.txHash, index) || chosen.some((part) => part.txHash === one.txHash && part.innerIndex === index)
+    const found = transfers === null ? byWord(one, wallet, isTaken) : byTrace(meant, transfers, isTaken)
+    if (isOperatorRefusal(found)) return found
+    const { index: innerIndex, from: payer, valueWei } = found
+    const proof = transfers === null ? 'word' : 'trace'
+    chosen.push({ txHash: one.txHash, txIndex: tx.txIndex, innerIndex, from: payer, valueWei, proof })
+  }
+  const sumWei = chosen.reduce((total, { valueWei }) => total + valueWei, 0n)
+  if (sumWei > wholeWei) return refuseAct('invalid', `These are ${sumWei} wei; the payment holds ${wholeWei} wei.`)
+  if (sumWei < wholeWei && payment.reason !== 'unattributed')
+    return refuseAct('conflict', `The payment is held ${payment.reason}: it is attributed whole, or not at all.`)
+  const refs = await decideRefs(
+    sql,
+    chosen.map((part) => ({ ...part, wallet, ...innerRefs(part.txHash, wallet, part.innerIndex) })),
+  )
+  return chosen.map((part, place) => ({ ...part, ref: refs[place] as Hash }))
+}
+
+/** Tells whether an inner transfer to the wallet is in the books already: as a payment, as dust, or as a refund that was paid to the wallet. */
+async function readKnown(sql: Sql, wallet: Address, traced: ReadonlyMap<Hash, Traced>) {
+  const isIn = await readKnownIn(sql, [...traced.keys()])
+  const refunds = new Set<string>()
+  for (const txHash of traced.keys())
+    for (const { innerIndex } of await readRefundsBy(sql, txHash, wallet)) refunds.add(`${txHash} ${innerIndex}`)
+  return (txHash: Hash, innerIndex: number) =>
+    isIn({ txHash, wallet, innerIndex }) || refunds.has(`${txHash} ${innerIndex}`)
+}
+
+const taken = refuseAct('conflict', 'That transfer is another payment already.')
+
+/** The transfer of a trace that is named; the first of several that differ in their place only. */
+function byTrace(
+  named: Named,
+  transfers: readonly InnerTransfer[],
+  isTaken: (index: number) => boolean,
+): InnerTransfer | OperatorRefusal {
+  const { innerIndex, from, valueWei } = named
+  const fits = transfers.filter(
+    (transfer) =>
+      (innerIndex === null || transfer.index === innerIndex) &&
+      (from === null || transfer.from === from) &&
+      (valueWei === null || transfer.valueWei === valueWei),
+  )
+  const free = fits.filter(({ index }) => !isTaken(index))
+  const [first] = free
+  if (first && free.every((other) => other.from === first.from && other.valueWei === first.valueWei)) return first
+  if (fits.length > 0 && !first) return taken
+  const shows = transfers
+    .map(({ index, from: payer, valueWei: value }) => `${index}: ${value} wei from ${payer}`)
+    .join('; ')
+  const meant = [innerIndex && `at place ${innerIndex}`, valueWei && `of ${valueWei} wei`, from && `from ${from}`]
+  const what = first
+    ? 'The transaction made several such transfers: name one by its place, innerIndex.'
+    : `The transaction made no inner transfer ${[...meant.filter(Boolean), 'to the payments wallet'].join(' ')}.`
+  return refuseAct('invalid', transfers.length === 0 ? what : `${what} The trace shows ${shows}.`)
+}
+
+/** The transfer as the operator states it, where there is no trace. */
+function byWord(
+  { innerIndex, from, valueWei }: Named,
+  wallet: Address,
+  isTaken: (index: number) => boolean,
+): InnerTransfer | OperatorRefusal {
+  if (innerIndex === null || from === null || valueWei === null)
+    return refuseAct(
+      'unavailable',
+      'The provider cannot trace that transaction: add one that speaks debug_traceTransaction. Where none can, state who sent what at which place yourself: from, valueWei and innerIndex.',
+    )
+  if (valueWei === 0n || from === wallet) return refuseAct('invalid', 'Nothing came to the payments wallet by that.')
+  return isTaken(innerIndex) ? taken : { index: innerIndex, from, valueWei }
+}
+
+async function answerOf(sql: Sql, id: number, part: Part): Promise<AttributedPart> {
+  const { txHash, innerIndex, from, valueWei, ref, proof } = part
+  const { state: status, nodeId } = await readStanding(sql, id)
+  return { id, txHash, innerIndex, from, valueWei, ref, proof, status, nodeId }
 }

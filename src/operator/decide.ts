@@ -1,9 +1,9 @@
 // Decides about held payments without asking the chain: releases one in a tier, or dismisses one, or all the dust at
 // once. The payment's row is locked, so of two who decide at the same time the second is refused.
-import { inTransaction, type Sql } from '../db/core/sql.ts'
+import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readNodesOfRefs } from '../db/nodes/grants.ts'
-import { type DeskPayment, dismissDust, sumDust } from '../db/payments/decisions.ts'
+import { type DeskPayment, dismissDust, type PaymentKey, readForReview, sumDust } from '../db/payments/decisions.ts'
 import { writeVerdict } from '../db/payments/moves.ts'
 import { readWalletUse } from '../db/payments/rows.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
@@ -12,7 +12,7 @@ import type { PaymentState } from '../domain/transitions.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
 import { readFields } from './input.ts'
-import { lockHeld, readPaymentAct } from './payments.ts'
+import { lockHeld, readPaymentAct, readPaymentKey, refuseSpent } from './payments.ts'
 
 /** Dust dismissed by one act at most, so that the transaction stays short. */
 const DUST_MAX = 10_000
@@ -36,36 +36,40 @@ export async function releasePayment(
 ): Promise<DecisionResult | OperatorRefusal> {
   const asked = readPaymentAct(input, (fields) => ({ tierId: fields.textOrNull('tierId', { max: 32 }) }))
   if (isOperatorRefusal(asked)) return asked
-  const { key, tierId, reason } = asked
-  return inTransaction(deps.pool, async (sql) => {
-    const payment = await lockHeld(sql, key)
-    if (isOperatorRefusal(payment)) return payment
-    if (payment.from === null) return noSender
-    if (payment.reason === 'walletLimit')
-      return refuseAct(
-        'conflict',
-        'The contract has no room for this wallet. It is minted by itself once there is room.',
-      )
-    if (payment.reason === 'mintedElsewhere' && (await readNodesOfRefs(sql, [payment.ref])).length > 0) return refTaken
-    const tier = tierToRelease(payment, tierId, await readTierVersions(sql))
-    if (isOperatorRefusal(tier)) return tier
-    const { tierNodes, tierInFlight } = await readWalletUse(sql, payment.from, tier.tierNo)
-    const evidence = {
-      rule: 'released',
-      heldFor: payment.reason,
-      note: reason,
-      ...placeOf(payment),
-      receivedWei: payment.valueWei.toString(),
-      expectedWei: tier.priceWei.toString(),
-      tierId: tier.tierId,
-      tierVersion: tier.version,
-      allowance: tier.maxPerWallet,
-      nodesOfTier: tierNodes,
-      inFlightOfTier: tierInFlight,
-    }
-    await writeVerdict(sql, payment.id, { move: 'release', tier, evidence, by: actor.name })
-    return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
-  })
+  return inTransaction(deps.pool, (sql) => release(sql, actor, asked))
+}
+
+interface Release {
+  key: PaymentKey
+  tierId: string | null
+  reason: string | null
+}
+
+async function release(sql: Sql, actor: Actor, { key, tierId, reason }: Release) {
+  const payment = await lockHeld(sql, key)
+  if (isOperatorRefusal(payment)) return payment
+  if (payment.from === null) return noSender
+  if (payment.reason === 'walletLimit')
+    return refuseAct('conflict', 'The contract has no room for this wallet. It is minted by itself once there is room.')
+  if (payment.reason === 'mintedElsewhere' && (await readNodesOfRefs(sql, [payment.ref])).length > 0) return refTaken
+  const tier = tierToRelease(payment, tierId, await readTierVersions(sql))
+  if (isOperatorRefusal(tier)) return tier
+  const { tierNodes, tierInFlight } = await readWalletUse(sql, payment.from, tier.tierNo)
+  const evidence = {
+    rule: 'released',
+    heldFor: payment.reason,
+    note: reason,
+    ...placeOf(payment),
+    receivedWei: payment.valueWei.toString(),
+    expectedWei: tier.priceWei.toString(),
+    tierId: tier.tierId,
+    tierVersion: tier.version,
+    allowance: tier.maxPerWallet,
+    nodesOfTier: tierNodes,
+    inFlightOfTier: tierInFlight,
+  }
+  await writeVerdict(sql, payment.id, { move: 'release', tier, evidence, by: actor.name })
+  return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
 }
 
 const refTaken = refuseAct(
@@ -114,21 +118,90 @@ export async function dismissPayment(
 ): Promise<DecisionResult | OperatorRefusal> {
   const asked = readPaymentAct(input, () => ({}))
   if (isOperatorRefusal(asked)) return asked
-  const { key, reason: note } = asked
-  return inTransaction(deps.pool, async (sql) => {
-    const payment = await lockHeld(sql, key)
-    if (isOperatorRefusal(payment)) return payment
-    const evidence = {
-      rule: 'dismissed',
-      heldFor: payment.reason,
-      note,
-      ...placeOf(payment),
-      receivedWei: payment.valueWei.toString(),
-    }
-    await writeVerdict(sql, payment.id, { move: 'dismiss', evidence, by: actor.name })
-    return recordDecision(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId, evidence })
-  })
+  return inTransaction(deps.pool, (sql) => dismiss(sql, actor, asked))
 }
+
+async function dismiss(sql: Sql, actor: Actor, { key, reason: note }: Omit<Release, 'tierId'>) {
+  const payment = await lockHeld(sql, key)
+  if (isOperatorRefusal(payment)) return payment
+  const spent = await refuseSpent(sql, payment)
+  if (spent) return spent
+  const evidence = {
+    rule: 'dismissed',
+    heldFor: payment.reason,
+    note,
+    ...placeOf(payment),
+    receivedWei: payment.valueWei.toString(),
+  }
+  await writeVerdict(sql, payment.id, { move: 'dismiss', evidence, by: actor.name })
+  return recordDecision(sql, actor, payment, { status: 'dismissed', tierId: payment.tierId, evidence })
+}
+
+/** Payments decided by one request at most, so that it ends within its deadline. */
+const MANY_MAX = 100
+const DECISIONS = ['release', 'dismiss'] as const
+
+/** What became of each payment that was named, in that order; or what would. */
+export interface ManyDecided {
+  dryRun: boolean
+  /** The number of payments that were decided, or would be. */
+  decided: number
+  results: ((DecisionResult | typeof NOT_DECIDED) & { payment: string; refusal: string | null })[]
+}
+
+/**
+ * POST payments/decide `{decision, payments, tierId?, reason?, dryRun?}`: releases or dismisses payments, each as if it were named alone,
+ * in a transaction of its own: one that is refused keeps no other from it. `tierId` is for those whose amount names no tier. `dryRun: true`
+ * undoes each.
+ */
+export async function decideMany(deps: LedgerDb, actor: Actor, input: Fields): Promise<ManyDecided | OperatorRefusal> {
+  const fields = readFields(input)
+  const decision = fields.wordOrNull('decision', DECISIONS)
+  const tierId = fields.textOrNull('tierId', { max: 32 })
+  const reason = fields.textOrNull('reason')
+  const dryRun = fields.flagOrNull('dryRun') ?? false
+  const named = Array.isArray(input.payments) ? [...new Set(input.payments.map(String))] : []
+  if (decision === null) fields.complain(`decision is required: one of ${DECISIONS.join(', ')}`)
+  if (named.length === 0 || named.length > MANY_MAX)
+    fields.complain(`payments must be a list of 1 to ${MANY_MAX} payments`)
+  if (fields.refusal) return fields.refusal
+  const decide = async (sql: Sql, key: PaymentKey) => {
+    if (decision === 'dismiss') return dismiss(sql, actor, { key, reason })
+    const [own] = await readForReview(sql, key, { lock: false })
+    return release(sql, actor, { key, tierId: own?.tierId == null ? tierId : null, reason })
+  }
+  const results: ManyDecided['results'] = []
+  for (const payment of named) {
+    const key = readPaymentKey({ payment })
+    const found = isOperatorRefusal(key)
+      ? key
+      : await (dryRun ? tryOut : inTransaction)(deps.pool, (sql) => decide(sql, key))
+    results.push(
+      isOperatorRefusal(found)
+        ? { ...NOT_DECIDED, payment, refusal: found.message }
+        : { ...found, payment, refusal: null },
+    )
+  }
+  return { dryRun, decided: results.filter(({ refusal }) => refusal === null).length, results }
+}
+
+/** Runs `body` in a transaction that is undone. @returns what it answered. */
+async function tryOut<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
+  let answer: { of: T } | null = null
+  const undo = new Error('undone on purpose')
+  try {
+    await inTransaction(pool, async (sql) => {
+      answer = { of: await body(sql) }
+      throw undo
+    })
+  } catch (error) {
+    if (error !== undo) throw error
+  }
+  const { of } = answer as unknown as { of: T }
+  return of
+}
+
+const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null }
 
 /** Block and payer that were decided about: in another block an inner transfer is judged again. */
 const placeOf = ({ blockHash, from }: DeskPayment) => ({ blockHash, from })

@@ -1,12 +1,16 @@
 // Payments as the operator reads them: what is held and why, and one payment with all its evidence.
 import type { Sql } from '../db/core/sql.ts'
 import {
+  countWaitingPayments,
   type DeskPayment,
   describePayments,
   listPayments,
   type PaymentKey,
   readForReview,
+  WAITING_COUNT_MAX,
+  type WaitingPayments,
 } from '../db/payments/decisions.ts'
+import { readOrphansOfResidue } from '../db/payments/inner.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { lockWallet } from '../db/payments/rows.ts'
 import { mayStillMint } from '../db/sends/outbox.ts'
@@ -38,13 +42,23 @@ const REASONS: readonly (HoldReason | IgnoreReason)[] = [
   'failed',
 ]
 
-/** GET payments: newest first, each with the verdict that stands; `status`, `reason`, `cursor`, `limit`. */
+/** GET payments: newest first, each with the verdict that stands; `status`, `reason`, `from`, `tierId`, `cursor`, `limit`. */
 export async function readPayments(deps: LedgerDb, input: Fields): Promise<PageOf<object> | OperatorRefusal> {
   const fields = readFields(input)
-  const filter = { status: fields.wordOrNull('status', PAYMENT_STATES), reason: fields.wordOrNull('reason', REASONS) }
+  const filter = {
+    status: fields.wordOrNull('status', PAYMENT_STATES),
+    reason: fields.wordOrNull('reason', REASONS),
+    from: fields.addressOrNull('from'),
+    tierId: fields.textOrNull('tierId', { max: 32 }),
+  }
   const { limit, before } = readPageFields(fields)
   if (fields.refusal) return fields.refusal
   return cachedResponseOf('payments', await listPayments(deps.pool, { ...filter, before, limit: limit + 1 }), limit)
+}
+
+/** GET payments/counts: the payments that wait, by state and reason, and what they come to. A count of `atMost` may be more. */
+export async function countPayments(deps: LedgerDb): Promise<{ open: WaitingPayments[]; atMost: number }> {
+  return { open: await countWaitingPayments(deps.pool), atMost: WAITING_COUNT_MAX }
 }
 
 /** GET payments/:payment: every payment of a transaction, or the one of a row, with all that is known of it. */
@@ -64,7 +78,7 @@ const onlyDust = refuseAct(
 const unknownPayment = refuseAct('notFound', 'The ledger has no such payment.')
 
 /** A payment is named by its transaction hash, or by its row id where it has none or shares it. */
-function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusal {
+export function readPaymentKey({ payment }: Fields): PaymentKey | OperatorRefusal {
   const text = typeof payment === 'number' ? String(payment) : payment
   if (typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)) return { txHash: text.toLowerCase() as Hash }
   if (typeof text === 'string' && /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)))
@@ -111,12 +125,29 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
   if (payment.reason === 'refunding')
     return refuseAct('conflict', 'A refund of it is being prepared: record the refund, or cancel it first.')
   // As where it was judged again after a rescan: dismissed now, it would be a node all the same.
-  if (await mayStillMint(sql, payment.ref))
-    return refuseAct(
-      'notYet',
-      'A mint that carries the payment is on its way and may yet be mined: try again once it is settled.',
-    )
+  if (await mayStillMint(sql, payment.ref)) return mintOnItsWay
   return payment
+}
+
+const mintOnItsWay = refuseAct(
+  'notYet',
+  'A mint that carries the payment is on its way and may yet be mined: try again once it is settled.',
+)
+
+/**
+ * Refuses to decide a residue as a whole while transfers of its block, which an earlier trace had shown, have their nodes or refunds, or may yet
+ * be minted: part of its value is spent, or about to be.
+ */
+export async function refuseSpent(sql: Sql, { id }: DeskPayment): Promise<OperatorRefusal | null> {
+  const [first, ...others] = await readOrphansOfResidue(sql, id)
+  if (!first) return null
+  if (first.settled)
+    return refuseAct(
+      'conflict',
+      `Part of it has its node already, or was paid back: attribute the transaction ${first.txHash} first.`,
+    )
+  for (const { ref } of [first, ...others]) if (await mayStillMint(sql, ref)) return mintOnItsWay
+  return null
 }
 
 const idsOf = (payments: readonly { id: number }[]) => payments.map(({ id }) => id).join(', ')

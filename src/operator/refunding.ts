@@ -11,7 +11,7 @@ import type { Evidence } from '../domain/payment.ts'
 import { type FinalBlock, isRefundSafe, judgeRefund, type RefundSafety, VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../passes/context.ts'
 import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { lockPayment, readPaymentAct, refuseFailed } from './payments.ts'
+import { lockPayment, readPaymentAct, refuseFailed, refuseSpent } from './payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 
@@ -53,7 +53,7 @@ export async function prepareRefund(
   return inTransaction(deps.pool, async (sql) => {
     const payment = await lockPayment(sql, key)
     if (isOperatorRefusal(payment)) return payment
-    const refusal = refuseToPrepare(payment)
+    const refusal = refuseToPrepare(payment) ?? (await refuseSpent(sql, payment))
     if (refusal) return refusal
     const safety = await refundSafety(sql, payment, horizon)
     if (isOperatorRefusal(safety)) return safety

@@ -139,7 +139,7 @@ export interface PollPolicy {
 
 /**
  * A claim whose turn has come takes 12 s at most, the sum of both times; its whole answer, with its wait in line, 20 s (DEADLINE_MS in
- * http/routes/claim.ts). `readMs` is long enough for the next provider's answer where one hangs.
+ * http/routes/payments/claim.ts). `readMs` is long enough for the next provider's answer where one hangs.
  */
 export const REQUEST_POLL_POLICY: PollPolicy = { readMs: 8_000, waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 

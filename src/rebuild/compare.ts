@@ -87,7 +87,11 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'dust', key: `encode(tx_hash, 'hex'), wallet_id, inner_index`, columns: '*' },
   { table: 'zero_transfers', key: 'block_number, wallet_id', columns: '*' },
   { table: 'refunds', key: 'payment_ref', columns: '*' },
-  { table: 'wallet_outflows', key: 'ref', columns: '*' },
+  {
+    table: 'wallet_outflows',
+    key: 'ref',
+    columns: 'ref, tx_hash, inner_index, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time',
+  },
   {
     table: 'payment_wallets',
     key: 'wallet',

@@ -10,7 +10,7 @@ const COPIED = {
   credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
   grants: 'ref, reason, granted_by, granted_at',
   attributions:
-    'residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by',
+    'residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by, proof',
   senders: 'address, label, reason, added_by, added_at',
   contract_wallet_modes: 'from_block, mode, entered_at, entered_by',
   allowed_wallets: 'address, label, reason, added_by, added_at',
@@ -19,6 +19,9 @@ const COPIED = {
 } as const
 const WALLETS =
   'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
+/** Residues that the operator has decided: where a trace shows what they were made of, they are filed all the same, to be decided so. */
+const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
+  AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
 /** Updates of rows that were copied before: a tier may have been retired, the books of a wallet closed. */
 const KNOWN: Partial<Record<string, string>> = {
   tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
@@ -29,12 +32,14 @@ const KNOWN: Partial<Record<string, string>> = {
 const REFUNDS =
   'payment_ref, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
 /** Actors of the audit log that are not people. Their acts are repeated by a rebuild, or mean nothing to it. */
-const NOBODY = `('pass', 'start', 'seed', 'rebuild')`
+const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 /** The operator's switches; the other settings are facts about one database. */
 const SWITCHES = ['paused']
 
-/** Copies tiers, credit terms, grants, attributions, the deny list, who may buy by a contract, the prices and the pause
- * from the other ledger. Does nothing twice. */
+/**
+ * Copies tiers, credit terms, grants, attributions, which residues are decided, the deny list, who may buy by a contract, the prices and the
+ * pause from the other ledger. Does nothing twice.
+ */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
     // Grants copied before may have been revoked since.
@@ -47,6 +52,11 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     // Of each tier one version is live: the old one must not be in the way of the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, table, columns)
+    await sql`UPDATE residue_traces SET kept = false WHERE kept`
+    await sql`
+      INSERT INTO residue_traces (ref, tries, kept)
+      SELECT ref, tries, kept FROM jsonb_populate_recordset(NULL::residue_traces, ${await asJson(from, DECIDED_RESIDUES)}::text::jsonb)
+      ON CONFLICT (ref) DO UPDATE SET kept = true`
     const names = SWITCHES.map((name) => `'${name}'`).join(', ')
     const switches = await asJson(from, `SELECT * FROM settings WHERE name IN (${names})`)
     await sql`INSERT INTO settings SELECT * FROM jsonb_populate_recordset(NULL::settings, ${switches}::text::jsonb)`
@@ -122,7 +132,7 @@ export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   const refunds = await asJson(from, `SELECT ${REFUNDS} FROM refunds`)
   const acts = await asJson(
     from,
-    `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE actor NOT IN ${NOBODY}`,
+    `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE actor NOT IN ${AUTOMATIC_ACTORS}`,
   )
   await inTransaction(into, async (sql) => {
     const query = `INSERT INTO refunds (${REFUNDS}) SELECT ${REFUNDS}

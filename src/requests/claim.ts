@@ -1,11 +1,11 @@
 // A claim: a buyer reports the hash of their payment. The hash is only a pointer; the ledger follows to its block, under the
 // same rules as any pass, and judges it like any other payment. A claim starts the payments pass now instead of later.
-// One whose turn has come takes 12 s at most (REQUEST_POLL_POLICY in passes/context.ts), with its wait in line 20 s (http/routes/claim.ts).
+// One whose turn has come takes 12 s at most (REQUEST_POLL_POLICY in passes/context.ts), with its wait in line 20 s (http/routes/payments/claim.ts).
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { findPayments } from '../db/payments/rows.ts'
-import { isBalanceChecked } from '../db/payments/wallet.ts'
+import { isBalanceChecked, isInResidue } from '../db/payments/wallet.ts'
 import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import { isWatched, type PaymentWallet } from '../domain/payment-wallets.ts'
 import type { Hash } from '../domain/units.ts'
@@ -70,7 +70,7 @@ async function onRecord({ pool }: LedgerDb, txHash: Hash): Promise<ClaimOutcome 
 
 /**
  * Claims what a transaction to another account may have paid by the calls within it, as a contract wallet does. The balance check finds it;
- * until that has come to the block, nothing can be said.
+ * until that has come to the block, or while a residue of the block waits to be told apart, nothing can be said.
  */
 async function claimInside(
   ctx: ClaimContext,
@@ -82,7 +82,8 @@ async function claimInside(
   const done = async () => ((await findPayments(ctx.pool, txHash)).length > 0 ? judged(ctx, txHash)() : isChecked())
   await reachBlock(ctx, blockNumber, runPayments, { done, looks })
   if ((await findPayments(ctx.pool, txHash)).length > 0) return { kind: 'known' }
-  return (await isChecked()) ? notASale('the transaction does not pay the payments wallet') : { kind: 'pending' }
+  const isKnown = (await isChecked()) && !(await isInResidue(ctx.pool, blockNumber))
+  return isKnown ? notASale('the transaction does not pay the payments wallet') : { kind: 'pending' }
 }
 
 const notASale = (why: string): ClaimOutcome => ({ kind: 'notASale', why })

@@ -1,7 +1,7 @@
 // Readings for the public: values from a real chain; null in time, whatever the provider does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createReadings } from '../../src/chain/read/readings.ts'
+import { createReadings, type ReadingsOptions } from '../../src/chain/read/readings.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -41,8 +41,11 @@ after(() => stage.close())
 /** The machine's clock while a test's own clock stands still. */
 const WALL_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
 
+/** A budget that no busy machine uses up: for the tests of what is read. The others have the product's own. */
+const AMPLE_MS = 30_000
+
 /** Separate readings behind a provider, on a clock that stands still until a test moves it. */
-async function readingsBehind() {
+async function readingsBehind(options: Pick<ReadingsOptions, 'budgetMs'> = { budgetMs: AMPLE_MS }) {
   const { rpc, provider } = await stage.behind()
   const time = { now: 0 }
   const { factory } = stage
@@ -52,6 +55,7 @@ async function readingsBehind() {
     distributor: stage.at(2),
     clock: () => time.now,
     wallClock: () => WALL_MS,
+    ...options,
   })
   return { readings, provider, time }
 }
@@ -61,6 +65,20 @@ async function timed<T>(promise: Promise<T>): Promise<{ value: T; ms: number }> 
   const value = await promise
   return { value, ms: performance.now() - began }
 }
+
+test('a buyer is read fact by fact: a token that does not answer leaves the others as they are', async () => {
+  const { readings, provider } = await readingsBehind()
+  const wallet = stage.at(5)
+  // Of an account without code comes no word, and an ERC-721 has a balance, too.
+  const unread = await readings.buyer(wallet, stage.at(9))
+  assert.deepEqual([unread.heldWei, unread.code, unread.blockNumber], [null, { kind: 'none' }, block])
+  assert.ok(unread.balanceWei && unread.gasPriceWei && unread.walletMax)
+  assert.equal((await readings.buyer(wallet, stage.factory)).heldWei, 2n)
+  assert.equal((await readings.buyer(stage.factory, null)).code?.kind, 'contract')
+  provider.rule = async () => ({ error: { code: -32000, message: 'not now' } })
+  const away = await readings.buyer(wallet, null)
+  assert.deepEqual(new Set(Object.values(away)), new Set([null]))
+})
 
 test('readings are the chain’s own values', async () => {
   const { readings } = await readingsBehind()
@@ -121,7 +139,7 @@ test('many readings of nodes share one request', async () => {
 
 test('requests for nodes are 50 ms apart, however the callers arrive', async () => {
   const { rpc, provider } = await stage.behind()
-  const readings = createReadings({ rpc, factory: stage.factory, distributor: null })
+  const readings = createReadings({ rpc, factory: stage.factory, distributor: null, budgetMs: AMPLE_MS })
   const asked: Promise<unknown>[] = []
   const began = performance.now()
   for (let index = 0; index < 30; index++) {
@@ -171,7 +189,7 @@ test('a cover says when the chain was asked, however late and however often it i
   const { rpc, provider } = await stage.behind()
   const time = { now: 0, wall: WALL_MS }
   const clocks = { clock: () => time.now, wallClock: () => time.wall }
-  const readings = createReadings({ rpc, factory: stage.factory, distributor: null, ...clocks })
+  const readings = createReadings({ rpc, factory: stage.factory, distributor: null, budgetMs: AMPLE_MS, ...clocks })
   provider.rule = ({ method }) => {
     if (method === 'eth_blockNumber') time.wall += 200
     return undefined
@@ -208,7 +226,7 @@ for (const [sentence, http] of [
   ['a provider that answers nonsense', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":{"a":1}}' })],
 ] as const) {
   test(`${sentence} costs each reading at most its budget, and gives null`, async () => {
-    const { readings, provider } = await readingsBehind()
+    const { readings, provider } = await readingsBehind({})
     provider.http = http
     const all = [
       readings.node(1n, block),
@@ -234,7 +252,7 @@ test('no provider answers at all: null within the budget', async () => {
 })
 
 test('after three failures in a row no caller waits, until a single caller has found it well again', async () => {
-  const { readings, provider, time } = await readingsBehind()
+  const { readings, provider, time } = await readingsBehind({})
   provider.http = () => null
   for (let failure = 0; failure < 3; failure++) assert.equal(await readings.nodesOf(stage.at(failure)), null)
   const { value, ms } = await timed(readings.nodesOf(stage.at(5)))

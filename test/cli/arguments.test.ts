@@ -1,5 +1,6 @@
 // Parsing of the command line: nothing here needs a database or a chain.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parseArguments } from '../../src/cli/arguments.ts'
@@ -100,6 +101,78 @@ test('the version is that of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
   assert.equal((await runHere(['--version'], {})).out, `${version}\n`)
   assert.deepEqual(JSON.parse((await runHere(['--version', '--json'], {})).out), { version })
+})
+
+describe('amounts', () => {
+  const price = (text: string) => {
+    const command = COMMANDS.find(({ name }) => name === 'tiers price') ?? assert.fail()
+    return parseArguments(command, ['basic', `--price-wei=${text}`]).values['price-wei']
+  }
+  const bounds = (text: string) => {
+    const command = COMMANDS.find(({ name }) => name === 'owner set-bounds') ?? assert.fail()
+    return parseArguments(command, ['--floor-gwei', text, '--ceiling-gwei', '1']).values['floor-gwei']
+  }
+
+  test('are digits, or name their unit, and come out whole', () => {
+    assert.equal(price('0.1ether'), '100000000000000000')
+    assert.equal(price('1.5 gwei'), '1500000000')
+    assert.equal(price('7wei'), '7')
+    assert.equal(price('12000000000000000'), '12000000000000000')
+    assert.equal(price('0.000000000000000001ether'), '1')
+    assert.equal(bounds('0.01ether'), '10000000')
+    assert.equal(bounds('3'), '3')
+  })
+
+  test('are refused where a digit would be lost or guessed', () => {
+    for (const text of [
+      '0.1',
+      '0.0000000000000000001ether',
+      '1.5wei',
+      '-1',
+      '1e18',
+      '0x1',
+      '1,5ether',
+      'ether',
+      '.5ether',
+      '1finney',
+    ])
+      assert.throws(
+        () => price(text),
+        /--price-wei: is a whole number of wei, or names its unit: 0\.1ether, 5gwei/,
+        text,
+      )
+    assert.throws(() => bounds('1wei'), /--floor-gwei: is a whole number of gwei/)
+  })
+})
+
+describe('completion', () => {
+  test('in bash offers commands, what follows them, choices and options', async () => {
+    const { out } = await runHere(['completion', 'bash'], {})
+    const offered = (...words: string[]) => {
+      const line = ['node-ledger', ...words].map((word) => `'${word}'`).join(' ')
+      const asked = `${out}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _node_ledger; echo "\${COMPREPLY[*]}"`
+      const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', asked], { encoding: 'utf8' })
+      assert.equal(stderr, '')
+      return stdout.trim()
+    }
+    assert.equal(offered('pay'), 'payments')
+    assert.equal(offered('payments', 're'), 'release refund-prepare refund-cancel refund')
+    assert.equal(offered('payments', 'release', '5', '--t'), '--tier-id')
+    assert.equal(offered('pass', 'c'), 'credit')
+    assert.equal(offered('frobnicate', ''), '')
+  })
+
+  test('has every command and option in each shell', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { out, code } = await runHere(['completion', shell], {})
+      assert.equal(code, 0)
+      for (const { name, options = {} } of COMMANDS) {
+        const line = out.split('\n').find((one) => one.includes(`"${name}"`) || one.includes(`'${name}'`))
+        for (const option of Object.keys(options))
+          assert.ok(line?.includes(`--${option}`), `${shell}: ${name} --${option}`)
+      }
+    }
+  })
 })
 
 describe('the table of commands', () => {

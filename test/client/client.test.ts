@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
-import { createClient, followPayment, LedgerError } from '../../client/src/index.ts'
+import { createClient, followPayment, LedgerError, watchAddress, watchPayment } from '../../client/src/index.ts'
 import { document } from '../support/http-contract.ts'
 
 interface Said {
@@ -195,4 +195,55 @@ test('a held payment has no node and a reason; one that takes too long is given 
   const slow = told({ status: 200, body: { status: 'accepted', nodeId: null } })
   await assert.rejects(followPayment(slow, '0xabc', { pollMs: 5, timeoutMs: 30 }), /0xabc is still "accepted"/)
   await assert.rejects(followPayment(told({ status: 400 }), '0x01'), refusal(400, false))
+})
+
+const event = (name: string, data: unknown, id?: string) =>
+  `${id ? `id: ${id}\n` : ''}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+const current = (id: string, payments: string[]) => event('current', { payments, nodes: [] }, id)
+/** A stream that says all of this and ends. */
+const streamed = (...events: string[]): Said => ({
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  body: `retry: 1\n\n:\n\n${events.join('')}`,
+})
+
+test('what is watched goes on over a stream that ends, from the state it had, and forgets what was taken back', async () => {
+  const paid = (status: string) => event('payment', { txHash: '0x01', status, valueWei: '5' })
+  const ledger = told(
+    streamed(paid('seen'), current('one', ['0x01']), event('unheardOf', {}), paid('held'), current('two', ['0x01'])),
+    { status: 200, body: { txHash: '0x01', status: 'held', valueWei: '5' } },
+    streamed(current('three', [])),
+    { status: 404 },
+  )
+  const states: unknown[] = []
+  for await (const payment of watchPayment(ledger, '0x01')) {
+    states.push(payment && [payment.status, payment.valueWei])
+    if (payment === null) break
+  }
+  assert.deepEqual(states, [['seen', 5n], ['held', 5n], null])
+  assert.deepEqual(
+    asked.map(({ url, headers }) => [url, headers['last-event-id'] ?? null]),
+    [
+      ['/api/events?payment=0x01', null],
+      ['/api/payment/0x01', null],
+      ['/api/events?payment=0x01', 'two'],
+    ],
+  )
+})
+
+test('what is watched is asked for where no stream can be had, and a refusal for good is thrown', async () => {
+  const lives: boolean[] = []
+  const stop = new AbortController()
+  const ledger = told(
+    { status: 429, headers: { 'retry-after': '1' } },
+    { status: 200, body: [] },
+    { status: 200, body: [{ nodeId: '1' }] },
+  )
+  const options = { pollMs: 20, signal: stop.signal, onLive: (isLive: boolean) => void lives.push(isLive) }
+  for await (const { payments, nodes } of watchAddress(ledger, '0x02', options)) {
+    assert.deepEqual([payments, nodes], [[], [{ nodeId: '1' }]])
+    stop.abort()
+  }
+  assert.deepEqual(lives, [false])
+  await assert.rejects(watchPayment(told({ status: 400 }), 'nonsense').next(), refusal(400, false))
 })

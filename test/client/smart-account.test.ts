@@ -1,22 +1,21 @@
 // A buyer whose account is a contract: they buy and withdraw by their own wallet, as anybody does, on the real service and its real chain.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createClient as createLedgerClient } from '../../client/src/index.ts'
-import { buy, WalletError, withdraw } from '../../client/src/viem/index.ts'
-import { type Service, startService, type WellKnown } from '../support/service.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { createClient as createLedgerClient, followPayment } from '../../client/src/index.ts'
+import { buy, WalletError, withdraw, withdrawalCall } from '../../client/src/viem/index.ts'
+import type { Address } from '../../src/domain/units.ts'
+import { SPLIT, splitTo, splitterOf } from '../support/forwarder.ts'
+import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { putSmartAccount } from './smart-account.ts'
 
-const [SAFE, OLD_SAFE] = [
-  '0x00000000000000000000000000000000000005afe',
-  '0x0000000000000000000000000000000000001d5afe',
-].map((text) => `0x${text.slice(2).padStart(40, '0').slice(-40)}` as const)
+const SAFE = '0x00000000000000000000000000000000000005af'
+const OLD_SAFE = '0x0000000000000000000000000000000000001d5a'
 
 let service: Service
 let wellKnown: WellKnown
 before(async () => {
-  service = await startService(temporaryDirectory(), {
+  service = await startServiceHere({
     CONTRACT_WALLETS: 'all',
     CREDIT_INTERVAL_SEC: '20',
     CREDIT_SLOT_SEC: '10',
@@ -39,7 +38,7 @@ describe('a contract wallet', { concurrency: true }, () => {
     test(`buys a node and withdraws ${name}`, async () => {
       const ledger = createLedgerClient({ baseUrl: service.url })
       const { client, asked } = await putSmartAccount(wellKnown.rpcUrl, {
-        address: address as `0x${string}`,
+        address: address,
         owner: speaks ? 9 : 10,
         speaks,
       })
@@ -65,10 +64,52 @@ test('where the ledger holds what contracts pay, the wallet is told before it se
   const quote = await ledger.getDeployQuote('basic')
   assert.equal(quote.contractWallets, 'all')
   const holding = { ...ledger, getDeployQuote: async () => ({ ...quote, contractWallets: 'hold' as const }) }
-  const { client, asked } = await putSmartAccount(wellKnown.rpcUrl, { address: SAFE as `0x${string}`, owner: 9 })
+  const { client, asked } = await putSmartAccount(wellKnown.rpcUrl, { address: SAFE, owner: 9 })
   await assert.rejects(
     buy(holding, client, 'basic'),
     (error) => error instanceof WalletError && error.code === 'contractWallet',
   )
   assert.ok(!asked.some((method) => /send/i.test(method)))
+})
+
+test('a wallet that sends nothing leaves the call to be made by hand, and a withdrawal’s can be had without one', async () => {
+  const ledger = createLedgerClient({ baseUrl: service.url })
+  const { priceWei, paymentAddress, chainId } = await ledger.getDeployQuote('basic')
+  const silent = { address: OLD_SAFE, owner: 10, speaks: false, sends: false } as const
+  const { client } = await putSmartAccount(wellKnown.rpcUrl, silent)
+  const error = await buy(ledger, client, 'basic').catch((thrown: unknown) => thrown)
+  assert.ok(error instanceof WalletError)
+  assert.deepEqual([error.code, error.call], ['notOffered', { chainId, to: paymentAddress, valueWei: priceWei }])
+  const one = await withdrawalCall(ledger, { nodeIds: ['7'], amountWei: 5n }, OLD_SAFE)
+  assert.deepEqual([one.chainId, one.to, one.valueWei], [chainId, wellKnown.factoryAddress, 0n])
+  assert.equal(
+    one.data?.slice(10),
+    `${'7'.padStart(64, '0')}${OLD_SAFE.slice(2).padStart(64, '0')}${'5'.padStart(64, '0')}`,
+  )
+  const all = await withdrawalCall(ledger, { nodeIds: ['7', '8'], amountWei: null }, OLD_SAFE)
+  assert.notEqual(all.data?.slice(0, 10), one.data?.slice(0, 10))
+})
+
+test('of a transaction in which several pay, each follows its own payment', async () => {
+  const ledger = createLedgerClient({ baseUrl: service.url })
+  const { priceWei } = await ledger.getDeployQuote('basic')
+  const { client } = await putSmartAccount(wellKnown.rpcUrl, { address: SAFE, owner: 11 })
+  const ask = (method: string, params: unknown) => client.request({ method, params } as never) as Promise<`0x${string}`>
+  const [batch, first, second] = ['0xba01', '0xba02', '0xba03'].map(
+    (text) => `0x${text.slice(2).padStart(40, '0')}` as Address,
+  ) as [Address, Address, Address]
+  const pays = splitterOf(wellKnown.paymentAddress as Address, [priceWei])
+  for (const [at, code] of [
+    [batch, SPLIT],
+    [first, pays],
+    [second, pays],
+  ] as const) {
+    await ask('anvil_setCode', [at, code])
+    await ask('anvil_setBalance', [at, '0xde0b6b3a7640000'])
+  }
+  const txHash = await ask('eth_sendTransaction', [{ to: batch, data: splitTo([first, 0n], [second, 0n]) }])
+  for (const from of [second, first]) {
+    const { node } = await followPayment(ledger, txHash, { from, pollMs: 500 })
+    assert.equal(node?.owner, from)
+  }
 })

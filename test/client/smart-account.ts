@@ -33,10 +33,13 @@ interface Request {
   params?: unknown
 }
 
-/** Puts an account with ether of its own at `address`, owned by a development account. `speaks` is false for a wallet without EIP-5792. */
+/**
+ * Puts an account with ether of its own at `address`, owned by a development account. `speaks` is false for a wallet without EIP-5792, `sends`
+ * for one that sends no transaction for a page.
+ */
 export async function putSmartAccount(
   rpcUrl: string,
-  { address, owner, speaks = true }: { address: Hex; owner: number; speaks?: boolean },
+  { address, owner, speaks = true, sends = true }: { address: Hex; owner: number; speaks?: boolean; sends?: boolean },
 ): Promise<SmartAccount> {
   const key = DEVELOPMENT_ACCOUNTS[owner]?.privateKey
   if (!key) throw new Error(`there is no account ${owner}`)
@@ -47,11 +50,12 @@ export async function putSmartAccount(
   const asked: string[] = []
 
   const execute = (to: Hex, valueWei: bigint, data: Hex) =>
-    signer.sendTransaction({ to: address, data: `0x${word(to)}${word(valueWei)}${data.slice(2)}` })
+    // The gas that a node estimates is enough for the call, not for what it calls in turn.
+    signer.sendTransaction({ gas: 1_000_000n, to: address, data: `0x${word(to)}${word(valueWei)}${data.slice(2)}` })
   const carryOut = ({ to, value = '0x0', data = '0x' }: Call) => execute(to, BigInt(value), data)
   const answers: Record<string, (params: never) => unknown> = {
     wallet_sendCalls: async ([{ calls }]: [{ calls: [Call] }]) => {
-      if (!speaks) throw Object.assign(new Error('the method does not exist'), { code: -32601 })
+      if (!speaks) throw notThere()
       return { id: await carryOut(calls[0]) }
     },
     wallet_getCallsStatus: async ([id]: [Hex]) => {
@@ -59,7 +63,10 @@ export async function putSmartAccount(
       const status = receipt === null ? 100 : receipt.status === '0x1' ? 200 : 500
       return { version: '2.0.0', id, chainId: '0x7a69', status, atomic: true, receipts: receipt ? [receipt] : [] }
     },
-    eth_sendTransaction: ([call]: [Call]) => carryOut(call),
+    eth_sendTransaction: async ([call]: [Call]) => {
+      if (!sends) throw notThere()
+      return carryOut(call)
+    },
   }
   const request = async ({ method, params }: Request): Promise<unknown> => {
     asked.push(method)
@@ -67,6 +74,8 @@ export async function putSmartAccount(
   }
   return { client: clientOf(address, request), asked }
 }
+
+const notThere = () => Object.assign(new Error('the method does not exist'), { code: -32601 })
 
 const clientOf = (address: Hex, request: (asked: Request) => Promise<unknown>) =>
   createClient({ account: address, transport: custom({ request }, { retryCount: 0 }) })

@@ -21,8 +21,9 @@ import type {
   SingleTurns,
   Turn,
 } from '../../client/src/index.ts'
+import { recompute } from '../../client/src/viem/amount.ts'
 import { factoryAbi } from '../../client/src/viem/factory.ts'
-import { recompute, verifyCover, verifyNode, verifyRound } from '../../client/src/viem/verify.ts'
+import { verifyCover, verifyNode, verifyRound } from '../../client/src/viem/verify.ts'
 
 const FACTORY = '0x00000000000000000000000000000000000000fa'
 const TX = `0x${'11'.repeat(32)}` as const
@@ -310,7 +311,7 @@ test('each field of a node that is a lie is reported, quotes of the chain includ
   assertAllTried(NODE, tried, [...unchecked, 'nextCreditAt', 'createdAt', 'credits', 'withdrawals'])
 })
 
-test('each field of the cover that is a lie, or that the service could not read, is reported', async () => {
+test('each field of the cover that is a lie is reported; what the service could not read is null', async () => {
   const cover: Cover = {
     ...{ contractBalanceWei: 3_000n, outstandingWei: 2_000n, surplusWei: 1_000n, coverBps: 15_000, isSolvent: true },
     ...{ blockNumber: 900, checkedAt: null },
@@ -330,4 +331,7 @@ test('each field of the cover that is a lie, or that the service could not read,
       assert.deepEqual([differences, isRight], [[field], false], `${field} ${said}`)
     }
   assertAllTried(cover, Object.entries(lies), ['blockNumber', 'checkedAt'])
+  const unread = { ...Object.fromEntries(Object.keys(cover).map((field) => [field, null])) }
+  const { differences, matches: isRight } = await verify(unread)
+  assert.deepEqual([differences, isRight], [[], null], 'a service that could not read says nothing that could be wrong')
 })

@@ -14,10 +14,14 @@ import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts }
 import * as nodes from '../../src/db/nodes/nodes.ts'
 import { rewindRounds } from '../../src/db/nodes/rounds.ts'
 import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/nodes/seed-blocks.ts'
-import { applyAttribution, detachOrphans } from '../../src/db/payments/attributions.ts'
+import { applyAttributions, detachOrphans } from '../../src/db/payments/attributions.ts'
 import { listPayments } from '../../src/db/payments/decisions.ts'
 import { hasOperatorVerdict, isReleased } from '../../src/db/payments/recheck.ts'
 import * as payments from '../../src/db/payments/rows.ts'
+import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
+import { readNodesPaidIn } from '../../src/db/reads/public-api.ts'
+import { readPaymentsIn, readPaymentsOf } from '../../src/db/reads/public-payments.ts'
+import { readTierFigures } from '../../src/db/reads/tier-figures.ts'
 import * as outbox from '../../src/db/sends/outbox.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -105,7 +109,13 @@ const REFS = [hashOf(7), hashOf(8)]
 async function listAll(sql: Sql): Promise<void> {
   for (const status of ['held', 'seen', null] as const) {
     for (const reason of ['wrongAmount', 'holding', 'oldWallet', null]) {
-      for (const before of [null, NODES]) await listPayments(sql, { status, reason, before, limit: 20 })
+      for (const before of [null, NODES])
+        for (const of of [
+          { from: null, tierId: null },
+          { from: addressOf(7), tierId: null },
+          { from: null, tierId: 'basic' },
+        ])
+          await listPayments(sql, { status, reason, before, limit: 20, ...of })
     }
   }
 }
@@ -172,6 +182,13 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await payments.releaseUnminted(sql, [7, 8])
     await payments.releaseFromFormer(sql, addressOf(2))
   },
+  'payments of a transaction and of a payer': async (sql) => {
+    await readPaymentsIn(sql, hashOf(7))
+    await readPaymentsOf(sql, addressOf(7), 200)
+    await readNodesPaidIn(sql, hashOf(7))
+  },
+  'what the nodes of a tier got': (sql) => readTierFigures(sql, 'basic'),
+  'a wallet that is about to buy': (sql) => readBuyerStanding(sql, addressOf(7), 1),
   headers: async (sql) => {
     await insertBlocks(sql, [
       { number: HEAD + 1, hash: hashOf(HEAD + 1), parentHash: hashOf(HEAD), time: HEAD + 1, prevrandao: hashOf(1) },
@@ -205,7 +222,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await payments.countOpenPayments(sql)
     await isReleased(sql, 7)
     await hasOperatorVerdict(sql, 7)
-    await applyAttribution(sql, hashOf(7))
+    await applyAttributions(sql, hashOf(7))
   },
   'lists of payments': listAll,
   'lists of payments, by plans that know no status': async (sql) => {

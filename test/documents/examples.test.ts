@@ -102,7 +102,8 @@ describe('a block of', () => {
 const ADMIN_PAGES = ['docs/ADMIN.md', 'docs/BOOKS.md', 'docs/WEBHOOKS.md']
 
 test('every route of the operator is documented, and every one that is documented is there', () => {
-  const settings = { publicUrl: 'http://x', sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
+  const secrets = { sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
+  const settings = { publicUrl: 'http://x', frameAncestors: [], ...secrets }
   const served = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))
     .filter(({ path, methods }) => path.startsWith('/api/admin/') && methods !== 'any')
     .flatMap(({ path, methods }) => [...methods].map((method) => `${method} ${path.replace('/api/admin/', '')}`))

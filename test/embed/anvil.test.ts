@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Anvil, type AnvilOptions, startAnvil } from '../../packages/embed/anvil.ts'
+import { saveState, stateFiles } from '../../packages/embed/chain-state.ts'
 import { canSetDeathSignal } from '../../packages/embed/child.ts'
 import { EmbedError } from '../../packages/embed/errors.ts'
 import { isAlive, recordOf } from '../../packages/embed/process.ts'
@@ -164,6 +165,18 @@ test('kill -9 of the chain loses at most what came since the last save, and the 
   const next = await start(dataDir)
   assert.equal(await received(next.rpcUrl), 1)
   await next.stop()
+})
+
+test('saves that come at once are each whole, and the last block stays saved', async () => {
+  const dataDir = temporaryDirectory()
+  const chain = await start(dataDir)
+  const { saved } = stateFiles(join(dataDir, 'chain'))
+  await pay(chain.rpcUrl)
+  const early = saveState(chain.rpcUrl, saved)
+  await pay(chain.rpcUrl)
+  await Promise.all([early, saveState(chain.rpcUrl, saved), saveState(chain.rpcUrl, saved)])
+  const state = JSON.parse(readFileSync(saved, 'utf8')) as { best_block_number: number | string }
+  assert.equal(Number(state.best_block_number), 2)
 })
 
 test('a final state that was cut short is set aside for the one saved before it', async () => {

@@ -1,4 +1,5 @@
 // The events of a soak, counted as they happened, and the lines that report them. A figure that was not counted then is not here.
+import { readFileSync } from 'node:fs'
 import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
 import { FAULTS, type Fault } from '../support/faults/names.ts'
 import type { Fate } from './fates.ts'
@@ -8,6 +9,8 @@ export interface SoakCounts {
   cycles: number
   checks: number
   payments: number
+  /** Those of them that a contract made, by a call. */
+  byContracts: number
   claims: number
   nodes: number
   turns: number
@@ -45,7 +48,7 @@ export interface SoakCounts {
 }
 
 export function noCounts(waysDue: readonly string[] = []): SoakCounts {
-  const business = { payments: 0, claims: 0, nodes: 0, turns: 0, withdrawals: 0 }
+  const business = { payments: 0, byContracts: 0, claims: 0, nodes: 0, turns: 0, withdrawals: 0 }
   const kills = { serviceKills: 0, failpointKills: 0, postgresKills: 0, stops: 0, lockCuts: 0, failedStarts: 0 }
   const edges = { junk: 0, cancelled: 0, decisions: 0 }
   const chain = { reorganisations: 0, blocksTakenBack: 0, depths: new Map(), fates: new Map() }
@@ -103,4 +106,13 @@ export function report(counts: SoakCounts): string[] {
     `happened           ${(coverage(counts) * 100).toFixed(1)} % of ${FAULTS.length} faults, ${FAILPOINTS.length} points and ${waysDue.length} ways`,
     ...(coverage(counts) < 1 ? [`never              ${Object.values(never).flat().join(', ')}`] : []),
   ]
+}
+
+/** Memory of a process; 0 when it is gone. */
+export function rssMiB(pid: number): number {
+  try {
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+  } catch {
+    return 0
+  }
 }

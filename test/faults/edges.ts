@@ -1,11 +1,15 @@
-// The soak's acts from the edges: floods of junk, transactions of ours that are cancelled by hand, and the operator's decisions, with blocks
-// taken back right after them.
+// The soak's acts from the edges: floods of junk, payments by contracts, transactions of ours that are cancelled by hand, and the operator's
+// decisions, with blocks taken back right after them.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isBalanceChecked } from '../../src/db/payments/wallet.ts'
+import { CONTRACT_WALLET_MODES } from '../../src/domain/payers/payer.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { setContractWallets } from '../../src/operator/contract-wallets.ts'
 import { dismissPayment, releasePayment } from '../../src/operator/decide.ts'
 import type { Dice } from '../support/faults/dice.ts'
-import type { World } from '../support/world.ts'
+import { FORWARD, forwardTo, SPLIT, splitTo } from '../support/forwarder.ts'
+import { enterTier, type World } from '../support/world.ts'
 
 const JUNK_MIN = 20
 const JUNK_MAX = 60
@@ -25,6 +29,69 @@ export async function sendJunk(world: World, dice: Dice, buyers: readonly number
     await world.pay(from, dice.pick('junk wei', [0n, 1n]))
   }
   return many
+}
+
+/** Two forwarders, a splitter, and an account that has lent itself the first one's code (EIP-7702). */
+const [FORWARDER, OTHER, SPLITTER, DELEGATING] = ['f1', 'f2', '51', 'd1'].map(
+  (byte) => `0x${byte.repeat(20)}` as Address,
+) as [Address, Address, Address, Address]
+const MODE_CHANGED = 0.05
+
+/** Puts a tier without a limit to speak of on sale, and the contracts that pay on the chain. */
+export async function openMarket(world: World, priceWei: bigint): Promise<void> {
+  const { chain } = world
+  await enterTier(world, { tierId: 'bulk', tierNo: 9, priceWei: priceWei as never, maxPerWallet: 1_000_000 })
+  for (const [at, code] of [
+    [FORWARDER, FORWARD],
+    [OTHER, FORWARD],
+    [SPLITTER, SPLIT],
+    [DELEGATING, `0xef0100${FORWARDER.slice(2)}`],
+  ])
+    await chain.rpc('anvil_setCode', [at, code])
+  await world.settle()
+}
+
+/** Pays by a contract, or twice by a splitter; now and then the operator says who may buy so. */
+export async function payByContract(world: World, dice: Dice, from: number, valueWei: bigint): Promise<Hash> {
+  if (dice.roll('mode changed') < MODE_CHANGED) await allowContracts(world, dice.pick('mode', CONTRACT_WALLET_MODES))
+  const by = dice.pick('contract', [FORWARDER, OTHER, SPLITTER, DELEGATING])
+  const wallet = world.at(3)
+  const isSplit = by === SPLITTER
+  const call = isSplit
+    ? { value: hex(2n * valueWei), data: splitTo([wallet, valueWei], [wallet, valueWei]) }
+    : { value: hex(valueWei), data: forwardTo(wallet) }
+  return (await world.chain.send({ from: world.at(from), to: by, gas: hex(0x80000), ...call })) as Hash
+}
+
+/** The operator lets so many contracts buy, as far as the chain can be asked. */
+export async function allowContracts(
+  { pool, ctx }: World,
+  mode: (typeof CONTRACT_WALLET_MODES)[number] = 'all',
+): Promise<boolean> {
+  const actor = { name: 'operator', requestId: null }
+  return !isOperatorRefusal(await setContractWallets({ pool, chain: ctx.chain }, actor, { mode }))
+}
+
+/**
+ * Has residues traced again at once, as they would be within a day. @returns whether the balance is not checked up to the head, a residue is left that
+ * a trace tells apart, or a contract's payment is held that the mode lets buy by now.
+ */
+export async function retraceSoon({ pool }: World, lowestWei: bigint, head: number): Promise<boolean> {
+  if (!(await isBalanceChecked(pool, head))) return true
+  await pool`UPDATE residue_traces SET tried_at = now() - interval '2 days'`
+  const waiting = await pool`
+    SELECT FROM payments p WHERE state = 'held' AND value_wei >= ${lowestWei.toString()} AND (reason = 'contractWallet' OR tx_hash IS NULL
+        AND EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ->> 'fromBlock' = v.evidence ->> 'toBlock'))
+      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
+  return waiting.count > 0
+}
+
+/** The states, with reasons, of payments that should have become nodes. */
+export async function tellLost({ pool }: World, valueWei: bigint): Promise<readonly object[]> {
+  return pool`
+    SELECT p.tx_hash AS "txHash", p.from_address AS "from", p.block_number AS block, p.state, p.reason, p.succeeded,
+      (SELECT jsonb_agg(v ORDER BY v.id) FROM payment_verdicts v WHERE v.payment_id = p.id) AS verdicts
+    FROM payments p WHERE p.value_wei = ${valueWei.toString()} AND p.state NOT IN ('minted', 'orphaned') AND p.tx_hash IS NOT NULL`
 }
 
 /** Uses the nonce of a transaction of ours that is on its way for nothing. @returns its hash; null where none is on its way. */

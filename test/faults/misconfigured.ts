@@ -88,7 +88,7 @@ export interface Misconfigured {
 
 const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? assert.fail('no such account')
 const STRANGERS = ['0x00000000000000000000000000000000000a11ce', '0x0000000000000000000000000000000000000b0b'] as const
-const NOBODYS_KEY = `0x${'11'.repeat(32)}`
+const UNKNOWN_KEY = `0x${'11'.repeat(32)}`
 /** A port without a listener. */
 const NOWHERE = 'http://127.0.0.1:9'
 /** Each about settings of its own. */
@@ -133,7 +133,7 @@ function settingsFor(
     'another factory': { env: { FACTORY_ADDRESS: otherFactory }, refused: otherLedger },
     'a contract that is no factory': { env: { FACTORY_ADDRESS: world.token }, refused: otherLedger },
     'another chain id': { env: { CHAIN_ID: '1' }, refused: otherLedger },
-    'an unknown key': { env: { MINTER_PRIVATE_KEY: NOBODYS_KEY }, refused: noRole },
+    'an unknown key': { env: { MINTER_PRIVATE_KEY: UNKNOWN_KEY }, refused: noRole },
     'the keys exchanged': { env: { MINTER_PRIVATE_KEY: keyOf(2), DISTRIBUTOR_PRIVATE_KEY: keyOf(1) }, refused: noRole },
     'one key for both': { env: { DISTRIBUTOR_PRIVATE_KEY: keyOf(1) }, refused: /is MINTER_PRIVATE_KEY too/ },
     'a wrong keystore password': {

@@ -3,7 +3,6 @@
 // instances must have brought everything to rest by themselves, and all invariants are checked. The second instance may be misconfigured, in
 // other ways at each start: then the ledger's terms, wallets and endpoints are held to as well.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
 import type { Hash } from '../../src/domain/units.ts'
@@ -15,8 +14,17 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ensureTemplate, SERVER_VARIABLE } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { ETHER, enterTier, INTERVAL_SEC, type World } from '../support/world.ts'
-import { addTo, killsOf, type SoakCounts } from './counts.ts'
-import { cancelByHand, decideOne, sendJunk } from './edges.ts'
+import { addTo, killsOf, rssMiB, type SoakCounts } from './counts.ts'
+import {
+  allowContracts,
+  cancelByHand,
+  decideOne,
+  openMarket,
+  payByContract,
+  retraceSoon,
+  sendJunk,
+  tellLost,
+} from './edges.ts'
 import { FATES, reorganise as takeBack } from './fates.ts'
 import {
   checkTold,
@@ -146,8 +154,7 @@ export async function runEra(options: EraOptions): Promise<void> {
   }
   const { world } = stage
   try {
-    await enterTier(world, { tierId: 'bulk', tierNo: 9, priceWei: BULK as never, maxPerWallet: 1_000_000 })
-    await world.settle()
+    await openMarket(world, BULK)
     era.baseBlock = Number((await world.chain.block()).number)
     if (options.depth === 'deep') await world.chain.mine(DEEP_BASE)
     if (options.misconfigured) await beginMisconfigured(era)
@@ -360,8 +367,11 @@ async function buy(era: Era, valueWei: bigint): Promise<void> {
   // To the wallet that a misconfigured instance names.
   if (misconfigured && dice.roll('stray') < 0.1)
     await world.pay(dice.pick('payer', PAYERS), valueWei, dice.pick('stranger', misconfigured.strangers) as never)
-  const txHash: Hash = await world.pay(dice.pick('payer', PAYERS), valueWei)
+  const payer = dice.pick('payer', PAYERS)
+  const isInner = dice.roll('by contract') < 0.2
+  const txHash: Hash = await (isInner ? payByContract(world, dice, payer, valueWei) : world.pay(payer, valueWei))
   counts.payments++
+  if (isInner) counts.byContracts++
   if (dice.roll('claim') > 0.15) return
   const there = alive(era)
   if (there.length === 0) return
@@ -371,15 +381,6 @@ async function buy(era: Era, valueWei: bigint): Promise<void> {
     .pick('claimed', there)
     .service.post('/api/payments/claim', { txHash })
     .catch(() => {})
-}
-
-/** Memory of a process; 0 when it is gone. */
-function rssMiB(pid: number): number {
-  try {
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
-  } catch {
-    return 0
-  }
 }
 
 /** Arms every instance to die at a point, unless it is about to already: it is unknown which of them runs the next pass. */
@@ -562,6 +563,7 @@ async function comeToRest(era: Era): Promise<void> {
     replace(era, at)
   }
   await allStarted(era)
+  await patiently(() => allowContracts(world))
   await allAtRest(era)
   for (let turn = 0; era.misconfigured && turn < TURNS_PER_CHECK; turn++) {
     await redrawWays(era)
@@ -580,8 +582,11 @@ async function allAtRest(era: Era): Promise<void> {
   const head = Number((await world.chain.mine()).number)
   const look = async () => {
     lookAtWays(era)
+    // Before what is open, which it may become.
+    const isWaiting = await retraceSoon(world, BULK, head)
     const now = await readOpen(world)
     if (!now || now.payments || now.outbox || now.cohorts || now.number < head) return now
+    if (isWaiting) return { ...now, contracts: 'not told apart, or held' }
     if (era.misconfigured && !(await isDelivered(world))) return { ...now, webhooks: 'not delivered' }
     if (alive(era).some(({ ways, ran }) => ways.length > 0 && ran !== true)) return { ...now, ways: 'no pass was run' }
     // As many blocks may be others than those it followed.
@@ -591,8 +596,8 @@ async function allAtRest(era: Era): Promise<void> {
     if (era.failure) throw era.failure
     if (performance.now() - began > REST_MS)
       assert.fail(`not at rest ${REST_MS} ms after the last fault: ${await whatHinders(era, head)}`)
-    // A sender whose calls ended before they were mined, since one instance gives them a minute, rests for a while of block time.
-    if (era.misconfigured && !hasRested && performance.now() - began > REST_MS / 3) {
+    // A sender whose calls ended before they were mined rests for a while of block time, and so does a payment whose payer could not be read.
+    if (!hasRested && performance.now() - began > REST_MS / 3) {
       hasRested = true
       await world.chain.increaseTime(SENDER_REST_SEC)
     }
@@ -642,12 +647,13 @@ async function checkAll(era: Era): Promise<void> {
   const [row] = await world.pool<{ doubles: number; lost: number; nodes: number; turns: number }[]>`
     SELECT (SELECT count(*) FROM nodes) - (SELECT count(DISTINCT ref) FROM nodes)
         + (SELECT count(*) FROM turns) - (SELECT count(DISTINCT (cohort, due)) FROM turns) AS doubles,
-      (SELECT count(*) FROM payments WHERE value_wei = ${BULK.toString()} AND state NOT IN ('minted', 'orphaned')) AS lost,
+      (SELECT count(*) FROM payments WHERE value_wei = ${BULK.toString()} AND state NOT IN ('minted', 'orphaned')
+        AND tx_hash IS NOT NULL) AS lost,
       (SELECT count(*) FROM nodes) AS nodes, (SELECT count(*) FROM turns) AS turns`
   assert.ok(row)
   counts.losses += row.lost
   counts.duplicates += row.doubles
-  const lost = row.lost === 0 ? '' : JSON.stringify(await tellLost(world))
+  const lost = row.lost === 0 ? '' : JSON.stringify(await tellLost(world, BULK))
   assert.deepEqual([row.lost, row.doubles], [0, 0], `${row.lost} lost, ${row.doubles} doubled ${lost}`)
   await checkInvariants(world, { foreign: era.foreign })
   if (era.misconfigured) await checkUnmoved(era.misconfigured, world)
@@ -664,14 +670,6 @@ async function checkAll(era: Era): Promise<void> {
     `check ${checks}: ${payments} payments, ${nodes} nodes, ${turns} turns, ${killsOf(counts)} kills, ${reorganisations} reorganisations, all well`,
   )
 }
-/** The states, with reasons, of payments that should have become nodes. */
-async function tellLost({ pool }: World): Promise<readonly object[]> {
-  return pool`
-    SELECT p.tx_hash AS "txHash", p.from_address AS "from", p.block_number AS block, p.state, p.reason, p.succeeded,
-      (SELECT jsonb_agg(v ORDER BY v.id) FROM payment_verdicts v WHERE v.payment_id = p.id) AS verdicts
-    FROM payments p WHERE p.value_wei = ${BULK.toString()} AND p.state NOT IN ('minted', 'orphaned')`
-}
-
 const seenNodes = new WeakMap<Stage, number>()
 const seenTurns = new WeakMap<Stage, number>()
 

@@ -10,6 +10,7 @@ import { releasePayment } from '../../src/operator/decide.ts'
 import {
   FORWARDER,
   forwardTo,
+  leakOf,
   payInside,
   putForwarder,
   SPLITTER,
@@ -24,8 +25,6 @@ import { ETHER, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
-/** Sends a hundredth of an ether of its own to the address in its calldata. */
-const LEAK = `0x5f5f5f5f66${BASIC.toString(16).padStart(14, '0')}5f355af100`
 
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
@@ -150,7 +149,7 @@ describe('a payment by a contract wallet', () => {
 
 describe('what leaves the wallet by an internal call', () => {
   inWorld('is an outflow with its transaction, beside what arrives in the same block', async (world) => {
-    await world.chain.rpc('anvil_setCode', [world.at(3), LEAK])
+    await world.chain.rpc('anvil_setCode', [world.at(3), leakOf(BASIC)])
     const out = await world.chain.send({
       from: world.at(9),
       to: world.at(3),

@@ -4,8 +4,14 @@ import { describe } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
-import { dismissPayment } from '../../src/operator/decide.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { attributePayment } from '../../src/operator/attribute.ts'
+import { dismissPayment, releasePayment } from '../../src/operator/decide.ts'
+import { prepareRefund } from '../../src/operator/refunding.ts'
 import {
+  FORWARDER,
+  forwardTo,
+  leakOf,
   payInside,
   putForwarder,
   SPLITTER,
@@ -19,6 +25,7 @@ import { ETHER, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const PLUS = ETHER / 40n
+const ADA = { name: 'ada', requestId: null }
 
 const inWorld = worldTest({ prepare: (world) => putForwarder(world) })
 
@@ -83,6 +90,18 @@ describe('a residue', () => {
     await waitPast(world)
     await world.payments()
     const [dismissed, ...rest] = await stored(world)
+    const [noted] = await world.pool`
+      SELECT t.shown, t.tries FROM residue_traces t JOIN payments p USING (ref) WHERE p.state = 'dismissed'`
+    const parts = noted?.shown as { direction: string; other: string; valueWei: string }[]
+    assert.deepEqual(
+      parts.map(({ direction, other, valueWei }) => [direction, other, valueWei]),
+      [['in', FORWARDER, BASIC.toString()]],
+    )
+    // Once is enough.
+    await waitPast(world)
+    await world.payments()
+    const [again] = await world.pool`SELECT tries FROM residue_traces WHERE shown IS NOT NULL`
+    assert.equal(again?.tries, noted?.tries)
     assert.deepEqual([dismissed?.value, dismissed?.stands], [BASIC, 'dismissed unattributed'])
     assert.deepEqual(
       rest.map(({ value, block: at }) => [value, at]),
@@ -111,6 +130,113 @@ describe('a residue', () => {
       (await stands(world)).filter(([, stands]) => !String(stands).startsWith('orphaned')),
       [[BASIC, 'held contractWallet']],
     )
+    await checkInvariants(world)
+  })
+
+  inWorld(
+    'that left is replaced by the outflows, and what came beside them, once its block can be traced',
+    async (world) => {
+      await world.pay(5, PLUS)
+      await world.settle()
+      // The wallet's own code sends a hundredth of an ether away.
+      await world.chain.rpc('anvil_setCode', [world.at(3), leakOf(BASIC)])
+      const out = await world.chain.send({
+        from: world.at(9),
+        to: world.at(3),
+        gas: '0x60000',
+        data: forwardTo(world.at(8)),
+      })
+      await world.chain.mine()
+      await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+      await mute(world).payments()
+      const outflows = async () =>
+        await world.pool`SELECT tx_hash, inner_index, to_address, value_wei FROM wallet_outflows WHERE fee_wei = 0`
+      const [residue] = await outflows()
+      assert.deepEqual([residue?.tx_hash, residue?.value_wei], [null, BASIC])
+      await world.payments()
+      assert.deepEqual(
+        (await outflows()).map((row) => ({ ...row })),
+        [{ tx_hash: out, inner_index: 1, to_address: world.at(8), value_wei: BASIC }],
+      )
+      const [told] = await world.pool`SELECT detail FROM audit WHERE action = 'residueExplained'`
+      assert.equal(told?.detail.left, true)
+      await world.settle()
+      await checkInvariants(world)
+    },
+  )
+
+  inWorld(
+    'is not made of what an earlier trace had shown in that very block, though no provider traces it now',
+    async (world) => {
+      await world.chain.mine()
+      await world.payments()
+      const { txHash, block } = await payInside(world, BASIC)
+      await world.settle()
+      await releasePayment(world.ctx, ADA, { payment: txHash })
+      await world.settle()
+      const before = await stands(world)
+      assert.deepEqual(before, [[BASIC, 'minted']])
+      const cursor = (await readCursor(world.pool)) ?? assert.fail()
+      await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+      await mute(world).payments()
+      assert.deepEqual(await stands(world), before)
+      await world.settle()
+      await checkInvariants(world)
+    },
+  )
+
+  inWorld('is not decided as a whole while a part of it has its node: that part is attributed first', async (world) => {
+    await world.chain.rpc('anvil_setCode', [SPLITTER, splitterOf(world.at(3), [BASIC, 7n])])
+    await world.chain.setBalance(SPLITTER, ETHER)
+    await world.chain.mine()
+    await world.payments()
+    const txHash = await world.call(7, SPLITTER, '0x')
+    const block = Number((await world.chain.block()).number)
+    await world.settle()
+    await releasePayment(world.ctx, ADA, { payment: txHash })
+    await world.settle()
+    const cursor = (await readCursor(world.pool)) ?? assert.fail()
+    await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+    const instance = mute(world)
+    await instance.payments()
+    const [residue] = await world.pool<{ id: number; wei: bigint }[]>`
+      SELECT id, value_wei AS wei FROM payments WHERE tx_hash IS NULL AND state = 'held'`
+    assert.equal(residue?.wei, BASIC + 7n)
+    const payment = String(residue?.id)
+    for (const act of [dismissPayment, prepareRefund]) {
+      const refused = await act(world.ctx, ADA, { payment })
+      assert.ok(isOperatorRefusal(refused) && refused.message.endsWith(`attribute the transaction ${txHash} first.`))
+    }
+    const part = await attributePayment(world.ctx, ADA, { payment, txHash, innerIndex: 1 })
+    assert.ok('status' in part && part.status === 'minted' && part.restWei === 7n, JSON.stringify(part, String))
+    assert.ok('status' in (await dismissPayment(world.ctx, ADA, { payment })))
+    await world.settle()
+    await checkInvariants(world)
+  })
+
+  inWorld('is not decided, while the mint of a part of it is on its way', async (world) => {
+    await world.chain.rpc('anvil_setCode', [SPLITTER, splitterOf(world.at(3), [BASIC, 7n])])
+    await world.chain.setBalance(SPLITTER, ETHER)
+    await world.chain.mine()
+    await world.payments()
+    await world.call(7, SPLITTER, '0x')
+    const block = Number((await world.chain.block()).number)
+    await world.settle()
+    const [part] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE state = 'held' ORDER BY id`
+    const released = await releasePayment(world.ctx, ADA, { payment: String(part?.id) })
+    assert.ok('status' in released, JSON.stringify(released))
+    await world.payments()
+    const cursor = (await readCursor(world.pool)) ?? assert.fail()
+    await rewindTo(world.ctx, (await readBlock(world.pool, block - 1)) ?? assert.fail(), cursor)
+    await mute(world).payments()
+    const [residue] = await world.pool<{ id: number; wei: bigint }[]>`
+      SELECT id, value_wei AS wei FROM payments WHERE tx_hash IS NULL AND state = 'held'`
+    assert.equal(residue?.wei, BASIC + 7n)
+    for (const act of [dismissPayment, prepareRefund]) {
+      const refused: object = await act(world.ctx, ADA, { payment: String(residue?.id) })
+      assert.ok(isOperatorRefusal(refused) && refused.because === 'notYet', JSON.stringify(refused))
+    }
+    await world.settle()
     await checkInvariants(world)
   })
 })

@@ -227,6 +227,68 @@ describe('inner transfers of a block', () => {
   })
 })
 
+/** The transfers to the wallet that a simulation of a block's own transactions shows, those of a transaction's own value left out. */
+async function simulate(at: { number: number }): Promise<Map<Hash, bigint[]>> {
+  const block = await world.chain.rpc<SimulatedBlock>('eth_getBlockByNumber', [hexOf(at.number), true])
+  const calls = block.transactions.map(
+    ({ from, to, value, input, gas, nonce, maxFeePerGas, maxPriorityFeePerGas }) => ({
+      ...{ from, value, input, gas, nonce, maxFeePerGas, maxPriorityFeePerGas },
+      ...(to && { to }),
+    }),
+  )
+  const { number, timestamp: time, gasLimit, baseFeePerGas, miner: feeRecipient, mixHash: prevRandao } = block
+  const blockOverrides = { number, time, gasLimit, baseFeePerGas, feeRecipient, prevRandao }
+  const asked = { blockStateCalls: [{ blockOverrides, calls }], traceTransfers: true, validation: true }
+  const [simulated] = await world.chain.rpc<[{ calls: { logs: SimulatedLog[] }[] }]>('eth_simulateV1', [
+    asked,
+    hexOf(at.number - 1),
+  ])
+  return new Map(
+    block.transactions.map(({ hash, to, value }, place) => {
+      const transfers = (simulated.calls[place]?.logs ?? []).filter(
+        ({ address, topics }) => address === ETHER_LOGS && topics[2]?.endsWith(wallet.slice(2)),
+      )
+      const isPlain = to === wallet && BigInt(value) > 0n
+      return [hash, transfers.slice(isPlain ? 1 : 0).map(({ data }) => BigInt(data))]
+    }),
+  )
+}
+
+/** The address under which a simulation tells transfers of ether (ERC-7528). */
+const ETHER_LOGS = `0x${'ee'.repeat(20)}`
+const hexOf = (number: number) => `0x${number.toString(16)}`
+
+interface SimulatedLog {
+  address: string
+  topics: string[]
+  data: Hex
+}
+interface SimulatedBlock {
+  number: Hex
+  timestamp: Hex
+  gasLimit: Hex
+  baseFeePerGas: Hex
+  miner: string
+  mixHash: Hex
+  transactions: (Record<TransactionField, string> & { hash: Hash })[]
+}
+type TransactionField = 'from' | 'to' | 'value' | 'input' | 'gas' | 'nonce' | 'maxFeePerGas' | 'maxPriorityFeePerGas'
+
+describe('a simulation of the block’s own transactions (eth_simulateV1)', () => {
+  it('takes no transaction that creates a contract, and tells another list than the traces: it is no method', async () => {
+    const { at: withCreation } = await mineAll(KINDS)
+    await assert.rejects(simulate(withCreation))
+    // The codes are there before the block that is simulated.
+    const { sent, at } = await mineAll(KINDS.filter(({ name }) => name !== 'a constructor that pays'))
+    const simulated = await simulate(at)
+    const differing = sent.filter(({ kind, txHash }) => String(simulated.get(txHash)) !== String(kind.arrive))
+    assert.deepEqual(
+      differing.map(({ kind }) => kind.name),
+      ['a contract that ends and leaves what it has'],
+    )
+  })
+})
+
 describe('the frames of a trace', () => {
   const [a, b] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as [Address, Address]
   const flat = (traceAddress: number[], more = {}) => ({

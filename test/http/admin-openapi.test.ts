@@ -28,6 +28,7 @@ describe('the operator’s document', () => {
   it('describes every route under /api/admin with its methods, and no other', () => {
     const settings = {
       publicUrl: 'http://x',
+      frameAncestors: [],
       sessionSecret: 'x'.repeat(32),
       previousSessionSecret: null,
       adminKeys: [],
@@ -95,10 +96,12 @@ describe('the operator’s document', () => {
     const { enum: reasons } = schemas.NullablePaymentReason
     assert.deepEqual(reasons, [...schemas.PaymentReason.enum, null])
     const known: (string | null)[] = document.components.schemas.Payment.properties.reason.enum
+    // To anyone but the operator a payer on the deny list waits for a review like others.
     assert.deepEqual(
       known.filter((reason) => !reasons.includes(reason)),
-      [],
+      ['review'],
     )
+    assert.ok(!known.includes('senderDenied'))
   })
 
   it('is served under the key as it is written, and nowhere without one', async () => {

@@ -110,7 +110,7 @@ describe('connections', () => {
       release = resolve
     })
     const dropped: string[] = []
-    const meters = { request() {}, memo() {}, dropped: (why: string) => void dropped.push(why) }
+    const meters = { request() {}, memo() {}, streams() {}, dropped: (why: string) => void dropped.push(why) }
     const asked: unknown[] = []
     const run = async (): Promise<never> => {
       asked.push(null)
@@ -187,6 +187,7 @@ describe('answers', () => {
     const log = {
       request: ({ route }: { route: string | null }) => void sent.push(route ?? ''),
       memo() {},
+      streams() {},
       dropped() {},
     }
     const { app } = await start({ stallMs: 60_000 }, { meters: log })
@@ -228,7 +229,7 @@ describe('answers', () => {
 
   it('are not piled up for a client that sends requests without end', async () => {
     const dropped: string[] = []
-    const meters = { request() {}, memo() {}, dropped: (why: string) => void dropped.push(why) }
+    const meters = { request() {}, memo() {}, streams() {}, dropped: (why: string) => void dropped.push(why) }
     await start({ stallMs: 60_000 }, { meters })
     const client = await open({ reads: false })
     client.socket.pause()

@@ -10,7 +10,11 @@ import { deployQuote } from '../../src/http/routes/deploy-quote.ts'
 import { distributions } from '../../src/http/routes/distributions.ts'
 import { node } from '../../src/http/routes/node.ts'
 import { nodesOfAddress } from '../../src/http/routes/nodes-of-address.ts'
+import { canBuy } from '../../src/http/routes/payments/can-buy.ts'
+import { payment } from '../../src/http/routes/payments/payment.ts'
+import { paymentsOfAddress } from '../../src/http/routes/payments/payments-of-address.ts'
 import { stats } from '../../src/http/routes/stats.ts'
+import { tierFigures } from '../../src/http/routes/tiers/figures.ts'
 import { tiers } from '../../src/http/routes/tiers.ts'
 import { turns } from '../../src/http/routes/turns.ts'
 import { wellKnown } from '../../src/http/routes/well-known.ts'
@@ -57,9 +61,20 @@ function* questions(): Generator<[string, Question]> {
     for (const limit of upTo(22))
       for (const offset of ['0', ...upTo(22)])
         yield [`turns of ${id}, ${limit} from ${offset}`, { route: ofTurns, params: { id }, query: { limit, offset } }]
-  const ofWallet = nodesOfAddress(tools)
-  for (const digit of ['0', '1', 'a'])
-    yield [`nodes of ${digit}`, { route: ofWallet, params: { address: `0x${digit.repeat(40)}` } }]
+  const [ofWallet, ofPayer, ofPayment] = [nodesOfAddress(tools), paymentsOfAddress(tools), payment(tools)]
+  for (const digit of ['0', '1', 'a']) {
+    const params = { address: `0x${digit.repeat(40)}` }
+    yield [`nodes of ${digit}`, { route: ofWallet, params }]
+    for (const limit of upTo(22)) yield [`payments of ${digit}, ${limit}`, { route: ofPayer, params, query: { limit } }]
+    yield [`payment ${digit}`, { route: ofPayment, params: { hash: `0x${digit.repeat(64)}` } }]
+  }
+  const buying = canBuy(tools)
+  for (const tier of [QUOTED, '1', 'b'])
+    for (const digit of ['0', 'a'])
+      yield [
+        `whether ${digit} can buy ${tier}`,
+        { route: buying, params: { address: `0x${digit.repeat(40)}` }, query: { tier } },
+      ]
   const quote = deployQuote(tools)
   // A request without a tier is for the one that is quoted.
   yield [`quote of ${QUOTED}`, { route: quote }]
@@ -67,6 +82,7 @@ function* questions(): Generator<[string, Question]> {
     yield [`quote of ${tier}`, { route: quote, query: { tier } }]
   yield ['stats', { route: stats(tools) }]
   yield ['tiers', { route: tiers(tools) }]
+  for (const id of ['basic', '1', 'tiers']) yield [`figures of ${id}`, { route: tierFigures(tools), params: { id } }]
   yield ['cover', { route: cover(tools) }]
   yield ['well-known', { route: wellKnown(tools) }]
 }
@@ -94,8 +110,12 @@ test('no other route keeps pages', () => {
     'distributions',
     'node',
     'nodes-of-address',
+    'payments/can-buy',
+    'payments/payment',
+    'payments/payments-of-address',
     'stats',
     'tiers',
+    'tiers/figures',
     'turns',
   ]
   assert.deepEqual(keeping.sort(), tried.map((name) => `http/routes/${name}.ts`).sort())

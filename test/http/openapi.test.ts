@@ -19,6 +19,7 @@ describe('the document', () => {
     const service = await startService()
     const settings = {
       publicUrl: 'http://x',
+      frameAncestors: [],
       sessionSecret: 'x'.repeat(32),
       previousSessionSecret: null,
       adminKeys: [],
@@ -44,6 +45,7 @@ describe('the document', () => {
   it('names a refusal for everything a route may answer, and rate headers exactly where there is a limit', () => {
     const settings = {
       publicUrl: 'http://x',
+      frameAncestors: [],
       sessionSecret: 'x'.repeat(32),
       previousSessionSecret: null,
       adminKeys: [],

@@ -36,8 +36,8 @@ const readings: Readings = {
     checkedAt: READ_AT,
   }),
   distributorBalanceWei: async () => wei(5n),
-  paused: async () => false,
-  nodesOf: async () => [],
+  ...{ paused: async () => false, nodesOf: async () => [] },
+  buyer: () => assert.fail('no wallet is about to buy'),
 }
 
 describe('a fresh deployment', () => {
@@ -396,12 +396,10 @@ describe('a small ledger', () => {
 
   it('names the deployment, its RPC only when that is public', async () => {
     assert.deepEqual((await service.get('/.well-known/node-ledger.json')).json, {
-      chainId: 31337,
-      rpcUrl: null,
-      factoryAddress: walletOf(0xfac),
-      paymentAddress: PAYMENT_ADDRESS,
-      apiBase: 'https://ledger.example/api',
-      embedded: false,
+      ...{ chainId: 31337, rpcUrl: null, factoryAddress: walletOf(0xfac), embedded: false },
+      ...{ paymentAddress: PAYMENT_ADDRESS, apiBase: 'https://ledger.example/api' },
+      ...{ chainName: null, explorerUrl: null },
+      brand: { name: null, logoUrl: null, color: null, contact: null, termsUrl: null },
     })
   })
 })

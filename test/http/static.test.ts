@@ -112,3 +112,112 @@ test('in production every answer says what browsers are to keep to, also one tha
   const { headers } = await service.get('/api/stats')
   assert.equal(headers['strict-transport-security'], undefined, 'a service without TLS must not lock browsers out')
 })
+
+test('a site that is named may frame the public pages and read their manifest; no site may frame the console', async () => {
+  const framed = await startService({ settings: { frameAncestors: ['https://app.safe.global', 'https://b.example'] } })
+  const ask = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  const policyOf = async (port: number, path: string) =>
+    (await ask(port, path)).headers.get('content-security-policy') ?? ''
+  try {
+    const { port } = framed
+    for (const path of ['/', '/buy', '/owner', '/node/1'])
+      assert.match(
+        await policyOf(port, path),
+        /; frame-ancestors https:\/\/app\.safe\.global https:\/\/b\.example$/,
+        path,
+      )
+    for (const path of ['/console', '/console/payments', '/docs'])
+      assert.match(await policyOf(port, path), /; frame-ancestors 'none'$/, path)
+    const { status, headers } = await ask(port, '/manifest.json')
+    assert.deepEqual([status, headers.get('access-control-allow-origin')], [200, '*'])
+    assert.equal((await ask(port, '/icon.svg')).headers.get('access-control-allow-origin'), null)
+  } finally {
+    await framed.close()
+  }
+  assert.match(await policyOf(service.port, '/'), /; frame-ancestors 'none'$/)
+  assert.equal((await ask(service.port, '/manifest.json')).status, 404)
+})
+
+test('what the operator says of the sale is given out with the logo, which can do nothing as a page', async () => {
+  const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+  const brand = { name: 'Aurora', color: '#1a6b52', contact: 'mailto:help@nodes.example', termsUrl: null }
+  const chain = { chainName: 'Base', explorerUrl: 'https://basescan.org' }
+  const named = await startService({ settings: { site: { ...chain, brand: { ...brand, logo } } } })
+  try {
+    const { json } = await named.get('/.well-known/node-ledger.json')
+    assert.deepEqual([json.chainName, json.explorerUrl], ['Base', 'https://basescan.org'])
+    assert.deepEqual(json.brand, { ...brand, logoUrl: '/brand/logo.svg' })
+    const served = await fetch(`http://127.0.0.1:${named.port}${json.brand.logoUrl}`)
+    assert.deepEqual([served.headers.get('content-type'), await served.text()], ['image/svg+xml', logo])
+    assert.match(served.headers.get('content-security-policy') ?? '', /^default-src 'none';.*; sandbox$/)
+    const manifest = await fetch(`http://127.0.0.1:${named.port}/app.webmanifest`)
+    assert.equal(manifest.headers.get('content-type'), 'application/manifest+json; charset=utf-8')
+    const { name, icons } = (await manifest.json()) as { name: string; icons: { src: string }[] }
+    assert.deepEqual([name, icons[0]?.src], ['Aurora', '/brand/logo.svg'])
+  } finally {
+    await named.close()
+  }
+  assert.equal((await fetch(`http://127.0.0.1:${service.port}/brand/logo.svg`)).status, 404)
+})
+
+test('a link to a page says elsewhere what the page is and whose, and takes nothing of its path for more than text', async () => {
+  const brand = { name: 'A "quoted" <name> & $1', logo: null, color: '#1a6b52', contact: null, termsUrl: null }
+  const named = await startService({ settings: { site: { chainName: null, explorerUrl: null, brand } } })
+  const metasOf = async (path: string) => {
+    const html = await (await fetch(`http://127.0.0.1:${named.port}${path}`)).text()
+    const unescaped = (text: string) =>
+      text.replace(
+        /&(amp|lt|gt|quot|#39);/g,
+        (_all, sign) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" })[sign as 'lt'],
+      )
+    return Object.fromEntries(
+      [...html.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, key = '', text = '']) => [
+        key,
+        unescaped(text),
+      ]),
+    )
+  }
+  try {
+    for (const [path, title] of [
+      ['/', brand.name],
+      ['/node/7', 'Node 7'],
+      ['/round/12', 'Round 12'],
+      [`/address/0x${'ab'.repeat(20)}`, 'Wallet 0xabab…abab'],
+      ['/node/%22%3E%3Cscript%3E', 'Node'],
+      ['/console/payments', brand.name],
+    ] as const) {
+      const metas = await metasOf(path)
+      assert.deepEqual([metas['og:title'], metas['og:site_name']], [title, brand.name], path)
+      assert.equal(new URL(metas['og:url'] ?? '').origin, 'https://ledger.example', path)
+      assert.deepEqual(JSON.parse(metas['node-ledger:sale'] ?? ''), {
+        ...{ name: brand.name, color: brand.color, logoUrl: '/icon.svg' },
+      })
+    }
+  } finally {
+    await named.close()
+  }
+})
+
+test('people get a page where there is none, and the page behind a slash too many; programs get the envelope', async () => {
+  const html = { headers: { accept: 'text/html,*/*' }, redirect: 'manual' } as const
+  const ask = (path: string, how: RequestInit = html) => fetch(`http://127.0.0.1:${service.port}${path}`, how)
+  for (const path of ['/nowhere', '/api/nowhere/', '//other.example/']) {
+    const missing = await ask(path)
+    assert.deepEqual([missing.status, missing.headers.get('cache-control')], [404, 'no-store'], path)
+    assert.match(await missing.text(), /There is no such page/)
+    assert.match(missing.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/)
+  }
+  for (const [path, location] of [
+    ['/owner/', '/owner'],
+    ['/node/7//?from=x', '/node/7?from=x'],
+  ] as const) {
+    const redirect = await ask(path)
+    assert.deepEqual([redirect.status, redirect.headers.get('location')], [308, location])
+  }
+  assert.equal((await ask('/api/stats/')).status, 404, 'paths of the API are as they are documented')
+  for (const how of [{}, { headers: { accept: 'application/json' } }, { ...html, method: 'POST' }]) {
+    const { status, headers } = await ask('/nowhere/', how)
+    assert.deepEqual([status, headers.get('content-type')], [404, 'application/json'])
+  }
+  assert.deepEqual([(await service.get('/owner/')).status, (await service.get('/nowhere')).status], [404, 404])
+})

@@ -16,7 +16,8 @@ test('a flood of unkeyed requests to every route by every method makes few serie
   const registry = new Registry()
   const { answers, ...meters } = createMeters(registry, 'test')
   const service = await startService({ meters })
-  const settings = { publicUrl: 'http://x', sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
+  const secrets = { sessionSecret: 'x'.repeat(32), previousSessionSecret: null, adminKeys: [] }
+  const settings = { publicUrl: 'http://x', frameAncestors: [], ...secrets }
   const routes = buildRoutes(buildTools({ settings, changes: null, readings: null, clock: () => 0 } as never))
   const series = async () => {
     const lines = `${answers.render()}\n${await registry.metrics()}`.split('\n')

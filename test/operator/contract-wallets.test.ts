@@ -115,10 +115,14 @@ describe('contract wallets', () => {
     const told = (await startOn(world, { CONTRACT_WALLETS: 'all' })).join('\n')
     assert.match(told, /CONTRACT_WALLETS names all, and the ledger has proven: it is ignored/)
     assert.deepEqual(await modes(), ['proven'])
-    const doctor = async (mode: string) =>
-      (await runHere(['doctor', '--json'], { ...worldEnv(world), CONTRACT_WALLETS: mode })).out
-    assert.match(await doctor('all'), /terms\.contractWallets/)
-    assert.doesNotMatch(await doctor('proven'), /terms\.contractWallets/)
+    const doctor = async (mode: string, login: string) => {
+      const env = { ...worldEnv(world), CONTRACT_WALLETS: mode, SMART_WALLET_LOGIN: login }
+      const { out } = await runHere(['doctor', '--json'], env)
+      return [/terms\.contractWallets/.test(out), /terms\.smartWalletLogin/.test(out)]
+    }
+    assert.deepEqual(await doctor('all', 'true'), [true, false])
+    // Signing in is asked for, and not possible.
+    assert.deepEqual(await doctor('proven', 'false'), [false, true])
   })
 
   const jar = (answer: Answer) =>

@@ -20,7 +20,9 @@ export function findCommitBefore(migration: string): CommitBefore {
   // Empty at the top of a repository; an unpacked release may lie somewhere inside another one.
   if (git('rev-parse', '--show-prefix') !== '') return without('needs the history of git, and this tree has none')
   const path = `migrations/${migration}`
-  const added = git('log', '-1', '--no-renames', '--diff-filter=A', '--format=%H', '--', path)
+  // One that was given another number before anything ran it was added where its text was.
+  const additions = git('log', '--follow', '-M100%', '--diff-filter=A', '--format=%H', '--', path)
+  const added = additions?.split('\n').at(-1)
   const before = git('rev-parse', '--verify', '--quiet', added ? `${added}^` : 'HEAD')
   return before ? { commit: before, skip: false } : without(`needs the commit before ${path}: this clone is shallow`)
 }

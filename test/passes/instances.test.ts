@@ -165,6 +165,7 @@ test('two runs that both believe to hold the lock store one intent for a nonce, 
   let second: Promise<unknown> | undefined
   // The first run's lock goes just before it stores; the second one runs to its end in between.
   const first = world.instance({
+    directUrl: world.directUrl,
     minter: {
       ...minter,
       sign: async (call, options) => {

@@ -6,6 +6,7 @@ import { ChainFault } from '../../src/chain/faults.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { claimer } from '../../src/requests/claim.ts'
 import { createSyncer } from '../../src/requests/sync.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
 
@@ -143,6 +144,20 @@ test('of a transaction that may pay by the calls within it nothing is said befor
   assert.deepEqual(await claimer(unchecked.ctx, unchecked.payments)(elsewhere), { kind: 'pending' })
   await world.settle()
   assert.equal((await claim(elsewhere)).kind, 'notASale')
+})
+
+test('of one whose value may be in a residue nothing is said until that is told apart', async () => {
+  await putForwarder(world)
+  const { txHash } = await payInside(world, BASIC)
+  const elsewhere = await world.pay(5, BASIC, world.at(6))
+  await world.chain.mine()
+  const untraced = world.instance({ chain: { ...world.ctx.chain, blockTransfers: async () => null } })
+  assert.deepEqual(await claimer(untraced.ctx, untraced.payments)(txHash), { kind: 'pending' })
+  assert.equal(await paymentOf(world, txHash), undefined)
+  assert.equal((await claim(elsewhere)).kind, 'notASale', 'another block is known')
+  await world.payments()
+  assert.deepEqual(await claim(txHash), { kind: 'known' })
+  await world.settle()
 })
 
 test('a wrong amount is known, as held', async () => {

@@ -168,9 +168,9 @@ export const ACTS: Record<string, Act> = {
   },
   'failed payment': payInVain,
   async 'unseen payment'(play) {
-    const { forwarder, world } = play.stage
+    const { payers, world } = play.stage
     const from = buyer(play)
-    await send(play, from, forwarder, BASIC, `0x${world.at(3).slice(2).padStart(64, '0')}`)
+    await send(play, from, payers.forwarder, BASIC, `0x${world.at(3).slice(2).padStart(64, '0')}`)
     return `account ${from} pays by way of a contract`
   },
   owner: ownersAct,

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestChain } from '../support/anvil.ts'
-import { difference, playHistory } from './history.ts'
+import { playHistory } from './history.ts'
+import { difference } from './model/difference.ts'
 import { SLOTS_IN_EPOCH } from './model/rpc.ts'
 import { startModelChain } from './model/test-chain.ts'
 

@@ -98,13 +98,16 @@ interface Undecided {
   value: bigint
   /** A mint that carries it has been signed. */
   wasSigned: boolean
+  /** Of a transfer by a call: the block in which it is decided about. */
+  onlyIn: Hash | null
 }
 
 /** One of the payments in these states, as the dice will; null where there is none. */
 async function pickPayment({ stage }: Play, dice: Dice, states: readonly string[]): Promise<Undecided | null> {
   const found = await stage.observer<Undecided[]>`
     SELECT id, ref, from_address AS "from", value_wei AS value, EXISTS (SELECT FROM outbox o WHERE o.call -> 'orders' @>
-      jsonb_build_array(jsonb_build_object('ref', p.ref))) AS "wasSigned"
+      jsonb_build_array(jsonb_build_object('ref', p.ref))) AS "wasSigned",
+      CASE WHEN inner_index > 0 THEN block_hash END AS "onlyIn"
     FROM payments p WHERE state = ANY(${[...states]}) ORDER BY id`
   return found.length > 0 ? dice.pick('decided', found) : null
 }
@@ -116,7 +119,7 @@ async function decide(play: Play, dice: Dice, kind: 'release' | 'dismissal'): Pr
   const { pool } = play.stage
   const payment = await pickPayment(play, dice, ['held'])
   if (!payment) return null
-  const { id, ref, from, wasSigned } = payment
+  const { id, ref, from, wasSigned, onlyIn } = payment
   const act = kind === 'release' ? releasePayment : dismissPayment
   const input = { payment: id, reason: 'as the dice will' }
   const outcome = await act({ pool }, OPERATOR, input)
@@ -124,7 +127,7 @@ async function decide(play: Play, dice: Dice, kind: 'release' | 'dismissal'): Pr
   const named = isOperatorRefusal(outcome) && kind === 'release' && outcome.because === 'invalid'
   const decided = named ? await act({ pool }, OPERATOR, { ...input, tierId: 'plus' }) : outcome
   if (isOperatorRefusal(decided)) return null
-  play.decided.set(ref, { kind, wasSigned })
+  play.decided.set(ref, { kind, wasSigned, onlyIn })
   // A gift to the wallet is beside its allowance.
   if (from) play.traded.add(from)
   return `${kind} of ${ref}`
@@ -160,7 +163,7 @@ async function refund(play: Play, dice: Dice): Promise<string | null> {
     count(play.tally, 'refund given up')
     return `the refund of ${ref} is given up`
   }
-  play.decided.set(ref, { kind: 'refunding', wasSigned })
+  play.decided.set(ref, { kind: 'refunding', wasSigned, onlyIn: null })
   const pass = () => runPass(play, 0, 'payments', { kind: 'nothing' })
   if (dice.roll('on sand') < 0.3) play.log.push(`  ${await reorganise(play)}`)
   await mine(play, CALLS_OVER_SEC)
@@ -169,7 +172,7 @@ async function refund(play: Play, dice: Dice): Promise<string | null> {
   const prepared = await ask()
   if (isOperatorRefusal(prepared) || !prepared.sendNow) return `the refund of ${ref} is prepared`
   const refundTxHash = await send(play, TREASURY, from, value)
-  play.decided.set(ref, { kind: 'refund', wasSigned: false })
+  play.decided.set(ref, { kind: 'refund', wasSigned: false, onlyIn: null })
   await mine(play, 1)
   if (dice.roll('on sand') < 0.4) play.log.push(`  ${await reorganise(play)}`)
   await pass()
@@ -245,17 +248,25 @@ const INTERRUPTS = 0.25
 const REQUEST_MAX = 24
 /** With this, no kept seed (seeds.json) is among them: those play what they were kept for. */
 const DICE_OFFSET = 2_000_048
-const diceOf = new WeakMap<Play, Dice | null>()
+
+/**
+ * Gives the dice of a part of the market that is busy in a `share` of the seeds, null in the others. Its draws are its own, by a seed that lies
+ * `offset` from the play's, so that those of the other parts stay what they are.
+ */
+export function diceWhereBusy(offset: number, share: number): (play: Play) => Dice | null {
+  const diceOf = new WeakMap<Play, Dice | null>()
+  return (play) => {
+    const known = diceOf.get(play)
+    if (known !== undefined) return known
+    const fresh = createDice(play.seed + offset)
+    const dice = fresh.roll('busy') < share ? fresh : null
+    diceOf.set(play, dice)
+    return dice
+  }
+}
 
 /** The dice of a seed's edges; null where nothing comes from there. */
-function edgeDice(play: Play): Dice | null {
-  const known = diceOf.get(play)
-  if (known !== undefined) return known
-  const fresh = createDice(play.seed + DICE_OFFSET)
-  const dice = fresh.roll('busy') < BUSY ? fresh : null
-  diceOf.set(play, dice)
-  return dice
-}
+const edgeDice = diceWhereBusy(DICE_OFFSET, BUSY)
 
 /** Draws whether something comes from the edges, and has it come. */
 export async function edgeActs(play: Play): Promise<void> {

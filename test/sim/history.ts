@@ -8,7 +8,8 @@ import type { TestChain } from '../support/anvil.ts'
 import { FOREVER } from '../support/factory.ts'
 import { createDice, type Dice } from '../support/faults/dice.ts'
 import { deployContracts, ETHER } from '../support/world.ts'
-import { deployForwarder } from './stage.ts'
+import { deployPayers, type Payers } from './payers/contracts.ts'
+import { lookInside, payingCall, walletCode } from './payers/history.ts'
 
 /** The first block of a history, in unix seconds: later than any clock. */
 const BEGIN = 2_200_000_000
@@ -22,7 +23,6 @@ const COHORTS = [0n, 1n, 2n, 3n, 4n, 70_000n]
 const GAS = '0x400000'
 /** Above any base fee a short history reaches, and the same for all, so that the order of arrival decides. */
 const FEES = { maxFeePerGas: toHex(100n * 10n ** 9n), maxPriorityFeePerGas: toHex(10n ** 9n) }
-const CODE = '0x60006000fd'
 
 interface Play {
   chain: TestChain
@@ -30,7 +30,7 @@ interface Play {
   at(account: number): Address
   factory: Address
   token: Address
-  forwarder: Address
+  payers: Payers
   time: number
   /** Gas fees of each account in a block, by the block's hash. */
   fees: Map<Hash, Map<string, bigint>>
@@ -47,13 +47,13 @@ export async function playHistory(chain: TestChain, seed: number, blocks: number
   const at = (index: number) => accounts[index] as Address
   await chain.setNextTime(BEGIN)
   const contracts = await deployContracts(chain, CAP)
-  const forwarder = await deployForwarder(chain)
+  const payers = await deployPayers(chain)
   const play: Play = {
     chain,
     dice: createDice(seed),
     at,
     ...contracts,
-    forwarder,
+    payers,
     time: BEGIN,
     fees: new Map(),
     sent: [],
@@ -66,10 +66,10 @@ export async function playHistory(chain: TestChain, seed: number, blocks: number
   ])(play)
   const seen: unknown[] = []
   for (let block = 0; block < blocks; block++) {
-    await refuse(play, play.dice.roll('refusing') < 0.1)
+    await putCode(play, walletCode(play.dice))
     for (let n = play.dice.between('acts', 1, 5); n > 0; n--) await play.dice.pick('act', ACTS)(play)
     await mine(play)
-    await refuse(play, false)
+    await putCode(play, '0x')
     if (play.dice.roll('reorganisation') < 0.12) await reorganise(play)
     seen.push(await look(play))
   }
@@ -77,7 +77,8 @@ export async function playHistory(chain: TestChain, seed: number, blocks: number
   return seen
 }
 
-const refuse = ({ chain, at }: Play, on: boolean) => chain.rpc('anvil_setCode', [at(3), on ? CODE : '0x'])
+/** Gives the payments wallet a code, or takes it away. */
+const putCode = ({ chain, at }: Play, code: Hex) => chain.rpc('anvil_setCode', [at(3), code])
 
 async function mine(play: Play): Promise<void> {
   play.time += STEP_SEC * play.dice.between('time', 1, 3)
@@ -86,8 +87,9 @@ async function mine(play: Play): Promise<void> {
 }
 
 /** Puts a transaction in the pool; one that the pool refuses is part of what is seen, by its words. */
-async function send(play: Play, from: number, to: Address, data: Hex, value = 0n): Promise<void> {
-  const hash = await play.chain.send({ from: play.at(from), to, data, gas: GAS, value: toHex(value), ...FEES } as never)
+async function send(play: Play, from: number, to: Address | null, data: Hex, value = 0n): Promise<void> {
+  const call = { ...(to && { to }), data, value: toHex(value) }
+  const hash = await play.chain.send({ from: play.at(from), ...call, gas: GAS, ...FEES } as never)
   play.sent.push(hash)
 }
 
@@ -169,8 +171,12 @@ const ACTS: readonly Act[] = [
   async (play) => send(play, wallet(play), play.at(3), '0x', amount(play)),
   async (play) => send(play, wallet(play), someone(play), '0x', amount(play)),
   async (play) => send(play, 3, play.at(3), '0x', 5n),
-  async (play) =>
-    send(play, wallet(play), play.forwarder, `0x${recipient(play).slice(2).padStart(64, '0')}`, amount(play)),
+  ...[1, 2, 3].map(
+    (): Act => async (play) => {
+      const { to, data, value } = payingCall(play, { recipient: () => recipient(play), amount: () => amount(play) })
+      await send(play, wallet(play), to, data, value)
+    },
+  ),
   async (play) => send(play, wallet(play), play.factory, '0x', ETHER),
   async (play) => {
     const next = (await numberOf(play, 'lastCohort')) + 1n
@@ -376,6 +382,7 @@ async function look(play: Play): Promise<unknown> {
   return {
     ...(await seenBlock(play, block)),
     follows: block.parentHash === parent.hash,
+    inside: await lookInside(play, { ...block, name: (hash) => nameOf(play, hash) }),
     finalized: (await chain.rpc<{ number: Hex }>('eth_getBlockByNumber', ['finalized', false])).number,
     views: await views(play, 'latest'),
     balances: await balances(play, toHex(BigInt(block.number))),
@@ -428,11 +435,11 @@ async function feesOf(play: Play, number: number): Promise<Map<string, bigint>> 
 
 /** Every account's possessions, with its gas fees. */
 async function balances(play: Play, tag: Hex): Promise<string[]> {
-  const { chain, at, factory, forwarder } = play
+  const { chain, at, factory, payers } = play
   const fees = new Map<string, bigint>()
   for (let number = 0; number <= Number(tag); number++)
     for (const [from, fee] of await feesOf(play, number)) fees.set(from, (fees.get(from) ?? 0n) + fee)
-  const all = [...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(at), factory, forwarder]
+  const all = [...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(at), factory, ...Object.values(payers)]
   return Promise.all(
     all.map(async (of) => {
       const held = BigInt(await chain.rpc<Hex>('eth_getBalance', [of, tag]))
@@ -546,16 +553,4 @@ async function lookBack(play: Play): Promise<unknown> {
     }),
   )
   return { logs, past, fates, unknown: await chain.rpc('eth_getBlockByNumber', [toHex(head + 9), false]) }
-}
-
-/** The place and nature of the first difference of two things; null where they are equal. */
-export function difference(real: unknown, model: unknown, path = ''): string | null {
-  if (typeof real !== 'object' || typeof model !== 'object' || real === null || model === null)
-    return real === model ? null : `${path}: the chain says ${String(real)}, the model ${String(model)}`
-  const keys = new Set([...Object.keys(real), ...Object.keys(model)])
-  for (const key of keys) {
-    const found = difference((real as never)[key], (model as never)[key], `${path}/${key}`)
-    if (found) return found
-  }
-  return null
 }

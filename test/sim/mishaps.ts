@@ -17,6 +17,8 @@ const REQUEST_MAX = 24
 interface WireTransaction {
   hash: Hash
   from: Address
+  /** A contract may have paid as well. */
+  to: Address | null
   nonce: Hex
 }
 
@@ -57,7 +59,7 @@ export async function reorganise(play: Play, depthMax = DEPTH_MAX): Promise<stri
 async function entryOf(
   play: Play,
   fates: Map<Address, Fate>,
-  { hash, from, nonce }: WireTransaction,
+  { hash, from, to, nonce }: WireTransaction,
   { place, last }: { place: number; last: number },
 ): Promise<Entry | null> {
   const { world } = play.stage
@@ -68,6 +70,7 @@ async function entryOf(
   count(play.tally, `fate ${fate}${ours ? ' of ours' : ''}`)
   if (fate === 'kept' || fate === 'moved') return [await world.raw(hash), fate === 'kept' ? place : last]
   play.dropped.add(from)
+  if (to) play.dropped.add(to)
   if (fate === 'dropped') return null
   const fees = { maxFeePerGas: hex(2_000n * 10n ** 9n), maxPriorityFeePerGas: hex(1) }
   return [{ from, to: world.at(11), value: '0x1', nonce, gas: hex(21_000), ...fees }, place]

@@ -9,7 +9,8 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { FAULTS } from '../support/faults/names.ts'
 import { contextOf, ETHER } from '../support/world.ts'
-import type { Play, Terms } from './play.ts'
+import { payersRights } from './payers/oracle.ts'
+import type { Decision, Play, Terms } from './play.ts'
 import { Provider } from './provider.ts'
 import { FIRST_BLOCK, MAX_PER_WALLET } from './stage.ts'
 import { faultsIn } from './tally.ts'
@@ -22,8 +23,11 @@ const FIXED = [
 const BASIC_ALLOWANCE = 10
 const GRACE_SEC = 900
 
-interface Paid {
+export interface Paid {
   ref: Hash
+  txHash: Hash
+  /** 0: the transaction's own transfer. */
+  inner: number
   from: Address
   value: bigint
   succeeded: boolean
@@ -32,18 +36,23 @@ interface Paid {
   state: string
   reason: string | null
   tierId: string | null
+  /** The payer's code could not be read for so long that the payment was held. */
+  unreadable: boolean
 }
 
 /** I1, reckoned apart: of each wallet's right payments for a tier, as many became nodes as there was room for. */
 export async function checkSales(play: Play): Promise<void> {
   const { observer, world } = play.stage
   const payments = await observer<Paid[]>`
-    SELECT ref, from_address AS "from", value_wei AS value, succeeded, block_number AS block,
-      extract(epoch FROM block_time)::bigint AS time, state, reason, tier_id AS "tierId"
-    FROM payments WHERE state <> 'orphaned' AND from_address IS NOT NULL AND inner_index = 0 ORDER BY block_number, tx_index`
-  const wallets = new Map<Address, Map<string, Paid[]>>()
+    SELECT ref, tx_hash AS "txHash", inner_index AS inner, from_address AS "from", value_wei AS value, succeeded, block_number AS block,
+      extract(epoch FROM block_time)::bigint AS time, state, reason, tier_id AS "tierId",
+      EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ? 'unreadable') AS unreadable
+    FROM payments p WHERE state <> 'orphaned' AND from_address IS NOT NULL ORDER BY block_number, tx_index, inner_index`
+  const rights = await payersRights(play)
+  const wallets = new Map<Address, Map<string, Buyable[]>>()
   for (const payment of payments) {
-    const tier = await tierFor(play, payment)
+    const { may, must } = await rights(payment)
+    const tier = may ? await tierFor(play, payment) : null
     if (payment.from === world.at(3)) assert.equal(payment.state, 'ignored', 'I2: paying oneself is no sale')
     else if (tier === null)
       // A lost ledger may have sold it, by terms that were lost as well.
@@ -52,19 +61,24 @@ export async function checkSales(play: Play): Promise<void> {
         `I1: ${payment.ref} is no right payment and became a node`,
       )
     else {
-      const byTier = wallets.get(payment.from) ?? new Map<string, Paid[]>()
-      byTier.set(tier, [...(byTier.get(tier) ?? []), payment])
+      const byTier = wallets.get(payment.from) ?? new Map<string, Buyable[]>()
+      byTier.set(tier, [...(byTier.get(tier) ?? []), { ...payment, must }])
       wallets.set(payment.from, byTier)
     }
   }
   for (const [wallet, byTier] of wallets) checkWallet(play, wallet, byTier)
   // After a reorganisation, a payment that was no sale may be one now.
   if (play.tally.has('reorganisation')) return
-  const sold = payments.filter(({ ref, state }) => state === 'minted' && play.refused.has(ref))
+  const sold = payments.filter(({ txHash, state }) => state === 'minted' && play.refused.has(txHash))
   assert.deepEqual(sold, [], 'I1: a payment that a claim called no sale is none')
 }
 
-function checkWallet(play: Play, wallet: Address, byTier: Map<string, Paid[]>): void {
+/** A payment for a tier; `must`: it becomes a node if there is room. */
+interface Buyable extends Paid {
+  must: boolean
+}
+
+function checkWallet(play: Play, wallet: Address, byTier: Map<string, Buyable[]>): void {
   // Wallets that gave or took nodes had other room at other times: the verdicts hold what was decided then.
   if (play.traded.has(wallet)) return
   const isMinted = ({ state }: Paid) => state === 'minted'
@@ -76,8 +90,10 @@ function checkWallet(play: Play, wallet: Address, byTier: Map<string, Paid[]>): 
     assert.ok(minted <= allowance, `I8: ${wallet} bought ${minted} of ${tierId}, may hold ${allowance}`)
     // A place that a payment held and left again with its block is not given to who was refused meanwhile.
     if (play.dropped.has(wallet) || total === Number(MAX_PER_WALLET)) continue
-    const refused = payments.filter(({ state }) => state !== 'minted')
-    const readable = refused.filter(({ reason }) => reason !== 'holding' && !(play.restored && reason === 'recheck'))
+    const refused = payments.filter(({ state, must }) => state !== 'minted' && must)
+    const isExcused = ({ reason, unreadable }: Paid) =>
+      reason === 'holding' || (reason === 'contractWallet' && unreadable) || (play.restored && reason === 'recheck')
+    const readable = refused.filter((payment) => !isExcused(payment))
     const told = readable.map(({ ref, state, reason }) => `${ref} ${state} ${reason}`).join(', ')
     assert.ok(readable.length === 0 || minted === allowance, `I1: ${wallet} has room for ${tierId}, but: ${told}`)
   }
@@ -129,24 +145,31 @@ export async function checkSent(play: Play): Promise<void> {
 /** The operator's decisions stand, whatever blocks were taken back after them; a ledger that lost a decision asks again. */
 export async function checkDecisions({ decided, restored, pastFinal, stage: { observer } }: Play): Promise<void> {
   if (restored) return
-  const rows = await observer<Pick<Paid, 'ref' | 'state' | 'reason'>[]>`
-    SELECT ref, state, reason FROM payments
+  const rows = await observer<(Pick<Paid, 'ref' | 'state' | 'reason'> & { blockHash: Hash | null })[]>`
+    SELECT ref, state, reason, block_hash AS "blockHash" FROM payments
     -- A payment that failed in the block in which it came back moved nothing: there is nothing to decide about it.
     WHERE ref = ANY(${[...decided.keys()]}) AND state <> 'orphaned' AND (state <> 'ignored' OR reason <> 'failed')`
-  for (const { ref, state, reason } of rows) {
-    const { kind, wasSigned } = decided.get(ref) ?? {}
-    if (kind === 'dismissal')
-      assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
-    const waits = reason === 'walletLimit' || reason === 'mintReverted'
-    // Nothing is promised about blocks that had been final and were taken back all the same.
-    if (kind === 'refund') assert.ok(state !== 'minted' || pastFinal, `${ref} was paid back in order, and has a node`)
-    if (kind === 'refunding')
-      assert.ok(
-        reason === 'refunding' || (state === 'minted' && wasSigned),
-        `${ref} is to be paid back and is ${state}`,
-      )
-    if (kind === 'release') assert.ok(state === 'minted' || waits, `${ref} was released and is ${state} ${reason}`)
+  for (const { blockHash, ...payment } of rows) {
+    const decision = decided.get(payment.ref)
+    // A transfer by a call is another one in another block.
+    if (decision && (decision.onlyIn === null || decision.onlyIn === blockHash))
+      checkDecision(payment, decision, pastFinal)
   }
+}
+
+function checkDecision(
+  { ref, state, reason }: Pick<Paid, 'ref' | 'state' | 'reason'>,
+  { kind, wasSigned }: Decision,
+  pastFinal: boolean,
+): void {
+  if (kind === 'dismissal')
+    assert.ok(state === 'dismissed' || (state === 'minted' && wasSigned), `${ref} was dismissed and is ${state}`)
+  const waits = reason === 'walletLimit' || reason === 'mintReverted'
+  // Nothing is promised about blocks that had been final and were taken back all the same.
+  if (kind === 'refund') assert.ok(state !== 'minted' || pastFinal, `${ref} was paid back in order, and has a node`)
+  if (kind === 'refunding')
+    assert.ok(reason === 'refunding' || (state === 'minted' && wasSigned), `${ref} is to be paid back and is ${state}`)
+  if (kind === 'release') assert.ok(state === 'minted' || waits, `${ref} was released and is ${state} ${reason}`)
 }
 
 /** A signer that signs again is not on record as down any more. */

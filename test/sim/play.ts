@@ -17,6 +17,7 @@ import { createDice, type Dice } from '../support/faults/dice.ts'
 import type { Answer, Call, Fault } from '../support/faults/names.ts'
 import type { SendRules } from '../support/faults/send-rules.ts'
 import { contextOf } from '../support/world.ts'
+import { type BadTraces, traceBadly } from './payers/faults.ts'
 import { Provider } from './provider.ts'
 import { FIRST_BLOCK, type Stage, sendRulesFor } from './stage.ts'
 import { count, type Tally } from './tally.ts'
@@ -87,6 +88,10 @@ export interface Play {
   tokenAnswer: Answer | null
   /** Accounts whose signer does not sign. */
   silent: Set<AccountRole>
+  /** The ways in which every provider traces badly; null: as it should. */
+  badTraces: BadTraces | null
+  /** Contracts that were shown to be somebody's at some time: allowed, or signed in. */
+  everShown: Set<Address>
   /** The operator's last decision about a payment, by its ref. */
   decided: Map<Hash, Decision>
 }
@@ -102,6 +107,8 @@ export interface Decision {
   kind: 'release' | 'dismissal' | 'refunding' | 'refund'
   /** A mint that carries the payment had been signed before: it may yet land where blocks are taken back. */
   wasSigned: boolean
+  /** The only block in which a release or a dismissal of a transfer by a call holds; null for any. */
+  onlyIn: Hash | null
 }
 
 export interface Terms {
@@ -144,6 +151,7 @@ export function createPlay(stage: Stage, seed: number): Omit<Play, 'rules' | 'fa
     ...{ baseFeeWei: 0n, terms: [], dropped: new Set(), traded: new Set(), foreign: [] },
     ...{ sent: [], refused: new Set<Hash>(), lately: null, backup: null, restored: false, pastFinal: false },
     ...{ other: {}, tokenAnswer: null, silent: new Set(), decided: new Map() },
+    ...{ badTraces: null, everShown: new Set() },
   }
 }
 
@@ -188,7 +196,7 @@ export function startInstance(play: Play, name: string): Instance {
       weather: { ...play.weather, dice },
       onRequest: (calls) => onRequest(play, instance, calls),
       onFault: (fault) => count(play.tally, `fault ${fault}`),
-      answerInstead: (call) => (play.tokenAnswer && isOfToken(stage, call) ? play.tokenAnswer : null),
+      answerInstead: (call) => answerInstead(play, call),
     })
   })
   const { rules: otherRules, without } = name === 'B' ? play.other : {}
@@ -215,6 +223,15 @@ export function startInstance(play: Play, name: string): Instance {
     passes: { payments, credit: creditPass(ctx), claim: () => claimOne(play, ctx, payments) },
   }
   return instance
+}
+
+/** An answer in place of the truth; null for the truth. */
+async function answerInstead(play: Play, call: Call): Promise<Answer | null> {
+  const { stage, badTraces, tokenAnswer } = play
+  if (tokenAnswer && isOfToken(stage, call)) return tokenAnswer
+  const bad = badTraces && (await traceBadly(badTraces, call, { chain: stage.chain, firstBlock: FIRST_BLOCK }))
+  if (bad) count(play.tally, `traces ${bad.fault}`)
+  return bad?.answer ?? null
 }
 
 const isOfToken = ({ token }: Stage, { method, params }: Call) =>

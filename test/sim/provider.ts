@@ -40,7 +40,7 @@ export interface ProviderOptions {
   /** Called for each fault that changed something. */
   onFault(fault: Fault): void
   /** An answer in place of the truth, for as long as it is set; null: the truth. */
-  answerInstead?(call: Call): Answer | null
+  answerInstead?(call: Call): Promise<Answer | null>
 }
 
 interface Envelope extends Call {
@@ -143,7 +143,7 @@ export class Provider extends Dispatcher {
   async #one(call: Call, fault: CallFault | null): Promise<Answer> {
     const { weather, onFault, answerInstead } = this.#options
     const truth = async (asked: Call) =>
-      answerInstead?.(asked) ?? (asked.method === SEND ? this.#send(asked) : this.#ask(asked))
+      (await answerInstead?.(asked)) ?? (asked.method === SEND ? this.#send(asked) : this.#ask(asked))
     const altered = fault && weather ? await alter(fault, call, truth, weather.dice) : null
     if (!fault || !altered) return truth(call)
     onFault(fault)

@@ -6,7 +6,7 @@ import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import type { LockName } from '../../src/db/core/locks.ts'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import { type Address, address, type Hash } from '../../src/domain/units.ts'
+import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Lock } from '../../src/passes/context.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
@@ -15,9 +15,9 @@ import { createSendRules, type SendRules } from '../support/faults/send-rules.ts
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { contextOf, deployContracts, ETHER, enterTerms, type World, worldOn } from '../support/world.ts'
 import { SLOTS_IN_EPOCH } from './model/rpc.ts'
-import { FORWARDER_BYTECODE } from './model/state.ts'
 import { startModelChain } from './model/test-chain.ts'
 import { readRaw } from './model/transactions.ts'
+import { deployPayers, type Payers } from './payers/contracts.ts'
 import { Provider, REPLY_BYTES_MAX } from './provider.ts'
 import { openShelves, type Shelf } from './shelves.ts'
 
@@ -56,8 +56,8 @@ export interface Stage {
   rebuildPool: Pool
   factory: Address
   token: Address
-  /** Hands ether on to the address in its calldata: a source of payments that are in no transaction. */
-  forwarder: Address
+  /** Sources of payments that are in no transaction. */
+  payers: Payers
   locks: Locks
   /** Transactions that were sent and not stored before, since the last reset. */
   unstored: Hash[]
@@ -92,7 +92,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
   const unstored: Hash[] = []
   const checkStored = (calls: readonly Call[]) => noteUnstored(observer, calls, unstored)
   const contracts = await deployContracts(chain, MAX_PER_WALLET)
-  const forwarder = await deployForwarder(chain)
+  const payers = await deployPayers(chain)
   const fair = { chain, rules: sendRulesFor(chain), weather: null, onRequest: checkStored, onFault: () => {} }
   const rpc = rpcOn([new Provider(fair)])
   const rules = { startBlock: FIRST_BLOCK }
@@ -128,7 +128,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
       observer,
       rebuildPool,
       ...contracts,
-      forwarder,
+      payers,
       locks,
       unstored,
       world,
@@ -157,14 +157,6 @@ export async function openStage(backend: Backend): Promise<Stage> {
       await rebuilding.drop()
     },
   }
-}
-
-export async function deployForwarder(chain: TestChain): Promise<Address> {
-  const from = chain.accounts[10]?.address ?? ''
-  const hash = await chain.send({ from, data: FORWARDER_BYTECODE, gas: '0x800000' })
-  await chain.mine()
-  const receipt = await chain.rpc<{ contractAddress: string }>('eth_getTransactionReceipt', [hash])
-  return address(receipt.contractAddress)
 }
 
 /** Demands of real networks on a send to this chain. */

@@ -6,18 +6,18 @@ import type { World } from './world.ts'
 /** Far above any base fee of a test. */
 const FEES = { maxFeePerGas: 2_000n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
 
-/** Signs an authorization that leaves the account without code, for the world's chain by default. */
+/** Signs an authorization that leaves the account without code, or with that at `to`, for the world's chain by default. */
 export function authorize(
-  { chain }: World,
+  { chain }: Pick<World, 'chain'>,
   account: number,
-  { nonce, chainId = chain.chainId }: { nonce: number; chainId?: number },
+  { nonce, chainId = chain.chainId, to = zeroAddress }: { nonce: number; chainId?: number; to?: `0x${string}` },
 ): Promise<SignedAuthorization> {
-  return signerOf(chain, account).signAuthorization({ contractAddress: zeroAddress, chainId, nonce })
+  return signerOf(chain, account).signAuthorization({ contractAddress: to, chainId, nonce })
 }
 
 /** Sends a transaction of `account` that carries them and does nothing else, and mines it. */
 export async function carry(
-  { chain }: World,
+  { chain }: Pick<World, 'chain'>,
   account: number,
   authorizationList: readonly SignedAuthorization[],
 ): Promise<void> {

@@ -22,7 +22,8 @@ export interface BrowserWallet {
   cutOff(gone: boolean): void
 }
 
-interface Asked {
+/** A request to a wallet (EIP-1193). */
+export interface Asked {
   method: string
   params?: unknown[]
 }
@@ -77,15 +78,7 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
         return forward(method, params)
     }
   }
-  await page.exposeFunction('walletAnswer', (request: Asked) =>
-    answer(request).then(
-      (result) => ({ result }),
-      (thrown: { code?: number; message?: string; shortMessage?: string }) => ({
-        error: { code: thrown.code ?? -32603, message: thrown.shortMessage ?? thrown.message ?? String(thrown) },
-      }),
-    ),
-  )
-  await page.addInitScript(announce, WALLET_NAME)
+  await announceWallet(page, answer)
   return {
     address: owner.address,
     asked,
@@ -103,6 +96,19 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
       gone = isGone
     },
   }
+}
+
+/** Has every page that `page` loads from now on find a wallet that answers so. What `answer` throws is told by its code and message. */
+export async function announceWallet(page: Page, answer: (request: Asked) => Promise<unknown>): Promise<void> {
+  await page.exposeFunction('walletAnswer', (request: Asked) =>
+    answer(request).then(
+      (result) => ({ result }),
+      (thrown: { code?: number; message?: string; shortMessage?: string }) => ({
+        error: { code: thrown.code ?? -32603, message: thrown.shortMessage ?? thrown.message ?? String(thrown) },
+      }),
+    ),
+  )
+  await page.addInitScript(announce, WALLET_NAME)
 }
 
 interface Emits {

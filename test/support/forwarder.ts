@@ -46,6 +46,26 @@ export async function payInside(
   return { txHash, block: Number((await world.chain.block()).number) }
 }
 
+/** Pays the payments wallet by way of several forwarders in one block, and follows it. @returns the transactions, in order. */
+export async function payAtOnce(
+  world: World,
+  ...transfers: (readonly [by: number, valueWei: bigint])[]
+): Promise<Hash[]> {
+  const sent: Hash[] = []
+  for (const [by, valueWei] of transfers)
+    sent.push(
+      await world.chain.send({
+        ...{ from: world.at(9), to: world.at(by), data: forwardTo(world.at(3)), gas: '0x200000' },
+        value: `0x${valueWei.toString(16)}`,
+      }),
+    )
+  await world.settle()
+  return sent
+}
+
+/** Code that sends this value of its own to the address in its calldata. */
+export const leakOf = (valueWei: bigint): Hex => `0x5f5f5f5f66${valueWei.toString(16).padStart(14, '0')}5f355af100`
+
 /** Has the world's passes ask a provider that traces no blocks: what comes by internal calls is a residue. Tracing one transaction still works. */
 export function traceNothing(world: World): World {
   Object.assign(world.ctx.chain, { blockTransfers: async () => null })
@@ -55,7 +75,7 @@ export function traceNothing(world: World): World {
 /** Where tests put the code of `splitterOf`. */
 export const SPLITTER = '0x0000000000000000000000000000000000000e01' as Address
 
-/** Code that pays the wallet each of these values of its own, whoever calls it. */
+/** Code that pays the wallet each of these values of its own, on any call. */
 export const splitterOf = (wallet: Address, values: readonly bigint[]): Hex =>
   `0x${values.map((value) => `5f5f5f5f6b${value.toString(16).padStart(24, '0')}73${wallet.slice(2)}5af150`).join('')}`
 

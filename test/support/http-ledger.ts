@@ -14,7 +14,7 @@ export function walletOf(number: number): Address {
 }
 
 const GENESIS_TIME = 1_750_000_000
-const blockTime = (block: number) => GENESIS_TIME + block
+export const blockTime = (block: number) => GENESIS_TIME + block
 
 /** Tiers basic (0.01 ether), plus (0.025) and founder (0.05, token holders only), and legacy, which is off sale. */
 export async function insertTiers(sql: Pool): Promise<void> {

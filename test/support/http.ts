@@ -102,6 +102,7 @@ const plainSettings: HttpSettings = {
   previousSessionSecret: null,
   publicUrl: PUBLIC_URL,
   trustedProxies: [],
+  frameAncestors: [],
   production: false,
   staleAfterSec: 300,
   tickSec: 60,

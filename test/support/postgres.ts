@@ -3,9 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
+import { holdLock, type LockName, withLock } from '../../src/db/core/locks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
-import type { Pool } from '../../src/db/core/sql.ts'
+import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import type { PassContext } from '../../src/passes/context.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 /** The variable by which the runner gives its tests the server's connection string. */
@@ -242,5 +244,34 @@ function kill(pid: number): void {
     process.kill(pid, 'SIGKILL')
   } catch {
     // Stopped already.
+  }
+}
+
+/** The passes' locks of a world, on one connection each that lasts as long as the world. The service connects for each run; a test has hundreds. */
+export interface KeptLocks {
+  take: PassContext['lock']
+  close(): Promise<void>
+}
+
+export function keptLocks(directUrl: string): KeptLocks {
+  const connections = new Map<LockName, Pool>()
+  // A session that holds a lock would be given it once more: who comes meanwhile asks on a connection of their own.
+  const held = new Set<LockName>()
+  return {
+    async take(name, body) {
+      if (held.has(name)) return await withLock(directUrl, name, body)
+      held.add(name)
+      const connection = connections.get(name) ?? connect(directUrl, { max: 1, prepare: true, applicationName: 'test' })
+      connections.set(name, connection)
+      try {
+        return await holdLock(connection, name, body)
+      } finally {
+        await connection`SELECT pg_advisory_unlock_all()`
+        held.delete(name)
+      }
+    },
+    close: async () => {
+      for (const connection of connections.values()) await connection.end({ timeout: 1 })
+    },
   }
 }

@@ -8,7 +8,9 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { FOREVER } from './factory.ts'
+import { createDatabase } from './postgres.ts'
 import { runtimeEnv } from './runtime-env.ts'
+import { temporaryDirectory } from './temporary.ts'
 import { until } from './until.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -59,6 +61,24 @@ export async function startService(
       if (attempt === STARTS_MAX || !/Port \d+ is taken/.test(String(error))) throw error
     }
   }
+}
+
+/**
+ * Starts one on the database of the test run, for tests that do not ask where a ledger lies: to make and start a database server takes longer than all
+ * else of a start.
+ */
+export async function startServiceHere(
+  env: Record<string, string> = {},
+  dataDir = temporaryDirectory(),
+): Promise<Service> {
+  const database = await createDatabase()
+  const service = await startService(dataDir, { ...env, DATABASE_URL: database.url })
+  const stopAndDrop = async () => {
+    const exit = await service.stop()
+    await database.drop()
+    return exit
+  }
+  return { ...service, stop: stopAndDrop }
 }
 
 async function startOnce(

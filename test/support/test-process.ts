@@ -1,4 +1,4 @@
-// Loaded into every test process by the runner (scripts/node-tests.ts), before its test file.
+// Loaded into every test process by the runner (scripts/tests/run.ts), before its test file.
 
 /** Interval between two looks at the runner. */
 const POLL_MS = 500

@@ -25,7 +25,7 @@ import type { CreditOutcome, PaymentsOutcome } from '../../src/passes/outcomes.t
 import { paymentsPass } from '../../src/passes/payments.ts'
 import { startTestChain, type TestChain, type TestChainOptions } from './anvil.ts'
 import { ROOMY_SETUP } from './factory.ts'
-import { createDatabase } from './postgres.ts'
+import { createDatabase, keptLocks } from './postgres.ts'
 
 export const ETHER = 10n ** 18n
 export const INTERVAL_SEC = 600
@@ -142,11 +142,13 @@ export async function startWorld(
 
   const contracts = await deployContracts(chain, maxPerWallet)
   const directUrl = database.url
-  const ctx = contextOf({ chain, rpc, pool, directUrl, ...contracts }, rules, facts)
+  const locks = keptLocks(directUrl)
+  const ctx = { ...contextOf({ chain, rpc, pool, directUrl, ...contracts }, rules, facts), lock: locks.take }
   await enterTerms(pool, chain, contracts.token)
   return worldOn({
     ...{ chain, rpc, pool, directUrl, ctx, ...contracts },
     async close() {
+      await locks.close()
       await pool.end({ timeout: 1 })
       await rpc.close()
       await path?.close()

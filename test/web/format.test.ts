@@ -14,11 +14,15 @@ console.log(JSON.stringify({
   shown: [
     f.ether(1234567890123456789012n), f.ether(-1500000000000000000n), f.ether(1234567n, 6),
     f.dollars(10n ** 18n, 1234.5), f.dollars(10n ** 12n, 1234.5), f.count(12345, 'node'), f.percent(13953), f.times(12345),
+    f.shortEther(1234567890123456789n), f.shortEther(7n), f.shortEther(10n ** 31n + 1n), f.shortEther(15n * 10n ** 17n),
+    f.localTime(at(0)), f.everyTime(at(0)),
     f.relativeTime(at(3 * 3600), now), f.relativeTime(at(-120), now), f.exactTime(at(0)), f.day(at(0)), f.timeOfDay(at(0)),
   ],
 }))`
 const EXPECTED = [
   ...['1,234.567890123456789012', '−1.5', '1.234567', '$1,234.50', '$0.0012', '12,345 nodes', '139.53 %', '1.2345×'],
+  ...['1.234567', '0.000000000000000007', '10,000,000,000,000', '1.5'],
+  ...['2 Jan 2026, 08:34:05 GMT+5:30', '2 Jan 2026, 08:34:05 GMT+5:30 = 2 Jan 2026, 03:04:05 UTC'],
   ...['in 3 hours', '2 minutes ago', '2 Jan 2026, 03:04:05 UTC', '2 Jan', '03:04:05'],
 ]
 

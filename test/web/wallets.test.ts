@@ -1,12 +1,12 @@
 // Buying and owning as people do it: real Chromium, the real service, its real chain and contract, and a wallet that signs.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { formatEther } from 'viem'
+import { formatEther, getAddress } from 'viem'
 import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
-import { complaintsOf, noBrowser, startBrowser } from '../support/chromium.ts'
-import { type Service, startService, type WellKnown, wallet } from '../support/service.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
+import { type Service, startServiceHere, type WellKnown, wallet } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const LONG_MS = 60_000
@@ -14,9 +14,9 @@ const BASIC_WEI = 10n ** 16n
 const FOUNDER_WEI = 5n * BASIC_WEI
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 
-/** Chromium writes down every answer of 401 and 409; for these pages they are answers like others. */
+/** Chromium writes down every answer of 401, 404 and 409; for these pages they are answers like others. */
 const faultsIn = (complaints: readonly string[]) =>
-  complaints.filter((complaint) => !/responded with a status of (401|409)/.test(complaint))
+  complaints.filter((complaint) => !/responded with a status of (401|404|409)/.test(complaint))
 
 describe('with a wallet', { skip: noBrowser }, () => {
   let service: Service
@@ -24,7 +24,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
   let wellKnown: WellKnown
   before(async () => {
     ;[service, browser] = await Promise.all([
-      startService(temporaryDirectory(), { ADMIN_KEY, CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' }),
+      startServiceHere({ ADMIN_KEY, CREDIT_INTERVAL_SEC: '20', CREDIT_SLOT_SEC: '10' }),
       startBrowser(),
     ])
     wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
@@ -54,19 +54,27 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.goto(`${service.url}/buy`)
     await page.getByRole('link', { name: 'Buy Basic' }).click()
     await connect(page)
-    await page.getByText('you hold 0 of 10').waitFor()
+    await page.getByText('You have 0 of the 10 nodes of this tier').waitFor()
 
     own.refuseNext()
     await press(page, 'Pay 0.01 ETH')
     await page.getByText('You refused in the wallet. Nothing was sent').waitFor()
 
     await press(page, 'Pay 0.01 ETH')
-    await page.getByText(/Node \d+ is yours/).waitFor()
-    assert.match(page.url(), /\/buy\/basic\?tx=0x[0-9a-f]{64}$/)
+    // The focus and the title go along with the payment.
+    await page.locator('h2:focus', { hasText: 'Your payment' }).waitFor()
+    await page.locator('h3:focus', { hasText: /Node \d+ is yours/ }).waitFor()
+    assert.equal(await page.title(), 'Minted · Buy Basic · Node Ledger')
+    const [, txHash = ''] = /\/buy\/basic\?tx=(0x[0-9a-f]{64})$/.exec(page.url()) ?? []
+    assert.notEqual(txHash, '')
     await page.reload()
     await page.getByText(/Node \d+ is yours/).waitFor()
+    const [receipt] = await Promise.all([page.waitForEvent('download'), press(page, 'Save')])
+    assert.ok(readFileSync(await receipt.path(), 'utf8').includes(`Transfer: ${txHash}\r\n`))
     await page.getByRole('link', { name: 'See the node' }).click()
     await page.getByText('chain says the same').waitFor()
+    await press(page, 'Check with your own provider')
+    await page.getByText(`${WALLET_NAME} says the same`).waitFor()
 
     await page.getByRole('link', { name: 'My nodes' }).click()
     own.refuseNext()
@@ -74,6 +82,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('The wallet refused.').waitFor()
     await press(page, 'Try again')
     await page.getByText('Signed in as').waitFor()
+    await page.getByRole('table', { name: 'Payments' }).getByText('minted').waitFor()
 
     const [node] = await wallet(5, wellKnown).nodesOf()
     assert.ok(node)
@@ -93,12 +102,19 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await dialog.getByText(/^The node holds/).waitFor()
     await dialog.getByLabel('Amount in ETH').fill('0.0001')
     await dialog.getByLabel('To').fill(wallet(19, wellKnown).address)
+    // Another address than the wallet's own is looked at once more.
+    assert.equal(await dialog.getByRole('button', { name: 'Withdraw' }).isDisabled(), true)
+    await dialog.getByLabel('I have checked each character').check()
+    assert.deepEqual(await violations(page), [])
     own.refuseNext()
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText('The wallet refused. Nothing was sent.').waitFor()
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText(/^Paid out in block/).waitFor()
     assert.equal((await wallet(5, wellKnown).nodeInfo(node)).withdrawnWei, '100000000000000')
+    const slip = dialog.getByRole('region', { name: 'Receipt' })
+    await slip.getByText('0.0001 ETH (100000000000000 wei)').waitFor()
+    await slip.getByText(getAddress(wallet(19, wellKnown).address), { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
     assert.deepEqual(own.asked, [
       'eth_sendTransaction',
@@ -109,11 +125,27 @@ describe('with a wallet', { skip: noBrowser }, () => {
       'eth_sendTransaction',
     ])
 
+    // The service is gone for this page: what it said before, and the wallet's own provider, are enough.
+    const before = complaints.length
+    await page.route(`${service.url}/**`, (route) => route.abort())
+    await page.getByText('Your wallet has read these balances from it.').waitFor()
+    await press(page, 'Withdraw…')
+    await dialog.getByLabel('Amount in ETH').fill('0.0001')
+    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByText(/^Paid out in block/).waitFor()
+    await slip.getByText(getAddress(own.address), { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.getByText('Your wallet has read these balances from it.').waitFor({ state: 'detached' })
+    complaints.splice(before)
+
     // A payout can still be read once the ledger, too, knows that nothing is left.
     await press(page, 'Withdraw…')
     // A round that was on its way at the pause has arrived by now, in the contract; the page has yet to hear of it.
     const { balanceWei: rest } = await wallet(5, wellKnown).nodeInfo(node)
     await dialog.getByPlaceholder(`all of it: ${formatEther(BigInt(rest))}`, { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: 'Max' }).click()
+    assert.equal(await dialog.getByLabel('Amount in ETH').inputValue(), formatEther(BigInt(rest)))
     const empty = page.waitForResponse(
       async (answer) => answer.url().endsWith('/api/me') && (await answer.json()).totals.balanceWei === '0',
     )
@@ -135,12 +167,29 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.goto(`${service.url}/buy/basic`)
     await connect(page)
     await own.moveTo(1)
-    await page.getByText('Your wallet is on chain 1; this ledger is on chain 31337.').waitFor()
+    await page.getByText('Your wallet is on chain 1; this ledger is on Local chain (chain 31337).').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Pay 0.01 ETH' }).isDisabled(), true)
     await press(page, 'Switch the wallet')
     await page.getByText('Your wallet is on chain').waitFor({ state: 'detached' })
     assert.equal(await page.getByRole('button', { name: 'Pay 0.01 ETH' }).isEnabled(), true)
     assert.deepEqual(faultsIn(complaints), [])
+  })
+
+  test('a connected wallet is there again whenever a page is loaded', async () => {
+    const { page } = await open(12)
+    await page.goto(`${service.url}/buy/basic`)
+    await connect(page)
+    // The page believes in a session that the service does not know.
+    await page.evaluate("localStorage.setItem('signedIn', 'yes')")
+    await page.goto(`${service.url}/owner`)
+    await page.getByText('Your session has ended.').waitFor()
+    await press(page, 'Withdraw without signing in')
+    await page.getByText('There is nothing to withdraw at present.').waitFor()
+    // It was lost at one of four loads, where React had given the first render up.
+    for (let load = 0; load < 6; load++) {
+      await page.goto(`${service.url}/owner`)
+      await page.getByRole('button', { name: 'Sign in' }).waitFor({ timeout: 10_000 })
+    }
   })
 
   test('a wallet that cannot reach its node says so, and works again when it can', async () => {
@@ -156,7 +205,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
   })
 
   test('a payment that is held says why and what happens next; what buys nothing says so', async () => {
-    const { page, complaints } = await open(8)
+    const { page, own, complaints } = await open(8)
     const pay = (account: number, value: bigint) => wallet(account, wellKnown).pay(wellKnown.paymentAddress, value)
     // Account 10 holds none of the tokens that the Founder tier asks for.
     const held = await pay(10, FOUNDER_WEI)
@@ -173,15 +222,47 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(faultsIn(complaints), [])
     await field.fill(wrong)
     await press(page, 'Look for it')
+    await page.getByText('It is 0.000000000000000001 ETH more than Basic costs.').waitFor()
+    const nothing = await wallet(8, wellKnown).pay(own.address as `0x${string}`, 1n)
+    await field.fill(nothing)
+    await press(page, 'Look for it')
     await page.getByText('No node comes of this transaction by itself.').waitFor()
   })
 
-  test('pays by hand: the QR code and the copied amount are exact', async () => {
+  test('a wallet whose payment would be held cannot pay, and is told why', async () => {
+    // It holds none of the tokens that the Founder tier asks for.
+    const { page, own } = await open(11)
+    const answers = /\/api\/can-buy\//
+    await page.route(answers, (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
+    await page.goto(`${service.url}/buy/founder`)
+    await connect(page)
+    const pay = page.getByRole('button', { name: 'Pay 0.05 ETH' })
+    // What could not be checked is neither yes nor no.
+    await page.getByText('The checks could not be made just now.').waitFor()
+    assert.equal(await pay.isEnabled(), true)
+    // It is asked once more before the wallet is.
+    await page.unroute(answers)
+    await pay.click()
+    await page.getByText('This payment would be held, so it is not offered:').waitFor()
+    await page.locator('.notice', { hasText: 'You hold 0 of the 1,000 DEMO that it asks for.' }).waitFor()
+    await page.locator('.ticks .fails', { hasText: 'You hold 0 of the 1,000 DEMO' }).waitFor()
+    assert.equal(await pay.isDisabled(), true)
+    assert.deepEqual(await violations(page), [])
+    assert.deepEqual(own.asked, [])
+  })
+
+  test('pays by hand: the QR code and the copied amount are exact, and the page goes on by itself', async () => {
     const { page } = await open(9)
     await page.goto(`${service.url}/buy/plus`)
     await page.getByLabel('QR code or by hand').check()
     const link = await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')
     assert.equal(link, `ethereum:${wellKnown.paymentAddress}@31337?value=25000000000000000`)
     await page.getByRole('img', { name: 'QR code of the payment' }).waitFor()
+    await page.getByLabel('Which address will pay?').fill(wallet(9, wellKnown).address)
+    await page.locator('.ticks .passes', { hasText: 'Plus is on sale.' }).waitFor()
+    await page.getByText('Waiting for the transfer of this address.').waitFor()
+    await page.getByText('Sent on another network than Local chain (chain 31337), it is not seen here.').waitFor()
+    await wallet(9, wellKnown).pay(wellKnown.paymentAddress, (5n * BASIC_WEI) / 2n)
+    await page.getByText(/Node \d+ is yours/).waitFor()
   })
 })

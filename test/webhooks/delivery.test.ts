@@ -82,7 +82,7 @@ test('an event says what the ledger holds', async () => {
   const [minted] = await eventsOf('payment.minted')
   const [node] = await world.pool`
     SELECT n.node_id::text AS "nodeId", n.mint_tx_hash AS "mintTxHash", n.block_number AS "blockNumber", n.block_hash AS "blockHash",
-      p.tx_hash AS "txHash", p.from_address AS "from", p.value_wei::text AS "valueWei", p.tier_id AS "tierId", iso(n.minted_at) AS "mintedAt"
+      p.tx_hash AS "txHash", p.ref, p.from_address AS "from", p.value_wei::text AS "valueWei", p.tier_id AS "tierId", iso(n.minted_at) AS "mintedAt"
     FROM nodes n JOIN payments p ON p.id = n.payment_id WHERE n.node_id = 1`
   assert.deepEqual(minted?.data, { ...node })
   const [held] = await eventsOf('payment.held')

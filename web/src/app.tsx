@@ -1,22 +1,24 @@
 // Maps paths to pages. Parts that only some pages need (wallets, plots, the console) are loaded with those.
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
-import { AddressPage } from './pages/address.tsx'
-import { NodePage } from './pages/node.tsx'
+import { Tiers } from './pages/checkout/tiers.tsx'
+import { AddressPage } from './pages/ledger/address.tsx'
+import { NodePage } from './pages/ledger/node.tsx'
+import { Overview } from './pages/ledger/overview.tsx'
+import { Round } from './pages/ledger/round.tsx'
+import { Rounds } from './pages/ledger/rounds.tsx'
 import { NotFound } from './pages/not-found.tsx'
-import { Overview } from './pages/overview.tsx'
-import { Round } from './pages/round.tsx'
-import { Rounds } from './pages/rounds.tsx'
-import { Tiers } from './pages/tiers.tsx'
+import { PaymentPage } from './pages/payment/payment.tsx'
 import { Arrival, Layout } from './ui/layout.tsx'
 import { Waiting } from './ui/states.tsx'
 
 const page = <Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }))
 
-const Buy = page(() => import('./pages/buy.tsx'), 'Buy')
-const Owner = page(() => import('./pages/owner.tsx'), 'Owner')
+const Buy = page(() => import('./pages/checkout/buy.tsx'), 'Buy')
+const Owner = page(() => import('./pages/owner/owner.tsx'), 'Owner')
 
+const Design = page(() => import('./pages/design.tsx'), 'Design')
 const Console = page(() => import('./console/console.tsx'), 'Console')
 
 export function App() {
@@ -31,9 +33,11 @@ export function App() {
           <Route path="/round/:id" component={Round} />
           <Route path="/node/:id" component={NodePage} />
           <Route path="/address/:address" component={AddressPage} />
+          <Route path="/payment/:hash" component={PaymentPage} />
           <Route path="/buy/:tier?" component={Buy} />
           <Route path="/owner" component={Owner} />
-          <Route path="/console/:section?" component={Console} />
+          <Route path="/design" component={Design} />
+          <Route path="/console/:section?/:item?" component={Console} />
           <Route component={NotFound} />
         </Switch>
       </Suspense>

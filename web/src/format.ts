@@ -1,5 +1,7 @@
 // Amounts and times as people read them. An amount is always exact in ether; dollars are a guess beside it.
 
+import { getAddress } from 'viem'
+
 const WEI_PER_ETHER = 10n ** 18n
 
 /** Exact ether without trailing zeros, groups of three before the point: "1,234.000000000000000001". */
@@ -11,13 +13,38 @@ export function ether(wei: bigint, decimals = 18): string {
   return `${wei < 0n ? '−' : ''}${whole}${rest && `.${rest}`}`
 }
 
+/** So many decimals are shown; the rest is there on demand. */
+const DECIMALS_MAX = 6
+/** More digits than that do not fit into a line on a phone: the decimals give way. */
+const DIGITS_MAX = 14
+
+/** Ether cut to at most six decimals, whole where nothing is left then. Never rounded up: what is shown is there. */
+export function shortEther(wei: bigint, decimals = 18): string {
+  const whole = ether(wei, decimals)
+  const point = whole.indexOf('.')
+  if (point < 0) return whole
+  const kept = Math.max(0, Math.min(DECIMALS_MAX, DIGITS_MAX - whole.slice(0, point).replace(/[^0-9]/g, '').length))
+  const short = whole.slice(0, point + 1 + kept).replace(/\.$/, '')
+  return /[1-9]/.test(short) ? short : whole
+}
+
 const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const CENTS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })
+
+const HUGE = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  maximumFractionDigits: 2,
+})
+/** More dollars than that are written in trillions. */
+const DOLLARS_MAX = 1e12
 
 /** Dollars at a price per ether; null without a price. Less than a cent is shown by its first digits. */
 export function dollars(wei: bigint, usdPerEther: number | null): string | null {
   if (usdPerEther === null) return null
   const amount = (Number(wei) / 1e18) * usdPerEther
+  if (Math.abs(amount) >= DOLLARS_MAX) return HUGE.format(amount)
   return amount !== 0 && Math.abs(amount) < 0.01 ? CENTS.format(amount) : DOLLARS.format(amount)
 }
 
@@ -45,6 +72,17 @@ const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle:
 /** Day and time to the second, in UTC. */
 export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
 
+/** The same where the browser is, by its own zone; null where that is UTC. */
+export function localTime(time: Date): string | null {
+  const zone = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone
+  if (zone === 'UTC') return null
+  const here = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long', timeZone: zone })
+  return here.format(time)
+}
+
+/** Day and time to the second, here and in UTC. */
+export const everyTime = (time: Date): string => [localTime(time), exactTime(time)].filter(Boolean).join(' = ')
+
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const TIME_OF_DAY = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' })
 
@@ -64,3 +102,23 @@ export const percent = (bps: number): string => `${(bps / 100).toLocaleString('e
 
 /** Formats a tier's accrual: 15000 is "1.5×". */
 export const times = (bps: number): string => `${(bps / 10_000).toLocaleString('en-US', { maximumFractionDigits: 4 })}×`
+
+/** A transaction's hash. */
+export const HASH = /^0x[0-9a-fA-F]{64}$/
+
+/** An account's or a contract's address. */
+export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+
+/** An address with its checksum in its letters (EIP-55), as wallets show it; anything else as it is. */
+export const checksummed = (address: string): string =>
+  ADDRESS.test(address) ? getAddress(address.toLowerCase() as `0x${string}`) : address
+
+/** A span until a moment, "1:02:03" or "2:03", "3 days" above two; "now" once it is past. */
+export function untilTime(time: Date, nowMs: number): string {
+  const seconds = Math.ceil((time.getTime() - nowMs) / 1000)
+  if (seconds <= 0) return 'now'
+  if (seconds >= 2 * 86_400) return count(Math.floor(seconds / 86_400), 'day')
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  const two = (part: number) => String(part).padStart(2, '0')
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
+}

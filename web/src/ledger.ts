@@ -1,5 +1,5 @@
 // The pages' queries of the service: one hook for each reading, refreshed as often as the service's own caches.
-import { createClient, type LedgerError } from '@node-ledger/client'
+import { createClient, type Deployment, type LedgerError } from '@node-ledger/client'
 import { QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
 export const ledger = createClient({ baseUrl: window.location.origin, retry: { attempts: 2 } })
@@ -18,7 +18,17 @@ export const queries = new QueryClient({
 export type Reading<T> = UseQueryResult<T, LedgerError | Error>
 
 /** Seconds for which the service keeps each answer; asking more often brings nothing new. */
-const EVERY_SEC = { stats: 10, tiers: 30, cover: 10, nodes: 5, rounds: 10, quote: 30, price: 60, health: 10 } as const
+const EVERY_SEC = {
+  stats: 10,
+  tiers: 30,
+  cover: 10,
+  nodes: 5,
+  payments: 5,
+  rounds: 10,
+  quote: 30,
+  price: 60,
+  health: 10,
+} as const
 
 function useReading<T>(
   key: readonly unknown[],
@@ -40,11 +50,24 @@ export const useRounds = (limit: number) =>
   useReading(['rounds', limit], EVERY_SEC.rounds, (signal) => ledger.getDistributions({ limit, signal }))
 export const useNodesOf = (address: string) =>
   useReading(['nodes', address], EVERY_SEC.nodes, (signal) => ledger.getNodesOfAddress(address, { signal }))
+/** `undefined`: of no wallet, nothing. */
+export const usePaymentsOf = (address: string | undefined) =>
+  useQuery({
+    queryKey: ['payments', address],
+    queryFn: ({ signal }) => ledger.getPaymentsOfAddress(address ?? '', { signal }),
+    enabled: address !== undefined,
+    refetchInterval: EVERY_SEC.payments * 1000,
+  })
 export const useNode = (id: string, limit = 200) =>
   useReading(['node', id, limit], EVERY_SEC.nodes, (signal) => ledger.getNode(id, { limit, signal }))
 export const useQuote = (tierId: string | undefined) =>
-  useReading(['quote', tierId], EVERY_SEC.quote, (signal) => ledger.getDeployQuote(tierId, { signal }))
+  useReading(['quote', tierId], EVERY_SEC.quote, (signal) => ledger.getDeployQuote(tierId, { signal, fresh: true }))
 export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))
+
+/** What the service has said of the contract, so that a withdrawal goes on without a service that answers. */
+export const directory = {
+  getWellKnown: async () => queries.getQueryData<Deployment>(['deployment']) ?? ledger.getWellKnown(),
+}
 
 /** The deployment; it does not change while a page is open. */
 export const useDeployment = () =>

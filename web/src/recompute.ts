@@ -1,11 +1,42 @@
-// Recomputing a round in the browser. Loaded when first asked for, since it brings what it needs of viem along.
+// Recomputing rounds and reading nodes in the browser. Loaded when first asked for, since it brings what it needs of viem along.
 import type { Deployment, Distribution } from '@node-ledger/client'
-import { type VerifiedRound, verifyRound } from '@node-ledger/client/viem'
-import { createClient, http } from 'viem'
-import { ledger } from './ledger.ts'
+import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client/viem'
+import { createClient, custom, type EIP1193Provider, http } from 'viem'
+import { directory, ledger } from './ledger.ts'
 
 /** Checks the arithmetic, and, where the operator offers a public RPC, seeds and credited amounts against the chain. */
 export function recompute(round: Distribution, deployment: Deployment | null): Promise<VerifiedRound> {
   const url = deployment?.rpcUrl
   return verifyRound(ledger, round, url ? createClient({ transport: http(url) }) : undefined)
+}
+
+/** A node as a provider of the visitor's own choice has it, beside what the service says. */
+export async function checkNode(id: string): Promise<{ by: string; checked: Awaited<ReturnType<typeof verifyNode>> }> {
+  const { chainId, rpcUrl } = await directory.getWellKnown()
+  for (const { name, provider } of await announced()) {
+    if (Number(await provider.request({ method: 'eth_chainId' })) !== chainId) continue
+    return { by: name, checked: await verifyNode(ledger, createClient({ transport: custom(provider) }), id) }
+  }
+  if (rpcUrl === null)
+    throw new Error('No wallet of this browser is on this network, and the operator offers no public RPC.')
+  const checked = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
+  return { by: `The public RPC ${new URL(rpcUrl).host}`, checked }
+}
+
+interface Announced {
+  name: string
+  provider: EIP1193Provider
+}
+
+/** The wallets of this browser, as they announce themselves when asked (EIP-6963): at once. */
+async function announced(): Promise<Announced[]> {
+  const found: Announced[] = []
+  const take = (event: Event) => {
+    const { info, provider } = (event as CustomEvent<{ info: { name: string }; provider: EIP1193Provider }>).detail
+    found.push({ name: info.name, provider })
+  }
+  window.addEventListener('eip6963:announceProvider', take)
+  window.dispatchEvent(new Event('eip6963:requestProvider'))
+  window.removeEventListener('eip6963:announceProvider', take)
+  return found
 }

@@ -1,31 +1,7 @@
-// Kinds of errors between a wallet, its chain and this package.
+// What a wallet or the contract throws through viem, as a refusal in words.
 import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
+import { WalletError } from '../purchase.ts'
 import { inWords } from './factory.ts'
-
-export type WalletErrorCode =
-  /** The wallet's owner said no. Nothing was sent. */
-  | 'rejected'
-  /** The wallet is on another chain. Nothing was sent. */
-  | 'wrongChain'
-  /** A contract wallet, and the ledger holds what contracts pay. Nothing was sent. */
-  | 'contractWallet'
-  /** The contract would refuse, or has refused; the message says why. */
-  | 'reverted'
-  /** The service names no contract, or no address of what is needed. */
-  | 'notDeployed'
-
-export class WalletError extends Error {
-  override readonly name = 'WalletError'
-  readonly code: WalletErrorCode
-  /** The transaction, where one was sent. */
-  readonly txHash: `0x${string}` | null
-
-  constructor(code: WalletErrorCode, message: string, more: { txHash?: `0x${string}`; cause?: unknown } = {}) {
-    super(message, more.cause === undefined ? undefined : { cause: more.cause })
-    this.code = code
-    this.txHash = more.txHash ?? null
-  }
-}
 
 /** Runs a call to the wallet or the contract. Throws a refusal by either as a WalletError, everything else as it came. */
 export async function explained<T>(act: () => Promise<T>): Promise<T> {

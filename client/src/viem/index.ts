@@ -1,12 +1,12 @@
 // The part that works with viem: wallets, and reading the chain oneself.
-export { WalletError, type WalletErrorCode } from './errors.ts'
+export { type WalletCall, WalletError, type WalletErrorCode } from '../purchase.ts'
+export { recompute } from './amount.ts'
 export { factoryAbi, inWords } from './factory.ts'
-export type { OwnWallet } from './send.ts'
+export { isContract, type OwnWallet } from './send.ts'
 export {
   type ChainClient,
   type CoverOnChain,
   type NodeOnChain,
-  recompute,
   type Verified,
   type VerifiedRound,
   type VerifiedTurn,
@@ -17,9 +17,13 @@ export {
 export {
   type BuyOptions,
   buy,
+  type Directory,
+  type Payout,
   signIn,
+  type WithdrawalRequest,
   type Withdrawn,
   type WithdrawOptions,
   withdraw,
   withdrawAll,
+  withdrawalCall,
 } from './wallet.ts'

@@ -1,25 +1,18 @@
 // Trust, but verify: reads the chain directly and compares it with what the service says. Null means "could not be read".
-import {
-  type Chain,
-  type Client,
-  encodeAbiParameters,
-  type Hash,
-  keccak256,
-  parseEventLogs,
-  type Transport,
-} from 'viem'
+import { type Chain, type Client, type Hash, parseEventLogs, type Transport } from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
+import { WalletError } from '../purchase.ts'
 import type { Cover, Distribution, Hex, NodeDetail, SingleTurn, Turn } from '../types.ts'
-import { WalletError } from './errors.ts'
+import { recompute } from './amount.ts'
 import { factoryAbi } from './factory.ts'
 
 /** Any viem client with a transport: a public client, or less. */
 export type ChainClient = Client<Transport, Chain | undefined>
 
 export interface Verified<Said, Chain> {
-  /** True if the chain says the same. */
-  matches: boolean
+  /** True if the chain says the same; null where the service says that it could not read the chain itself. */
+  matches: boolean | null
   /** Names of the fields in which they differ. */
   differences: string[]
   said: Said
@@ -99,6 +92,7 @@ export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Pro
     return { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent }
   }
   const { value, blockNumber } = await readAt(chain, said.blockNumber, read)
+  if (said.blockNumber === null) return { matches: null, differences: [], said, chain: value, blockNumber }
   const fields = ['contractBalanceWei', 'outstandingWei', 'surplusWei', 'coverBps', 'isSolvent'] as const
   return compared(said, value, blockNumber, [...fields])
 }
@@ -181,17 +175,6 @@ function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
 }
 
 const isAt = (time: Date, sec: number) => time.getTime() === sec * 1000
-
-/** The amount that a turn's published seed and terms come to; null where they are none, or where it is a sum of several. */
-export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
-  const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn
-  if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null
-  if (maxWei < minWei) return null
-  const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }] as const
-  const drawn = BigInt(keccak256(encodeAbiParameters(types, [seed, BigInt(cohort), BigInt(dueSec)])))
-  const draw = minWei + (drawn % (maxWei - minWei + 1n))
-  return (draw * BigInt(payoutBps)) / 10_000n
-}
 
 type PaidRound = Awaited<ReturnType<typeof readPaid>>
 type CreditedEvent = PaidRound['events'][number]

@@ -1,11 +1,12 @@
 // Acts of owners and buyers with a wallet: sign in, buy, withdraw. Keys stay in the wallet, and every transaction is the
 // wallet's own.
-import { encodeFunctionData } from 'viem'
+import { encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem'
 import { getChainId, signMessage, simulateContract, waitForTransactionReceipt } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import { type FollowedPayment, type FollowOptions, followPayment } from '../follow.ts'
+import { requirePrice, type WalletCall, WalletError } from '../purchase.ts'
 import type { Hex, Quote } from '../types.ts'
-import { explained, WalletError } from './errors.ts'
+import { explained } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 import { isContract, type OwnWallet, sendCall } from './send.ts'
 
@@ -19,9 +20,15 @@ export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<H
 }
 
 export interface BuyOptions extends FollowOptions {
+  /** The price that the buyer agreed to: where the quote is another one by now, this throws before anything is sent. */
+  priceWei?: bigint
   /** Called with the quote before the wallet is asked, and with the hash once the transfer is sent: keep it. */
   onQuote?: (quote: Quote) => void
   onSent?: (txHash: Hex) => void
+  /** Called once a contract wallet has taken the call: its other signers, if it has any, have to agree before it is sent. */
+  onProposed?: (callsId: string) => void
+  /** Pays from a contract wallet also where the ledger will hold the payment for review. Default: throws before anything is sent. */
+  acceptHold?: boolean
 }
 
 /**
@@ -34,15 +41,16 @@ export async function buy(
   tierId?: string,
   options: BuyOptions = {},
 ): Promise<FollowedPayment & { txHash: Hex }> {
-  const quote = await ledger.getDeployQuote(tierId, options.signal ? { signal: options.signal } : {})
+  const quote = await ledger.getDeployQuote(tierId, { fresh: true, ...(options.signal && { signal: options.signal }) })
+  requirePrice(quote, options.priceWei)
   options.onQuote?.(quote)
   await requireChain(wallet, quote.chainId)
-  await refuseContractWallet(wallet, quote)
-  const txHash = await explained(() =>
-    sendCall(wallet, { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }),
-  )
+  if (!options.acceptHold) await refuseContractWallet(wallet, quote)
+  const call = { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }
+  const txHash = await explained(() => sendCall(wallet, call, options.onProposed))
   options.onSent?.(txHash)
-  return { txHash, ...(await followPayment(ledger, txHash, options)) }
+  const from = wallet.account.address.toLowerCase() as Hex
+  return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
 }
 
 export interface WithdrawOptions {
@@ -50,68 +58,102 @@ export interface WithdrawOptions {
   to?: Hex
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void
+  /** Called once a contract wallet has taken the call, as in {@link BuyOptions}. */
+  onProposed?: (callsId: string) => void
 }
 
 export interface Withdrawn {
   txHash: Hex
   blockNumber: bigint
+  /** What the contract says it paid, one for each node. */
+  payouts: Payout[]
 }
+
+export interface Payout {
+  nodeId: string
+  to: Hex
+  amountWei: bigint
+}
+
+/** Names the contract and its chain: a client of the service, or what it said before. So a withdrawal needs no service that answers. */
+export type Directory = Pick<LedgerClient, 'getWellKnown'>
 
 /**
  * Withdraws an amount from one node. Simulated first: what the contract would refuse is thrown as a WalletError in words
  * before the wallet is asked. Resolves once the transaction is in a block.
  */
 export async function withdraw(
-  ledger: LedgerClient,
+  ledger: Directory,
   wallet: OwnWallet,
   nodeId: NodeId,
   amountWei: bigint,
   options: WithdrawOptions = {},
 ): Promise<Withdrawn> {
-  const to = options.to ?? wallet.account.address
-  return send(ledger, wallet, 'withdraw', [BigInt(nodeId), to, amountWei], options)
+  return send(ledger, wallet, { nodeIds: [nodeId], amountWei }, options)
 }
 
 /** Withdraws everything that the given nodes hold, in one transaction; otherwise as {@link withdraw}. */
 export async function withdrawAll(
-  ledger: LedgerClient,
+  ledger: Directory,
   wallet: OwnWallet,
   nodeIds: readonly NodeId[],
   options: WithdrawOptions = {},
 ): Promise<Withdrawn> {
-  const to = options.to ?? wallet.account.address
-  return send(ledger, wallet, 'withdrawAll', [nodeIds.map((id) => BigInt(id)), to], options)
+  return send(ledger, wallet, { nodeIds, amountWei: null }, options)
+}
+
+/** What is withdrawn: an amount of one node, or all that several hold (`null`). */
+export interface WithdrawalRequest {
+  nodeIds: readonly NodeId[]
+  amountWei: bigint | null
+}
+
+/** The call of a withdrawal, to be made by hand in a wallet that a program cannot reach. Only the nodes' owner can make it. */
+export async function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest, to: Hex): Promise<WalletCall> {
+  const { chainId, factoryAddress } = await ledger.getWellKnown()
+  if (factoryAddress === null) throw new WalletError('notDeployed', 'The service names no contract.')
+  const data = encodeFunctionData({ abi: factoryAbi, ...functionOf(withdrawal, to) } as never)
+  return { chainId, to: factoryAddress, valueWei: 0n, data }
+}
+
+/** The contract's function for it, and its arguments. */
+function functionOf({ nodeIds, amountWei }: WithdrawalRequest, to: Hex) {
+  const ids = nodeIds.map((id) => BigInt(id))
+  return amountWei === null
+    ? ({ functionName: 'withdrawAll', args: [ids, to] } as const)
+    : ({ functionName: 'withdraw', args: [ids[0] ?? 0n, to, amountWei] } as const)
 }
 
 async function send(
-  ledger: LedgerClient,
+  ledger: Directory,
   wallet: OwnWallet,
-  functionName: 'withdraw' | 'withdrawAll',
-  args: readonly [bigint, Hex, bigint] | readonly [readonly bigint[], Hex],
+  withdrawal: WithdrawalRequest,
   options: WithdrawOptions,
 ): Promise<Withdrawn> {
-  const { chainId, factoryAddress } = await ledger.getWellKnown()
-  if (factoryAddress === null) throw new WalletError('notDeployed', 'The service names no contract.')
-  await requireChain(wallet, chainId)
-  // The two functions differ in their arguments, which the pair of types above keeps together.
-  const call = {
-    address: factoryAddress,
-    abi: factoryAbi,
-    functionName,
-    args,
-    account: wallet.account,
-    chain: null,
-  } as never
-  await explained(() => simulateContract(wallet, call))
-  const data = encodeFunctionData({ abi: factoryAbi, functionName, args } as never)
-  const txHash = await explained(() => sendCall(wallet, { chainId, to: factoryAddress, data }))
+  const { account } = wallet
+  const to = options.to ?? account.address
+  const call = await withdrawalCall(ledger, withdrawal, to)
+  await requireChain(wallet, call.chainId)
+  // The two functions differ in their arguments, which `functionOf` keeps together.
+  const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...functionOf(withdrawal, to) } as never
+  await explained(() => simulateContract(wallet, simulated))
+  const txHash = await explained(() => sendCall(wallet, call, options.onProposed))
   options.onSent?.(txHash)
   const receipt = await waitForTransactionReceipt(wallet, { hash: txHash })
   if (receipt.status !== 'success')
     throw new WalletError('reverted', 'The contract refused in the block, although not before. Nothing moved.', {
       txHash,
     })
-  return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber }
+  return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber, payouts: payoutsIn(receipt, call.to) }
+}
+
+function payoutsIn({ logs }: TransactionReceipt, factory: Hex): Payout[] {
+  const own = logs.filter(({ address }) => address.toLowerCase() === factory.toLowerCase())
+  return parseEventLogs({ abi: factoryAbi, eventName: 'Withdrawn', logs: own }).map(({ args }) => ({
+    nodeId: String(args.nodeId),
+    to: args.to,
+    amountWei: args.amount,
+  }))
 }
 
 async function requireChain(wallet: OwnWallet, chainId: number): Promise<void> {

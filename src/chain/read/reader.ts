@@ -10,7 +10,7 @@ import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, receipt, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { createObserver, RangeRefused } from './observe.ts'
 import { agreedState, stateThrough } from './state/state.ts'
-import { agreedBlockTransfers, readBlockTransfers } from './trace/block.ts'
+import { createBlockTracer, readBlockTransfers } from './trace/block.ts'
 import { readInnerTransfers } from './trace/transaction.ts'
 
 /** Blocks per range, at first and at most: a range is one database transaction, which must stay short. */
@@ -21,12 +21,16 @@ const SPAN_TARGET_MS = 8_000
 /** Steps of a search by time: twice the bits of any block number there will be. */
 const SEARCH_STEPS_MAX = 128
 
-/** Builds the reader of one deployment. Addresses in `watched` are lower case. */
-export function createChainReader(rpc: Rpc, watched: WatchedAddresses): ChainReader {
+/** Builds the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs`: for the trace of a block. */
+export function createChainReader(
+  rpc: Rpc,
+  watched: WatchedAddresses,
+  { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
+): ChainReader {
   return {
     ...readerThrough(rpc, watched),
     ...agreedState(rpc),
-    blockTransfers: (at, wallets) => agreedBlockTransfers(rpc.providers, at, wallets),
+    blockTransfers: createBlockTracer(rpc.providers, traceTimeoutMs === undefined ? {} : { timeoutMs: traceTimeoutMs }),
     providers: rpc.providers.map((provider) => ({
       ...readerThrough(provider, watched),
       host: provider.host,
@@ -141,7 +145,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses): ChainReader {
 
     transaction: (txHash) => readTransaction(rpc, txHash),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
-    blockTransfers: (at, wallets) => readBlockTransfers(rpc, at, wallets),
+    blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
     ...stateThrough(rpc),
 
     providers: [],

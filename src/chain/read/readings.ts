@@ -7,6 +7,7 @@ import type { Readings } from '../port.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
 import { count, quantity, toQuantity } from '../rpc/wire.ts'
+import { createBuyerReading } from './buyer.ts'
 import { readView, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
 
@@ -38,19 +39,21 @@ export interface ReadingsOptions {
   clock?: () => number
   /** Milliseconds since 1970: only for the time of a read. */
   wallClock?: () => number
+  /** The time of one read: longer only where a test is about values, not about waiting. */
+  budgetMs?: number
 }
 
 /** Builds the readings. Give them an Rpc of their own, so that the passes' bulk reads do not delay them. */
 export function createReadings(options: ReadingsOptions): Readings {
   const { rpc, factory, distributor } = options
-  const { clock = () => performance.now(), wallClock = Date.now } = options
+  const { clock = () => performance.now(), wallClock = Date.now, budgetMs = BUDGET_MS } = options
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
 
   /** One try within the rest of the budget; null when it fails, is late, or is not worth making now. */
-  async function attempt<T>(read: (timeoutMs: number) => Promise<T>, budgetMs = BUDGET_MS): Promise<Outcome<T>> {
+  async function attempt<T>(read: (timeoutMs: number) => Promise<T>, limitMs = budgetMs): Promise<Outcome<T>> {
     if (!breaker.allows()) return null
     try {
-      const answer = await inTime('the chain', budgetMs, read(budgetMs))
+      const answer = await inTime('the chain', limitMs, read(limitMs))
       breaker.succeeded()
       return { answer }
     } catch {
@@ -59,17 +62,12 @@ export function createReadings(options: ReadingsOptions): Readings {
     }
   }
 
-  const memory = <T>(ageMaxMs: number) => {
-    const cache = new Cache<Outcome<T>>({ clock, weightMax: REMEMBERED_MAX, keeps: (outcome) => outcome !== null })
-    return async (key: string, ask: () => Promise<Outcome<T>>): Promise<T | null> =>
-      (await cache.get(key, ageMaxMs, ask))?.answer ?? null
-  }
-  const nodes = memory<NodeReading | null>(NODE_MS)
-  const cover = memory<Cover>(COVER_MS)
-  const balance = memory<bigint>(STATE_MS)
-  const paused = memory<boolean>(STATE_MS)
+  const nodes = memory<NodeReading | null>(NODE_MS, clock)
+  const cover = memory<Cover>(COVER_MS, clock)
+  const balance = memory<bigint>(STATE_MS, clock)
+  const paused = memory<boolean>(STATE_MS, clock)
   // The caller of a wallet's nodes wants the latest arrivals: nothing is remembered here.
-  const nodesOf = memory<bigint[]>(0)
+  const nodesOf = memory<bigint[]>(0, clock)
   const readNode = createNodeQueue({
     rpc,
     factory,
@@ -78,12 +76,12 @@ export function createReadings(options: ReadingsOptions): Readings {
     nodesPerRequest: NODES_PER_REQUEST,
     waitingMax: NODES_WAITING_MAX,
     // The coalescing time is no longer available for the request.
-    attempt: (read) => attempt(read, BUDGET_MS - COALESCE_MS),
+    attempt: (read) => attempt(read, budgetMs - COALESCE_MS),
   })
 
   return {
     node: (nodeId, atBlock) =>
-      nodes(`${nodeId}@${atBlock}`, () => inTimeOrNull(BUDGET_MS, () => readNode(nodeId, atBlock))),
+      nodes(`${nodeId}@${atBlock}`, () => inTimeOrNull(budgetMs, () => readNode(nodeId, atBlock))),
 
     cover: () =>
       cover('', () => {
@@ -114,7 +112,16 @@ export function createReadings(options: ReadingsOptions): Readings {
         attempt(async (timeoutMs) => [...readView('nodesOf', await rpc.request(method, params, once(timeoutMs)))])
       return nodesOf(owner, ask)
     },
+
+    buyer: createBuyerReading(rpc, factory, clock),
   }
+}
+
+/** Remembers answers of one kind; what could not be read is asked again. */
+function memory<T>(ageMaxMs: number, clock: () => number) {
+  const cache = new Cache<Outcome<T>>({ clock, weightMax: REMEMBERED_MAX, keeps: (outcome) => outcome !== null })
+  return async (key: string, ask: () => Promise<Outcome<T>>): Promise<T | null> =>
+    (await cache.get(key, ageMaxMs, ask))?.answer ?? null
 }
 
 /** One attempt only: a second does not fit into the budget, and the next caller goes to the next provider. */

@@ -15,6 +15,8 @@ export const PAYMENTS: readonly Command[] = [
         help: 'seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored',
       },
       reason: { value: 'reason', help: 'why it is held: wrongAmount, tierAllowance and so on' },
+      from: { value: 'address', help: 'the wallet that paid' },
+      'tier-id': { value: 'tier', help: 'the tier that it was judged by' },
       ...PAGE,
     },
     examples: ['node-ledger payments list --status held', 'node-ledger payments list --limit 10 --json'],
@@ -52,13 +54,25 @@ export const PAYMENTS: readonly Command[] = [
   {
     name: 'payments attribute',
     group: 'decide',
-    summary: 'name the transaction by which value came that no transaction’s own value explains',
+    summary: 'name the transactions by which value came that no transaction’s own value explains',
     details: `For a payment held "unattributed", as a Safe's or an exchange's is. The provider's trace of the transaction (it must speak
-debug_traceTransaction) has to show an inner transfer of just that value to the payments wallet. The account that made it is the payer from then
-on, and the payment can be released to it.`,
+debug_traceTransaction) shows the inner transfers to the payments wallet. The account that made one is its payer from then on, and can be given its
+node. A transaction that is named alone has to have brought just that value. With --inner-index or --value-wei one transfer is taken out as a
+payment of its own, and the rest stays; --transfers takes several at once. Where no provider has the trace, as of old blocks, state all three of
+--inner-index, --from and --value-wei: then your word alone stands for them, and the record says so.`,
     args: [{ name: 'payment', help: 'its row id, as "payments list" shows it' }],
     options: {
-      'tx-hash': { value: 'hash', help: 'the transaction, as an explorer shows it', required: true },
+      'tx-hash': { value: 'hash', help: 'the transaction, as an explorer shows it' },
+      'inner-index': {
+        value: 'n',
+        help: 'the place of the transfer among those of the transaction to the wallet, from 1',
+      },
+      from: { value: 'address', help: 'who made the transfer, as an explorer shows it' },
+      'value-wei': { value: 'wei', help: 'the value of the transfer' },
+      transfers: {
+        value: 'list',
+        help: 'instead: several, as hash#place,hash#place; the place only where a transaction made several',
+      },
       ...REASON,
       ...YES,
     },

@@ -88,8 +88,8 @@ health report and the audit log. Where nothing has changed, they halt again.`,
     summary: 'have every payment up to a block that has no node held, as after a restore from a backup',
     details: `The service notices a restore by itself when something of its own is on chain that the ledger does not know. Where nothing was
 minted or credited since the backup, it cannot: then run this before the first start. It never goes down again.`,
-    options: { 'up-to': { value: 'block', help: 'the block, as a rule the head', required: true }, ...YES },
-    examples: ['node-ledger recheck --up-to 1 --yes'],
+    options: { 'up-to': { value: 'block', help: 'the number of the block, or head', required: true }, ...YES },
+    examples: ['node-ledger recheck --up-to head --yes'],
     load: async () => (await import('../service/recheck.ts')).recheck,
   },
 ]

@@ -26,4 +26,14 @@ for, or read from a file. The key itself is never printed, and an existing file 
     ],
     load: async () => (await import('../service/keys.ts')).newKey,
   },
+  {
+    name: 'completion',
+    group: 'tools',
+    summary: 'print what makes a shell complete commands, options and choices by the Tab key',
+    details: `In bash: source <(node-ledger completion bash). In zsh: source <(node-ledger completion zsh), after compinit. In fish:
+node-ledger completion fish | source.`,
+    args: [{ name: 'shell', help: 'the shell', choices: ['bash', 'zsh', 'fish'] }],
+    examples: ['node-ledger completion bash', 'node-ledger completion zsh', 'node-ledger completion fish'],
+    load: async () => (await import('../service/completion.ts')).completion,
+  },
 ]

@@ -1,10 +1,10 @@
 // The commands `node-ledger payments …`: payments, the reasons of held ones, and the operator's decisions about them. Shows the payment
 // before anything is decided; nothing here can send ether.
 import type { components } from '../../../api/admin.ts'
-import { readClaimed } from '../../db/reads/public-api.ts'
+import { readPaymentsIn } from '../../db/reads/public-payments.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { Actor, Fields, OperatorDeps, OperatorRefusal } from '../../operator/act.ts'
-import { attributePayment } from '../../operator/attribute.ts'
+import { type AttributedPart, type Attribution, attributePayment } from '../../operator/attribute.ts'
 import { dismissAllDust, dismissPayment, releasePayment } from '../../operator/decide.ts'
 import { readPayments, showPayment } from '../../operator/payments.ts'
 import { type RefundResult, refundPayment } from '../../operator/refund.ts'
@@ -56,14 +56,18 @@ export async function show(call: Call): Promise<ExitCode> {
 }
 
 function describe(payment: Detail): string {
-  const { verdicts, refund, intent, mint } = payment
+  const { verdicts, refund, attribution, parts, traceShows, intent, mint } = payment
   return [
     [summary(payment), ...paidBack(payment)].join('\n'),
     ...verdicts.map(
       ({ verdict, reason, decidedBy, decidedAt, evidence }) =>
         `${decidedAt}  ${verdict}${reason ? ` (${reason})` : ''} by ${decidedBy}\n${pairs(evidence)}`,
     ),
-    ...Object.entries({ refund, intent, mint }).flatMap(([name, value]) => (value ? [`${name}\n${pairs(value)}`] : [])),
+    ...parts.map((part) => `taken out of it\n${pairs(part)}`),
+    ...(traceShows ?? []).map((transfer) => `a later trace shows\n${pairs(transfer)}`),
+    ...Object.entries({ attribution, refund, intent, mint }).flatMap(([name, value]) =>
+      value ? [`${name}\n${pairs(value)}`] : [],
+    ),
   ].join('\n\n')
 }
 
@@ -130,11 +134,17 @@ export const refundCancel = (call: Call) =>
 /** `payments attribute`: names the payer, which a release needs to know. */
 export async function attribute(call: Call): Promise<ExitCode> {
   return await decide(call, attributePayment, 'Hold that transaction’s trace against it?', (done) => {
-    const { from, innerIndex, nodeId } = done as { from: string; innerIndex: number; nodeId: string | null }
-    const origin = `It came from ${from} (inner transfer ${innerIndex} of that transaction).`
-    if (nodeId !== null) return `${origin} Its node is on chain already: node ${nodeId}. Nothing is to be paid back.`
-    return `${origin} It is held still: release, refund or dismiss it.`
+    const { parts, restWei } = done as Attribution
+    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it stay without a sender.`]
+    return [...parts.map(origin), ...rest].join('\n')
   })
+}
+
+function origin({ id, from, valueWei, txHash, innerIndex, proof, nodeId }: AttributedPart): string {
+  const by = proof === 'word' ? ', by your word alone' : ''
+  const came = `Payment ${id}: ${inEther(valueWei)} ether came from ${from}, inner transfer ${innerIndex} of ${txHash}${by}.`
+  if (nodeId !== null) return `${came} Its node is on chain already: node ${nodeId}. Nothing is to be paid back.`
+  return `${came} It is held still: release, refund or dismiss it.`
 }
 
 /** `payments dismiss`: one payment, or all the dust. */
@@ -195,7 +205,7 @@ export async function claim(call: Call): Promise<ExitCode> {
           : 'The provider knows no such transaction (yet).',
       )
     if (outcome.kind === 'notASale') throw new RefusedError(`It is no sale: ${outcome.why}.`)
-    const found = await readClaimed(ctx.pool, txHash)
+    const found = await readPaymentsIn(ctx.pool, txHash)
     if (!found) throw new UnavailableError('The ledger has not followed to its block yet: ask again shortly.')
     const payment = JSON.parse(found.json) as { payments: object[] }
     await out.result(payment, () => payment.payments.map((one) => fields(Object.entries(one))).join('\n\n'))

@@ -7,7 +7,7 @@ import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { termsAt } from '../../domain/credit.ts'
-import { modeDespite } from '../../domain/payers/payer.ts'
+import { type ContractWalletMode, type ModeEntry, modeDespite } from '../../domain/payers/payer.ts'
 import { windowCallNeeded } from '../../domain/payouts.ts'
 import { sameTerms } from '../../domain/terms.ts'
 import { tiersWithOtherTerms } from '../../domain/tiers.ts'
@@ -19,7 +19,7 @@ const LIST = '"node-ledger terms list" shows it.'
 /** Compares the ledger's terms with those that the environment names. */
 export async function lookAtTerms(
   pool: Pool,
-  { credit: { named }, payments }: Pick<Config, 'credit' | 'payments'>,
+  { credit: { named }, payments, http }: Pick<Config, 'credit' | 'payments' | 'http'>,
 ): Promise<Finding[]> {
   const [entered, windows, cursor] = [await readCreditTerms(pool), await readWindows(pool), await readCursor(pool)]
   const last = entered.at(-1)
@@ -55,16 +55,7 @@ export async function lookAtTerms(
         { tiers },
       ),
     )
-  const mode = modeDespite(payments.contractWallets, await readModes(pool))
-  if (mode !== null)
-    findings.push(
-      warn(
-        'terms.contractWallets',
-        `CONTRACT_WALLETS names ${payments.contractWallets}, and the ledger has ${mode}: it is ignored`,
-        'Unset it, or enter it with "node-ledger contract-wallets mode".',
-        { mode, named: payments.contractWallets },
-      ),
-    )
+  findings.push(...lookAtModes(await readModes(pool), payments.contractWallets, http.smartWalletLogin))
   const call = windowCallNeeded(entered, windows, now)
   if (call)
     findings.push(
@@ -73,6 +64,34 @@ export async function lookAtTerms(
         "the contract's owner has not set yet which turns are not owed: until then they are owed, and wait",
         `The owner has to send ${call.name}. ${LIST}`,
         { call: call.name },
+      ),
+    )
+  return findings
+}
+
+/** Compares the mode of contract wallets with what the environment names, and with whether a contract can sign in here. */
+function lookAtModes(
+  modes: readonly ModeEntry[],
+  named: ContractWalletMode | null,
+  smartWalletLogin: boolean,
+): Finding[] {
+  const despite = modeDespite(named, modes)
+  const findings: Finding[] = []
+  if (despite !== null)
+    findings.push(
+      warn(
+        'terms.contractWallets',
+        `CONTRACT_WALLETS names ${named}, and the ledger has ${despite}: it is ignored`,
+        'Unset it, or enter it with "node-ledger contract-wallets mode".',
+        { mode: despite, named },
+      ),
+    )
+  if (modes.at(-1)?.mode === 'proven' && !smartWalletLogin)
+    findings.push(
+      warn(
+        'terms.smartWalletLogin',
+        'contract wallets buy once they have signed in, and none can: only those that are known or allowed buy',
+        'Set SMART_WALLET_LOGIN=true on the instances that people sign in at.',
       ),
     )
   return findings

@@ -10,6 +10,7 @@ import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
+import { readAmount } from '../ether.ts'
 import { agrees } from '../output.ts'
 import { type DeployPlan, planDeployment } from './deploy-plan.ts'
 import { type VerificationKit, writeVerificationKit } from './verification-kit.ts'
@@ -99,7 +100,9 @@ function readRequest({ values, io: { env } }: Call): Request {
   }
   const figure = (name: keyof typeof FIGURES): bigint => {
     const { usual, min, max } = FIGURES[name]
-    const text = values[name] ?? usual
+    const given = values[name] ?? usual
+    // An amount is read here, not with the words of the call, so that its mistake is named with those of the others.
+    const text = name.endsWith('-gwei') ? (readAmount(given, 'gwei') ?? given) : given
     const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
     if (found < min || found > max) mistakes.push(`--${name}: a whole number from ${min} to ${max} is wanted`)
     return found

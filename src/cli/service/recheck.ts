@@ -12,9 +12,10 @@ import { agrees } from '../output.ts'
 
 /** Runs the command. */
 export async function recheck({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
-  const block = readBlockNumber(values['up-to'] ?? '')
+  const named = readBlockNumber(values['up-to'] ?? '')
   return await withOperator(io, async ({ pool, chain }) => {
     const head = await chain.head()
+    const block = named === 'head' ? head.number : named
     // Future payments would be held, too, for good: a digit too many must not close the shop.
     if (block > head.number)
       throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
@@ -38,8 +39,9 @@ export async function recheck({ io, out, values, flags, signal }: Call): Promise
   })
 }
 
-function readBlockNumber(text: string): number {
+function readBlockNumber(text: string): number | 'head' {
+  if (text === 'head') return text
   const block = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(block)) throw new UsageError('--up-to: a block number is wanted')
+  if (!Number.isSafeInteger(block)) throw new UsageError('--up-to: a block number is wanted, or head')
   return block
 }

@@ -1,6 +1,6 @@
 // Advisory locks on a connection of their own: one runner of a pass at a time across instances. The connection is pinged; losing it loses
 // the lock, and aborts the holder's signal. Locks only save gas and noise: the contract and the unique keys keep money safe.
-import { connect } from './sql.ts'
+import { connect, type Sql } from './sql.ts'
 
 /** Advisory lock numbers; any constants will do. */
 const KEYS = { payments: 7_340_010, credit: 7_340_011 } as const
@@ -29,24 +29,35 @@ export async function withLock<T>(
   name: LockName,
   body: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | null> {
-  const lost = new AbortController()
   const options = { max: 1, prepare: false, applicationName: `node-ledger lock ${name}`, silenceMs: SILENCE_MS }
   const connection = connect(directUrl, options)
-  let ping: NodeJS.Timeout | undefined
   try {
-    const [row] = await connection<{ taken: boolean; backend: number }[]>`
-      SELECT pg_try_advisory_lock(${KEYS[name]}) AS taken, pg_backend_pid() AS backend`
-    if (!row?.taken) return null
-    const stillOurs = async () => {
-      // The pool reconnects by itself: a different backend means that the lock went with the old one.
-      const [now] = await connection<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`
-      if (now?.backend !== row.backend) throw new Error(`the connection that held the lock ${name} was lost`)
-    }
-    ping = setInterval(() => stillOurs().catch((error: unknown) => lost.abort(error)), PING_MS)
+    return await holdLock(connection, name, body)
+  } finally {
+    // Ending the session frees the lock, even where the unlock could not be sent.
+    await connection.end({ timeout: 1 })
+  }
+}
+
+/** `withLock` on a connection of the caller's, who frees the lock afterwards. */
+export async function holdLock<T>(
+  connection: Sql,
+  name: LockName,
+  body: (signal: AbortSignal) => Promise<T>,
+): Promise<T | null> {
+  const [row] = await connection<{ taken: boolean; backend: number }[]>`
+    SELECT pg_try_advisory_lock(${KEYS[name]}) AS taken, pg_backend_pid() AS backend`
+  if (!row?.taken) return null
+  const lost = new AbortController()
+  const stillOurs = async () => {
+    // The pool reconnects by itself: a different backend means that the lock went with the old one.
+    const [now] = await connection<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`
+    if (now?.backend !== row.backend) throw new Error(`the connection that held the lock ${name} was lost`)
+  }
+  const ping = setInterval(() => stillOurs().catch((error: unknown) => lost.abort(error)), PING_MS)
+  try {
     return await body(lost.signal)
   } finally {
     clearInterval(ping)
-    // Ending the session frees the lock, even where the unlock could not be sent.
-    await connection.end({ timeout: 1 })
   }
 }

@@ -99,6 +99,8 @@ export function isDatabaseClosed(error: unknown): boolean {
 export function isDatabaseDown(error: unknown): boolean {
   const code = codeOf(error)
   if (code === null) return false
+  // A socket that is not there; a file that is not there says nothing of the database.
+  if (code === 'ENOENT') return (error as NodeJS.ErrnoException).syscall === 'connect'
   // Class 08 connection, 53 resources, 57P operator intervention, 58 system error; the rest are the client's and Node's own.
   return (
     /^(08|53|57P|58)/.test(code) ||
@@ -110,7 +112,6 @@ export function isDatabaseDown(error: unknown): boolean {
       'ECONNREFUSED',
       'ECONNRESET',
       'EPIPE',
-      'ENOENT',
       'ETIMEDOUT',
       'EHOSTUNREACH',
       'ENETUNREACH',

@@ -1,56 +1,133 @@
-// Payments by internal call whose payer the operator had traced. Such a payment is the inner transfer itself for as long as its block
-// stands. Once that block is reorganised out it is an unexplained residue again, without payer, transaction and tier.
+// Residues that the operator takes apart: what is attributed to an inner transfer is that transfer, a payment with its payer, for as long as
+// its block stands. Once that block is reorganised out, the whole is an unexplained residue again. Comes the same block back, all is as it was
+// attributed.
+import type { InnerTransferIn } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { Sql } from '../core/sql.ts'
-import { move } from './moves.ts'
-import { isReleased } from './recheck.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { explainResidue, reattach, withdrawStrayVerdicts } from './inner.ts'
+import { enter, move } from './moves.ts'
+import { decidedByHand, isReleased } from './recheck.ts'
 import { adoptNodes } from './rows.ts'
 
-export interface Attribution {
-  /** The filed residue. */
-  residueRef: Hash
+/** An inner transfer that the operator attributes: a part of a residue, or all of it. */
+export interface Part {
   /** The identity under which it is minted. */
   ref: Hash
-  wallet: Address
-  valueWei: bigint
   txHash: Hash
   txIndex: number
   innerIndex: number
   from: Address
-  by: string
+  valueWei: bigint
+  /** The trace of its transaction, or, where no provider has that, the operator's word alone. */
+  proof: 'trace' | 'word'
+}
+
+/** A residue in a block. */
+interface Residue {
+  id: number
+  ref: Hash
+  wallet: Address
+  valueWei: bigint
 }
 
 /**
- * Gives a payment its payer. The payment must be locked. A transfer that came back in another block was filed again there, and now belongs
- * to that payment. @returns false when another payment is that transfer.
+ * Takes inner transfers out of a residue, each a payment of its own with its payer. The one that takes the whole rest takes over the residue's
+ * row. Cursor and residue must be locked, none of the transfers may be in the books, and together they are at most the residue.
+ * @returns the rows of the parts, in order, and what is left.
  */
-export async function attribute(sql: Sql, attribution: Attribution): Promise<boolean> {
-  const { residueRef, ref, wallet, valueWei, txHash, txIndex, innerIndex, from, by } = attribution
-  const taken = await sql`SELECT FROM payments WHERE ref = ${ref}`
-  if (taken.count > 0) return false
+export async function takeParts(
+  sql: Sql,
+  residue: Residue,
+  { parts, by }: { parts: readonly Part[]; by: string },
+): Promise<{ ids: number[]; restWei: bigint }> {
+  let restWei = residue.valueWei
+  const ids: number[] = []
+  for (const part of parts) {
+    // A transfer that was refunded is so in whichever block it comes. Others are decided again.
+    await reattach(sql, [part.ref], sql`EXISTS (SELECT FROM refunds r WHERE r.payment_ref = a.ref)`)
+    const takesOver = part.valueWei === restWei && (await findByRef(sql, part.ref)) === null
+    await remember(sql, residue, { part, by, takesOver })
+    await applyAttributions(sql, residue.ref)
+    restWei -= part.valueWei
+    const id = await findByRef(sql, part.ref)
+    if (id === null || (await readValue(sql, residue.id)) !== (takesOver ? part.valueWei : restWei))
+      throw new Error(`the transfer ${part.ref} was not taken out of residue ${residue.id}`)
+    ids.push(id)
+  }
+  return { ids, restWei }
+}
+
+async function remember(
+  sql: Sql,
+  residue: Residue,
+  { part, by, takesOver }: { part: Part; by: string; takesOver: boolean },
+): Promise<void> {
+  const { ref, txHash, txIndex, innerIndex, from, valueWei, proof } = part
+  const [residueRef, partOf] = takesOver ? [residue.ref, null] : [ref, residue.ref]
+  // An earlier transfer of the whole that is not in force.
+  await sql`DELETE FROM attributions WHERE residue_ref = ${residueRef} AND ref <> ${ref}`
   await sql`
-    INSERT INTO attributions (residue_ref, ref, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by)
-    VALUES (${residueRef}, ${ref}, ${wallet}, ${valueWei.toString()}, ${txHash}, ${txIndex}, ${innerIndex}, ${from}, ${by})
-    ON CONFLICT (ref) DO UPDATE SET residue_ref = excluded.residue_ref, part_of = NULL, tx_index = excluded.tx_index,
-      wallet = excluded.wallet, value_wei = excluded.value_wei, from_address = excluded.from_address,
+    INSERT INTO attributions (residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by, proof)
+    VALUES (${residueRef}, ${ref}, ${partOf}, ${residue.wallet}, ${valueWei.toString()}, ${txHash}, ${txIndex}, ${innerIndex}, ${from}, ${by}, ${proof})
+    ON CONFLICT (ref) DO UPDATE SET residue_ref = excluded.residue_ref, part_of = excluded.part_of, tx_index = excluded.tx_index,
+      wallet = excluded.wallet, value_wei = excluded.value_wei, from_address = excluded.from_address, proof = excluded.proof,
       attributed_at = now(), attributed_by = excluded.attributed_by`
-  await applyAttribution(sql, residueRef)
-  return true
+}
+
+async function findByRef(sql: Sql, ref: Hash): Promise<number | null> {
+  const [row] = await sql<{ id: number }[]>`SELECT id FROM payments WHERE ref = ${ref}`
+  return row?.id ?? null
+}
+
+async function readValue(sql: Sql, paymentId: number): Promise<bigint | null> {
+  const [row] = await sql<{ wei: bigint }[]>`SELECT value_wei AS wei FROM payments WHERE id = ${paymentId}`
+  return row?.wei ?? null
 }
 
 /**
- * Gives a payment that was just filed (again) its known payer. It stands as the operator last decided, and where its node is on chain
- * already, that is its node.
+ * Applies to a residue that is in a block (again) what the operator had attributed of it: its parts are payments of their own, which come back
+ * as they were decided, and what is left has its known payer. Where a node is on chain already, that is its node.
  */
-export async function applyAttribution(sql: Sql, residueRef: Hash): Promise<void> {
+export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<void> {
+  const refs = await fileParts(sql, residueRef)
   const [applied] = await sql<{ id: number; ref: Hash }[]>`
     UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, tx_index = a.tx_index, inner_index = a.inner_index,
       from_address = a.from_address, updated_at = now()
-    FROM attributions a WHERE a.residue_ref = ${residueRef} AND p.ref = a.residue_ref AND p.state <> 'orphaned'
+    FROM attributions a WHERE a.residue_ref = ${residueRef} AND a.part_of IS NULL AND p.ref = a.residue_ref AND p.state <> 'orphaned'
+      AND coalesce(a.value_wei = p.value_wei, true) AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)
     RETURNING p.id, p.ref`
-  if (!applied) return
-  if (await isReleased(sql, applied.id)) await move(sql, 'resume', { where: sql`p.id = ${applied.id}` })
-  await adoptNodes(sql, [applied.ref])
+  if (applied && (await isReleased(sql, applied.id))) await move(sql, 'resume', { where: sql`p.id = ${applied.id}` })
+  await adoptNodes(sql, applied ? [...refs, applied.ref] : refs)
+}
+
+/**
+ * Files the parts of a residue that are not in the books, as payments in its block, and takes their value off it. What is left is the residue;
+ * where nothing is, it is gone. @returns the refs of those parts.
+ */
+async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
+  const parts = await sql<{ ref: Hash; from: Address; blockHash: Hash }[]>`
+    SELECT ref, "from", "blockHash" FROM (
+      SELECT a.ref, a.from_address AS "from", p.block_hash AS "blockHash", p.value_wei AS whole,
+        sum(a.value_wei) OVER (ORDER BY a.attributed_at, a.ref) AS taken
+      FROM attributions a JOIN payments p ON p.ref = a.part_of AND p.state <> 'orphaned' AND p.tx_hash IS NULL
+      WHERE a.part_of = ${residueRef} AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref AND q.state <> 'orphaned')) r
+    WHERE taken <= whole`
+  if (parts.length === 0) return []
+  const refs = parts.map(({ ref }) => ref)
+  await withdrawStrayVerdicts(sql, parts)
+  const filed = await enter(sql, 'filePart', {
+    columns: sql`tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
+    rows: sql`
+      SELECT a.tx_hash, a.inner_index, a.ref, p.wallet, a.from_address, a.value_wei, true, p.block_number, p.block_hash, a.tx_index, p.block_time
+      FROM attributions a JOIN payments p ON p.ref = a.part_of WHERE a.ref = ANY(${refs})`,
+    evidence: { rule: 'part', partOf: residueRef },
+  })
+  if (filed !== refs.length) throw new Error(`of ${refs.length} parts of residue ${residueRef} ${filed} were filed`)
+  await sql`
+    UPDATE payments SET value_wei = value_wei - (SELECT sum(a.value_wei) FROM attributions a WHERE a.ref = ANY(${refs})), updated_at = now()
+    WHERE ref = ${residueRef}`
+  await explainResidue(sql, sql`p.ref = ${residueRef} AND p.value_wei = 0`)
+  return refs
 }
 
 /**
@@ -69,4 +146,36 @@ export async function readStanding(sql: Sql, paymentId: number): Promise<{ state
     SELECT state, node_id::text AS "nodeId" FROM payments WHERE id = ${paymentId}`
   if (!row) throw new Error(`payment ${paymentId} is missing, though it is locked`)
   return row
+}
+
+/** A residue that the ledger, or the one it was rebuilt from, knows already, and that comes (again). */
+export interface KnownResidue {
+  ref: Hash
+  /** Decided as a whole, or what is left of it: no trace takes its place. */
+  decided: boolean
+}
+
+/** Those of these residues that the operator has decided, or taken apart. */
+export async function readKnownResidues(sql: Sql, refs: readonly Hash[]): Promise<KnownResidue[]> {
+  return await sql<KnownResidue[]>`
+    SELECT ref, bool_or(decided) AS decided FROM (
+      SELECT ref, true AS decided FROM residue_traces WHERE ref = ANY(${[...refs]}) AND kept
+      UNION ALL SELECT p.ref, NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref AND a.part_of IS NULL) FROM payments p
+      WHERE p.ref = ANY(${[...refs]}) AND ${decidedByHand(sql)}
+      UNION ALL SELECT coalesce(part_of, residue_ref), false FROM attributions
+      WHERE part_of = ANY(${[...refs]}) OR residue_ref = ANY(${[...refs]}) AND part_of IS NULL) r GROUP BY ref`
+}
+
+/** A transfer of a trace, as far as it is compared with what was attributed. */
+type Shown = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex' | 'from' | 'valueWei'>
+
+/** True if a trace shows whatever was attributed of a residue, just as it was attributed. */
+export async function agreesWithAttributions(sql: Sql, residueRef: Hash, shown: readonly Shown[]): Promise<boolean> {
+  const [row] = await sql<{ agrees: boolean }[]>`
+    SELECT NOT EXISTS (SELECT FROM attributions a WHERE (a.part_of = ${residueRef} OR a.residue_ref = ${residueRef} AND a.part_of IS NULL)
+      AND NOT EXISTS (SELECT FROM jsonb_to_recordset(${jsonRows(shown)}::text::jsonb)
+          AS r("txHash" text, wallet text, "innerIndex" int, "from" text, "valueWei" numeric)
+        WHERE r."txHash" = a.tx_hash AND r."innerIndex" = a.inner_index AND r."from" = a.from_address
+          AND r.wallet = coalesce(a.wallet, r.wallet) AND r."valueWei" = coalesce(a.value_wei, r."valueWei"))) AS agrees`
+  return row?.agrees ?? false
 }

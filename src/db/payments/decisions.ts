@@ -4,12 +4,16 @@ import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { mintMayCome } from '../sends/outbox.ts'
 import { moveAndRead } from './moves.ts'
 
 /** The filter; null: any. */
 export interface PaymentFilter {
   status: PaymentState | null
   reason: string | null
+  /** The payer. Without `status`, what is ignored is left out then: that is what the index of payers holds. */
+  from: Address | null
+  tierId: string | null
   /** Rows older than this one. */
   before: number | null
   limit: number
@@ -38,7 +42,7 @@ function word(sql: Sql, text: string) {
 /** A page of payments, newest first, each with its standing verdict. Any filter is answered from an index. */
 export async function listPayments(
   sql: Sql,
-  { status, reason, before, limit }: PaymentFilter,
+  { status, reason, from, tierId, before, limit }: PaymentFilter,
 ): Promise<{ id: number }[]> {
   return await sql<{ id: number }[]>`
     SELECT ${columns(sql)}, (SELECT row_to_json(x) FROM (SELECT ${verdictColumns(sql)} FROM standing_verdicts v
@@ -46,8 +50,31 @@ export async function listPayments(
     FROM payments p
     WHERE true ${status === null ? sql`` : sql`AND p.state = ${word(sql, status)}`}
       ${reason === null ? sql`` : sql`AND p.reason = ${word(sql, reason)}`}
+      ${from === null ? sql`` : sql`AND p.from_address = ${from}`} ${from !== null && status === null ? sql`AND p.state <> 'ignored'` : sql``}
+      ${tierId === null ? sql`` : sql`AND p.tier_id = ${tierId}`}
       ${before === null ? sql`` : sql`AND p.id < ${before}`}
     ORDER BY p.id DESC LIMIT ${limit}`
+}
+
+/** Payments with the same state and reason, and their sum. */
+export interface WaitingPayments {
+  status: PaymentState
+  reason: string | null
+  count: number
+  sumWei: Wei
+}
+
+/** Rows counted at most: beyond that many, a number tells the operator nothing more. */
+export const WAITING_COUNT_MAX = 10_000
+
+/** Payments that wait, for a pass or for the operator, by state and reason; the first `WAITING_COUNT_MAX` of those held, and of the others. */
+export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]> {
+  return await sql<WaitingPayments[]>`
+    SELECT state AS status, reason, count(*) AS count, sum(value_wei) AS "sumWei" FROM (
+      (SELECT state, reason, value_wei FROM payments WHERE state = 'held' LIMIT ${WAITING_COUNT_MAX})
+      UNION ALL
+      (SELECT state, reason, value_wei FROM payments WHERE state IN ('seen', 'accepted', 'minting') LIMIT ${WAITING_COUNT_MAX})) p
+    GROUP BY state, reason ORDER BY count(*) DESC, state, reason`
 }
 
 /** Selects payments: those of a transaction, or the one of a row. */
@@ -58,8 +85,8 @@ function where(sql: Sql, key: PaymentKey) {
 }
 
 /**
- * Everything known of these payments: verdicts in order, the refund, the transaction that carries the mint with every attempt, and the
- * node. For a held one also the outflows of the payments wallet of exactly that value that belong to no refund yet. As a rule such an
+ * Everything known of these payments: verdicts in order, the refund, what was attributed by hand, what a trace shows of a residue that stays,
+ * the transaction that carries the mint with every attempt, and the node. For a held one also the outflows of the payments wallet of exactly that value that belong to no refund yet. As a rule such an
  * outflow is a refund that a restored ledger has lost.
  */
 export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
@@ -73,6 +100,13 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
       (SELECT row_to_json(x) FROM (SELECT r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
         r.value_wei::text AS "valueWei", r.block_number AS "blockNumber", r.final, r.recorded_by AS "recordedBy",
         iso(r.recorded_at) AS "recordedAt" FROM refunds r WHERE r.payment_ref = p.ref) x) AS refund,
+      (SELECT row_to_json(x) FROM (SELECT a.proof, (SELECT q.id FROM payments q WHERE q.ref = a.part_of) AS "partOf",
+        a.attributed_by AS "attributedBy", iso(a.attributed_at) AS "attributedAt" FROM attributions a WHERE a.ref = p.ref) x) AS attribution,
+      (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT q.id, a.tx_hash AS "txHash", a.inner_index AS "innerIndex",
+        a.from_address AS "from", a.value_wei::text AS "valueWei", a.proof FROM attributions a LEFT JOIN payments q ON q.ref = a.ref
+        WHERE a.part_of = coalesce((SELECT w.residue_ref FROM attributions w WHERE w.ref = p.ref AND w.part_of IS NULL), p.ref)
+        ORDER BY a.attributed_at, a.ref) x) AS parts,
+      (SELECT t.shown FROM residue_traces t WHERE t.ref = p.ref) AS "traceShows",
       (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT w.tx_hash AS "txHash", w.block_number AS "blockNumber",
         iso(w.block_time) AS "blockTime" FROM wallet_outflows w
         WHERE p.state = 'held' AND w.to_address = p.from_address AND w.value_wei = p.value_wei AND w.block_number >= p.block_number
@@ -134,7 +168,8 @@ export async function readResidueRange(
  * Held payments of less than `belowWei`. A payment that waits for room in its wallet is sold already; one about to be refunded is decided.
  */
 const isDust = (sql: Sql, belowWei: bigint) =>
-  sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason NOT IN ('walletLimit', 'refunding')`
+  sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason NOT IN ('walletLimit', 'refunding')
+    AND NOT ${mintMayCome(sql, sql`payments.ref`)}`
 
 /** The number of held payments that are dust, and their sum. */
 export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: number; sumWei: bigint }> {

@@ -1,17 +1,17 @@
 // Inner transfers that a trace has shown, as payments, dust and outflows: told apart from what the ledger has already, and stored.
 import type { InnerTransferIn, InnerTransferOut } from '../../domain/observed.ts'
-import type { Hash } from '../../domain/units.ts'
-import { column, jsonRows, type Sql } from '../core/sql.ts'
-import { enter } from './moves.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
+import { enter, move } from './moves.ts'
 
 /** Names a transfer of a trace. */
 type InnerKey = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex'>
 
 const keyOf = ({ txHash, wallet, innerIndex }: InnerKey) => `${txHash} ${wallet} ${innerIndex}`
 
-/** Those transfers to wallets that are in the books already: as a payment in a block, attributed by hand, or as dust. */
-export async function readKnownIn(sql: Sql, transfers: readonly InnerKey[]): Promise<(transfer: InnerKey) => boolean> {
-  const hashes = transfers.map(({ txHash }) => txHash)
+/** Tells which transfers of these transactions to wallets are in the books already: as a payment in a block, attributed by hand, or as dust. */
+export async function readKnownIn(sql: Sql, txHashes: readonly Hash[]): Promise<(transfer: InnerKey) => boolean> {
+  const hashes = [...txHashes]
   const rows = await sql<InnerKey[]>`
     SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM payments
     WHERE tx_hash = ANY(${hashes}) AND inner_index > 0 AND state <> 'orphaned'
@@ -22,11 +22,11 @@ export async function readKnownIn(sql: Sql, transfers: readonly InnerKey[]): Pro
   return (transfer) => known.has(keyOf(transfer))
 }
 
-/** Those transfers from wallets that are in the books already. */
-export async function readKnownOut(sql: Sql, transfers: readonly InnerKey[]): Promise<(transfer: InnerKey) => boolean> {
+/** Tells which transfers of these transactions from wallets are in the books already. */
+export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise<(transfer: InnerKey) => boolean> {
   const rows = await sql<InnerKey[]>`
     SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM wallet_outflows
-    WHERE tx_hash = ANY(${transfers.map(({ txHash }) => txHash)}) AND inner_index > 0`
+    WHERE tx_hash = ANY(${[...txHashes]}) AND inner_index > 0`
   const known = new Set(rows.map(keyOf))
   return (transfer) => known.has(keyOf(transfer))
 }
@@ -55,16 +55,27 @@ export async function insertInnerTransfers(sql: Sql, transfers: readonly InnerTr
   })
 }
 
-/** Gives attributed residues that were reorganised out the identity that they had: a trace shows the same transfers again. */
-async function reattach(sql: Sql, refs: readonly Hash[]): Promise<void> {
+/**
+ * Gives transfers that were attributed, and are reorganised out as residues again, the identity that they had. `where` is a further condition
+ * on the attribution `a`.
+ */
+export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true`): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, inner_index = a.inner_index FROM attributions a
     WHERE a.ref = ANY(${[...refs]}) AND a.part_of IS NULL AND p.ref = a.residue_ref AND p.state = 'orphaned'
-      AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)`
+      AND ${where} AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)`
+}
+
+/** Takes residues `p` out of their block: the transfers that they were made of are in the books. @returns the number. */
+export async function explainResidue(sql: Sql, where: Fragment): Promise<number> {
+  return await move(sql, 'explainResidue', { where, set: sql`block_number = NULL, block_hash = NULL, tx_index = NULL` })
 }
 
 /** Withdraws verdicts by hand on transfers that are in another block, or from another payer, than was decided about. A refund stands: it was paid. */
-async function withdrawStrayVerdicts(sql: Sql, transfers: readonly InnerTransferIn[]): Promise<void> {
+export async function withdrawStrayVerdicts(
+  sql: Sql,
+  transfers: readonly Pick<InnerTransferIn, 'ref' | 'blockHash' | 'from'>[],
+): Promise<void> {
   await sql`
     UPDATE payment_verdicts v SET withdrawn_at = now(), withdrawn_by = 'pass'
     FROM jsonb_to_recordset(${jsonRows(transfers)}::text::jsonb) AS r(ref text, "blockHash" text, "from" text)
@@ -72,6 +83,35 @@ async function withdrawStrayVerdicts(sql: Sql, transfers: readonly InnerTransfer
     WHERE v.payment_id = p.id AND v.decided_by <> 'pass' AND v.withdrawn_at IS NULL AND v.verdict IN ('accepted', 'dismissed')
       AND (v.evidence ->> 'blockHash' IS DISTINCT FROM r."blockHash" OR v.evidence ->> 'from' IS DISTINCT FROM r."from")`
 }
+
+/** An inner transfer to a wallet that a reorganisation has taken out. */
+export type OrphanedInner = Pick<InnerTransferIn, 'txHash' | 'innerIndex' | 'from' | 'valueWei'>
+
+/** Those to a wallet that were in a block of this time, and with it were taken out. */
+export async function readOrphanedInner(sql: Sql, wallet: Address, blockTime: number): Promise<OrphanedInner[]> {
+  return await sql<OrphanedInner[]>`
+    SELECT tx_hash AS "txHash", inner_index AS "innerIndex", from_address AS "from", value_wei AS "valueWei"
+    FROM payments q WHERE ${isOrphanedInner(sql)} AND q.wallet = ${wallet} AND q.block_time = to_timestamp(${blockTime})
+    ORDER BY tx_hash, inner_index`
+}
+
+/** Such a transfer of a residue's block. It is settled once it has its node, or was refunded: the residue holds its value once more. */
+export interface OrphanOfResidue {
+  ref: Hash
+  txHash: Hash
+  settled: boolean
+}
+
+/** Those of a residue's block, the settled ones first. */
+export async function readOrphansOfResidue(sql: Sql, residueId: number): Promise<OrphanOfResidue[]> {
+  return await sql<OrphanOfResidue[]>`
+    SELECT q.ref, q.tx_hash AS "txHash",
+      (EXISTS (SELECT FROM nodes n WHERE n.ref = q.ref) OR EXISTS (SELECT FROM refunds r WHERE r.payment_ref = q.ref)) AS settled
+    FROM payments q JOIN payments p ON p.wallet = q.wallet AND p.block_time = q.block_time
+    WHERE p.id = ${residueId} AND p.tx_hash IS NULL AND ${isOrphanedInner(sql)} ORDER BY settled DESC, q.id`
+}
+
+const isOrphanedInner = (sql: Sql) => sql`(q.state = 'orphaned' AND q.inner_index > 0 AND q.tx_hash IS NOT NULL)`
 
 /** Stores inner transfers from wallets. Their transactions were paid for by others. */
 export async function insertInnerOutflows(sql: Sql, outflows: readonly InnerTransferOut[]): Promise<void> {

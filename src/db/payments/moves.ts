@@ -146,9 +146,11 @@ export async function writeVerdicts(
 }
 
 /** The moves that bring a payment into the ledger, and back after its block was reorganised out. */
-const COMES_BACK = { observe: 'reinstate', fileResidue: 'refileResidue' } as const satisfies Partial<
-  Record<MoveName, MoveName>
->
+const COMES_BACK = {
+  observe: 'reinstate',
+  fileResidue: 'refileResidue',
+  filePart: 'refilePart',
+} as const satisfies Partial<Record<MoveName, MoveName>>
 
 /**
  * Stores payments of followed blocks, in one statement. A payment that a reorganisation had taken out comes back as the operator last

@@ -37,6 +37,10 @@ export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | 
   return word ?? null
 }
 
+/** The condition that the operator has decided about a payment `p`. */
+export const decidedByHand = (sql: Sql) =>
+  sql`EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
+
 /** True if the operator has decided about a payment: then the decision stands, restored or not. */
 export async function hasOperatorVerdict(sql: Sql, paymentId: number): Promise<boolean> {
   return (await readLastWord(sql, paymentId)) !== null
@@ -54,7 +58,7 @@ export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> 
 export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
   return await move(sql, 'recheck', {
     where: sql`p.block_number <= ${upToBlock}
-      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`,
+      AND NOT ${decidedByHand(sql)}`,
     evidence: { rule: 'recheck', recheckUpTo: upToBlock },
     by: 'pass',
   })
@@ -74,6 +78,6 @@ export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ paym
   const [row] = await sql<{ payments: number; wei: bigint }[]>`
     SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p
     WHERE p.state IN ('seen', 'accepted') AND p.block_number <= ${upToBlock}
-      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
+      AND NOT ${decidedByHand(sql)}`
   return row ?? { payments: 0, wei: 0n }
 }

@@ -341,8 +341,10 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
   return orphaned
 }
 
-/** The refs that are payments. */
+/** The refs that are payments; what was attributed by hand is one, too, also while it is a residue in no block. */
 export async function readPaymentRefs(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
-  const rows = await sql<{ ref: Hash }[]>`SELECT ref FROM payments WHERE ref = ANY(${[...refs]})`
+  const rows = await sql<{ ref: Hash }[]>`
+    SELECT ref FROM payments WHERE ref = ANY(${[...refs]})
+    UNION SELECT ref FROM attributions WHERE ref = ANY(${[...refs]})`
   return rows.map(({ ref }) => ref)
 }

@@ -1,8 +1,9 @@
 // Traces: how many blocks all instances have traced on a day, and the residues that are traced again.
 import type { Block } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { Sql } from '../core/sql.ts'
-import { move } from './moves.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { explainResidue } from './inner.ts'
+import { decidedByHand } from './recheck.ts'
 
 /** Takes one trace out of the day's budget. @returns false where it is used up, which is counted. */
 export async function takeTrace(sql: Sql, perDay: number): Promise<boolean> {
@@ -20,30 +21,40 @@ export async function noteFailedTrace(sql: Sql): Promise<void> {
     INSERT INTO trace_days AS t (day, failed) VALUES (current_date, 1) ON CONFLICT (day) DO UPDATE SET failed = t.failed + 1`
 }
 
-/** A residue that arrived in one block, and that is undecided. */
+/** A residue of one block, in a block. */
 export interface TraceableResidue {
-  id: number
   ref: Hash
   wallet: Address
-  valueWei: bigint
+  /** Negative where it left. */
+  residueWei: bigint
+  /** Decided by the operator, or about to be: it stays, whatever a trace shows. */
+  decided: boolean
   block: Pick<Block, 'number' | 'hash' | 'time'>
 }
 
+/** The operator's decision about a residue `p` that arrived. */
+const isDecided = (sql: Sql) => sql`(p.state <> 'held' OR p.reason <> 'unattributed' OR ${decidedByHand(sql)})`
+
 /**
- * Held residues of one block each whose turn it is: those never tried first. After each try the pause doubles, from a minute to a day, so that
- * a provider that traces again is noticed soon, and what no trace explains takes little of the budget.
+ * Residues of one block each whose turn it is: undecided ones first, and those never tried. A decided one has no further turn once a trace has
+ * shown what it is made of. After each try the pause doubles, from a minute to a day, so that a provider that traces again is noticed soon, and
+ * what no trace explains takes little of the budget.
  */
 export async function readResiduesToTrace(sql: Sql, limit: number): Promise<TraceableResidue[]> {
   const rows = await sql<(Omit<TraceableResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
-    SELECT p.id, p.ref, p.wallet, p.value_wei AS "valueWei", p.block_number AS number, p.block_hash AS hash,
-      extract(epoch FROM p.block_time)::bigint AS time
-    FROM payments p LEFT JOIN residue_traces t ON t.ref = p.ref
-    WHERE p.state = 'held' AND p.reason = 'unattributed' AND p.tx_hash IS NULL
-      AND (t.ref IS NULL OR t.tried_at < now() - least(interval '1 day', interval '1 minute' * 2 ^ least(t.tries, 12)))
-      AND EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ->> 'rule' = 'unattributed'
-        AND v.evidence ->> 'fromBlock' = v.evidence ->> 'toBlock')
-      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')
-    ORDER BY t.tried_at NULLS FIRST, p.id LIMIT ${limit}`
+    SELECT r.ref, r.wallet, r.wei AS "residueWei", r.decided, r.block_number AS number, r.block_hash AS hash,
+      extract(epoch FROM r.block_time)::bigint AS time
+    FROM (
+      SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, ${isDecided(sql)} AS decided, p.block_number, p.block_hash, p.block_time
+      FROM payments p WHERE p.tx_hash IS NULL AND p.state IN ('held', 'refunded', 'dismissed') AND p.value_wei > 0
+        AND EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ->> 'rule' = 'unattributed'
+          AND v.evidence ->> 'fromBlock' = v.evidence ->> 'toBlock')
+      UNION ALL SELECT o.ref, o.wallet, -o.value_wei, false, o.block_number, o.block_hash, o.block_time
+      FROM wallet_outflows o WHERE o.tx_hash IS NULL AND o.from_block = o.block_number
+    ) r LEFT JOIN residue_traces t ON t.ref = r.ref
+    WHERE NOT coalesce(t.kept, false) AND NOT (r.decided AND t.shown IS NOT NULL)
+      AND (coalesce(t.tries, 0) = 0 OR t.tried_at < now() - least(interval '1 day', interval '1 minute' * 2 ^ least(t.tries, 12)))
+    ORDER BY r.decided, t.tried_at NULLS FIRST, r.block_number, r.ref LIMIT ${limit}`
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 
@@ -54,19 +65,40 @@ export async function noteResidueTrace(sql: Sql, ref: Hash): Promise<void> {
     ON CONFLICT (ref) DO UPDATE SET tries = t.tries + 1, tried_at = now()`
 }
 
+/** A transfer of a trace as it is noted on a residue. */
+export interface ShownTransfer {
+  txHash: Hash
+  direction: 'in' | 'out'
+  innerIndex: number
+  other: Address
+  valueWei: string
+}
+
+/** Notes on a residue that stays what a trace shows of it. */
+export async function noteShown(sql: Sql, ref: Hash, shown: readonly ShownTransfer[]): Promise<void> {
+  await sql`
+    INSERT INTO residue_traces (ref, shown) VALUES (${ref}, ${jsonRows(shown)}::text::jsonb)
+    ON CONFLICT (ref) DO UPDATE SET shown = excluded.shown`
+}
+
 /** Locks a residue. False where it is not what it was: decided, attributed in part, or in no block any more. */
-export async function lockUndecidedResidue(sql: Sql, { id, valueWei, block }: TraceableResidue): Promise<boolean> {
-  const locked = await sql`
-    SELECT FROM payments p WHERE p.id = ${id} AND p.state = 'held' AND p.reason = 'unattributed' AND p.tx_hash IS NULL
-      AND p.value_wei = ${valueWei.toString()} AND p.block_hash = ${block.hash}
-      AND NOT EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass') FOR UPDATE OF p`
+export async function lockResidue(sql: Sql, { ref, residueWei, decided, block }: TraceableResidue): Promise<boolean> {
+  const locked =
+    residueWei > 0n
+      ? await sql`
+          SELECT FROM payments p WHERE p.ref = ${ref} AND p.state IN ('held', 'refunded', 'dismissed') AND p.tx_hash IS NULL
+            AND p.value_wei = ${residueWei.toString()} AND p.block_hash = ${block.hash} AND ${isDecided(sql)} = ${decided} FOR UPDATE OF p`
+      : await sql`
+          SELECT FROM wallet_outflows o WHERE o.ref = ${ref} AND o.tx_hash IS NULL AND o.block_hash = ${block.hash} FOR UPDATE OF o`
   return locked.count > 0
 }
 
-/** Takes a residue out of the books: the transfers that it was made of are in them. It must be locked. */
-export async function replaceResidue(sql: Sql, id: number): Promise<void> {
-  const set = sql`block_number = NULL, block_hash = NULL, tx_index = NULL`
-  const moved = await move(sql, 'explainResidue', { where: sql`p.id = ${id}`, set })
-  if (moved !== 1) throw new Error(`residue ${id} was locked, and is not held any more`)
-  await sql`DELETE FROM residue_traces t WHERE NOT EXISTS (SELECT FROM payments p WHERE p.ref = t.ref AND p.state = 'held')`
+/** Takes a residue out of the books: the transfers that it was made of are in them. It must be locked and undecided. */
+export async function replaceResidue(sql: Sql, { ref, residueWei }: TraceableResidue): Promise<void> {
+  const gone =
+    residueWei > 0n
+      ? await explainResidue(sql, sql`p.ref = ${ref}`)
+      : (await sql`DELETE FROM wallet_outflows WHERE ref = ${ref}`).count
+  if (gone !== 1) throw new Error(`residue ${ref} was locked, and is not there any more`)
+  await sql`DELETE FROM residue_traces WHERE ref = ${ref}`
 }

@@ -3,7 +3,7 @@
 import type { Evidence } from '../../domain/payment.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
-import { applyAttribution } from './attributions.ts'
+import { applyAttributions } from './attributions.ts'
 import { enter } from './moves.ts'
 
 /** A wallet's expected balance at a followed block, read together with that block. */
@@ -72,6 +72,16 @@ export async function isBalanceChecked(sql: Sql, block: number): Promise<boolean
   return row?.checked ?? false
 }
 
+/** True if a held residue covers a block: what a contract paid in it may be part of that. */
+export async function isInResidue(sql: Sql, block: number): Promise<boolean> {
+  const [row] = await sql<{ covered: boolean }[]>`
+    SELECT EXISTS (SELECT FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id
+      WHERE p.state = 'held' AND p.reason = 'unattributed' AND p.tx_hash IS NULL AND p.block_number >= ${block}
+        AND v.evidence ->> 'rule' = 'unattributed' AND (v.evidence ->> 'fromBlock')::bigint <= ${block})
+      OR EXISTS (SELECT FROM wallet_outflows o WHERE o.tx_hash IS NULL AND ${block} BETWEEN o.from_block AND o.block_number) AS covered`
+  return row?.covered ?? false
+}
+
 /** Begins a wallet's balance at a block. `baseWei` is its balance there less the ledger's sum by then; it may be negative. */
 export async function writeBaseBalance(sql: Sql, wallet: Address, block: number, baseWei: bigint): Promise<void> {
   await sql`
@@ -111,6 +121,8 @@ export interface Residue {
   blockHash: Hash
   blockTime: number
   evidence: Evidence
+  /** The first block of those in which it arose, of which `blockNumber` is the last. */
+  fromBlock: number
 }
 
 /**
@@ -124,28 +136,29 @@ export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean
     rows: sql`SELECT ${ref}, ${wallet}, ${valueWei.toString()}::numeric, true, ${blockNumber}::bigint, ${blockHash}, to_timestamp(${blockTime})`,
     evidence,
   })
-  if (filed > 0) await applyAttribution(sql, ref)
+  if (filed > 0) await applyAttributions(sql, ref)
   return filed > 0
 }
 
 /** Files value that left, as an outflow without transaction. @returns false when it was filed already. */
 export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<boolean> {
-  const { ref, wallet, valueWei, blockNumber, blockHash, blockTime } = residue
+  const { ref, wallet, valueWei, fromBlock, blockNumber, blockHash, blockTime } = residue
   const added = await sql`
-    INSERT INTO wallet_outflows (ref, wallet, value_wei, fee_wei, block_number, block_hash, block_time)
-    VALUES (${ref}, ${wallet}, ${valueWei.toString()}, 0, ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
+    INSERT INTO wallet_outflows (ref, wallet, value_wei, fee_wei, from_block, block_number, block_hash, block_time)
+    VALUES (${ref}, ${wallet}, ${valueWei.toString()}, 0, ${fromBlock}, ${blockNumber}, ${blockHash}, to_timestamp(${blockTime}))
     ON CONFLICT (ref) DO NOTHING`
   return added.count > 0
 }
 
 /**
- * The next block, from one on, with a residue; null where there is none. A residue may be of several blocks, up to this one: a ledger that is
- * checked at it finds the same.
+ * The next block, from one on, with a residue, or with what the operator attributed of one; null where there is none. A residue may be of several
+ * blocks, up to this one: a ledger that is checked at it finds the same.
  */
 export async function readNextResidueBlock(sql: Sql, from: number): Promise<number | null> {
   const [row] = await sql<{ block: number | null }[]>`
     SELECT min(block_number) AS block FROM (
       SELECT min(block_number) AS block_number FROM payments WHERE tx_hash IS NULL AND block_number >= ${from}
+      UNION ALL SELECT min(p.block_number) FROM payments p JOIN attributions a USING (ref) WHERE p.block_number >= ${from}
       UNION ALL SELECT min(block_number) FROM wallet_outflows WHERE tx_hash IS NULL AND block_number >= ${from}) r`
   return row?.block ?? null
 }

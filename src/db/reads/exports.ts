@@ -46,6 +46,7 @@ const payments: ExportForm = {
     'blockNumber',
     'paidAt',
     'updatedAt',
+    'innerIndex',
   ],
   totals: [
     { name: 'valueWei', column: 'valueWei' },
@@ -53,7 +54,8 @@ const payments: ExportForm = {
   ],
   select: (sql, blocks) => sql`
     SELECT p.id::text, p.tx_hash, p.ref, p.from_address, p.value_wei::text, p.state, p.reason, p.tier_id, p.tier_version::text,
-      p.node_id::text, n.mint_tx_hash, f.tx_hash, p.block_number::text, iso(p.block_time), iso(p.updated_at)
+      p.node_id::text, n.mint_tx_hash, f.tx_hash, p.block_number::text, iso(p.block_time), iso(p.updated_at),
+      p.inner_index::text
     FROM payments p LEFT JOIN nodes n ON n.node_id = p.node_id LEFT JOIN refunds f ON f.payment_ref = p.ref
     WHERE p.block_number IS NOT NULL AND ${between(sql, 'p.block_number', blocks)} ORDER BY p.id`,
 }
@@ -140,11 +142,12 @@ const refunds: ExportForm = {
     'blockNumber',
     'recordedAt',
     'recordedBy',
+    'innerIndex',
   ],
   totals: [{ name: 'valueWei', column: 'valueWei' }],
   select: (sql, blocks) => sql`
     SELECT f.payment_ref, p.tx_hash, f.tx_hash, f.from_address, f.to_address, f.value_wei::text, f.block_number::text,
-      iso(f.recorded_at), f.recorded_by
+      iso(f.recorded_at), f.recorded_by, f.inner_index::text
     FROM refunds f LEFT JOIN payments p ON p.ref = f.payment_ref
     WHERE ${between(sql, 'f.block_number', blocks)} ORDER BY f.block_number, f.payment_ref`,
 }
@@ -179,13 +182,14 @@ const transactions: ExportForm = {
 
 /** Outflows of the payments wallet. */
 const outflows: ExportForm = {
-  columns: ['ref', 'txHash', 'to', 'valueWei', 'feeWei', 'blockNumber', 'blockTime'],
+  columns: ['ref', 'txHash', 'to', 'valueWei', 'feeWei', 'blockNumber', 'blockTime', 'innerIndex'],
   totals: [
     { name: 'valueWei', column: 'valueWei' },
     { name: 'feeWei', column: 'feeWei' },
   ],
   select: (sql, blocks) => sql`
-    SELECT w.ref, w.tx_hash, w.to_address, w.value_wei::text, w.fee_wei::text, w.block_number::text, iso(w.block_time)
+    SELECT w.ref, w.tx_hash, w.to_address, w.value_wei::text, w.fee_wei::text, w.block_number::text, iso(w.block_time),
+      w.inner_index::text
     FROM wallet_outflows w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.block_number, w.ref`,
 }
 

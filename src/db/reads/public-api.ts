@@ -42,6 +42,16 @@ export async function readNodesOf(sql: Sql, owner: Address): Promise<string> {
   )
 }
 
+/** The nodes that the payments of a transaction became, as a JSON array. */
+export async function readNodesPaidIn(sql: Sql, txHash: Hash): Promise<string> {
+  return text(
+    await sql`
+      SELECT array_to_json(ARRAY(SELECT row_to_json(x) FROM (
+        SELECT ${nodeColumns(sql)} FROM ${nodeTables(sql)}
+        WHERE n.node_id IN (SELECT node_id FROM payments WHERE tx_hash = ${txHash}) ORDER BY n.node_id) x))::text AS json`,
+  )
+}
+
 /** The ledger's part of a node's page, in pieces, since the chain's part goes between them. */
 export interface NodePage {
   /** JSON object of the node's fields. */
@@ -177,33 +187,6 @@ export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Add
   return new Map(rows.map((row) => [row.nodeId, row.node]))
 }
 
-/** The present states of a transaction's payments, as POST /api/payments/claim answers them. */
-export interface ClaimedPayments {
-  /** JSON object of the answer: the first payment, and all of them as `payments`. */
-  json: string
-  /** In their order. What was no sale is left out, unless it is all there is. */
-  states: { status: string; reason: string | null }[]
-}
-
-/** The payments of a transaction; null when the ledger has none. */
-export async function readClaimed(sql: Sql, txHash: Hash): Promise<ClaimedPayments | null> {
-  const shape = sql`"txHash", status, reason, "from", "tierId", "valueWei", "blockNumber", "nodeId", "mintTxHash", "updatedAt"`
-  const [row] = await sql<{ json: string | null; states: ClaimedPayments['states'] | null }[]>`
-    WITH made AS (
-      SELECT p.inner_index, p.wallet, p.state = 'ignored' AS ignored, p.tx_hash AS "txHash", p.state AS status, p.reason,
-        p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
-        p.node_id::text AS "nodeId", n.mint_tx_hash AS "mintTxHash", iso(p.updated_at) AS "updatedAt"
-      FROM payments p LEFT JOIN nodes n ON n.node_id = p.node_id WHERE p.tx_hash = ${txHash}
-    ), shown AS (
-      SELECT * FROM made WHERE NOT ignored OR NOT EXISTS (SELECT FROM made WHERE NOT ignored)
-    )
-    SELECT (SELECT row_to_json(x)::text FROM (
-        SELECT ${shape}, (SELECT json_agg(row_to_json(y)) FROM (SELECT ${shape} FROM shown ORDER BY inner_index, wallet) y) AS payments
-        FROM shown ORDER BY inner_index, wallet LIMIT 1) x) AS json,
-      (SELECT json_agg(json_build_object('status', status, 'reason', reason) ORDER BY inner_index, wallet) FROM shown) AS states`
-  return row?.json && row.states ? { json: row.json, states: row.states } : null
-}
-
 /** The ledger's part of GET /api/cron/health. */
 export interface LedgerHealth {
   lastTickAt: string | null
@@ -250,7 +233,7 @@ const INT8_MAX = 2n ** 63n - 1n
  * and assumes a tenth of all rows. A generic plan then looks so expensive in a large ledger that each request is planned again, which takes
  * longer than the request itself.
  */
-function entriesMax(sql: Sql) {
+export function entriesMax(sql: Sql) {
   return sql.unsafe(String(ENTRIES_MAX))
 }
 
@@ -274,7 +257,8 @@ function shownNodeColumns(sql: Sql) {
     "mintTxHash", "mintedAt", "lastCreditedAt", "nextCreditAt", "createdAt"`
 }
 
-function text(rows: readonly { json?: unknown }[]): string {
+/** The JSON of a read that always has one row. */
+export function text(rows: readonly { json?: unknown }[]): string {
   const json = rows[0]?.json
   if (typeof json !== 'string') throw new Error('a read that always has one row had none')
   return json

@@ -2,7 +2,7 @@
 // intent.
 import type { SenderTransaction } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import { jsonRows, type Sql } from '../core/sql.ts'
+import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
 /** The range of block hashes that a contract sees on every chain. Some see further: a guard beyond it may revert. */
 const BLOCK_HASHES_REACH = 256
@@ -108,13 +108,16 @@ export function isLapsed(
  * on another fork. The guard's age does not matter: some chains know all of their blocks.
  */
 export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
-  const [row] = await sql<{ may: boolean }[]>`
-    SELECT EXISTS (SELECT FROM outbox o JOIN cursors c ON c.name = 'follow'
-      WHERE o.state = 'pending' AND o.kind = 'mint' AND o.call -> 'orders' @> ${jsonRows([{ ref }])}::text::jsonb
-        AND o.valid_until >= c.block_time
-        AND NOT EXISTS (SELECT FROM blocks b WHERE b.number = o.guard_block AND b.hash <> o.call #>> '{guard,hash}')) AS may`
+  const [row] = await sql<{ may: boolean }[]>`SELECT ${mintMayCome(sql, sql`${ref}::text`)} AS may`
   return row?.may ?? false
 }
+
+/** The same as a condition on a ref. */
+export const mintMayCome = (sql: Sql, ref: Fragment) =>
+  sql`EXISTS (SELECT FROM outbox o JOIN cursors c ON c.name = 'follow'
+    WHERE o.state = 'pending' AND o.kind = 'mint' AND o.call -> 'orders' @> jsonb_build_array(jsonb_build_object('ref', ${ref}))
+      AND o.valid_until >= c.block_time
+      AND NOT EXISTS (SELECT FROM blocks b WHERE b.number = o.guard_block AND b.hash <> o.call #>> '{guard,hash}'))`
 
 /** The ledger's knowledge of a signer account's nonces. */
 export interface KnownNonces {

@@ -2,7 +2,8 @@
 // first asked for, then kept), what limits them, and the content security policy of every page. Reads no path of a request.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Call, Route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { type Encoding, encodingFor } from './encoding.ts'
 import { type CachedResponse, cachedResponseOf } from './memo.ts'
 
 /** Requests for one file per minute and caller: a page loads each once, then browsers keep it. */
@@ -11,7 +12,6 @@ const LIMIT_PER_MINUTE = 120
 const BEST_BYTES_MAX = 256 * 1024
 const GOOD_BROTLI_QUALITY = 9
 
-type Encoding = 'br' | 'gzip' | 'identity'
 type EncodedResponse = CachedResponse & { encoding: Encoding }
 
 export interface AssetRoute {
@@ -21,37 +21,32 @@ export interface AssetRoute {
   asset: Asset
   /** For pages. */
   policy?: string
+  /** True where pages of any origin may read it. Left out: none. */
+  cors?: boolean
   /** The name it is counted under, one for many files. */
   countedAs: string
 }
 
 /** The route of a file. */
-export function assetRoute({ asset, ...route }: AssetRoute): Route {
+export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route {
   return {
     ...route,
     methods: ['GET'],
     limitPerMinute: LIMIT_PER_MINUTE,
-    cors: false,
+    cors,
     deadlineMs: null,
-    handle: (call) => asset.in(encodingFor(call)),
+    handle: ({ raw }) => asset.in(encodingFor(raw.headers['accept-encoding']?.toString() ?? '')),
   }
 }
 
 /**
  * The policy of all pages. A page loads from this service alone, runs and wears nothing that is written into it, and stands in no other
- * page. Besides this service it may ask the public RPC; a wallet's icon comes as a data: URL.
+ * page but those of `ancestors`. Besides this service it may ask the public RPC; a wallet's icon comes as a data: URL.
  */
-export function pagePolicy(publicRpcUrl: string | null): string {
+export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = []): string {
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
-  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'${rpc}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
-}
-
-/** The smallest encoding that the caller takes. */
-function encodingFor({ raw }: Call): Encoding {
-  const accepted = raw.headers['accept-encoding']?.toString() ?? ''
-  const takes = (name: string) => new RegExp(`(^|[\\s,])${name}\\s*(;\\s*q=(1|0\\.0*[1-9])|,|$)`).test(accepted)
-  if (takes('br')) return 'br'
-  return takes('gzip') ? 'gzip' : 'identity'
+  const frames = ancestors.length > 0 ? ancestors.join(' ') : "'none'"
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
 }
 
 const compressors = {

@@ -13,6 +13,9 @@ export interface Client {
   low: number
 }
 
+/** A caller as a key. */
+export const clientKey = ({ family, high, low }: Client) => `${family} ${high} ${low}`
+
 /**
  * Builds the finder. `trustedProxies` are CIDR networks or single addresses; throws on anything else.
  * @returns a function from the socket's address and the `x-forwarded-for` header to the caller.

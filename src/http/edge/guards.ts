@@ -70,4 +70,5 @@ export interface Query {
   offset?: string | string[]
   tier?: string | string[]
   address?: string | string[]
+  payment?: string | string[]
 }

@@ -8,16 +8,25 @@ import type { Call, Outcome, Route } from '../route.ts'
 import { readCookies } from '../session/cookies.ts'
 import type { Tools } from '../tools.ts'
 import { passesBy, readJsonBody, skipBody } from './body.ts'
-import { clientFinder } from './client-address.ts'
+import { type Client, clientFinder } from './client-address.ts'
 import type { Query } from './guards.ts'
 import { Limits } from './limits.ts'
-import { allowed, type Reply, sendOptions, sendOutcome, setCorsHeaders, setRateHeaders } from './reply.ts'
+import {
+  allowed,
+  type ConditionalRequest,
+  type Reply,
+  sendOptions,
+  sendOutcome,
+  setCorsHeaders,
+  setRateHeaders,
+} from './reply.ts'
 
 /** More headers than any client sends; each costs time to look at. */
 const HEADERS_MAX = 100
 /** Numbers the wrong keys for the limits: above all routes. */
 const WRONG_KEYS_BUCKET = 32_767
-const NOBODY = '' as Address
+const NO_WALLET = '' as Address
+const NO_CLIENT: Client = { family: 4, high: 0, low: 0 }
 
 /** Builds the function that runs a request through a route. `bucket` numbers the route for the limits. */
 export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
@@ -28,7 +37,8 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   function overLimit(route: Route, bucket: number, call: Call, reply: Reply): boolean {
     if (route.limitPerMinute === null) return false
-    const state = limits.take(bucket, route.limitPerMinute, clientOf(call))
+    call.client = clientOf(call)
+    const state = limits.take(bucket, route.limitPerMinute, call.client)
     setRateHeaders(reply, state)
     return state.exceeded
   }
@@ -57,10 +67,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     if (overLimit(route, bucket, call, reply)) return refuse('rateLimited')
     const unauthorized = refuseUnkeyed(route, call, reply)
     if (unauthorized) return unauthorized
-    if (!isAllowed(route, call.method)) {
-      reply.countAs(null).header('allow', allowed(route))
-      return refuse('wrongMethod')
-    }
+    if (!isAllowed(route, call.method)) return refuseMethod(route, reply)
     if (!route.session) return null
     const wallet = sessionOf(call)
     if (typeof wallet !== 'string') return wallet
@@ -92,10 +99,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 
   return function run(route: Route, bucket: number, call: Call, reply: Reply): void | Promise<void> {
-    const asked = {
-      ifNoneMatch: call.raw.headers['if-none-match'],
-      hasSession: call.cookies.has(sessions.sessionCookie),
-    }
+    const asked = conditionsOf(call, sessions.sessionCookie)
     if (route.cors) setCorsHeaders(reply)
     if (call.method === 'OPTIONS' && route.methods !== 'any') {
       const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
@@ -104,7 +108,16 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     }
     const outcome = outcomeOf(route, bucket, call, reply)
     if (outcome instanceof Promise) return outcome.then((later) => sendOutcome(reply, route, asked, later))
-    sendOutcome(reply, route, asked, outcome)
+    return sendOutcome(reply, route, asked, outcome)
+  }
+}
+
+/** What decides how an answer is sent, besides itself. */
+function conditionsOf({ raw, cookies }: Call, sessionCookie: string): ConditionalRequest {
+  return {
+    ifNoneMatch: raw.headers['if-none-match'],
+    accepted: raw.headers['accept-encoding']?.toString() ?? '',
+    hasSession: cookies.has(sessionCookie),
   }
 }
 
@@ -128,7 +141,8 @@ export function callOf(raw: IncomingMessage, params: Call['params'], query: Quer
     query,
     cookies: readCookies(raw.headers.cookie),
     body: {},
-    wallet: NOBODY,
+    wallet: NO_WALLET,
+    client: NO_CLIENT,
     raw,
     requestId,
   }
@@ -159,6 +173,11 @@ function isAllowed(route: Route, method: string): boolean {
   if (route.methods === 'any') return true
   if (method === 'HEAD') return route.methods.includes('GET') && !route.noHead
   return (route.methods as readonly string[]).includes(method)
+}
+
+function refuseMethod(route: Route, reply: Reply): Refusal {
+  reply.countAs(null).header('allow', allowed(route))
+  return refuse('wrongMethod')
 }
 
 function handleInTime(route: Route, call: Call): Outcome | Promise<Outcome> {

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { isRefusal, type Refusal } from '../refusals.ts'
 import type { CachedOutcome, Download, Outcome, Route } from '../route.ts'
+import { encoded } from './encoding.ts'
 import type { LimitState } from './limits.ts'
 import { type Body, bodyOf } from './memo.ts'
 import { PIECE_BYTES, piecesOf } from './pieces.ts'
@@ -40,6 +41,8 @@ const WINDOW_SEC = 60
 
 export interface ConditionalRequest {
   ifNoneMatch: string | undefined
+  /** `accept-encoding`; empty for none. */
+  accepted: string
   /** The request carries a session cookie, valid or not: then the answer must not be cached. */
   hasSession: boolean
 }
@@ -117,6 +120,16 @@ export class Reply {
     })
   }
 
+  /** Sends a stream that goes on. Counted as it begins: its length says nothing about the service. */
+  sendLasting(status: number, stream: Readable): void {
+    this.#writeHead(status)
+    this.#sending.onSent(this, status)
+    if (this.response.req.method === 'HEAD') {
+      stream.destroy()
+      this.response.end()
+    } else pipeline(stream, this.response, () => {})
+  }
+
   #writeHead(status: number): void {
     if (this.#sending.isLast()) this.header('connection', 'close')
     this.response.writeHead(status, this.#headers)
@@ -124,14 +137,20 @@ export class Reply {
 }
 
 /** Sends an outcome of a route. */
-export function sendOutcome(reply: Reply, route: Route, asked: ConditionalRequest, outcome: Outcome): void {
+export function sendOutcome(
+  reply: Reply,
+  route: Route,
+  asked: ConditionalRequest,
+  outcome: Outcome,
+): void | Promise<void> {
   if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
   const isPrivate = isPrivateTo(route, asked)
   if (isRefusal(outcome)) sendRefusal(reply, outcome, isPrivate)
   else {
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
-    if ('body' in outcome) sendCached(reply, route, isPrivate ? null : asked, outcome)
-    else if ('stream' in outcome) sendDownload(reply, outcome)
+    if ('body' in outcome) return sendEncoded(reply, route, isPrivate ? null : asked, outcome)
+    if ('stream' in outcome) sendDownload(reply, outcome)
+    else if ('events' in outcome) sendEvents(reply, outcome.events)
     else sendJson(reply, 200, outcome.json)
   }
 }
@@ -139,6 +158,18 @@ export function sendOutcome(reply: Reply, route: Route, asked: ConditionalReques
 /** True if the answer must not be cached, since it belongs to a session. */
 function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean {
   return hasSession || route.session === true
+}
+
+/** Sends ready bytes, compressed where that is taken and everybody may have them. */
+function sendEncoded(
+  reply: Reply,
+  route: Route,
+  asked: ConditionalRequest | null,
+  outcome: CachedOutcome,
+): void | Promise<void> {
+  const ready = asked === null ? outcome : encoded(outcome, asked.accepted)
+  if (ready instanceof Promise) return ready.then((response) => sendCached(reply, route, asked, response))
+  sendCached(reply, route, asked, ready)
 }
 
 /** Sends ready bytes, or 304 when the caller has them. `asked` null: they must not be cached, so they have no tag. */
@@ -161,8 +192,14 @@ function sendDownload(reply: Reply, { stream, filename, contentType }: Download)
   reply.sendStream(200, stream)
 }
 
+function sendEvents(reply: Reply, stream: Readable): void {
+  // The second asks nginx to hand each event on as it comes.
+  reply.header('content-type', 'text/event-stream').header('x-accel-buffering', 'no').sendLasting(200, stream)
+}
+
 /** Sends the error envelope. Errors must never be cached. */
-export function sendRefusal(reply: Reply, { status, envelope }: Refusal, isPrivate: boolean): void {
+export function sendRefusal(reply: Reply, { status, envelope, retryAfterSec }: Refusal, isPrivate: boolean): void {
+  if (retryAfterSec !== null) reply.header('retry-after', String(retryAfterSec))
   reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : NO_STORE)
   sendJson(reply, status, envelope)
 }
@@ -209,7 +246,7 @@ export function sendOptions(reply: Reply, route: Route, asked: ConditionalReques
   if (route.cors) {
     reply
       .header('access-control-allow-methods', allowed(route))
-      .header('access-control-allow-headers', 'content-type, if-none-match, x-request-id')
+      .header('access-control-allow-headers', 'content-type, if-none-match, last-event-id, x-request-id')
       .header('access-control-max-age', String(PREFLIGHT_SEC))
   }
   reply.send(204)

@@ -1,6 +1,7 @@
 // GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's; without a
 // payments wallet that holds, credit terms, or anything on sale there is no quote.
 import { readCursor } from '../../db/blocks/blocks.ts'
+import type { Sql } from '../../db/core/sql.ts'
 import { readQuote } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
@@ -26,11 +27,18 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
     const wanted = asked ?? quoteTier
     const quote = await cached(`quote ${wanted ?? ''}`, 30, async () => {
       const found = await queryReplica(async (sql) => {
-        const paymentAddress = await readWalletInForce(sql)
-        const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, wanted) : null
+        const offer = await readOffer(sql, wanted)
         const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
         const contractWallets = modeAt(await readModes(sql), nextBlock)
-        return offer && { priceWei: offer.priceWei, paymentAddress, chainId, tierId: offer.tierId, contractWallets }
+        return (
+          offer && {
+            priceWei: offer.priceWei,
+            paymentAddress: offer.paymentAddress,
+            chainId,
+            tierId: offer.tierId,
+            contractWallets,
+          }
+        )
       })
       return found && toJson(found)
     })
@@ -42,8 +50,15 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   },
 })
 
+/** What a quote offers: of a tier, or without one of the first on sale. Null while nothing, or not that, is sold. */
+export async function readOffer(sql: Sql, tierId: string | null) {
+  const paymentAddress = await readWalletInForce(sql)
+  const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null
+  return offer && { ...offer, paymentAddress }
+}
+
 /** `tier` of the query, in the syntax of tier ids; null when absent. */
-function parseTier(query: Query): string | null | Refusal {
+export function parseTier(query: Query): string | null | Refusal {
   const value = query.tier
   if (value === undefined) return null
   return typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value) ? value : refuse('unknownTier')

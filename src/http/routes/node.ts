@@ -5,8 +5,7 @@ import { type NodePage, readNode } from '../../db/reads/public-api.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
-import type { CachedResponse } from '../edge/memo.ts'
-import { isRefusal, type Refusal, refuse } from '../refusals.ts'
+import { isRefusal, orRefuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -26,11 +25,9 @@ export const node = (tools: Tools): Route => ({
     const limit = parseLimit(query)
     if (isRefusal(limit)) return limit
     const response = tools.cached(`node ${id} ${limit}`, 5, () => nodeJson(tools, id, limit))
-    return response instanceof Promise ? response.then(known) : known(response)
+    return orRefuse(response, 'unknownNode')
   },
 })
-
-const known = (response: CachedResponse | null): CachedResponse | Refusal => response ?? refuse('unknownNode')
 
 async function nodeJson({ deps, queryReplica }: Tools, id: bigint, limit: number): Promise<string | null> {
   const found = await queryReplica((sql) => readNode(sql, id, limit))

@@ -3,31 +3,45 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { HttpSettings } from '../deps.ts'
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
+import { cachedResponseOf } from '../edge/memo.ts'
+import { appManifest, type Params, withHead } from '../pages/heads.ts'
 import type { Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
+import { LOGO_PATH } from './well-known.ts'
 
 const BUILT = fileURLToPath(new URL('../../../web/dist', import.meta.url))
 const INDEX = 'index.html'
 /** As web/src/app.tsx has them. */
-const PAGES = [
+const PUBLIC_PAGES = [
   '/',
   '/tiers',
   '/rounds',
   '/round/:id',
   '/node/:id',
   '/address/:address',
+  '/payment/:hash',
   '/buy',
   '/buy/:id',
   '/owner',
-  '/console',
-  '/console/*',
+  '/design',
 ]
+/** In no frame: what is pressed here moves money. */
+const CONSOLE_PAGES = ['/console', '/console/*']
+/** The page that owners keep. What it may do is written in it. */
+const KEPT = 'withdraw.html'
+const KEPT_POLICY = /content-security-policy" content="([^"]+)"/
+/** Says to Safe what the pages are, whose own page reads it. Served where a frame is allowed. */
+const MANIFEST = 'manifest.json'
+/** The buy button, which pages of any origin load as a module. */
+const BUTTON = 'buy-button.js'
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
 }
 /** Files under assets/ carry a digest of their content in their name. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
@@ -43,9 +57,53 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `
 
+/** The operator's logo. Opened by itself, it is a page of this origin: it may do nothing. */
+const logoRoute = (svg: string): Route =>
+  assetRoute({
+    path: LOGO_PATH,
+    contentType: TYPES['.svg'] ?? '',
+    cache: ASK_ANEW,
+    policy: "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox",
+    asset: new Asset(() => Buffer.from(svg)),
+    countedAs: 'files',
+  })
+
+/** A page: one file where the path has no parameters, and made for its path where it has. */
+function pageRoute(path: string, policy: string, html: (params: Params) => string): Route {
+  const asset = new Asset(() => Buffer.from(html({})))
+  const route = assetRoute({
+    path,
+    policy,
+    asset,
+    contentType: TYPES['.html'] ?? '',
+    cache: ASK_ANEW,
+    countedAs: 'pages',
+  })
+  return path.includes(':') ? { ...route, handle: ({ params }) => cachedResponseOf(html(params)) } : route
+}
+
+/** The page to keep, with the contract and the chain that it is for. */
+function keptRoute(html: string, { factoryAddress, chainId }: HttpSettings): Route {
+  const filled = html
+    .replace('name="contract" content=""', `name="contract" content="${factoryAddress ?? ''}"`)
+    .replace('name="chain" content=""', `name="chain" content="${chainId}"`)
+  const policy = `${KEPT_POLICY.exec(html)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
+  return pageRoute(`/${KEPT}`, policy, () => filled)
+}
+
+const appManifestRoute = (settings: HttpSettings): Route =>
+  assetRoute({
+    path: '/app.webmanifest',
+    contentType: 'application/manifest+json; charset=utf-8',
+    cache: ASK_ANEW,
+    asset: new Asset(() => Buffer.from(appManifest(settings))),
+    countedAs: 'files',
+  })
+
 /** The routes of all pages and of the files they load. */
 export function pages({ deps }: Tools): Route[] {
-  const policy = pagePolicy(deps.settings.publicRpcUrl)
+  const { publicRpcUrl, frameAncestors, site } = deps.settings
+  const logo = site?.brand.logo ?? null
   const files = existsSync(join(BUILT, INDEX))
     ? readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES)
     : []
@@ -54,18 +112,25 @@ export function pages({ deps }: Tools): Route[] {
     const bytes = readFileSync(join(BUILT, name))
     return new Asset(() => bytes)
   }
-  const index = files.length > 0 ? assetOf(INDEX) : new Asset(() => Buffer.from(NOT_BUILT))
-  const page = { contentType: TYPES['.html'] ?? '', cache: ASK_ANEW, asset: index, policy, countedAs: 'pages' }
+  const built = files.length > 0 ? readFileSync(join(BUILT, INDEX), 'utf8') : NOT_BUILT
+  const page = (path: string, policy: string) =>
+    pageRoute(path, policy, (params) => withHead(built, deps.settings, path, params))
+  const framed = pagePolicy(publicRpcUrl, frameAncestors)
   return [
-    ...PAGES.map((path) => assetRoute({ ...page, path })),
+    ...(logo === null ? [] : [logoRoute(logo)]),
+    ...PUBLIC_PAGES.map((path) => page(path, framed)),
+    ...CONSOLE_PAGES.map((path) => page(path, pagePolicy(publicRpcUrl))),
+    appManifestRoute(deps.settings),
+    ...(files.includes(KEPT) ? [keptRoute(readFileSync(join(BUILT, KEPT), 'utf8'), deps.settings)] : []),
     ...files
-      .filter((name) => name !== INDEX)
+      .filter((name) => name !== INDEX && name !== KEPT && (name !== MANIFEST || frameAncestors.length > 0))
       .map((name) =>
         assetRoute({
           path: `/${name.replaceAll('\\', '/')}`,
           contentType: TYPES[extname(name)] ?? '',
           cache: name.startsWith('assets') ? FOR_EVER : ASK_ANEW,
           asset: assetOf(name),
+          cors: name === MANIFEST || name === BUTTON,
           countedAs: 'files',
         }),
       ),

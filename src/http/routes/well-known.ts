@@ -1,14 +1,30 @@
 // GET /.well-known/node-ledger.json: what a wallet page or a client needs to find its way.
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { toJson } from '../../lib/json.ts'
+import type { SiteSettings } from '../deps.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
+
+/** Where the operator's logo is, if there is one. */
+export const LOGO_PATH = '/brand/logo.svg'
+
+const UNNAMED: SiteSettings = {
+  ...{ chainName: null, explorerUrl: null },
+  brand: { name: null, logo: null, color: null, contact: null, termsUrl: null },
+}
 
 /** Seconds for which it is kept: the price grace is longer. */
 const KEPT_SEC = 30
 
 export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
-  const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded } = deps.settings
+  const { chainId, publicRpcUrl, factoryAddress, publicUrl, embedded, site } = deps.settings
+  const shown = { ...UNNAMED, ...site }
+  const { logo, ...brand } = shown.brand
+  const people = {
+    chainName: shown.chainName,
+    explorerUrl: shown.explorerUrl,
+    brand: { ...brand, logoUrl: logo === null ? null : LOGO_PATH },
+  }
   const apiBase = new URL('/api', publicUrl).href
   return {
     path: '/.well-known/node-ledger.json',
@@ -20,7 +36,7 @@ export const wellKnown = ({ deps, queryReplica, cached }: Tools): Route => {
     handle: () =>
       cached('well-known', KEPT_SEC, async () => {
         const paymentAddress = await queryReplica(readWalletInForce)
-        return toJson({ chainId, rpcUrl: publicRpcUrl, factoryAddress, paymentAddress, apiBase, embedded })
+        return toJson({ chainId, rpcUrl: publicRpcUrl, factoryAddress, paymentAddress, apiBase, embedded, ...people })
       }),
   }
 }

@@ -3,7 +3,17 @@
 import { createHash } from 'node:crypto'
 import { type Hex, hexToBytes, keccak256 } from 'viem'
 import { type Address, type Hash, ZERO_HASH } from '../../../src/domain/units.ts'
-import { balanceOf, copyState, execute, type Log, newState, nonceOf, type Result, type State } from './state.ts'
+import {
+  balanceOf,
+  type Call,
+  copyState,
+  execute,
+  type Log,
+  newState,
+  nonceOf,
+  type Result,
+  type State,
+} from './state.ts'
 import type { Transaction } from './transactions.ts'
 
 export interface MinedTransaction extends Transaction {
@@ -13,6 +23,7 @@ export interface MinedTransaction extends Transaction {
   price: bigint
   created: Address | null
   logs: (Log & { index: number })[]
+  trace: Call
 }
 
 export interface ModelBlock {
@@ -165,6 +176,7 @@ export class ModelChain {
         ...transaction,
         ...{ index: mined.length, succeeded: result.succeeded, gasUsed: result.gas, price: result.price },
         created: result.created,
+        trace: result.trace,
         logs: result.logs.map((log) => ({ ...log, index: logIndex++ })),
       })
     }
@@ -206,7 +218,8 @@ function include(state: State, environment: Parameters<typeof execute>[1], trans
   before.nonces.set(from, transaction.nonce + 1)
   const run = execute(before, environment, transaction)
   const outOfGas = run.gas > gas
-  const result = outOfGas ? { ...run, state: before, succeeded: false, logs: [], created: null, gas } : run
+  const trace = outOfGas ? { ...run.trace, failed: true } : run.trace
+  const result = outOfGas ? { ...run, state: before, succeeded: false, logs: [], created: null, gas, trace } : run
   result.state.balances.set(from, balanceOf(result.state, from) - result.gas * price)
   return { ...result, price }
 }

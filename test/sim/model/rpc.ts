@@ -1,9 +1,10 @@
 // The model behind JSON-RPC: the methods that the service and the tests use, answered as anvil answers them. A method it
 // does not know is a bug of the simulation and throws.
 import type { Hex } from 'viem'
-import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
+import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
 import { GAS_LIMIT, type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
-import { balanceOf, nonceOf } from './state.ts'
+import { balanceOf, codeAt, nonceOf, slotKey, wordAt } from './state.ts'
+import { flatTraces, nestedTrace } from './traces.ts'
 import { readRaw, type Transaction, unsigned } from './transactions.ts'
 
 export const MODEL_CHAIN_ID = 31_337
@@ -171,7 +172,7 @@ function complete(chain: ModelChain, request: Request): Transaction {
   })
 }
 
-type Method = (chain: ModelChain, params: readonly [never, never]) => unknown
+type Method = (chain: ModelChain, params: readonly [never, never, never?]) => unknown
 
 const READING: Record<string, Method> = {
   web3_clientVersion: () => 'model/1',
@@ -184,11 +185,8 @@ const READING: Record<string, Method> = {
   eth_getBalance: (chain, [of, tag]) => hex(balanceOf(at(chain, tag).state, lower(of))),
   eth_getTransactionCount: (chain, [of, tag]) =>
     hex(tag === 'pending' ? chain.nextNonce(lower(of)) : nonceOf(at(chain, tag).state, lower(of))),
-  eth_getCode(chain, [of, tag]) {
-    const { factories, tokens, refusing } = at(chain, tag).state
-    const where = lower(of)
-    return factories.has(where) || tokens.has(where) || refusing.has(where) ? '0xfe' : '0x'
-  },
+  eth_getCode: (chain, [of, tag]) => codeAt(at(chain, tag).state, lower(of)),
+  eth_getStorageAt: (chain, [of, slot, tag]) => wordAt(at(chain, tag).state, lower(of), slot),
   eth_call: (chain, [request, tag]) => run(chain, request, at(chain, tag)).output,
   eth_estimateGas: (chain, [request, tag]) => hex(run(chain, request, at(chain, tag)).gas),
   eth_getTransactionReceipt(chain, [hash]) {
@@ -200,6 +198,19 @@ const READING: Record<string, Method> = {
     if (found) return showTransaction(found.mined, found.block, found.mined.index)
     const waiting = chain.pool.find((transaction) => transaction.hash === hash)
     return waiting ? showTransaction(waiting, null, null) : null
+  },
+  debug_traceBlockByHash(chain, [blockHash]) {
+    const block = find(chain, { blockHash })
+    if (!block) throw new ModelError(-32603, 'block not found')
+    return block.transactions.map(({ hash, trace }) => ({ txHash: hash, result: nestedTrace(trace) }))
+  },
+  trace_block(chain, [tag]) {
+    const block = at(chain, tag)
+    return block.transactions.flatMap((mined) => flatTraces(mined, block))
+  },
+  debug_traceTransaction(chain, [hash]) {
+    const found = findTransaction(chain, hash)
+    return found && nestedTrace(found.mined.trace)
   },
   eth_getRawTransactionByHash(chain, [hash]) {
     const waiting = chain.pool.find((transaction) => transaction.hash === hash)
@@ -226,11 +237,12 @@ const ACTING: Record<string, Method> = {
   evm_setNextBlockTimestamp: (chain, [time]) => chain.setNextTime(Number(time)),
   anvil_setNextBlockBaseFeePerGas: (chain, [wei]) => chain.setNextBaseFee(BigInt(wei)),
   anvil_setBalance: (chain, [of, wei]) => void chain.state.balances.set(lower(of), BigInt(wei)),
-  /** Any code refuses everything; none takes it away. */
   anvil_setCode(chain, [of, code]) {
-    if ((code as string) === '0x') chain.state.refusing.delete(lower(of))
-    else chain.state.refusing.add(lower(of))
+    if ((code as string) === '0x') chain.state.codes.delete(lower(of))
+    else chain.state.codes.set(lower(of), code)
   },
+  anvil_setStorageAt: (chain, [of, slot, word]) =>
+    void chain.state.slots.set(slotKey(lower(of), slot), word ?? ZERO_HASH),
   anvil_impersonateAccount: () => null,
   anvil_dropAllTransactions(chain) {
     chain.pool = []

@@ -1,5 +1,5 @@
-// Possessions of accounts of the model, and the effect of one transaction on them: plain transfers, calls of the factory and of the demo
-// token, their creation. It must never keep anything of a call that was refused.
+// Possessions of accounts of the model, and the effect of one transaction on them: plain transfers, calls of the factory, of the demo token and
+// of the small contracts, their creation, and the calls within. It must never keep anything of a call that was refused.
 import {
   decodeAbiParameters,
   encodeAbiParameters,
@@ -14,7 +14,8 @@ import {
 import { factoryFullAbi } from '../../../contracts/factory.full.abi.ts'
 import { demoTokenAbi } from '../../../src/chain/factory/abi.ts'
 import { demoTokenBytecode, factoryBytecode } from '../../../src/chain/factory/bytecode.ts'
-import { type Address, type Hash, ZERO_ADDRESS } from '../../../src/domain/units.ts'
+import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/domain/units.ts'
+import { contractOf, creationIn, DELEGATION, IMPLEMENTATION_SLOT, PROXY } from './contracts.ts'
 import {
   copyFactory,
   type Event,
@@ -29,12 +30,12 @@ import {
 export interface State {
   balances: Map<Address, bigint>
   nonces: Map<Address, number>
-  /** Addresses whose code refuses everything: set by a test. */
-  refusing: Set<Address>
+  /** The code of the small contracts (contracts.ts), of delegating accounts, and what a test has set. */
+  codes: Map<Address, Hex>
+  /** Words of storage that a test has set, by the address and the slot. */
+  slots: Map<string, Hex>
   factories: Map<Address, FactoryState>
   tokens: Map<Address, Map<Address, bigint>>
-  /** Contracts that hand what they are sent on to the address in their calldata. */
-  forwarders: Set<Address>
 }
 
 export interface Log {
@@ -58,6 +59,16 @@ export interface Environment {
   blockHash(number: bigint): Hash
 }
 
+/** A call of a transaction, with those in it, in order of execution. */
+export interface Call {
+  type: 'CALL' | 'CREATE' | 'SELFDESTRUCT'
+  from: Address
+  to: Address | null
+  value: bigint
+  failed: boolean
+  calls: Call[]
+}
+
 export interface Result {
   /** The state afterwards; as before, where the call was refused. */
   state: State
@@ -67,10 +78,10 @@ export interface Result {
   logs: Log[]
   gas: bigint
   created: Address | null
+  /** The transaction itself as a call. */
+  trace: Call
 }
 
-/** Creation code of a contract of ten bytes: CALL(gas, calldata[0:32], value). */
-export const FORWARDER_BYTECODE = '0x695f5f5f5f345f355af1005f52600a6016f3'
 const PAYABLE = ['credit', 'transferFrom', 'approve', 'safeTransferFrom']
 const TOKEN_SUPPLY = 1_000_000n * 10n ** 18n
 
@@ -84,16 +95,19 @@ const GAS = {
   creditEach: 9_500n,
   openEach: 50_000n,
   create: 2_500_000n,
+  createSmall: 100_000n,
 }
+/** Creation code shorter than that is of a small contract. */
+const SMALL_CODE = 1_000
 
 export function newState(): State {
   return {
     balances: new Map(),
     nonces: new Map(),
-    refusing: new Set(),
+    codes: new Map(),
+    slots: new Map(),
     factories: new Map(),
     tokens: new Map(),
-    forwarders: new Set(),
   }
 }
 
@@ -101,28 +115,47 @@ export function copyState(state: State): State {
   return {
     balances: new Map(state.balances),
     nonces: new Map(state.nonces),
-    refusing: new Set(state.refusing),
+    codes: new Map(state.codes),
+    slots: new Map(state.slots),
     factories: new Map([...state.factories].map(([at, factory]) => [at, copyFactory(factory)])),
     tokens: new Map([...state.tokens].map(([at, holders]) => [at, new Map(holders)])),
-    forwarders: new Set(state.forwarders),
   }
 }
 
+export const slotKey = (of: Address, slot: Hex) => `${of} ${slot}`
+export const wordAt = ({ slots }: State, of: Address, slot: Hex): Hex => slots.get(slotKey(of, slot)) ?? ZERO_HASH
+
 export const balanceOf = (state: State, of: Address): bigint => state.balances.get(of) ?? 0n
 export const nonceOf = (state: State, of: Address): number => state.nonces.get(of) ?? 0
+
+/** The code at an address, as far as the model has it: the factory's and the token's are only told apart from none. */
+export function codeAt({ codes, factories, tokens }: State, at: Address): Hex {
+  return codes.get(at) ?? (factories.has(at) || tokens.has(at) ? '0xfe' : '0x')
+}
 
 /** Runs a message on a copy of the state; fees and nonces are the chain's affair. */
 export function execute(before: State, environment: Environment, message: Message): Result {
   const state = copyState(before)
   const logs: Log[] = []
+  const { from, to, value } = message
+  const trace: Call = { type: to === null ? 'CREATE' : 'CALL', from, to, value, failed: false, calls: [] }
   try {
-    const output = run(state, environment, message, logs)
-    const created = message.to === null ? (`0x${output.slice(-40)}` as Address) : null
-    return { state, succeeded: true, output, logs, gas: gasOf(before, message), created }
+    const output = run(state, environment, message, { logs, trace })
+    const created = to === null ? (`0x${output.slice(-40)}` as Address) : null
+    return { state, succeeded: true, output, logs, gas: gasOf(before, message), created, trace }
   } catch (error) {
     if (!(error instanceof Reverted)) throw error
     const output = error.error === '' ? '0x' : revertBytes(error.error)
-    return { state: before, succeeded: false, output, logs: [], gas: gasOf(before, message), created: null }
+    const failed = { ...trace, failed: true }
+    return {
+      state: before,
+      succeeded: false,
+      output,
+      logs: [],
+      gas: gasOf(before, message),
+      created: null,
+      trace: failed,
+    }
   }
 }
 
@@ -132,7 +165,7 @@ function revertBytes(error: string): Hex {
 }
 
 function gasOf(state: State, { to, data }: Message): bigint {
-  if (to === null) return GAS.create
+  if (to === null) return data.length < SMALL_CODE ? GAS.createSmall : GAS.create
   if (data === '0x') return hasCode(state, to) ? GAS.plainToCode : GAS.plain
   const call = decode(FACTORY_CALLS, data)
   if (!call) return GAS.call
@@ -149,49 +182,100 @@ function move(state: State, from: Address, to: Address, amount: bigint): void {
   state.balances.set(to, balanceOf(state, to) + amount)
 }
 
-function hasCode(state: State, at: Address): boolean {
-  return [state.refusing, state.factories, state.tokens, state.forwarders].some((contracts) => contracts.has(at))
+const hasCode = (state: State, at: Address) => codeAt(state, at) !== '0x'
+
+/** Records of a message under way. */
+interface Records {
+  logs: Log[]
+  trace: Call
 }
 
-/** True if a plain transfer to this address is taken. */
-function takes(state: State, to: Address): boolean {
-  return !state.refusing.has(to) && !state.tokens.has(to)
-}
-
-function run(state: State, environment: Environment, message: Message, logs: Log[]): Hex {
+function run(state: State, environment: Environment, message: Message, { logs, trace }: Records): Hex {
   const { from, to, value } = message
-  if (to === null) return create(state, environment, message, logs)
+  if (to === null) return create(state, environment, message, { logs, trace })
   move(state, from, to, value)
   const factory = state.factories.get(to)
-  if (factory) return callFactory(state, factory, environment, message, logs)
+  if (factory) return callFactory(state, factory, environment, message, { logs, trace })
   const token = state.tokens.get(to)
   if (token) return callToken(token, message, logs)
-  if (state.refusing.has(to)) throw new Reverted('')
-  if (state.forwarders.has(to)) forward(state, message)
+  runCode(state, trace, { self: to, value, data: message.data })
   return '0x'
 }
 
-/** Pays the account that the calldata names; a payment that it does not take stays. */
-function forward(state: State, { to, value, data }: Message): void {
-  const recipient = `0x${data.slice(2).padEnd(64, '0').slice(24, 64)}` as Address
-  if (takes(state, recipient)) move(state, to as Address, recipient, value)
+/** Runs the code of a small contract in the call `trace` of it; throws where it refuses. */
+function runCode(state: State, trace: Call, { self, value, data }: { self: Address; value: bigint; data: Hex }): void {
+  const own = state.codes.get(self)
+  if (own === undefined) return
+  const implementation = own === PROXY ? wordAt(state, self, IMPLEMENTATION_SLOT).slice(26) : undefined
+  const delegate = DELEGATION.exec(own)?.[1] ?? implementation
+  const code = delegate === undefined ? own : state.codes.get(`0x${delegate}` as Address)
+  // One that delegates to an account without code does nothing.
+  if (code === undefined) return
+  const contract = contractOf(code)
+  if (contract.kind === 'refusing') throw new Reverted('')
+  if (contract.kind === 'ending') {
+    const left = balanceOf(state, self)
+    move(state, self, contract.heir, left)
+    trace.calls.push({ type: 'SELFDESTRUCT', from: self, to: contract.heir, value: left, failed: false, calls: [] })
+  }
+  // What is not taken stays: none of these looks at what came of its calls.
+  if (contract.kind === 'forwarder') callInside(state, trace, { from: self, to: addressIn(data, 0), value })
+  if (contract.kind === 'leaking')
+    callInside(state, trace, { from: self, to: addressIn(data, 0), value: contract.amount })
+  if (contract.kind === 'splitter')
+    for (let word = 0; word * 32 < (data.length - 2) / 2; word += 2)
+      callInside(state, trace, { from: self, to: addressIn(data, word), value: wordIn(data, word + 1) })
 }
 
-function create(state: State, environment: Environment, message: Message, logs: Log[]): Hex {
-  const { from, nonce, data } = message
+const wordIn = (data: Hex, word: number) => BigInt(`0x${data.slice(2 + 64 * word, 66 + 64 * word).padEnd(64, '0')}`)
+const addressIn = (data: Hex, word: number) =>
+  `0x${wordIn(data, word).toString(16).padStart(64, '0').slice(24)}` as Address
+
+/** A call without data by a contract; false where it failed, and left nothing. */
+function callInside(
+  state: State,
+  within: Call,
+  { from, to, value }: { from: Address; to: Address; value: bigint },
+): boolean {
+  const trace: Call = { type: 'CALL', from, to, value, failed: false, calls: [] }
+  within.calls.push(trace)
+  const balances = new Map(state.balances)
+  try {
+    move(state, from, to, value)
+    if (state.tokens.has(to)) throw new Reverted('')
+    runCode(state, trace, { self: to, value, data: '0x' })
+    return true
+  } catch (error) {
+    if (!(error instanceof Reverted)) throw error
+    state.balances = balances
+    trace.failed = true
+    return false
+  }
+}
+
+function create(state: State, environment: Environment, message: Message, { logs, trace }: Records): Hex {
+  const { from, nonce, data, value } = message
   const self = getContractAddress({ from, nonce: BigInt(nonce) }).toLowerCase() as Address
+  trace.to = self
   if (data.startsWith(factoryBytecode)) {
     const words = `0x${data.slice(factoryBytecode.length)}` as Hex
     const [setup] = decodeAbiParameters(CONSTRUCTOR_INPUTS, words) as unknown as [Setup]
     const lower = (text: string) => text.toLowerCase() as Address
     const { owner, minter, distributor } = setup
     const roles = { owner: lower(owner), minter: lower(minter), distributor: lower(distributor) }
-    const frame = frameOf(state, environment, { ...message, to: self }, self, logs)
+    const frame = frameOf(state, environment, { ...message, to: self }, { logs, trace })
     state.factories.set(self, newFactory({ ...setup, ...roles }, frame))
     return self
   }
-  if (data === FORWARDER_BYTECODE) {
-    state.forwarders.add(self)
+  const small = creationIn(data)
+  if (small) {
+    move(state, from, self, value)
+    if (small.kind === 'code') state.codes.set(self, small.code)
+    else if (small.kind === 'pays') callInside(state, trace, { from: self, to: small.to, value })
+    else {
+      move(state, self, small.heir, value)
+      trace.calls.push({ type: 'SELFDESTRUCT', from: self, to: small.heir, value, failed: false, calls: [] })
+    }
     return self
   }
   if (data !== demoTokenBytecode) throw new Reverted('')
@@ -200,17 +284,14 @@ function create(state: State, environment: Environment, message: Message, logs: 
   return self
 }
 
-function frameOf(state: State, environment: Environment, message: Message, self: Address, logs: Log[]): Frame {
+function frameOf(state: State, environment: Environment, message: Message, { logs, trace }: Records): Frame {
+  const self = message.to as Address
   return {
     ...{ self, sender: message.from, value: message.value, number: environment.number },
     time: BigInt(environment.time),
     blockHash: environment.blockHash,
     balance: () => balanceOf(state, self),
-    pay(to, amount) {
-      if (!takes(state, to)) return false
-      move(state, self, to, amount)
-      return true
-    },
+    pay: (to, amount) => callInside(state, trace, { from: self, to, value: amount }),
     emit: (event) => void logs.push(encodeLog(self, event)),
   }
 }
@@ -253,15 +334,15 @@ function callFactory(
   factory: FactoryState,
   environment: Environment,
   message: Message,
-  logs: Log[],
+  records: Records,
 ): Hex {
-  const { to, value, data } = message
+  const { value, data } = message
   if (data === '0x') return '0x'
   const call = decode(FACTORY_CALLS, data)
   const act = call && FUNCTIONS[call.item.name]
   // The contract takes ether with a round (and, as Solady has it, with a transfer); other calls with ether it refuses.
   if (!call || !act || (value > 0n && !PAYABLE.includes(call.item.name))) throw new Reverted('')
-  const frame = frameOf(state, environment, message, to as Address, logs)
+  const frame = frameOf(state, environment, message, records)
   const result = act(factory, frame, call.args as never)
   return encodeFunctionResult({ abi: [call.item], functionName: call.item.name, result } as never)
 }

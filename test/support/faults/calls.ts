@@ -60,6 +60,32 @@ const nothing =
     return { result: instead }
   }
 
+/** A call of a trace, in the form of either method. */
+interface TracedCall {
+  type?: unknown
+  from?: unknown
+  value?: unknown
+  calls?: TracedCall[]
+}
+
+/** The calls with value inside of a trace's transactions, for changing them. */
+export function callsInside(traced: unknown): TracedCall[] {
+  const all = (Array.isArray(traced) ? traced : [traced]) as {
+    result?: TracedCall
+    type?: string
+    traceAddress?: number[]
+    action?: TracedCall
+  }[]
+  const below = (call: TracedCall | undefined): TracedCall[] =>
+    call?.calls?.flatMap((inner) => [inner, ...below(inner)]) ?? []
+  return all
+    .flatMap(({ result, type, traceAddress = [], action }) =>
+      action ? (type === 'call' && traceAddress.length > 0 ? [action] : []) : below(result).filter(isPlainCall),
+    )
+    .filter(({ value }) => typeof value === 'string' && BigInt(value) > 0n)
+}
+const isPlainCall = ({ type }: TracedCall) => type === 'CALL'
+
 const ALTER: Record<CallFault, Alter> = {
   staleHead,
   missingBlock: nothing(null),
@@ -108,12 +134,23 @@ const ALTER: Record<CallFault, Alter> = {
     await forward(call)
     return { error: { code: -32000, message: 'the sequencer is taking a nap' } }
   },
+  async noTraces({ method }) {
+    return { error: { code: -32601, message: `the method ${method} does not exist/is not available` } }
+  },
+  async shortTrace(call, forward) {
+    const traced = resultOf<unknown[]>(await forward(call))
+    const last = callsInside(traced).at(-1)
+    if (!last) return null
+    last.value = '0x0'
+    return { result: traced }
+  },
 }
 
 const BLOCKS = ['eth_getBlockByNumber']
 const LOGS = ['eth_getLogs']
 const RECEIPTS = ['eth_getTransactionReceipt']
 const SENDS = ['eth_sendRawTransaction']
+const TRACES = ['debug_traceBlockByHash', 'trace_block']
 
 /** The methods a fault can befall; null for any but a send. */
 const BEFALLS: Record<CallFault, readonly string[] | null> = {
@@ -133,6 +170,8 @@ const BEFALLS: Record<CallFault, readonly string[] | null> = {
   internalError: null,
   swallowed: SENDS,
   sendRefused: SENDS,
+  noTraces: TRACES,
+  shortTrace: TRACES,
 }
 
 /** True if a fault can befall this method at all. */

@@ -18,6 +18,8 @@ const CALL_FAULTS = [
   'internalError',
   'swallowed', // a send is acknowledged and never passed on
   'sendRefused', // a send is refused with an unknown text, and passed on all the same
+  'noTraces', // a provider without methods of tracing
+  'shortTrace', // a trace in which the last call with value has none
 ] as const
 
 /** Faults of a whole HTTP reply, a batch's included. */

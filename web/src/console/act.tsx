@@ -2,19 +2,9 @@
 import { createContext, type FormEvent, type ReactNode, useContext, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failed } from '../ui/states.tsx'
+import { FormFields } from './act-fields.tsx'
+import { type ActField, type Filled, problemsOf, readForm, withReason } from './act-form.ts'
 import { type ActRoute, type BodyOf, type Did, type ParamOf, placeOf, useAct } from './admin.ts'
-
-/** A field of the dialog; its text goes into the body under `name` unless it is empty. */
-export interface ActField<Name extends string = string> {
-  name: Name
-  label: string
-  required?: boolean
-  placeholder?: string
-  value?: string
-  choices?: readonly (readonly [value: string, label: string])[]
-  /** From the text to what the route takes. */
-  read?: (text: string) => unknown
-}
 
 /** A field of that act's body. */
 export type FieldOf<Route extends ActRoute> = ActField<keyof BodyOf<Route> & string>
@@ -34,6 +24,8 @@ type ActProps<Route extends ActRoute> = Wording & {
   body?: Partial<BodyOf<Route>>
   /** Text for the result. */
   did: (answer: Did<Route>) => ReactNode
+  /** What is to be said about what is filled in, before it is sent. */
+  warns?: (given: Filled) => ReactNode
   main?: boolean
 } & ([ParamOf<Route>] extends [never] ? { params?: never } : { params: Readonly<Record<ParamOf<Route>, string>> })
 
@@ -43,6 +35,7 @@ interface Asked extends Wording {
   fields: readonly ActField[]
   body: object
   did: (answer: unknown) => ReactNode
+  warns: ((given: Filled) => ReactNode) | undefined
 }
 
 /** Opens an act's dialog. It belongs to the console, so that it stays when what it was about leaves its list. */
@@ -62,9 +55,9 @@ export function Acts({ children }: { children: ReactNode }) {
 }
 
 export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
-  const { label, says, danger = false, main = false, act, params = {}, fields = [], body = {}, did } = props
+  const { label, says, danger = false, main = false, act, params = {}, fields = [], body = {}, did, warns } = props
   const ask = useContext(Ask)
-  const asked = { label, says, danger, path: placeOf(act, params), fields, body }
+  const asked = { label, says, danger, path: placeOf(act, params), fields, body, warns }
   return (
     <button
       type="button"
@@ -76,19 +69,29 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
   )
 }
 
-const REASON: ActField = { name: 'reason', label: 'Reason, for the audit log', placeholder: 'may be left out' }
-
-function ActForm({ label, says, path, fields, body, did, danger, close }: Asked & { close: () => void }) {
+function ActForm({ label, says, path, fields, body, did, danger, warns, close }: Asked & { close: () => void }) {
   const act = useAct<object>()
-  const all = fields.some(({ name }) => name === 'reason') ? fields : [...fields, REASON]
+  const all = withReason(fields)
+  const [given, setGiven] = useState<Filled>(() =>
+    Object.fromEntries(all.map((field) => [field.name, firstText(field)])),
+  )
+  const [wrong, setWrong] = useState<Filled>({})
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    const given = all.flatMap(({ name, read }) => {
-      const text = String(form.get(name) ?? '').trim()
-      return text === '' ? [] : [[name, read ? read(text) : text] as const]
-    })
-    act.mutate({ path, body: { ...body, ...Object.fromEntries(given) } })
+    const { values, wrong: unreadable } = readForm(all, given)
+    setWrong(unreadable)
+    if (Object.keys(unreadable).length > 0) return focusFirst(event.currentTarget, all, unreadable)
+    const form = event.currentTarget
+    act.mutate(
+      { path, body: { ...body, ...values } },
+      {
+        onError: (error) => {
+          const { byField } = problemsOf(error, all)
+          setWrong(byField)
+          focusFirst(form, all, byField)
+        },
+      },
+    )
   }
   if (act.data) {
     return (
@@ -102,16 +105,18 @@ function ActForm({ label, says, path, fields, body, did, danger, close }: Asked 
       </div>
     )
   }
+  const rest = act.error && problemsOf(act.error, all).rest
   return (
     <form className="stack" onSubmit={submit}>
       <div>{says}</div>
-      {all.map((field) => (
-        <div key={field.name} className="field">
-          <label htmlFor={`act-${field.name}`}>{field.label}</label>
-          <Control field={field} />
-        </div>
-      ))}
-      {act.error && <Failed error={act.error} />}
+      <FormFields
+        fields={all}
+        given={given}
+        wrong={wrong}
+        fill={(name, text) => setGiven({ ...given, [name]: text })}
+      />
+      {warns?.(given)}
+      {rest && <Failed error={rest} />}
       <div className="buttons">
         <button type="submit" className={danger ? 'button danger' : 'button main'} disabled={act.isPending}>
           {act.isPending ? 'Working…' : label}
@@ -124,18 +129,11 @@ function ActForm({ label, says, path, fields, body, did, danger, close }: Asked 
   )
 }
 
-function Control({ field: { name, choices, required, placeholder, value } }: { field: ActField }) {
-  const id = `act-${name}`
-  if (choices) {
-    return (
-      <select id={id} name={name} required={required} defaultValue={value}>
-        {choices.map(([choice, label]) => (
-          <option key={choice} value={choice}>
-            {label}
-          </option>
-        ))}
-      </select>
-    )
-  }
-  return <input {...{ id, name, required, placeholder }} defaultValue={value} autoComplete="off" spellCheck="false" />
+/** A choice without a value of its own stands at its first. */
+const firstText = ({ value, was, choices }: ActField) => value ?? was ?? choices?.[0]?.[0] ?? ''
+
+function focusFirst(form: HTMLFormElement, fields: readonly ActField[], wrong: Filled): void {
+  const first = fields.find(({ name }) => name in wrong)
+  const control = first && form.elements.namedItem(first.name)
+  if (control instanceof HTMLElement) control.focus()
 }

@@ -1,4 +1,4 @@
-// The operator's routes, asked with a key that lives in this module's memory alone: a reload forgets it.
+// The operator's routes, asked with a key that lives in this module's memory: a reload forgets it, unless it is kept for the tab.
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
@@ -8,13 +8,24 @@ import { queries, type Reading } from '../ledger.ts'
 const EVERY_MS = 10_000
 let key: string | null = null
 
-/** Takes a key once the service has accepted it. Throws a LedgerError: 401 for a wrong one, 404 where none is configured. */
-export async function enter(given: string): Promise<void> {
+/** Where the operator chose to keep the key for the tab. */
+const KEPT = 'node-ledger-admin-key'
+
+/** The key that was kept for this tab; null where none was. */
+export const keptKey = (): string | null => sessionStorage.getItem(KEPT)
+
+/**
+ * Takes a key once the service has accepted it, and keeps it for the tab where `keep` says so. Throws a LedgerError: 401 for a wrong one, 404
+ * where none is configured.
+ */
+export async function enter(given: string, keep: boolean): Promise<void> {
   key = given
   try {
     await ask('GET', 'senders')
+    if (keep) sessionStorage.setItem(KEPT, given)
   } catch (error) {
     key = null
+    if (error instanceof LedgerError && !error.retryable) sessionStorage.removeItem(KEPT)
     throw error
   }
 }
@@ -22,6 +33,7 @@ export async function enter(given: string): Promise<void> {
 /** Forgets the key and everything that was read with it. */
 export function leave(): void {
   key = null
+  sessionStorage.removeItem(KEPT)
   queries.removeQueries({ queryKey: ['admin'] })
 }
 
@@ -129,6 +141,8 @@ type Schemas = components['schemas']
 type Shape<Name extends keyof Schemas> = Revived<Schemas[Name]>
 
 export interface Payment extends Shape<'Payment'> {}
+/** A payment without what only the list has. */
+export type PaymentFacts = Omit<Payment, 'verdict'>
 export interface PastVerdict extends Shape<'PastVerdict'> {}
 export interface Terms extends Shape<'Terms'> {}
 export interface OwnersTransaction extends Shape<'OwnersTransaction'> {}
@@ -138,6 +152,9 @@ export interface StuckSender extends Shape<'StuckSender'> {}
 export interface StuckTransaction extends Shape<'StuckTransaction'> {}
 export interface UnpaidNode extends Shape<'UnpaidNode'> {}
 export interface DeniedSender extends Shape<'DeniedSender'> {}
+export interface ContractWallets extends Shape<'ContractWallets'> {}
+export type EnteredMode = ContractWallets['modes'][number]
+export interface AllowedContract extends Shape<'AllowedWallet'> {}
 export interface Statement extends Shape<'Statement'> {}
 export interface Transaction extends Shape<'Transaction'> {}
 export interface Preview extends Shape<'Preview'> {}

@@ -1,38 +1,42 @@
 // The operator's console: the key at the door, and its sections.
 import { LedgerError } from '@node-ledger/client'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { Link, useParams } from 'wouter'
-import { Page, Section } from '../ui/page.tsx'
+import { Page, Section as Part } from '../ui/page.tsx'
 import { Failed } from '../ui/states.tsx'
 import { Acts } from './act.tsx'
-import { enter, leave } from './admin.ts'
-import { Books } from './books.tsx'
-import { Nodes } from './nodes.tsx'
-import { Payments } from './payments.tsx'
-import { RoundsConsole } from './rounds.tsx'
-import { Senders } from './senders.tsx'
-import { Audit, Transactions } from './sent.tsx'
-import { State } from './state.tsx'
-import { TermsConsole } from './terms.tsx'
-import { TiersConsole } from './tiers.tsx'
-import { Wallets } from './wallets.tsx'
-import { Webhooks } from './webhooks.tsx'
+import { enter, keptKey, leave } from './admin.ts'
+import { Audit } from './ledger/audit.tsx'
+import { Books } from './ledger/books.tsx'
+import { Nodes } from './ledger/nodes.tsx'
+import { RoundsConsole } from './ledger/rounds.tsx'
+import { State } from './ledger/state.tsx'
+import { Transactions } from './ledger/transactions.tsx'
+import { Webhooks } from './ledger/webhooks.tsx'
+import { ContractWalletsConsole } from './payments/contract-wallets.tsx'
+import { DenyList } from './payments/deny-list.tsx'
+import { Payments } from './payments/payments.tsx'
+import { TermsConsole } from './sale/terms.tsx'
+import { TiersConsole } from './sale/tiers.tsx'
+import { Wallets } from './sale/wallets.tsx'
 
 const SECTIONS = {
   '': ['State', State],
   payments: ['Payments', Payments],
-  senders: ['Deny list', Senders],
+  senders: ['Deny list', DenyList],
   nodes: ['Nodes', Nodes],
   rounds: ['Rounds', RoundsConsole],
   tiers: ['Tiers', TiersConsole],
   terms: ['Terms', TermsConsole],
   wallets: ['Wallets', Wallets],
+  'contract-wallets': ['Contract wallets', ContractWalletsConsole],
   transactions: ['Transactions', Transactions],
   webhooks: ['Webhooks', Webhooks],
   books: ['Books', Books],
   audit: ['Audit log', Audit],
 } as const
+type Section = keyof typeof SECTIONS
 
 export function Console() {
   const { section = '' } = useParams<{ section?: string }>()
@@ -44,7 +48,15 @@ export function Console() {
       </Page>
     )
   }
-  const [, Shown] = SECTIONS[section as keyof typeof SECTIONS] ?? SECTIONS['']
+  return <Inside section={section in SECTIONS ? (section as Section) : ''} left={() => setInside(false)} />
+}
+
+function Inside({ section, left }: { section: Section; left: () => void }) {
+  const [name, Shown] = SECTIONS[section]
+  // After the page's own effect, which sets it to what the console is called as a whole.
+  useEffect(() => {
+    document.title = `${name} · Operator console · Node Ledger`
+  }, [name])
   return (
     <Page title="Operator console">
       <div className="bar">
@@ -65,7 +77,7 @@ export function Console() {
           className="button quiet"
           onClick={() => {
             leave()
-            setInside(false)
+            left()
           }}
         >
           Leave
@@ -79,17 +91,30 @@ export function Console() {
 }
 
 function Door({ opened }: { opened: () => void }) {
-  const knock = useMutation({ mutationFn: enter, onSuccess: opened })
+  const knock = useMutation({
+    mutationFn: ({ key, keep }: { key: string; keep: boolean }) => enter(key, keep),
+    onSuccess: opened,
+  })
+  const { mutate } = knock
+  useEffect(() => {
+    const key = keptKey()
+    if (key !== null) mutate({ key, keep: true })
+  }, [mutate])
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    knock.mutate(String(new FormData(event.currentTarget).get('key')).trim())
+    const form = new FormData(event.currentTarget)
+    mutate({ key: String(form.get('key')).trim(), keep: form.get('keep') !== null })
   }
   return (
-    <Section title="Your key">
+    <Part title="Your key">
       <form className="stack narrow" onSubmit={submit}>
         <label className="field">
           <span>Admin key</span>
           <input name="key" type="password" required autoComplete="off" />
+        </label>
+        <label className="bar">
+          <span>Keep it for this tab until I leave</span>
+          <input name="keep" type="checkbox" />
         </label>
         {knock.error && <Failed error={inWords(knock.error)} />}
         <button type="submit" className="button main" disabled={knock.isPending}>
@@ -97,10 +122,11 @@ function Door({ opened }: { opened: () => void }) {
         </button>
         <p className="note">
           One of the keys of <code>ADMIN_KEY</code>; on an embedded ledger it is in <code>secrets.json</code> of the
-          data directory. It is kept in this page’s memory alone, and gone when you leave or reload.
+          data directory. It is kept in this page’s memory alone, and gone when you leave or reload, unless you have it
+          kept for this tab: then a script that got into this page could read it.
         </p>
       </form>
-    </Section>
+    </Part>
   )
 }
 

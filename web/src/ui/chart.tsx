@@ -1,76 +1,100 @@
-// A plot of amounts over time by uPlot: bars for each event, a line for their sum. Beside it stands the same in words and, for
-// assistive technology, as a table; the canvas itself is hidden from it.
-import { useEffect, useRef } from 'react'
+// A plot of amounts over time by uPlot: a bar for each hour or day, a line for their sum. Beside it stands the same in words; the canvas itself is
+// hidden from assistive technology.
+import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
 import 'uplot/dist/uPlot.min.css'
-import { day, ether, exactTime, timeOfDay } from '../format.ts'
-
-export interface Point {
-  at: Date
-  wei: bigint
-}
+import { count, day, exactTime, shortEther, timeOfDay } from '../format.ts'
+import { Choice } from './choice.tsx'
+import { Amount } from './facts.tsx'
 
 const HEIGHT_PX = 220
+const HOUR_MS = 3_600_000
 /** Ether as a number is for drawing only; every figure in words is exact. */
 const drawn = (wei: bigint) => Number(wei) / 1e18
 
 /** Draws `points`, oldest first. `what` names one of them, as in "round". */
 export function Chart({ points, what }: { points: readonly Point[]; what: string }) {
+  const [opened] = useState(Date.now)
+  const [chosen, choose] = useState<Range>(() => rangeFor(points, opened))
+  const shown = useMemo(() => pointsIn(points, chosen, opened), [points, chosen, opened])
+  const { binMs } = RANGES[chosen]
+  const place = useDrawing(shown, chosen, opened)
+  const total = shown.reduce((sum, { wei }) => sum + wei, 0n)
+  const [first, last] = [shown[0], shown.at(-1)]
+  return (
+    <figure className="chart">
+      <Choice
+        legend="Range"
+        options={Object.keys(RANGES) as Range[]}
+        chosen={chosen}
+        choose={choose}
+        word={(range) => (range === 'all' ? 'All' : range)}
+      />
+      <div ref={place} aria-hidden="true" />
+      <figcaption>
+        {first && last ? (
+          <>
+            {count(shown.length, what)} from {exactTime(first.at)} to {exactTime(last.at)}, <Amount wei={total} plain />{' '}
+            in all; a bar is {binMs === HOUR_MS ? 'an hour' : 'a day'}.
+          </>
+        ) : (
+          `No ${what} in the last ${chosen}.`
+        )}
+      </figcaption>
+    </figure>
+  )
+}
+
+/** Draws into the element that takes the reference, and again when its size or the colours change. */
+function useDrawing(points: readonly Point[], range: Range, nowMs: number) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const host = place.current
     if (!host) return
-    let plot = draw(host, points, what)
+    const { binMs } = RANGES[range]
+    const bins = binned(points, binMs)
+    const edges = edgesOf(bins, RANGES[range], nowMs)
+    let plot = draw(host, bins, binMs, edges)
     const resize = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: HEIGHT_PX }))
     resize.observe(host)
     // The canvas takes its colours once: a change of theme redraws it.
     const redraw = () => {
       plot.destroy()
-      plot = draw(host, points, what)
+      plot = draw(host, bins, binMs, edges)
     }
     const scheme = window.matchMedia('(prefers-color-scheme: dark)')
     scheme.addEventListener('change', redraw)
     const theme = new MutationObserver(redraw)
-    theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+    theme.observe(document.documentElement, { attributeFilter: ['data-theme', 'style'] })
     return () => {
       resize.disconnect()
       theme.disconnect()
       scheme.removeEventListener('change', redraw)
       plot.destroy()
     }
-  }, [points, what])
-  const total = points.reduce((sum, { wei }) => sum + wei, 0n)
-  const [first, last] = [points[0], points.at(-1)]
-  return (
-    <figure className="chart">
-      <div ref={place} aria-hidden="true" />
-      <figcaption>
-        {first && last
-          ? `${points.length} ${what}${points.length === 1 ? '' : 's'} from ${exactTime(first.at)} to ${exactTime(last.at)}, ${ether(total)} ETH in all.`
-          : `No ${what} yet.`}
-      </figcaption>
-    </figure>
-  )
+  }, [points, range, nowMs])
+  return place
 }
 
-function draw(host: HTMLElement, points: readonly Point[], what: string): uPlot {
+function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edges): uPlot {
   const style = getComputedStyle(host)
-  const colour = (name: string) => style.getPropertyValue(name)
   // Custom properties come unresolved, so the two themes' colours are taken from real ones.
-  const ink = style.color
-  const grid = style.borderTopColor
-  const bars = style.outlineColor
-  const line = style.caretColor
-  const font = `12px ${colour('font-family') || 'sans-serif'}`
-  let sum = 0n
+  const { color: ink, borderTopColor: grid, outlineColor: bars, caretColor: line } = style
+  const font = `12px ${style.fontFamily || 'sans-serif'}`
+  const sums: bigint[] = []
+  for (const { wei } of bins) sums.push((sums.at(-1) ?? 0n) + wei)
   const data: uPlot.AlignedData = [
-    points.map(({ at }) => at.getTime() / 1000),
-    points.map(({ wei }) => drawn(wei)),
-    points.map(({ wei }) => {
-      sum += wei
-      return drawn(sum)
-    }),
+    // A bar stands in the middle of its time.
+    bins.map(({ from }) => (from.getTime() + binMs / 2) / 1000),
+    bins.map(({ wei }) => drawn(wei)),
+    sums.map(drawn),
   ]
+  // At rest the legend speaks of the newest bar.
+  const at = (index: number | null) => (index === null ? bins.length - 1 : index)
+  const figure = (weis: readonly bigint[], index: number | null) => `${shortEther(weis[at(index)] ?? 0n)} ETH`
+  const each = bins.map(({ wei }) => wei)
+  const span = (index: number | null) => inWords(bins[at(index)], binMs)
   const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
   return new uPlot(
     {
@@ -79,17 +103,26 @@ function draw(host: HTMLElement, points: readonly Point[], what: string): uPlot 
       cursor: { y: false },
       tzDate: (sec) => uPlot.tzDate(atSec(sec), 'UTC'),
       series: [
-        { label: 'time', value: (_plot, sec: number | null) => (sec === null ? '--' : exactTime(atSec(sec))) },
+        { label: 'Time', value: (_plot, _value, _series, index) => span(index) },
         {
-          label: `ETH each ${what}`,
+          label: binMs === HOUR_MS ? 'This hour' : 'This day',
           scale: 'each',
           fill: bars,
           ...(barPaths && { paths: barPaths }),
           points: { show: false },
+          value: (_plot, _value, _series, index) => figure(each, index),
         },
-        { label: 'ETH in all', scale: 'all', stroke: line, width: 2, points: { show: points.length === 1 } },
+        {
+          label: 'Together',
+          scale: 'all',
+          stroke: line,
+          width: 2,
+          points: { show: bins.length === 1 },
+          value: (_plot, _value, _series, index) => figure(sums, index),
+        },
       ],
       scales: {
+        x: { range: edges },
         each: { range: (_plot, _min, max) => [0, max * 1.1 || 1] },
         all: { range: (_plot, _min, max) => [0, max * 1.1 || 1] },
       },
@@ -104,12 +137,30 @@ function draw(host: HTMLElement, points: readonly Point[], what: string): uPlot 
   )
 }
 
+/** The first and the last moment of a range and all of its bars, in seconds. */
+function edgesOf(bins: readonly Bin[], { backMs, binMs }: (typeof RANGES)[Range], nowMs: number): Edges {
+  const [first = nowMs, last = nowMs] = [bins[0]?.from.getTime(), bins.at(-1)?.from.getTime()]
+  const end = backMs === null ? last : Math.max(last, nowMs - binMs)
+  return [(backMs === null ? first : Math.min(first, nowMs - backMs)) / 1000, (end + binMs) / 1000]
+}
+
+type Edges = [startSec: number, endSec: number]
+
+/** The hour or the day of a bar. */
+function inWords(bin: Bin | undefined, binMs: number): string {
+  if (!bin) return '–'
+  if (binMs !== HOUR_MS) return `${day(bin.from)}, UTC`
+  return `${day(bin.from)}, ${hour(bin.from)} to ${hour(new Date(bin.from.getTime() + binMs))} UTC`
+}
+
+const hour = (time: Date) => timeOfDay(time).slice(0, 5)
+
 /** Bars as wide as seven tenths of their place, at most 24 pixels. */
 const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })
 const atSec = (sec: number) => new Date(sec * 1000)
 const DAY_SEC = 86_400
 /** In UTC like all times written out: the day where marks are days apart, the time of day otherwise. */
 const times = (_plot: uPlot, secs: number[], _axis: number, _space: number, stepSec: number) =>
-  secs.map((sec) => (stepSec < DAY_SEC ? timeOfDay : day)(atSec(sec)))
+  secs.map((sec) => (stepSec < DAY_SEC ? hour : day)(atSec(sec)))
 const figures = (_plot: uPlot, values: number[]) =>
   values.map((value) => value.toLocaleString('en-US', { maximumSignificantDigits: 4 }))

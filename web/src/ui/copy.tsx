@@ -25,3 +25,19 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     </button>
   )
 }
+
+/** Facts to be entered elsewhere: the name of each, its text, and what is copied. */
+export function CopyRows({ rows }: { rows: readonly (readonly [name: string, shown: string, copied: string])[] }) {
+  return (
+    <dl className="facts copied">
+      {rows.map(([name, shown, copied]) => (
+        <div key={name} className="row">
+          <dt>{name}</dt>
+          <dd>
+            <code>{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,52 +1,153 @@
 // The smallest parts: an amount, a time, an address, a state. Every page shows these facts through them, so that a missing
 // reading never looks like zero anywhere.
-import { type ReactNode, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
-import { dollars, ether, exactTime, relativeTime, short } from '../format.ts'
+import {
+  checksummed,
+  dollars,
+  ether,
+  everyTime,
+  exactTime,
+  localTime,
+  relativeTime,
+  short,
+  shortEther,
+  untilTime,
+} from '../format.ts'
 import { usePrice } from '../ledger.ts'
 import { CopyButton } from './copy.tsx'
+import { InExplorer } from './explorer.tsx'
 
 /** Stands where a reading could not be taken. */
 export function Unknown({ why = 'could not be checked' }: { why?: string }) {
   return <span className="unknown">{why}</span>
 }
 
-/** So many decimals stand out; the rest is there, smaller. */
-const LEADING_DECIMALS = 6
+interface AmountProps {
+  wei: bigint | null
+  /** Without dollars. */
+  plain?: boolean
+  /** To the last decimal, as prices are paid. */
+  exact?: boolean
+}
 
-/** Exact ether, and dollars beside it where a price is known. `null`: could not be checked. */
-export function Amount({ wei, plain = false }: { wei: bigint | null; plain?: boolean }) {
+/** Ether with at most six decimals, the rest at a press, and dollars beside it where a price is known. `null`: could not be checked. */
+export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
   const usd = plain ? null : dollars(wei, price.data ?? null)
-  const exact = ether(wei)
-  const point = exact.indexOf('.')
-  const leading = point < 0 ? exact : exact.slice(0, point + 1 + LEADING_DECIMALS)
   return (
     <span className="amount">
       <span className="ether">
-        {leading}
-        <span className="tail">{exact.slice(leading.length)}</span> ETH
+        <Digits wei={wei} exact={exact} /> ETH
       </span>
       {usd && <span className="usd"> ≈&nbsp;{usd}</span>}
     </span>
   )
 }
 
-/** Relative, the exact time on hover and for assistive technology. `null`: not yet, or unknown; say which. */
-export function Time({ at, none = '–' }: { at: Date | null; none?: string }) {
+/** More characters than that do not fit into a line on a phone. */
+const LINE_CHARS = 20
+
+function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
+  const [all, setAll] = useState(false)
+  const [short, whole] = [shortEther(wei), ether(wei)]
+  if (exact || short === whole)
+    return <span className={whole.length > LINE_CHARS ? 'digits all' : 'digits'}>{whole}</span>
+  return (
+    <button
+      type="button"
+      className={all ? 'digits more all' : 'digits more'}
+      title={all ? undefined : `${whole} ETH`}
+      aria-expanded={all}
+      onClick={() => setAll(!all)}
+    >
+      {all ? whole : `${short}…`}
+    </button>
+  )
+}
+
+interface TimeProps {
+  at: Date | null
+  /** Stands where there is none: not yet, or unknown; say which. */
+  none?: string
+  /** It may be still to come. What has happened is never in the future, whatever the clocks say. */
+  ahead?: boolean
+}
+
+/** Relative; the exact time here and in UTC on hover and for assistive technology. */
+export function Time({ at, none = '–', ahead = false }: TimeProps) {
   const now = useNow()
   if (at === null) return <span className="none">{none}</span>
   return (
-    <time dateTime={at.toISOString()} title={exactTime(at)}>
-      {relativeTime(at, now)}
+    <time dateTime={at.toISOString()} title={everyTime(at)}>
+      {relativeTime(ahead ? at : new Date(Math.min(at.getTime(), now)), now)}
     </time>
   )
 }
 
-/** An address, short, with the whole of it on hover, a way to copy it, and a link to its page. */
+/** Day and time to the second, here and in UTC. */
+export function ExactTime({ at }: { at: Date }) {
+  const local = localTime(at)
+  return (
+    <>
+      {exactTime(at)}
+      {local && (
+        <>
+          <br />
+          {local} here
+        </>
+      )}
+    </>
+  )
+}
+
+/** The time left until a moment, by the second. */
+export function Countdown({ to }: { to: Date }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  const left = untilTime(to, now)
+  return (
+    <time dateTime={to.toISOString()} title={everyTime(to)} className="countdown">
+      {left === 'now' ? left : `in ${left}`}
+    </time>
+  )
+}
+
+/** An address, short, with the whole of it on hover, a way to copy it, and a link to its page here, or else in the explorer. */
 export function Address({ of, link = true }: { of: string | null; link?: boolean }) {
   if (of === null) return <Unknown why="unknown" />
+  const whole = checksummed(of)
+  const shown = (
+    <code title={whole} className="hex">
+      {short(whole)}
+    </code>
+  )
+  return (
+    <span className="nowrap">
+      {link ? (
+        <Link href={`/address/${of}`}>{shown}</Link>
+      ) : (
+        <InExplorer kind="address" id={whole}>
+          {shown}
+        </InExplorer>
+      )}
+      <CopyButton text={whole} what="address" />
+    </span>
+  )
+}
+
+/** A transaction's hash, with its page in the explorer. */
+export function Hash({ of }: { of: string | null }) {
+  return <Digest of={of} what="transaction hash" />
+}
+
+/** Bytes of which the ends are shown, with a way to copy them. Those of a transaction lead to the explorer. */
+export function Digest({ of, what }: { of: string | null; what: 'transaction hash' | 'seed' }) {
+  if (of === null) return <span className="none">–</span>
   const shown = (
     <code title={of} className="hex">
       {short(of)}
@@ -54,21 +155,14 @@ export function Address({ of, link = true }: { of: string | null; link?: boolean
   )
   return (
     <span className="nowrap">
-      {link ? <Link href={`/address/${of}`}>{shown}</Link> : shown}
-      <CopyButton text={of} what="address" />
-    </span>
-  )
-}
-
-/** A transaction's hash. The service knows no explorer; it can be copied into one. */
-export function Hash({ of }: { of: string | null }) {
-  if (of === null) return <span className="none">–</span>
-  return (
-    <span className="nowrap">
-      <code title={of} className="hex">
-        {short(of)}
-      </code>
-      <CopyButton text={of} what="transaction hash" />
+      {what === 'seed' ? (
+        shown
+      ) : (
+        <InExplorer kind="tx" id={of}>
+          {shown}
+        </InExplorer>
+      )}
+      <CopyButton text={of} what={what} />
     </span>
   )
 }

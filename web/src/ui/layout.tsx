@@ -1,8 +1,12 @@
 // The frame of all pages: navigation, a notice if the service is in trouble, and links to chain and contract.
-import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { brandRoles } from '../brand.ts'
 import { useDeployment, useHealth } from '../ledger.ts'
+import { useSite } from '../site.ts'
+import { OutLink } from './explorer.tsx'
 import { Address, Time } from './facts.tsx'
+import { Search } from './search.tsx'
 import { ThemeButton } from './theme.tsx'
 
 /** Items of the navigation, each with its paths. */
@@ -16,17 +20,16 @@ const PLACES = [
 
 export function Layout({ children }: { children: ReactNode }) {
   const [location] = useLocation()
+  // On a phone the search opens when it is asked for; on a desk it is always there.
+  const [finds, setFinds] = useState(false)
   return (
     <>
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <header className="top">
+      <header className={finds ? 'top finds' : 'top'}>
         <div className="width">
-          <Link href="/" className="brand">
-            <img src="/icon.svg" alt="" width="28" height="28" />
-            Node Ledger
-          </Link>
+          <Brand />
           <nav aria-label="Pages">
             {PLACES.map(([path, name, here]) => (
               <Link key={path} href={path} aria-current={here.test(location) ? 'page' : undefined}>
@@ -35,6 +38,18 @@ export function Layout({ children }: { children: ReactNode }) {
             ))}
           </nav>
           <Search />
+          <button
+            type="button"
+            className="button quiet round find"
+            aria-expanded={finds}
+            aria-controls="search"
+            aria-label="Search"
+            onClick={() => setFinds(!finds)}
+          >
+            <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
+              <path d="M10.5 10.5L14 14M7 12A5 5 0 1 1 7 2a5 5 0 0 1 0 10z" />
+            </svg>
+          </button>
           <ThemeButton />
         </div>
       </header>
@@ -44,6 +59,22 @@ export function Layout({ children }: { children: ReactNode }) {
       </main>
       <Footer />
     </>
+  )
+}
+
+/** Whose sale it is, in its colour. */
+function Brand() {
+  const { name, logoUrl, color } = useSite()
+  // Before anything is painted in another one.
+  useLayoutEffect(() => {
+    for (const [role, value] of Object.entries(color === null ? {} : brandRoles(color)))
+      document.documentElement.style.setProperty(role, value)
+  }, [color])
+  return (
+    <Link href="/" className="brand">
+      <img src={logoUrl} alt="" width="28" height="28" />
+      <span>{name}</span>
+    </Link>
   )
 }
 
@@ -61,26 +92,6 @@ export function Arrival() {
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
   }, [location])
   return null
-}
-
-/** An address or a node's number. What is neither goes to the address page, which says what is wrong with it. */
-function Search() {
-  const [, navigate] = useLocation()
-  const find = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    const sought = String(new FormData(form).get('sought')).trim().replace(/^#/, '')
-    if (sought === '') return
-    form.reset()
-    navigate(/^[1-9][0-9]*$/.test(sought) ? `/node/${sought}` : `/address/${encodeURIComponent(sought)}`)
-  }
-  return (
-    <search>
-      <form onSubmit={find}>
-        <input name="sought" type="search" placeholder="Address or node number" aria-label="Address or node number" />
-      </form>
-    </search>
-  )
 }
 
 function Alerts() {
@@ -115,14 +126,15 @@ function Alerts() {
 
 function Footer() {
   const { data } = useDeployment()
+  const { chain, contact, termsUrl } = useSite()
   return (
     <footer className="bottom">
       <div className="width">
         {data && (
           <dl>
             <div>
-              <dt>Chain</dt>
-              <dd>{data.embedded ? `${data.chainId}, a demonstration` : data.chainId}</dd>
+              <dt>Network</dt>
+              <dd>{data.embedded ? `${chain}, a demonstration` : chain}</dd>
             </div>
             <div>
               <dt>Contract</dt>
@@ -136,9 +148,28 @@ function Footer() {
             </div>
           </dl>
         )}
-        <p>
-          <a href="/docs">API</a> · <Link href="/console">Operator</Link>
-        </p>
+        <ul>
+          {contact && (
+            <li>
+              {contact.startsWith('mailto:') ? (
+                <a href={contact}>Contact</a>
+              ) : (
+                <OutLink href={contact}>Contact</OutLink>
+              )}
+            </li>
+          )}
+          {termsUrl && (
+            <li>
+              <OutLink href={termsUrl}>Terms</OutLink>
+            </li>
+          )}
+          <li>
+            <a href="/docs">API</a>
+          </li>
+          <li>
+            <Link href="/console">Operator</Link>
+          </li>
+        </ul>
       </div>
     </footer>
   )

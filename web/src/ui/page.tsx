@@ -1,22 +1,26 @@
 // The frame around every page: what the page is called, its parts, and their headings in order.
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { useSite } from '../site.ts'
 
 interface PageProps {
   title: string
+  /** What its heading says in place of the title. */
+  heading?: string
   /** A sentence on what the page shows. */
   lead?: ReactNode
   children: ReactNode
 }
 
 /** A page. Its title is the document's too, and takes the focus when one navigates here, so that readers announce it. */
-export function Page({ title, lead, children }: PageProps) {
+export function Page({ title, heading = title, lead, children }: PageProps) {
+  const { name } = useSite()
   useEffect(() => {
-    document.title = title === 'Overview' ? 'Node Ledger' : `${title} · Node Ledger`
-  }, [title])
+    document.title = title === 'Overview' ? name : `${title} · ${name}`
+  }, [title, name])
   return (
     <>
       <div className="page-head">
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 tabIndex={-1}>{heading}</h1>
         {lead && <p className="lead">{lead}</p>}
       </div>
       {children}
@@ -24,12 +28,38 @@ export function Page({ title, lead, children }: PageProps) {
   )
 }
 
+/** Puts what a step of the page has come to into the document's title, for as long as it is so; `null`: the page's own. */
+export function useStepTitle(step: string | null): void {
+  useEffect(() => {
+    if (step === null) return
+    const own = document.title
+    document.title = `${step} · ${own}`
+    return () => {
+      document.title = own
+    }
+  }, [step])
+}
+
+interface SectionProps {
+  title: string
+  aside?: ReactNode
+  /** True for a step that follows one that is gone, and the focus with it: its heading takes it. */
+  takesFocus?: boolean
+  children: ReactNode
+}
+
 /** A part of a page under a heading of its own. */
-export function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+export function Section({ title, aside, takesFocus = false, children }: SectionProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (takesFocus) heading.current?.focus()
+  }, [takesFocus])
   return (
     <section className="card">
       <header>
-        <h2>{title}</h2>
+        <h2 ref={heading} tabIndex={takesFocus ? -1 : undefined}>
+          {title}
+        </h2>
         {aside}
       </header>
       {children}

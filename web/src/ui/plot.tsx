@@ -1,6 +1,6 @@
 // A plot that is loaded and drawn when it comes into view: on a phone most are never scrolled to, and drawing costs.
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import type { Point } from './chart.tsx'
+import type { Point } from '../bins.ts'
 import { Waiting } from './states.tsx'
 
 const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))

@@ -5,6 +5,17 @@ type Theme = 'system' | 'light' | 'dark'
 const NEXT: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' }
 const SIGN: Record<Theme, string> = { system: '◐', light: '☀', dark: '☾' }
 
+/** The ground of each theme, as tokens.css has it. */
+const GROUND = { light: '#f6f7fa', dark: '#0c0e14' }
+
+/** Has the browser's own frame take the ground of a theme. */
+function paintFrame(theme: Theme): void {
+  for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
+    const own = meta.media.includes('dark') ? 'dark' : 'light'
+    meta.content = GROUND[theme === 'system' ? own : theme]
+  }
+}
+
 export function ThemeButton() {
   const [theme, setTheme] = useState<Theme>(
     () => (document.documentElement.dataset.theme as Theme | undefined) ?? 'system',
@@ -13,6 +24,7 @@ export function ThemeButton() {
     const next = NEXT[theme]
     if (next === 'system') delete document.documentElement.dataset.theme
     else document.documentElement.dataset.theme = next
+    paintFrame(next)
     try {
       localStorage.setItem('theme', next)
     } catch {

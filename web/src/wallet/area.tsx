@@ -1,33 +1,61 @@
-// Around pages that use a wallet: wagmi, set to this ledger's one chain. Wallets of the browser announce themselves (EIP-6963).
+// Around pages that use a wallet: wagmi, set to this ledger's one chain. Wallets of the browser announce themselves (EIP-6963); a frame asks
+// the page around it, as Safe has its apps do.
 import type { Deployment } from '@node-ledger/client'
-import { type ReactNode, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { defineChain } from 'viem'
-import { createConfig, http, injected, unstable_connector, WagmiProvider } from 'wagmi'
+import {
+  type Config,
+  type CreateConnectorFn,
+  createConfig,
+  http,
+  injected,
+  unstable_connector,
+  WagmiProvider,
+} from 'wagmi'
+import { isFramed } from '../frame.ts'
 import { useDeployment } from '../ledger.ts'
 import { Failed, Waiting } from '../ui/states.tsx'
 
+/** Loads what only a frame needs in a frame only. */
 export function WalletArea({ children }: { children: ReactNode }) {
   const deployment = useDeployment()
-  if (deployment.isError) return <Failed error={deployment.error} retry={() => void deployment.refetch()} />
-  if (!deployment.data) return <Waiting lines={6} />
-  return <Configured deployment={deployment.data}>{children}</Configured>
+  const connectors = useQuery({
+    queryKey: ['connectors'],
+    queryFn: async () => [(await import('./safe.ts')).safeAround()],
+    enabled: isFramed,
+    initialData: isFramed ? undefined : [],
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  // What was read once holds, though the service may be gone by now.
+  if (deployment.isError && !deployment.data)
+    return <Failed error={deployment.error} retry={() => void deployment.refetch()} />
+  if (!deployment.data || !connectors.data) return <Waiting lines={6} />
+  return <WagmiProvider config={configOnce(deployment.data, connectors.data)}>{children}</WagmiProvider>
 }
 
-function Configured({ deployment, children }: { deployment: Deployment; children: ReactNode }) {
-  const [config] = useState(() => configFor(deployment))
-  return <WagmiProvider config={config}>{children}</WagmiProvider>
+let config: Config | null = null
+
+/** One for all pages. Of two, as where React gives a render up and makes another, wagmi would find the wallet again for the first alone. */
+function configOnce(deployment: Deployment, connectors: CreateConnectorFn[]): Config {
+  config ??= configFor(deployment, connectors)
+  return config
 }
 
 /** The ledger's chain, in the form that adds it to a wallet. */
-function configFor({ chainId, rpcUrl, embedded }: Deployment) {
+function configFor({ chainId, chainName, explorerUrl, rpcUrl }: Deployment, connectors: CreateConnectorFn[]) {
   const chain = defineChain({
     id: chainId,
-    name: embedded ? 'Node Ledger demonstration' : `Chain ${chainId}`,
+    name: chainName ?? `Chain ${chainId}`,
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: rpcUrl ? [rpcUrl] : [] } },
+    ...(explorerUrl && { blockExplorers: { default: { name: 'Explorer', url: explorerUrl } } }),
   })
   return createConfig({
     chains: [chain],
+    connectors,
+    // A frame may have no storage: its wallet is asked again each time.
+    ...(isFramed && { storage: null }),
     // Without a public RPC, reads go through the wallet.
     transports: { [chainId]: rpcUrl ? http(rpcUrl) : unstable_connector(injected) },
   })

@@ -2,10 +2,12 @@
 import { useState } from 'react'
 import { useConnect, useConnectors, useDisconnect, useSwitchChain } from 'wagmi'
 import { useDeployment } from '../ledger.ts'
+import { chainInWords } from '../site.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Address } from '../ui/facts.tsx'
 import { Failed } from '../ui/states.tsx'
 import { saidByWallet } from './errors.ts'
+import { isPhone, WalletApps } from './phones.tsx'
 import { useWallet } from './use-wallet.ts'
 
 /** A button that opens the list of wallets; once connected, the wallet itself. */
@@ -40,6 +42,7 @@ export function Connect({ label = 'Connect a wallet' }: { label?: string }) {
 function Wallets({ done }: { done: () => void }) {
   const connectors = useConnectors()
   const { mutate: connect, error, isPending, variables } = useConnect()
+  if (connectors.length === 0 && isPhone()) return <WalletApps />
   if (connectors.length === 0) {
     return (
       <div className="empty">
@@ -83,7 +86,7 @@ export function WrongChain() {
   return (
     <div className="notice warn" role="alert">
       <p>
-        Your wallet is on chain {wallet.chainId}; this ledger is on chain {deployment.chainId}.
+        Your wallet is on chain {wallet.chainId}; this ledger is on {chainInWords(deployment)}.
         {error && ` ${saidByWallet(error).message}`}
       </p>
       <button

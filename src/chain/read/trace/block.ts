@@ -5,6 +5,7 @@ import { ChainFault } from '../../faults.ts'
 import type { BlockRef, BlockTransfer } from '../../port.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { count, fields, hash32, list, malformed, toQuantity } from '../../rpc/wire.ts'
+import { agreedAnswer, VOICES } from '../state/agreement.ts'
 import { type Frame, flatFrames, innerMovesOf, nestedFrames } from './frames.ts'
 
 /** A transaction of a traced block. */
@@ -62,21 +63,27 @@ const METHODS: readonly TraceMethod[] = [
 /** The methods that a provider has, by one request each about a block. */
 export async function probeTraceMethods(rpc: RpcReads, at: BlockRef): Promise<TraceMethodName[]> {
   const usable: TraceMethodName[] = []
-  for (const method of METHODS) if ((await readBy(rpc, method, at, [])) !== null) usable.push(method.name)
+  for (const method of METHODS) if ((await readBy(rpc, method, { at, wallets: [] })) !== null) usable.push(method.name)
   return usable
+}
+
+interface Question {
+  at: BlockRef
+  wallets: readonly Address[]
+  /** For all methods together; the usual time of a read each unless given. */
+  timeoutMs?: number
 }
 
 /**
  * Inner transfers to and from wallets in one very block, in order of execution, through one provider: one request where its first method
  * serves. Null where no method does.
  */
-export async function readBlockTransfers(
-  rpc: RpcReads,
-  at: BlockRef,
-  wallets: readonly Address[],
-): Promise<BlockTransfer[] | null> {
+export async function readBlockTransfers(rpc: RpcReads, asked: Question): Promise<BlockTransfer[] | null> {
+  const until = asked.timeoutMs === undefined ? null : performance.now() + asked.timeoutMs
   for (const method of METHODS) {
-    const found = await readBy(rpc, method, at, wallets)
+    const leftMs = until === null ? null : Math.ceil(until - performance.now())
+    if (leftMs !== null && leftMs < LEAST_MS) return null
+    const found = await readBy(rpc, method, { ...asked, ...(leftMs !== null && { timeoutMs: leftMs }) })
     if (found) return found
   }
   return null
@@ -85,11 +92,11 @@ export async function readBlockTransfers(
 async function readBy(
   rpc: RpcReads,
   method: TraceMethod,
-  at: BlockRef,
-  wallets: readonly Address[],
+  { at, wallets, timeoutMs }: Question,
 ): Promise<BlockTransfer[] | null> {
   try {
-    const reply = await rpc.call(method.name, method.params(at))
+    const limits = timeoutMs === undefined ? {} : { attempts: 1, timeoutMs }
+    const reply = await rpc.call(method.name, method.params(at), limits)
     if (!reply.ok) return null
     const transactions = method.read(reply.result, at).sort((a, b) => a.txIndex - b.txIndex)
     return transactions.flatMap(({ txHash, txIndex, frames }) =>
@@ -102,25 +109,44 @@ async function readBy(
   }
 }
 
-/** Providers that must give the same list, where there are so many: a single one must not say who paid. */
-const VOICES = 2
+/** The time for a block's trace: less than half of a pass's, so that what waits is judged and minted in the same run. */
+const TRACE_TIMEOUT_MS = 8_000
+/** Less is no time for an answer. */
+const LEAST_MS = 50
+/** The pause after a provider gave no trace in that time, in which it is asked for none. It doubles up to the longer one. */
+const REST_MS = 60_000
+const REST_MAX_MS = 960_000
 
-/** The list that enough providers give, and more of them than give any other; null where they do not agree. */
-export async function agreedBlockTransfers(
+/**
+ * Builds the reading of a block's inner transfers that must not rest on one provider: the list that enough of them give. One that lets a trace
+ * hang is not asked for another one for a while: it costs a run one wait, and the next runs nothing.
+ */
+export function createBlockTracer(
   providers: readonly RpcReads[],
-  at: BlockRef,
-  wallets: readonly Address[],
-): Promise<BlockTransfer[] | null> {
-  const lists = await Promise.all(providers.map((provider) => readBlockTransfers(provider, at, wallets)))
-  const voices = new Map<string, { found: BlockTransfer[]; count: number }>()
-  for (const found of lists) {
-    if (found === null) continue
-    const key = found.map((transfer) => Object.values(transfer).join(' ')).join('\n')
-    voices.set(key, { found, count: (voices.get(key)?.count ?? 0) + 1 })
+  { timeoutMs = TRACE_TIMEOUT_MS }: { timeoutMs?: number } = {},
+): (at: BlockRef, wallets: readonly Address[]) => Promise<BlockTransfer[] | null> {
+  const rests = new Map<RpcReads, { until: number; ms: number }>()
+  const isResting = (provider: RpcReads) => (rests.get(provider)?.until ?? 0) > performance.now()
+
+  async function ask(provider: RpcReads, at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null> {
+    const began = performance.now()
+    const found = await readBlockTransfers(provider, { at, wallets, timeoutMs })
+    const now = performance.now()
+    if (found !== null || now - began < timeoutMs - LEAST_MS) {
+      rests.delete(provider)
+      return found
+    }
+    const ms = Math.min(REST_MAX_MS, (rests.get(provider)?.ms ?? REST_MS / 2) * 2)
+    rests.set(provider, { until: now + ms, ms })
+    return null
   }
-  const [first, second] = [...voices.values()].sort((a, b) => b.count - a.count)
-  if (!first || first.count < Math.min(VOICES, providers.length) || first.count === second?.count) return null
-  return first.found
+
+  return async (at, wallets) => {
+    const awake = providers.filter((provider) => !isResting(provider))
+    if (awake.length < Math.min(VOICES, providers.length)) return null
+    const lists = await Promise.all(awake.map((provider) => ask(provider, at, wallets)))
+    return agreedAnswer(lists, (found) => found.map((transfer) => Object.values(transfer).join(' ')).join('\n'))
+  }
 }
 
 /** Providers answer a place as a number, some as a hex quantity. */

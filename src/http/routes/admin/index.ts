@@ -7,7 +7,7 @@ import {
   listContractWallets,
   setContractWallets,
 } from '../../../operator/contract-wallets.ts'
-import { dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
+import { decideMany, dismissAllDust, dismissPayment, releasePayment } from '../../../operator/decide.ts'
 import { addToDenyList, listDenyList, removeFromDenyList } from '../../../operator/deny-list.ts'
 import { grantNode, listUnpaid, revokeGrant } from '../../../operator/grants.ts'
 import { clearHaltByHand, pause, resume } from '../../../operator/pause.ts'
@@ -18,7 +18,7 @@ import {
   previewWallet,
   takeBackWallet,
 } from '../../../operator/payment-wallets.ts'
-import { readPayments, showPayment } from '../../../operator/payments.ts'
+import { countPayments, readPayments, showPayment } from '../../../operator/payments.ts'
 import { refundPayment } from '../../../operator/refund.ts'
 import { cancelRefund, prepareRefund } from '../../../operator/refunding.ts'
 import { rescan } from '../../../operator/rescan.ts'
@@ -34,8 +34,10 @@ import { webhookRoutes } from './webhooks.ts'
 
 export const adminRoutes: readonly ((tools: Tools) => Route)[] = [
   readingRoute('payments', readPayments),
+  readingRoute('payments/counts', countPayments),
   readingRoute('payments/:payment', showPayment),
   actRoute('payments/dismiss', dismissAllDust),
+  actRoute('payments/decide', decideMany),
   actRoute('payments/:payment/attribute', attributePayment),
   actRoute('payments/:payment/release', releasePayment),
   actRoute('payments/:payment/dismiss', dismissPayment),

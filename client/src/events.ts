@@ -1,0 +1,64 @@
+// Reads a stream of server-sent events. Knows their form, and none of what they say.
+import { errorWithoutAnswer, LedgerError } from './errors.ts'
+
+/** The service says something at once; what buffers on the way is found out. */
+const FIRST_MS = 8_000
+/** The service says something every 15 seconds. */
+const SILENCE_MS = 45_000
+
+export interface ServerEvent {
+  event: string
+  data: unknown
+  id: string | null
+}
+
+/** Yields the events of a stream until it ends. Throws a LedgerError where it breaks or falls silent. `onFirst`: once it has said anything. */
+export async function* readEvents(body: ReadableStream<Uint8Array>, onFirst: () => void): AsyncGenerator<ServerEvent> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  let hasBegun = false
+  try {
+    for (;;) {
+      const { done, value } = await inTime(reader.read(), hasBegun ? SILENCE_MS : FIRST_MS)
+      if (done) return
+      if (!hasBegun) onFirst()
+      hasBegun = true
+      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n')
+      rest = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const event = eventOf(block)
+        if (event) yield event
+      }
+    }
+  } finally {
+    // Closes the connection; one that is broken needs no more.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Null for comments, and for what says nothing. */
+function eventOf(block: string): ServerEvent | null {
+  const fields = new Map<string, string>()
+  for (const line of block.split('\n')) {
+    const at = line.indexOf(':')
+    if (at > 0) fields.set(line.slice(0, at), line.slice(at + 1).trimStart())
+  }
+  const data = fields.get('data')
+  if (data === undefined) return null
+  return { event: fields.get('event') ?? 'message', data: JSON.parse(data), id: fields.get('id') ?? null }
+}
+
+async function inTime<T>(read: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(errorWithoutAnswer('The stream of events fell silent.')), ms)
+  })
+  try {
+    return await Promise.race([read, late])
+  } catch (cause) {
+    throw cause instanceof LedgerError ? cause : errorWithoutAnswer('The stream of events broke off.', cause)
+  } finally {
+    clearTimeout(timer)
+  }
+}

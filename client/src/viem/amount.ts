@@ -1,0 +1,14 @@
+// The amount of a turn, from what is published of it. Reads nothing.
+import { encodeAbiParameters, keccak256 } from 'viem'
+import type { SingleTurn } from '../types.ts'
+
+/** The amount that a turn's published seed and terms come to; null where they are none, or where it is a sum of several. */
+export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
+  const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn
+  if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null
+  if (maxWei < minWei) return null
+  const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }] as const
+  const drawn = BigInt(keccak256(encodeAbiParameters(types, [seed, BigInt(cohort), BigInt(dueSec)])))
+  const draw = minWei + (drawn % (maxWei - minWei + 1n))
+  return (draw * BigInt(payoutBps)) / 10_000n
+}

@@ -1,0 +1,162 @@
+// Watches a payment, or a wallet's payments and nodes: by events, and by asking where no stream can be had.
+import type { EventsOptions, LedgerClient } from './client.ts'
+import { LedgerError } from './errors.ts'
+import { sleep } from './transport.ts'
+import type { Hex, LedgerEvent, Node, Payment, Watched } from './types.ts'
+
+/** A stream that could not be had is tried again after so long. */
+const STREAM_AGAIN_MS = 30_000
+/** A stream that ended is opened again within this. */
+const REOPEN_MS = 1_000
+
+export interface WatchOptions {
+  /** Between two questions while no stream can be had, in milliseconds. Default 4,000. */
+  pollMs?: number
+  /** Called when changes begin to come by themselves, and when they cease to and are asked for. */
+  onLive?: (isLive: boolean) => void
+  /** Ends it. */
+  signal?: AbortSignal
+}
+
+export interface WatchedWallet {
+  /** The newest first. */
+  payments: Payment[]
+  /** The oldest first. */
+  nodes: Node[]
+}
+
+/**
+ * Yields the state of a payment, and each that differs from the one before; `null` while the ledger does not know it. Goes on until the caller
+ * leaves the loop or aborts. It asks the ledger only: {@link followPayment} has the service look at the chain.
+ */
+export function watchPayment(
+  ledger: LedgerClient,
+  txHash: Hex | string,
+  options: WatchOptions = {},
+): AsyncGenerator<Payment | null> {
+  const poll = (call: Call) => ledger.getPayment(txHash, call).catch(nullWhenUnknown)
+  return watch({ ledger, which: { payment: txHash }, poll, of: ({ payments }) => payments[0] ?? null }, options)
+}
+
+/** Yields what a wallet has paid and owns, and again whenever that differs, until the caller leaves the loop or aborts. */
+export function watchAddress(
+  ledger: LedgerClient,
+  address: Hex | string,
+  options: WatchOptions = {},
+): AsyncGenerator<WatchedWallet> {
+  const poll = async (call: Call) => {
+    const [payments, nodes] = await Promise.all([
+      ledger.getPaymentsOfAddress(address, call),
+      ledger.getNodesOfAddress(address, call),
+    ])
+    return { payments, nodes }
+  }
+  const of = ({ payments, nodes }: WatchedWallet) => ({ payments: payments.flatMap(singly), nodes })
+  return watch({ ledger, which: { address }, poll, of }, options)
+}
+
+type Call = { signal?: AbortSignal; attempts: number }
+
+interface Watching<T> {
+  ledger: LedgerClient
+  which: Watched
+  poll: (call: Call) => Promise<T>
+  of: (state: WatchedWallet) => T
+}
+
+/** Yields each state that differs from the one before. */
+async function* watch<T>(watching: Watching<T>, options: WatchOptions): AsyncGenerator<T> {
+  let shown: string | null = null
+  for await (const state of statesOf(watching, options)) {
+    const text = textOf(state)
+    if (text !== shown) yield state
+    shown = text
+  }
+}
+
+async function* statesOf<T>(watching: Watching<T>, options: WatchOptions): AsyncGenerator<T> {
+  const { onLive, signal } = options
+  const states = new States()
+  while (!signal?.aborted) {
+    let pauseMs = STREAM_AGAIN_MS
+    const onOpen = () => {
+      pauseMs = Math.random() * REOPEN_MS
+      onLive?.(true)
+    }
+    try {
+      yield* streamed(watching, states, { ...(signal && { signal }), ...states.resume, onOpen })
+    } catch (error) {
+      if (signal?.aborted) return
+      if (!isPassing(error)) throw error
+      pauseMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1000)
+    }
+    onLive?.(false)
+    yield* polled(watching, Date.now() + pauseMs, options)
+  }
+}
+
+async function* streamed<T>({ ledger, which, of }: Watching<T>, states: States, options: EventsOptions) {
+  for await (const event of ledger.getEvents(which, options)) if (states.take(event)) yield of(states.present())
+}
+
+/** Asks once, and goes on until then. */
+async function* polled<T>({ poll }: Watching<T>, untilMs: number, { pollMs = 4_000, signal }: WatchOptions) {
+  for (;;) {
+    const state = await poll({ ...(signal && { signal }), attempts: 1 }).catch((error: unknown) => {
+      if (!signal?.aborted && !isPassing(error)) throw error
+    })
+    if (signal?.aborted) return
+    if (state !== undefined) yield state
+    const leftMs = untilMs - Date.now()
+    await sleep(Math.max(0, Math.min(pollMs, leftMs)), signal).catch(() => undefined)
+    if (leftMs <= pollMs || signal?.aborted) return
+  }
+}
+
+/** The states that events have told. */
+class States {
+  #payments = new Map<string, Payment>()
+  #nodes = new Map<string, Node>()
+  #lastEventId: string | null = null
+
+  /** What a stream that goes on from here is opened with. */
+  get resume(): { lastEventId?: string } {
+    return this.#lastEventId === null ? {} : { lastEventId: this.#lastEventId }
+  }
+
+  /** True at the end of a batch. */
+  take(event: LedgerEvent): boolean {
+    if (event.event === 'payment') this.#payments.set(event.data.txHash, event.data)
+    else if (event.event === 'node') this.#nodes.set(event.data.nodeId, event.data)
+    else {
+      this.#payments = named(this.#payments, event.data.payments)
+      this.#nodes = named(this.#nodes, event.data.nodes)
+      this.#lastEventId = event.id
+    }
+    return event.event === 'current'
+  }
+
+  present(): WatchedWallet {
+    return { payments: [...this.#payments.values()], nodes: [...this.#nodes.values()] }
+  }
+}
+
+/** The entries of these names, in their order. */
+function named<T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<string, T> {
+  return new Map(names.flatMap((name) => (all.has(name) ? [[name, all.get(name) as T] as const] : [])))
+}
+
+/** A transaction's payments as a list of a wallet's has them: the newest first. */
+const singly = ({ payments, ...only }: Payment): Payment[] => (payments ? [...payments].reverse() : [only])
+
+const textOf = (state: unknown) =>
+  JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+
+/** True for what may be well the next time; a service without streams answers 404. */
+const isPassing = (error: unknown): error is LedgerError =>
+  error instanceof LedgerError && (error.retryable || error.status === 404)
+
+function nullWhenUnknown(error: unknown): null {
+  if (error instanceof LedgerError && error.status === 404) return null
+  throw error
+}

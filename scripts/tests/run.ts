@@ -1,0 +1,223 @@
+// Runs the tests under test/ with node's own runner, a few files a process. `*.long.test.ts` files repeat for confidence and
+// belong to `npm run check:long`. Tests use free ports only, so they run beside a running service.
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { run } from 'node:test'
+import { spec, type TestEvent } from 'node:test/reporters'
+import { fileURLToPath } from 'node:url'
+import { type Batch, batchFiles } from './batches.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/**
+ * Options of each file's process. Forced to exit here and not by run's own forceExit, which would end the runner's
+ * process too, before it has stopped its server.
+ */
+export const TEST_PROCESS = [
+  '--test-force-exit',
+  ...['--import', new URL('../../test/support/test-process.ts', import.meta.url).href],
+]
+/** Every test process loads the same modules: to find them compiled saves a third of a second each. */
+const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
+/** A test that takes longer hangs. */
+const TEST_TIMEOUT_MS = 120_000
+const LONG_SUFFIX = '.long.test.ts'
+/** Processes at once for each core: most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine stood idle. */
+const PROCESSES_PER_CORE = 3
+/** The slowest files are printed, so that the time budget is spent knowingly. */
+const SLOWEST_SHOWN = 10
+/**
+ * Files that wait longest, each a process of its own, started first: one of them started last would be waited for alone. Those with a browser stand apart, since
+ * each fills a core at its start. The printed list of slowest files says what belongs here.
+ */
+const SLOW_FIRST = [
+  'test/documents/tutorial.test.ts',
+  'test/web/console.test.ts',
+  'test/e2e/main-job.test.ts',
+  'test/web/wallets.test.ts',
+  'test/web/smart-wallets.test.ts',
+  'test/webhooks/killed.test.ts',
+  'test/cli/commands.test.ts',
+  'test/cli/start.test.ts',
+  'test/db/lost-connection.test.ts',
+  'test/web/pages.test.ts',
+  'test/client/examples.test.ts',
+  'test/web/payments.test.ts',
+  'test/web/safe-app.test.ts',
+  'test/client/smart-account.test.ts',
+  'test/web/console-sale.test.ts',
+  'test/follower/reorganisation.test.ts',
+  'test/faults/reads.test.ts',
+  'test/faults/sends.test.ts',
+  'test/follower/reconcile.test.ts',
+  'test/passes/catch-up.test.ts',
+  'test/chain/keys-service.test.ts',
+  'test/operator/exports/',
+  'test/follower/wallet.test.ts',
+  'test/embed/postgres.test.ts',
+  'test/embed/anvil.test.ts',
+  'test/sim/',
+  'test/threats/',
+]
+
+/** The outcome of one file. */
+export interface FileOutcome {
+  readonly passed: boolean
+  readonly seconds: number
+}
+
+export interface TestOutcome {
+  readonly passed: boolean
+  /** By path from the project's root. */
+  readonly files: ReadonlyMap<string, FileOutcome>
+  /** The runner's closing counts, `# tests 12` and so on: to be printed last. */
+  readonly closing: readonly string[]
+}
+
+const isLong = (file: string) => file.endsWith(LONG_SUFFIX)
+
+/** Paths from the project's root of all test files, the quick or the long ones. */
+export function findTestFiles(kind: 'quick' | 'long'): string[] {
+  return globSync('test/**/*.test.ts', { cwd: ROOT })
+    .filter((file) => isLong(file) === (kind === 'long'))
+    .sort()
+}
+
+/**
+ * The quick test files whose path contains one of `filters`, all of them without filters; a filter that names no quick file
+ * finds long ones.
+ */
+export function selectTestFiles(filters: readonly string[]): string[] {
+  const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
+  if (wanted.length === 0) return findTestFiles('quick')
+  return wanted.flatMap((filter) => {
+    const found = findTestFiles('quick').filter((file) => file.includes(filter))
+    return found.length > 0 ? found : findTestFiles('long').filter((file) => file.includes(filter))
+  })
+}
+
+/** Runs these files, printing each result as it comes. Not passed when a test fails, or when there was none. */
+export async function runNodeTests(
+  paths: readonly string[],
+  signal: AbortSignal,
+  concurrency = availableParallelism() * PROCESSES_PER_CORE,
+): Promise<TestOutcome> {
+  const files = slowFirst([...new Set(paths)])
+  if (files.length === 0) {
+    console.error('No test file matches.')
+    return { passed: false, files: new Map(), closing: ['# tests 0'] }
+  }
+  process.env.NODE_COMPILE_CACHE ??= COMPILED
+  const directory = mkdtempSync(join(tmpdir(), 'node-ledger-tests-'))
+  try {
+    const batches = batchFiles(files, {
+      root: ROOT,
+      directory,
+      alone: (file) => isLong(file) || placeOfSlow(file) !== -1,
+    })
+    return await runBatches(batches, signal, concurrency)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function runBatches(batches: readonly Batch[], signal: AbortSignal, concurrency: number): Promise<TestOutcome> {
+  const events = run({
+    files: batches.map(({ entry }) => entry),
+    cwd: ROOT,
+    concurrency,
+    timeout: TEST_TIMEOUT_MS,
+    signal,
+    execArgv: TEST_PROCESS,
+  })
+  const { shown, summary } = takeSummary(events, batches)
+  for await (const text of shown.compose(new spec())) process.stdout.write(text as string)
+  const done = outcomes(summary, batches)
+  if (signal.aborted) return { passed: false, files: done, closing: ['# interrupted'] }
+  if (summary.count === 0) console.error('No test ran.')
+  const passed = summary.success && summary.count > 0
+  return { passed, files: done, closing: [...slowest(done), ...summary.closing] }
+}
+
+const placeOfSlow = (file: string) => SLOW_FIRST.findIndex((slow) => file.startsWith(slow))
+
+function slowFirst(files: readonly string[]): string[] {
+  const rank = (file: string) => (placeOfSlow(file) === -1 ? SLOW_FIRST.length : placeOfSlow(file))
+  return [...files].sort((a, b) => rank(a) - rank(b))
+}
+
+function slowest(files: ReadonlyMap<string, FileOutcome>): string[] {
+  const rows = [...files].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
+  if (rows.length < 2) return []
+  return ['Slowest files, seconds:', ...rows.map(([file, { seconds }]) => `${seconds.toFixed(1).padStart(7)}  ${file}`)]
+}
+
+interface Summary {
+  success: boolean
+  count: number
+  /** By the entry of a batch, or by the name of a suite at its top: that is a file of a batch. */
+  readonly parts: Map<string, FileOutcome>
+  /** Entries whose process failed as a whole: by a hook, or by how it ended. Their own counts do not tell. */
+  readonly broken: Set<string>
+  readonly closing: string[]
+}
+
+/** Holds back the closing counts, which the reporter would print before the failures; `summary` is whole at the end. */
+function takeSummary(
+  events: AsyncIterable<TestEvent>,
+  batches: readonly Batch[],
+): { shown: Readable; summary: Summary } {
+  const summary: Summary = { success: false, count: 0, parts: new Map(), broken: new Set(), closing: [] }
+  const entries = new Set(batches.map(({ entry }) => entry))
+  async function* withoutCounts(): AsyncGenerator<TestEvent> {
+    for await (const event of events) {
+      if (event.type === 'test:summary') takeCounts(summary, event.data)
+      if (isOfTop(event)) takePart(summary, event, entries)
+      if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) {
+        summary.closing.push(`# ${event.data.message}`)
+      } else {
+        yield event
+      }
+    }
+  }
+  return { shown: Readable.from(withoutCounts()), summary }
+}
+
+type EndEvent = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
+
+const isOfTop = (event: TestEvent): event is EndEvent =>
+  (event.type === 'test:pass' || event.type === 'test:fail') && event.data.nesting === 0
+
+/** The failure of a file as a whole has the file's name, and may come after its counts. */
+function takePart(summary: Summary, { type, data }: EndEvent, entries: ReadonlySet<string>): void {
+  const passed = type === 'test:pass'
+  if (entries.has(data.name)) {
+    if (!passed) summary.broken.add(data.name)
+  } else {
+    summary.parts.set(data.name, { passed, seconds: data.details.duration_ms / 1000 })
+  }
+}
+
+/** The outcome of each file that ran. Where the process of a batch failed as a whole, none of its files passed. */
+function outcomes({ parts, broken }: Summary, batches: readonly Batch[]): Map<string, FileOutcome> {
+  const found = batches.flatMap(({ entry, files }) => {
+    return files.flatMap((file) => {
+      const part = parts.get(file) ?? parts.get(entry)
+      return part ? [[file, { ...part, passed: part.passed && !broken.has(entry) }] as const] : []
+    })
+  })
+  return new Map(found)
+}
+
+type SummaryEvent = Extract<TestEvent, { type: 'test:summary' }>['data']
+
+/** A summary that names a file is that process's; the other one is of all of them. */
+function takeCounts(summary: Summary, { file, duration_ms, success, counts }: SummaryEvent): void {
+  if (file !== undefined) {
+    summary.parts.set(file, { passed: success, seconds: duration_ms / 1000 })
+    return
+  }
+  summary.success = success
+  summary.count = counts.tests
+}

@@ -1,0 +1,83 @@
+// Reads of the chain what decides about a purchase before it is made. Readings are null one by one: a token that does not answer
+// leaves the others as they are. Holding and code are asked as the judge of payments asks them.
+import { type Address, wei } from '../../domain/units.ts'
+import { inTimeOrNull } from '../../lib/deadline.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
+import type { BuyerReading, Readings } from '../port.ts'
+import { createBreaker } from '../rpc/breaker.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import { header, quantity, safeNumber } from '../rpc/wire.ts'
+import { readView, viewCall } from './calls.ts'
+import { agreedState } from './state/state.ts'
+
+/** The longest that an answer waits for the chain: somebody waits for it, and may pay without it. */
+const BUDGET_MS = 2_000
+/** Wallets that are read at a time, and that wait for it; of further ones nothing could be checked. */
+const CONCURRENCY_MAX = 16
+const WAITING_MAX = 64
+/** The breaker: as that of the other readings, but of its own, since it waits longer. */
+const FAILURES_MAX = 3
+const COOLDOWN_MS = 5_000
+
+const UNREAD: BuyerReading = {
+  blockNumber: null,
+  balanceWei: null,
+  gasPriceWei: null,
+  walletMax: null,
+  code: null,
+  heldWei: null,
+}
+
+/** Builds the reading. */
+export function createBuyerReading(rpc: Rpc, factory: Address, clock: () => number): Readings['buyer'] {
+  const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
+  const places = new Semaphore(CONCURRENCY_MAX, WAITING_MAX)
+  const state = agreedState(rpc)
+  const inTime = <T>(read: () => Promise<T | null>) => inTimeOrNull(BUDGET_MS, read)
+
+  async function readNow(wallet: Address, token: Address | null): Promise<BuyerReading> {
+    const facts = await inTime(() => readFacts(rpc, factory, wallet))
+    if (facts === null) {
+      breaker.failed()
+      return UNREAD
+    }
+    breaker.succeeded()
+    const { at, ...read } = facts
+    const [code, heldWei] = await Promise.all([
+      inTime(() => state.payerCode(wallet, at)),
+      token === null ? null : inTime(() => state.holding(token, wallet, at)),
+    ])
+    return { blockNumber: at.number, ...read, code, heldWei }
+  }
+
+  return async (wallet, token) => {
+    const leave = await places.enter().catch(() => null)
+    if (leave === null) return UNREAD
+    try {
+      return breaker.allows() ? await readNow(wallet, token) : UNREAD
+    } finally {
+      leave()
+    }
+  }
+}
+
+/** The latest block; the wallet's ether, the price of gas and the contract's cap. */
+async function readFacts(rpc: Rpc, factory: Address, wallet: Address) {
+  const read = { timeoutMs: BUDGET_MS / 2, attempts: 2 }
+  const [latest, balance, gasPrice, cap] = await rpc.requestAll(
+    [
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      { method: 'eth_getBalance', params: [wallet, 'latest'] },
+      { method: 'eth_gasPrice', params: [] },
+      viewCall(factory, 'latest', 'maxPerWallet', []),
+    ],
+    read,
+  )
+  const { number, hash } = header(latest)
+  return {
+    at: { number, hash },
+    balanceWei: wei(quantity(balance, 'balance')),
+    gasPriceWei: wei(quantity(gasPrice, 'gas price')),
+    walletMax: safeNumber(readView('maxPerWallet', cap), 'cap per wallet'),
+  }
+}

@@ -1,0 +1,43 @@
+// What the ledger knows of a wallet that is about to buy: the nodes and payments that count, and what would have a payment of it looked at.
+// Nothing here writes.
+import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
+import type { Address } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+import { isDenied } from '../payments/deny-list.ts'
+import { readWalletUse, type WalletUse } from '../payments/rows.ts'
+
+/** More waiting payments than any wallet may have nodes. */
+const WAITING_MAX = 1_000
+
+/** A wallet as the ledger knows it. */
+export interface BuyerStanding {
+  use: WalletUse
+  waiting: WaitingPayment[]
+  denied: boolean
+  signedIn: boolean
+  allowed: boolean
+}
+
+/** Reads it, by indexes of the wallet alone. */
+export async function readBuyerStanding(sql: Sql, wallet: Address, tierNo: number): Promise<BuyerStanding> {
+  const [use, waiting, denied, [shown]] = await Promise.all([
+    readWalletUse(sql, wallet, tierNo),
+    readWaiting(sql, wallet),
+    isDenied(sql, wallet),
+    sql<{ signedIn: boolean; allowed: boolean }[]>`
+      SELECT EXISTS (SELECT FROM proven_wallets WHERE address = ${wallet}) AS "signedIn",
+        EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`,
+  ])
+  return { use, waiting, denied, signedIn: shown?.signedIn ?? false, allowed: shown?.allowed ?? false }
+}
+
+/** The wallet's payments that are not judged yet, or wait for room on it: they come before a new one. */
+async function readWaiting(sql: Sql, wallet: Address): Promise<WaitingPayment[]> {
+  return await sql<WaitingPayment[]>`
+    SELECT p.value_wei AS "valueWei", p.block_number AS "blockNumber",
+      floor(extract(epoch FROM p.block_time))::bigint AS "blockTime", t.tier_no AS "tierNo"
+    FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
+    WHERE p.from_address = ${wallet} AND p.succeeded AND p.state <> 'ignored'
+      AND (p.state = 'seen' OR p.state = 'held' AND p.reason = 'walletLimit')
+    LIMIT ${WAITING_MAX}`
+}

@@ -1,0 +1,60 @@
+// The public reads of payments: of one transaction, and of one payer. Nothing here writes, and nothing here tells who is on the
+// operator's deny list: a payment that is held for that reads as one that waits for a review, like any other.
+import type { Address, Hash } from '../../domain/units.ts'
+import type { Sql } from '../core/sql.ts'
+import { entriesMax, text } from './public-api.ts'
+
+/** The present states of a transaction's payments, as GET /api/payment/:hash and POST /api/payments/claim answer them. */
+export interface TransactionPayments {
+  /** JSON object of the answer: the first payment, and all of them as `payments`. */
+  json: string
+  /** In their order. What was no sale is left out, unless it is all there is. */
+  states: { status: string; reason: string | null }[]
+}
+
+/** The payments of a transaction; null when the ledger has none. */
+export async function readPaymentsIn(sql: Sql, txHash: Hash): Promise<TransactionPayments | null> {
+  const [row] = await sql<{ json: string | null; states: TransactionPayments['states'] | null }[]>`
+    WITH made AS (
+      SELECT p.inner_index, p.wallet, p.state = 'ignored' AS ignored, ${paymentColumns(sql)} FROM ${paymentTables(sql)}
+      WHERE p.tx_hash = ${txHash}
+    ), shown AS (
+      SELECT * FROM made WHERE NOT ignored OR NOT EXISTS (SELECT FROM made WHERE NOT ignored)
+    )
+    SELECT (SELECT row_to_json(x)::text FROM (
+        SELECT ${shownColumns(sql)},
+          (SELECT json_agg(row_to_json(y)) FROM (SELECT ${shownColumns(sql)} FROM shown ORDER BY inner_index, wallet) y) AS payments
+        FROM shown ORDER BY inner_index, wallet LIMIT 1) x) AS json,
+      (SELECT json_agg(json_build_object('status', status, 'reason', reason) ORDER BY inner_index, wallet) FROM shown) AS states`
+  return row?.json && row.states ? { json: row.json, states: row.states } : null
+}
+
+/** GET /api/payments/:address: what this wallet has paid, newest first, as a JSON array. What was no sale is left out. */
+export async function readPaymentsOf(sql: Sql, payer: Address, limit: number): Promise<string> {
+  return text(
+    await sql`
+      SELECT array_to_json(ARRAY(SELECT row_to_json(x) FROM (
+        SELECT ${shownColumns(sql)} FROM (
+          SELECT p.id, ${paymentColumns(sql)} FROM ${paymentTables(sql)}
+          WHERE p.from_address = ${payer} AND p.state <> 'ignored' ORDER BY p.id DESC LIMIT ${entriesMax(sql)}) made
+        ORDER BY id DESC LIMIT ${limit}) x))::text AS json`,
+  )
+}
+
+function paymentTables(sql: Sql) {
+  return sql`payments p LEFT JOIN nodes n ON n.node_id = p.node_id LEFT JOIN refunds r ON r.payment_ref = p.ref`
+}
+
+/** The fields of a payment, in display order. */
+function paymentColumns(sql: Sql) {
+  return sql`p.tx_hash AS "txHash", p.state AS status, CASE p.reason WHEN 'senderDenied' THEN 'review' ELSE p.reason END AS reason,
+    p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
+    CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", p.node_id::text AS "nodeId",
+    n.mint_tx_hash AS "mintTxHash", r.tx_hash AS "refundTxHash", iso(p.updated_at) AS "updatedAt"`
+}
+
+/** The same fields of a row that `paymentColumns` made. */
+function shownColumns(sql: Sql) {
+  return sql`"txHash", status, reason, "from", "tierId", "valueWei", "blockNumber", "paidAt", "nodeId", "mintTxHash", "refundTxHash",
+    "updatedAt"`
+}

@@ -1,0 +1,128 @@
+// Says of a wallet, before it pays, whether its payment would become a node by itself: one check for each rule. Each check asks the judge
+// of payments about a payment of which everything else is in order, so that there is no second copy of a rule. Pure.
+import { judgePayment, type PaymentFacts } from '../payment.ts'
+import { selectTier, type TierVersion } from '../tiers.ts'
+import { type Address, type Wei, wei } from '../units.ts'
+import type { ContractWalletMode, PayerCode } from './payer.ts'
+
+/** The gas of a plain transfer of ether. */
+const TRANSFER_GAS = 21_000n
+
+/** A wallet's payment that is not judged yet, or waits for room. */
+export interface WaitingPayment {
+  valueWei: Wei
+  blockNumber: number
+  /** Unix seconds. */
+  blockTime: number
+  /** The tier of its verdict; null where it has none yet. */
+  tierNo: number | null
+}
+
+/** What is known of a wallet that is about to buy. What could not be read is null. */
+export interface BuyerFacts {
+  from: Address
+  /** The tier's latest version, on sale or not. */
+  tier: TierVersion
+  /** True if a quote of the tier would be given. */
+  quoted: boolean
+  versions: readonly TierVersion[]
+  /** Nodes and payments that count already, of the wallet and of this tier. */
+  use: Pick<PaymentFacts, 'walletNodes' | 'walletInFlight' | 'tierNodes' | 'tierInFlight'>
+  waiting: readonly WaitingPayment[]
+  /** What has it looked at by a person, whatever it pays. */
+  standing: Pick<PaymentFacts, 'wallets' | 'serviceAccounts' | 'senderDenied' | 'beforeRestore'>
+  /** What decides about a payer whose ether comes by a call of a contract. */
+  contract: { mode: ContractWalletMode; signedIn: boolean; allowed: boolean }
+  /** The chain's readings. */
+  code: PayerCode | null
+  walletMax: number | null
+  heldWei: bigint | null
+  balanceWei: bigint | null
+  gasPriceWei: bigint | null
+}
+
+/** True or false; null where it could not be checked, which is neither. */
+type Passes = boolean | null
+
+/** The checks, in their order. */
+export type BuyerCheck =
+  | { check: 'onSale'; passes: boolean }
+  | { check: 'allowance'; passes: boolean; limit: number; owned: number; underWay: number }
+  | { check: 'cap'; passes: Passes; limit: number | null; owned: number; underWay: number }
+  | { check: 'holding'; passes: Passes; token: Address | null; requiredWei: bigint; heldWei: bigint | null }
+  | { check: 'ether'; passes: Passes; requiredWei: bigint | null; balanceWei: bigint | null }
+  | { check: 'review'; passes: Passes }
+
+/** Checks a wallet against each rule. */
+export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
+  const { tier, use, walletMax, heldWei, balanceWei } = facts
+  const waiting = facts.waiting.map((payment) => tierOf(facts.versions, payment)).filter((tierNo) => tierNo !== null)
+  const tierInFlight = use.tierInFlight + waiting.filter((tierNo) => tierNo === tier.tierNo).length
+  const walletInFlight = use.walletInFlight + waiting.length
+  const passes = (known: Partial<PaymentFacts>) => wouldPass(facts, known)
+  const requiredWei = etherFor(facts)
+  return [
+    { check: 'onSale', passes: facts.quoted },
+    {
+      check: 'allowance',
+      passes: passes({ tierNodes: use.tierNodes, tierInFlight }) ?? false,
+      ...{ limit: tier.maxPerWallet, owned: use.tierNodes, underWay: tierInFlight },
+    },
+    {
+      check: 'cap',
+      passes: walletMax === null ? null : passes({ walletNodes: use.walletNodes, walletInFlight, walletMax }),
+      ...{ limit: walletMax, owned: use.walletNodes, underWay: walletInFlight },
+    },
+    {
+      check: 'holding',
+      // Unread, whatever the tier says of one that stays unreadable: nothing was paid yet.
+      passes: passes({ holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei } }),
+      ...{ token: tier.holdingToken, requiredWei: tier.holdingWei, heldWei },
+    },
+    {
+      check: 'ether',
+      passes: requiredWei === null || balanceWei === null ? null : balanceWei >= requiredWei,
+      ...{ requiredWei, balanceWei },
+    },
+    { check: 'review', passes: passes({ ...facts.standing, payer: payerOf(facts) }) },
+  ]
+}
+
+/** True if all checks pass, false if one fails, else null. */
+export function canBuy(checks: readonly BuyerCheck[]): Passes {
+  if (checks.some(({ passes }) => passes === false)) return false
+  return checks.some(({ passes }) => passes === null) ? null : true
+}
+
+/** The judge's word on a payment of which only these facts could hold it; null while it is undecided. */
+function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Passes {
+  const verdict = judgePayment({
+    ...{ from, valueWei: tier.priceWei, succeeded: true, wallets: [], serviceAccounts: [] },
+    ...{ isToOldWallet: false, senderDenied: false, beforeRestore: false },
+    selection: { kind: 'onSale', tier, byGrace: false },
+    ...{ walletNodes: 0, walletInFlight: 0, walletMax: 1, tierNodes: 0, tierInFlight: 0 },
+    holding: { kind: 'read', amountWei: tier.holdingWei },
+    payer: { kind: 'plain' },
+    ...known,
+  })
+  return verdict.kind === 'undecided' ? null : verdict.kind === 'accepted'
+}
+
+/** An account without code sends the transfer itself; ether of a contract comes by a call within a transaction. */
+function payerOf({ code, contract }: BuyerFacts): PaymentFacts['payer'] {
+  if (code?.kind === 'none') return { kind: 'plain' }
+  return { kind: 'inner', ...contract, code: code === null ? { kind: 'unread' } : { kind: 'read', code } }
+}
+
+/** The tier number that a waiting payment takes a place of; null where it buys none by itself. */
+function tierOf(versions: readonly TierVersion[], payment: WaitingPayment): number | null {
+  if (payment.tierNo !== null) return payment.tierNo
+  const selection = selectTier(versions, payment)
+  return selection.kind === 'onSale' ? selection.tier.tierNo : null
+}
+
+/** The price, and the gas of a plain transfer at the present fee. The gas of a contract's payment is another account's. */
+function etherFor({ tier, code, gasPriceWei }: BuyerFacts): bigint | null {
+  if (code?.kind === 'contract') return tier.priceWei
+  return gasPriceWei === null ? null : wei(tier.priceWei + TRANSFER_GAS * gasPriceWei)
+}

@@ -1,0 +1,107 @@
+// GET /api/can-buy/:address?tier=: whether a payment of this wallet would become a node by itself, one check for each rule, before anything is
+// paid. What could not be read is null. Why a person would look at it is not told: that is the operator's.
+import type { BuyerReading } from '../../../chain/port.ts'
+import { readCursor } from '../../../db/blocks/blocks.ts'
+import type { Sql } from '../../../db/core/sql.ts'
+import { readRecheck } from '../../../db/payments/recheck.ts'
+import { type BuyerStanding, readBuyerStanding } from '../../../db/reads/can-buy.ts'
+import { readModes } from '../../../db/sale/contract-wallets.ts'
+import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
+import { readTierHistory, type TierRow } from '../../../db/sale/tiers.ts'
+import { type BuyerCheck, type BuyerFacts, canBuy as canBuyBy, checkBuyer } from '../../../domain/payers/can-buy.ts'
+import { modeAt } from '../../../domain/payers/payer.ts'
+import type { Address } from '../../../domain/units.ts'
+import { toJson } from '../../../lib/json.ts'
+import { parseAddress } from '../../edge/guards.ts'
+import { isRefusal, refuse } from '../../refusals.ts'
+import type { Route } from '../../route.ts'
+import type { Tools } from '../../tools.ts'
+import { parseTier, readOffer } from '../deploy-quote.ts'
+
+/** Seconds for which it is kept: as long as somebody may look at it before they pay. */
+const KEPT_SEC = 2
+/** The chain is given 4 s at most, two readings one after the other. */
+const DEADLINE_MS = 8_000
+
+const UNREAD: BuyerReading = {
+  ...{ blockNumber: null, balanceWei: null, gasPriceWei: null },
+  ...{ walletMax: null, code: null, heldWei: null },
+}
+
+export const canBuy = (tools: Tools): Route => ({
+  path: '/api/can-buy/:address',
+  methods: ['GET'],
+  limitPerMinute: 60,
+  cache: 'public, max-age=0, s-maxage=2',
+  cors: true,
+  deadlineMs: DEADLINE_MS,
+  handle: async ({ params, query }) => {
+    const { deps, cached, queryReplica } = tools
+    const address = parseAddress(params.address, deps.checksum)
+    if (isRefusal(address)) return address
+    const asked = parseTier(query)
+    if (isRefusal(asked)) return asked
+    const wanted = asked ?? deps.settings.quoteTier
+    const response = await cached(`can-buy ${address} ${wanted ?? ''}`, KEPT_SEC, async () => {
+      const sale = await queryReplica((sql) => readSale(sql, address, wanted))
+      if (sale === null) return null
+      const reading = (await deps.readings?.buyer(address, sale.tier.holdingToken)) ?? UNREAD
+      return toJson(shown(address, sale, checkBuyer(factsOf(tools, address, sale, reading)), reading))
+    })
+    return response ?? refuse('unknownTier')
+  },
+})
+
+interface Sale {
+  tier: TierRow
+  quoted: boolean
+  history: TierRow[]
+  standing: BuyerStanding
+  rest: Pick<BuyerFacts['standing'], 'wallets' | 'beforeRestore'> & Pick<BuyerFacts['contract'], 'mode'>
+}
+
+/** What the ledger says; null where there is no such tier. Without a name: the first tier on sale. */
+async function readSale(sql: Sql, address: Address, named: string | null): Promise<Sale | null> {
+  const [offer, history, cursor, modes, wallets, recheckUpTo] = await Promise.all([
+    readOffer(sql, named),
+    readTierHistory(sql),
+    readCursor(sql),
+    readModes(sql),
+    readPaymentWallets(sql),
+    readRecheck(sql),
+  ])
+  const tier = history.find(({ tierId, live }) => live && tierId === (named ?? offer?.tierId))
+  if (!tier) return null
+  const nextBlock = (cursor?.number ?? -1) + 1
+  return {
+    ...{ tier, history, quoted: offer !== null },
+    standing: await readBuyerStanding(sql, address, tier.tierNo),
+    rest: {
+      wallets: wallets.map(({ wallet }) => wallet),
+      beforeRestore: recheckUpTo !== null && nextBlock <= recheckUpTo,
+      mode: modeAt(modes, nextBlock),
+    },
+  }
+}
+
+function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReading): BuyerFacts {
+  const { tier, quoted, history, standing, rest } = sale
+  const { minter = null, distributor = null } = deps.operator?.signers ?? {}
+  return {
+    ...{ from, tier, quoted, versions: history, use: standing.use, waiting: standing.waiting },
+    standing: {
+      wallets: rest.wallets,
+      serviceAccounts: [minter, distributor].filter((account) => account !== null),
+      senderDenied: standing.denied,
+      beforeRestore: rest.beforeRestore,
+    },
+    contract: { mode: rest.mode, signedIn: standing.signedIn, allowed: standing.allowed },
+    ...reading,
+  }
+}
+
+function shown(address: Address, { tier }: Sale, checks: readonly BuyerCheck[], { blockNumber }: BuyerReading) {
+  const { tierId, priceWei, holdingSymbol: symbol, holdingDecimals: decimals } = tier
+  const named = checks.map((check) => (check.check === 'holding' ? { ...check, symbol, decimals } : check))
+  return { address, tierId, priceWei, canBuy: canBuyBy(checks), checks: named, blockNumber }
+}

@@ -1,0 +1,95 @@
+// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: everything is read from the chain,
+// the node goes to whom the ether came from, and claiming twice is claiming once. The answer is the payment's present
+// state, so that it can be polled; a contract may make several payments in one transaction.
+import { readPaymentsIn, type TransactionPayments } from '../../../db/reads/public-payments.ts'
+import { readWalletInForce } from '../../../db/sale/payment-wallets.ts'
+import type { Hash } from '../../../domain/units.ts'
+import { toJson } from '../../../lib/json.ts'
+import type { ClaimOutcome } from '../../../passes/outcomes.ts'
+import { parseHash } from '../../edge/guards.ts'
+import { SingleFlight } from '../../edge/single-flight.ts'
+import { isRefusal, refuse } from '../../refusals.ts'
+import type { Outcome, Route } from '../../route.ts'
+import type { Tools } from '../../tools.ts'
+
+/** Claims that may ask the chain at a time, and those that may wait for one of them; more are answered 503. */
+const CONCURRENCY_MAX = 8
+const WAITING_MAX = 64
+/** Time in which a hash that the chain did not know is not asked for again, for any caller. */
+const UNKNOWN_KEPT_MS = 2_000
+/**
+ * The longest that an answer takes; past it, 503. A claim whose turn has come takes 12 s at most (`REQUEST_POLL_POLICY`: 8 to read the
+ * transaction, 4 for the ledger to follow to its block); the rest is for its wait in the line.
+ */
+const DEADLINE_MS = 20_000
+
+export const claim = (tools: Tools): Route => {
+  const claims = new SingleFlight<Outcome>({
+    clock: tools.deps.monotonicClock,
+    concurrencyMax: CONCURRENCY_MAX,
+    waitingMax: WAITING_MAX,
+    keeps: isUnknown,
+    keptMs: UNKNOWN_KEPT_MS,
+  })
+  return {
+    path: '/api/payments/claim',
+    methods: ['POST'],
+    limitPerMinute: 20,
+    cache: 'no-store',
+    cors: true,
+    takesJson: true,
+    deadlineMs: DEADLINE_MS,
+    handle: async ({ body }) => {
+      const txHash = parseHash(body.txHash)
+      if (isRefusal(txHash)) return txHash
+      return (await claims.run(txHash, () => claimed(tools, txHash))) ?? refuse('busy')
+    },
+  }
+}
+
+const isUnknown = (outcome: Outcome) => isRefusal(outcome) && outcome.refused === 'notYetKnown'
+
+async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash): Promise<Outcome> {
+  if (passes === null) return refuse('noChain')
+  const found = await passes.claim(txHash)
+  switch (found.kind) {
+    case 'notFound':
+    case 'pending':
+      return refuse('notYetKnown')
+    case 'notASale':
+      // Without a payments wallet nothing can be a sale.
+      return refuse((await queryPrimary(readWalletInForce)) === null ? 'noPaymentAddress' : 'notASale')
+    case 'dust':
+      return refuse('dust')
+    case 'following':
+    case 'known': {
+      const payments = await queryPrimary((sql) => readPaymentsIn(sql, txHash))
+      return payments === null ? unfollowed(txHash, found) : known(payments)
+    }
+  }
+}
+
+function known({ json, states }: TransactionPayments): Outcome {
+  if (states.every(({ status }) => status === 'ignored')) return refuse('notASale')
+  // They are on record, and the operator may yet release them; but they are not what was claimed.
+  if (states.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount')) return refuse('wrongAmount')
+  return { json }
+}
+
+/** The ledger has not come to the payment's block: its state is `seen`, with what the chain says of it. */
+function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
+  if (found.kind !== 'following') return refuse('notYetKnown')
+  const { from, valueWei, blockNumber } = found
+  const rest = {
+    tierId: null,
+    valueWei,
+    blockNumber,
+    paidAt: null,
+    nodeId: null,
+    mintTxHash: null,
+    refundTxHash: null,
+    updatedAt: null,
+  }
+  const payment = { txHash, status: 'seen', reason: null, from, ...rest }
+  return { json: toJson({ ...payment, payments: [payment] }) }
+}

@@ -1,0 +1,70 @@
+// GET /api/events: payments and nodes of a wallet, or of a transaction, as server-sent events: the present states, and then whatever differs.
+// Read from the primary: a replica may not have the very change that was heard of.
+import { readNodesOf, readNodesPaidIn } from '../../../db/reads/public-api.ts'
+import { readPaymentsIn, readPaymentsOf } from '../../../db/reads/public-payments.ts'
+import type { Address, Hash } from '../../../domain/units.ts'
+import { parseAddress, parseHash, type Query } from '../../edge/guards.ts'
+import type { Watched } from '../../events/stream.ts'
+import { isRefusal, type Refusal, refuse } from '../../refusals.ts'
+import type { Route } from '../../route.ts'
+import type { Tools } from '../../tools.ts'
+
+/** The newest payments of a wallet that are watched. */
+const PAYMENTS_MAX = 50
+
+export const events = ({ deps, queryPrimary, watches }: Tools): Route => ({
+  path: '/api/events',
+  methods: ['GET'],
+  limitPerMinute: 60,
+  cache: 'no-store',
+  cors: true,
+  // The first read has the database's own; the stream goes on.
+  deadlineMs: null,
+  handle: async ({ query, client, raw }) => {
+    const which = parseWhich(query, deps.checksum)
+    if (isRefusal(which)) return which
+    const read = () =>
+      'payment' in which ? transactionOf(queryPrimary, which.payment) : walletOf(queryPrimary, which.address)
+    const lastId = raw.headers['last-event-id']?.toString() ?? null
+    const events = await watches.open(client, { key: Object.entries(which).join(' '), read }, lastId)
+    return isRefusal(events) ? events : { events }
+  },
+})
+
+type Which = { payment: Hash } | { address: Address }
+
+function parseWhich(query: Query, checksum: (address: Address) => string): Which | Refusal {
+  if ((query.payment === undefined) === (query.address === undefined)) return refuse('badWatch')
+  if (query.payment === undefined) {
+    const address = parseAddress(query.address, checksum)
+    return isRefusal(address) ? address : { address }
+  }
+  const payment = parseHash(query.payment)
+  return isRefusal(payment) ? refuse('badPaymentHash') : { payment }
+}
+
+async function transactionOf(query: Tools['queryPrimary'], txHash: Hash): Promise<Watched> {
+  const [found, nodes] = await Promise.all([
+    query((sql) => readPaymentsIn(sql, txHash)),
+    query((sql) => readNodesPaidIn(sql, txHash)),
+  ])
+  const isSale = found?.states.some(({ status }) => status !== 'ignored')
+  return { payments: isSale ? [JSON.parse(found?.json ?? '')] : [], nodes: JSON.parse(nodes) }
+}
+
+/** One object a transaction, as GET /api/payment/:hash has it, with this wallet's payments in it. */
+async function walletOf(query: Tools['queryPrimary'], address: Address): Promise<Watched> {
+  const [payments, nodes] = await Promise.all([
+    query((sql) => readPaymentsOf(sql, address, PAYMENTS_MAX)),
+    query((sql) => readNodesOf(sql, address)),
+  ])
+  const newestFirst = JSON.parse(payments) as { txHash: string }[]
+  const byTransaction = [...Map.groupBy(newestFirst, ({ txHash }) => txHash).values()]
+  return {
+    payments: byTransaction.map((newest) => {
+      const all = newest.toReversed()
+      return { ...(all[0] as { txHash: string }), payments: all }
+    }),
+    nodes: JSON.parse(nodes),
+  }
+}

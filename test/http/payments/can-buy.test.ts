@@ -1,0 +1,109 @@
+// GET /api/can-buy/:address: what could not be read is null and never a yes, payments under way count, and each input is refused that is none.
+// What the rules say is held to real payments in test/passes/payers/can-buy.test.ts.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { BuyerReading, Readings } from '../../../src/chain/port.ts'
+import { wei } from '../../../src/domain/units.ts'
+import { type Service, startService } from '../../support/http.ts'
+import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../../support/http-ledger.ts'
+
+const BUYER = walletOf(50)
+const BASIC_WEI = '10000000000000000'
+const READ: BuyerReading = {
+  ...{ blockNumber: 100, balanceWei: wei(10n ** 18n), gasPriceWei: wei(10n ** 9n), walletMax: 3 },
+  ...{ code: { kind: 'none' }, heldWei: 10n ** 21n },
+}
+
+describe('the checks before a purchase', () => {
+  let service: Service
+  let reading = READ
+  let asked = 0
+  before(async () => {
+    const buyer: Readings['buyer'] = async () => {
+      asked++
+      return reading
+    }
+    service = await startService({ listen: true, readings: { buyer } as Readings })
+    await insertSmallLedger(service.sql)
+  })
+  after(() => service.close())
+  const ask = async (tier: string, wallet = BUYER) => {
+    service.clock.now += 60_000
+    const { status, json } = await service.get(`/api/can-buy/${wallet}${tier === '' ? '' : `?tier=${tier}`}`)
+    assert.equal(status, 200)
+    const checks: { check: string; passes: boolean | null; underWay?: number }[] = json.checks
+    return {
+      ...json,
+      checks: Object.fromEntries(checks.map((check) => [check.check, check])),
+      order: Object.keys(json),
+    }
+  }
+
+  it('are all there in their order, and cached for a moment', async () => {
+    const { json, headers } = await service.get(`/api/can-buy/${BUYER}?tier=basic`)
+    const before = asked
+    await service.get(`/api/can-buy/${BUYER}?tier=basic`)
+    assert.equal(asked, before)
+    assert.match(headers['cache-control'] ?? '', /s-maxage=2/)
+    assert.equal(headers['access-control-allow-origin'], '*')
+    assert.deepEqual(
+      json.checks.map(({ check }: { check: string }) => check),
+      ['onSale', 'allowance', 'cap', 'holding', 'ether', 'review'],
+    )
+    assert.deepEqual([json.canBuy, json.priceWei, json.blockNumber], [true, BASIC_WEI, 100])
+    assert.equal((await ask('')).tierId, 'basic')
+  })
+
+  it('that could not be made are null, one by one, and so is the whole unless one fails', async () => {
+    const cases: [Partial<BuyerReading>, string][] = [
+      [{ walletMax: null }, 'cap'],
+      [{ heldWei: null }, 'holding'],
+      [{ balanceWei: null }, 'ether'],
+      [{ gasPriceWei: null }, 'ether'],
+      [{ code: null }, 'review'],
+    ]
+    for (const [unread, check] of cases) {
+      reading = { ...READ, ...unread }
+      const { canBuy, checks } = await ask('founder')
+      assert.deepEqual([canBuy, checks[check].passes], [null, null], check)
+    }
+    reading = { ...READ, walletMax: null, balanceWei: wei(5n) }
+    assert.equal((await ask('founder')).canBuy, false)
+    // A tier that asks for no holding does not wait for one to be read.
+    reading = { ...READ, heldWei: null }
+    assert.equal((await ask('basic')).canBuy, true)
+    reading = READ
+  })
+
+  it('count the payments that wait, each for its tier, and none that buys nothing by itself', async () => {
+    const wallet = walletOf(51)
+    const pay = (name: string, fields: Partial<Parameters<typeof insertPayment>[1]>) =>
+      insertPayment(service.sql, { txHash: hashOf(name), from: wallet, valueWei: BASIC_WEI, ...fields })
+    await pay('seen', {})
+    await pay('accepted', { state: 'accepted', tierId: 'basic' })
+    await pay('for room', { state: 'held', reason: 'walletLimit', tierId: 'plus', valueWei: '25000000000000000' })
+    await pay('priceless', { valueWei: '7' })
+    await pay('held', { state: 'held', reason: 'wrongAmount', valueWei: '8' })
+    const { canBuy, checks } = await ask('basic', wallet)
+    assert.deepEqual([canBuy, checks.allowance.underWay, checks.cap.underWay, checks.cap.passes], [false, 2, 3, false])
+    assert.equal((await ask('plus', wallet)).checks.allowance.underWay, 1)
+  })
+
+  it('say of a tier off sale that it is, and know no other', async () => {
+    const { canBuy, checks } = await ask('legacy')
+    assert.deepEqual([canBuy, checks.onSale.passes, checks.allowance.passes], [false, false, true])
+    for (const path of [`${BUYER}?tier=nothing`, `${BUYER}?tier=%20`, '0x12', '0x12?tier=basic'])
+      assert.equal((await service.get(`/api/can-buy/${path}`)).status, 400, path)
+  })
+})
+
+describe('without a chain', () => {
+  it('nothing of the chain could be checked, which is no refusal', async () => {
+    const service = await startService()
+    await insertSmallLedger(service.sql)
+    const { json } = await service.get(`/api/can-buy/${BUYER}?tier=basic`)
+    const passes = json.checks.map((check: { passes: boolean | null }) => check.passes)
+    assert.deepEqual([json.canBuy, json.blockNumber, passes], [null, null, [true, true, null, true, null, null]])
+    await service.close()
+  })
+})

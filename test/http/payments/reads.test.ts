@@ -1,0 +1,94 @@
+// GET /api/payment/:hash and GET /api/payments/:address: what the ledger has of a payment and of a payer, in every state, without a look at
+// the chain, and without a word about the operator's deny list.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type Service, startService } from '../../support/http.ts'
+import { blockTime, hashOf, insertPayment, insertSmallLedger, walletOf } from '../../support/http-ledger.ts'
+
+const PRICE_WEI = '10000000000000000'
+const BUYER = walletOf(5)
+
+describe('the reads of payments', () => {
+  let service: Service
+  before(async () => {
+    service = await startService({ passes: null })
+    await insertSmallLedger(service.sql)
+  })
+  after(() => service.close())
+  const pay = (name: string, fields: Partial<Parameters<typeof insertPayment>[1]> = {}) =>
+    insertPayment(service.sql, { txHash: hashOf(name), from: BUYER, valueWei: PRICE_WEI, ...fields })
+
+  it('answer a minted payment with its node and its times, though no chain is configured', async () => {
+    const { status, json, headers } = await service.get(`/api/payment/${hashOf('pay 1')}`)
+    assert.equal(status, 200)
+    assert.match(headers['cache-control'] ?? '', /s-maxage=1/)
+    const { payments, updatedAt, ...first } = json
+    assert.deepEqual(payments, [{ ...first, updatedAt }])
+    assert.deepEqual(first, {
+      ...{
+        txHash: hashOf('pay 1'),
+        status: 'minted',
+        reason: null,
+        from: walletOf(1),
+        tierId: 'basic',
+        valueWei: PRICE_WEI,
+      },
+      ...{ blockNumber: 9, paidAt: new Date(blockTime(9) * 1000).toISOString() },
+      ...{ nodeId: '1', mintTxHash: hashOf('mint 1'), refundTxHash: null },
+    })
+  })
+
+  it('name the transaction that paid a payment back', async () => {
+    await pay('paid back', { state: 'refunded', reason: 'wrongAmount' })
+    await service.sql`
+      INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, recorded_by)
+      VALUES (${hashOf('paid back')}, ${hashOf('refund')}, ${walletOf(0xfee)}, ${BUYER}, ${PRICE_WEI}, 7, ${hashOf('block 7')}, 'test')`
+    const { json } = await service.get(`/api/payment/${hashOf('paid back')}`)
+    assert.deepEqual([json.status, json.refundTxHash], ['refunded', hashOf('refund')])
+  })
+
+  it('say of a payer on the deny list that a person looks first, and no more', async () => {
+    await pay('denied', { state: 'held', reason: 'senderDenied' })
+    const one = await service.get(`/api/payment/${hashOf('denied')}`)
+    const all = await service.get(`/api/payments/${BUYER}`)
+    assert.deepEqual([one.json.status, one.json.reason], ['held', 'review'])
+    for (const { text } of [one, all]) assert.doesNotMatch(text, /denied/i)
+  })
+
+  it('answer 404 for what the ledger does not know and for what is no sale, 400 for what is no hash', async () => {
+    await pay('of nothing', { state: 'ignored', reason: 'zero', valueWei: '0' })
+    assert.equal((await service.get(`/api/payment/${hashOf('never paid')}`)).status, 404)
+    assert.equal((await service.get(`/api/payment/${hashOf('of nothing')}`)).status, 404)
+    assert.equal((await service.get('/api/payment/0x12')).status, 400)
+    assert.equal((await service.get('/api/payments/0x12')).status, 400)
+    assert.equal((await service.get(`/api/payments/${BUYER}?limit=0`)).status, 400)
+    assert.equal((await service.get('/api/payments/claim')).status, 405)
+  })
+
+  it('list what a wallet has paid, newest first, with what was taken back and without what is no sale', async () => {
+    const buyer = walletOf(6)
+    const states = [
+      { state: 'held', reason: 'holding' },
+      { state: 'orphaned' },
+      { state: 'ignored', reason: 'failed' },
+      {},
+    ]
+    for (const [index, fields] of states.entries()) await pay(`listed ${index}`, { from: buyer, ...fields })
+    const listed = async (query = '') => {
+      service.clock.now += 60_000
+      const { json } = await service.get(`/api/payments/${buyer}${query}`)
+      return (json as { txHash: string; paidAt: string | null }[]).map(({ txHash, paidAt }) => [
+        txHash,
+        paidAt !== null,
+      ])
+    }
+    const all = [
+      [hashOf('listed 3'), true],
+      [hashOf('listed 1'), false],
+      [hashOf('listed 0'), true],
+    ]
+    assert.deepEqual(await listed(), all)
+    assert.deepEqual(await listed('?limit=2'), all.slice(0, 2))
+    assert.deepEqual((await service.get(`/api/payments/${walletOf(77)}`)).json, [])
+  })
+})

@@ -1,0 +1,264 @@
+// Exports: every row once, totals that equal the API's, one snapshot, and files that cannot be
+// mistaken for whole when they are not.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { connect, type Pool } from '../../../src/db/core/sql.ts'
+import { readStats } from '../../../src/db/reads/public-api.ts'
+import { isOperatorRefusal, type OperatorDeps } from '../../../src/operator/act.ts'
+import { csvLine } from '../../../src/operator/csv.ts'
+import { type ExportFile, exportLedger, exportOwner } from '../../../src/operator/exports.ts'
+import { startService } from '../../support/http.ts'
+import { KEYS } from '../../support/operator.ts'
+import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
+import { AMOUNT, factsOf, fillLedger, OWNER, ROUNDS } from './ledger.ts'
+
+const NODES = 100
+
+/** Time that the database may take to carry out an order. */
+const WAIT_MS = 10_000
+let database: TestDatabase
+let pool: Pool
+let deps: OperatorDeps
+
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 4, prepare: true, applicationName: 'test' })
+  deps = { pool, readPool: pool, rules: { startBlock: 1 } } as OperatorDeps
+  await fillLedger(pool, NODES)
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+async function open(input: object): Promise<ExportFile> {
+  const file = await exportLedger(deps, input as never)
+  if (isOperatorRefusal(file)) return assert.fail(file.message)
+  return file
+}
+
+/** Ends the connections of the exports that are under way, as an administrator would, or a restart. */
+async function endExports(): Promise<void> {
+  const ended = await pool`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = ${database.name} AND pid <> pg_backend_pid() AND query LIKE '%export_credits%' AND state <> 'idle'`
+  assert.equal(ended.length, 1)
+}
+
+async function readAll(file: ExportFile): Promise<string[]> {
+  const parts: Buffer[] = []
+  for await (const part of file.stream) parts.push(part as Buffer)
+  const text = Buffer.concat(parts).toString()
+  assert.ok(text.endsWith('\r\n'))
+  return text.slice(0, -2).split('\r\n')
+}
+
+describe('a cell', () => {
+  it('is quoted where a comma, a quote or a line break would be taken for the end of it', () => {
+    assert.equal(
+      csvLine(['a,b', 'say "no"', 'two\r\nlines', 'plain', null]),
+      '"a,b","say ""no""","two\r\nlines",plain,\r\n',
+    )
+  })
+
+  it('is never a formula, and a negative number stays one', () => {
+    assert.equal(csvLine(['=1+1', '+1', '-cmd', '@x', '\tx']), "'=1+1,'+1,'-cmd,'@x,'\tx\r\n")
+    assert.equal(csvLine(['-12', '-1.5', '12']), '-12,-1.5,12\r\n')
+    assert.equal(csvLine(['=HYPERLINK("x","y")']), '"\'=HYPERLINK(""x"",""y"")"\r\n')
+  })
+})
+
+describe('an export of the whole ledger', () => {
+  it('has totals that equal what the API says', async () => {
+    const stats = JSON.parse(await readStats(pool))
+    const ends: Record<string, Record<string, string>> = {}
+    for (const kind of ['payments', 'nodes', 'withdrawals']) {
+      const lines = await readAll(await open({ kind }))
+      ends[kind] = factsOf(lines.at(-1))
+      assert.equal(String(lines.length - 2), ends[kind]?.rows, kind)
+      const cells = lines[0]?.split(',').length
+      for (const line of lines) assert.equal(line.split(',').length, cells, line)
+    }
+    assert.equal(ends.payments?.soldWei, stats.totalSalesWei)
+    assert.equal(ends.nodes?.rows, String(stats.totalNodes))
+    assert.equal(ends.nodes?.creditedWei, stats.totalDistributedWei)
+    assert.equal(ends.nodes?.withdrawnWei, stats.totalWithdrawnWei)
+    assert.equal(ends.nodes?.balanceWei, stats.outstandingWei)
+    assert.equal(ends.withdrawals?.amountWei, stats.totalWithdrawnWei)
+    assert.equal(ends.withdrawals?.rows, '11')
+    assert.equal(ends.nodes?.block, '3000')
+    assert.equal(ends.nodes?.time, '1970-01-01T02:30:00.000Z')
+  })
+
+  it('streams every credit', async () => {
+    const lines = await readAll(await open({ kind: 'credits' }))
+    const end = factsOf(lines.at(-1))
+    assert.deepEqual([lines.length, end.rows], [NODES * ROUNDS + 2, String(NODES * ROUNDS)])
+    assert.equal(end.amountWei, JSON.parse(await readStats(pool)).totalDistributedWei)
+  })
+
+  it('waits for a slow reader, and is one snapshot however long they take', async () => {
+    const file = await open({ kind: 'credits' })
+    const iterator = file.stream[Symbol.asyncIterator]()
+    await iterator.next()
+    // Without a reader, the rows made ahead are bounded, and later changes are not in the file.
+    await until(
+      'its snapshot',
+      async () => {
+        const [row] =
+          await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state = 'idle in transaction'`
+        return row?.open === 1
+      },
+      WAIT_MS,
+    )
+    assert.ok(file.stream.readableLength < 2 ** 20)
+    file.stream.destroy()
+    await until(
+      'the end of its transaction',
+      async () => {
+        const [left] =
+          await pool`SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = ${database.name} AND state <> 'idle'`
+        return left?.open === 1
+      },
+      WAIT_MS,
+    )
+  })
+
+  it('is refused while two are under way, and goes on when one is done', async () => {
+    const [one, two] = [await open({ kind: 'credits' }), await open({ kind: 'credits' })]
+    const third = await exportLedger(deps, { kind: 'nodes' })
+    assert.ok(isOperatorRefusal(third) && third.because === 'notYet')
+    one.stream.destroy()
+    two.stream.destroy()
+    await until(
+      'room for another one',
+      async () => {
+        const file = await exportLedger(deps, { kind: 'nodes' })
+        if (isOperatorRefusal(file)) return false
+        await readAll(file)
+        return true
+      },
+      WAIT_MS,
+    )
+  })
+
+  it('has no last line when the database ends the connection half way', async () => {
+    const file = await open({ kind: 'credits' })
+    let text = ''
+    await assert.rejects(async () => {
+      for await (const part of file.stream) {
+        if (text === '') await endExports()
+        text = (text + part).slice(-1000)
+      }
+    })
+    assert.ok(!text.includes('#total'))
+    await pool`SELECT 1`
+  })
+})
+
+it('breaks the connection off over HTTP where it fails half way: a part cannot pass for the whole', async () => {
+  const service = await startService({ operator: deps, settings: { adminKeys: KEYS } })
+  try {
+    const answer = await fetch(`http://127.0.0.1:${service.port}/api/admin/exports/credits.csv`, {
+      headers: { 'x-admin-key': KEYS[0]?.key ?? '' },
+    })
+    assert.equal(answer.status, 200)
+    let text = ''
+    await assert.rejects(async () => {
+      for await (const part of answer.body ?? []) {
+        if (text === '') await endExports()
+        text = (text + Buffer.from(part).toString()).slice(-1000)
+      }
+    })
+    assert.ok(text !== '' && !text.includes('#total'))
+  } finally {
+    await service.close()
+  }
+})
+
+describe('an export of a period', () => {
+  it('holds what is in its blocks', async () => {
+    const lines = await readAll(await open({ kind: 'credits', from: '11', to: '12' }))
+    assert.equal(factsOf(lines.at(-1)).rows, String(2 * NODES))
+  })
+
+  it('is read without prepared statements, too, as behind a pooler', async () => {
+    const plain = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+    for (const kind of ['credits', 'payments', 'transactions', 'refunds', 'outflows']) {
+      const file = await exportLedger({ ...deps, readPool: plain }, { kind, from: '1', to: '11' })
+      if (isOperatorRefusal(file)) return assert.fail(file.message)
+      const lines = await readAll(file)
+      assert.equal(factsOf(lines.at(-1)).rows, String(lines.length - 2), kind)
+      // The connection is given back when the transaction has ended, a moment after the last line.
+      await plain`SELECT 1`
+    }
+    await plain.end({ timeout: 1 })
+  })
+
+  it('refuses what is no period', async () => {
+    for (const input of [
+      { kind: 'credits', from: 'yesterday' },
+      { kind: 'credits', from: '2026-02-30' },
+      { kind: 'credits', from: '2026-02-30T00:00:00Z' },
+      { kind: 'credits', month: '2026-13' },
+      { kind: 'credits', month: '2026-01', from: '1' },
+      { kind: 'credits', from: '20', to: '10' },
+      { kind: 'everything' },
+    ]) {
+      const refusal = await exportLedger(deps, input)
+      assert.ok(isOperatorRefusal(refusal) && refusal.because === 'invalid', JSON.stringify(input))
+    }
+  })
+})
+
+describe("an owner's export", () => {
+  it('adds up what the wallet was credited and withdrew, with the price where it is known', async () => {
+    await pool`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('1970-01-01T01:00:00Z', 2000.5, now())`
+    const file = await exportOwner(deps, { address: OWNER, from: '1001', to: '2000' })
+    if (isOperatorRefusal(file)) return assert.fail(file.message)
+    const lines = await readAll(file)
+    const end = factsOf(lines.at(-1))
+    assert.equal(end.creditedWei, String(AMOUNT * BigInt(NODES) * 10n))
+    assert.equal(end.withdrawnWei, '50')
+    assert.match(lines.find((line) => line.startsWith('withdrawal')) ?? '', /,5,0\.000000000000000005,2000\.5,0\.00,/)
+    assert.match(lines[1] ?? '', /^credit,.*,1000000000000007,0\.001000000000000007,,,991,/)
+    await pool`DELETE FROM price_history`
+  })
+
+  it('has as many ether as wei, to the last digit', async () => {
+    const wei = 1_234_567_890_123_456_789_012n
+    await pool`UPDATE turns SET amount_wei = ${wei.toString()} WHERE round = 600`
+    const file = await exportOwner(deps, { address: OWNER, from: '610', to: '610' })
+    if (isOperatorRefusal(file)) return assert.fail(file.message)
+    const [, first] = await readAll(file)
+    assert.match(first ?? '', /^credit,.*,1234567890123456789012,1234\.567890123456789012,/)
+    await pool`UPDATE turns SET amount_wei = ${AMOUNT.toString()} WHERE round = 600`
+  })
+
+  it('gives a node its holder of the time', async () => {
+    const other = `0x${'b2'.repeat(20)}`
+    // Node 1 was sold in block 510, which has a round as well: that one is the buyer's.
+    await pool`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
+      VALUES (510, 7, 1, ${OWNER}, ${other}, ${`0x${'1'.repeat(64)}`}, ${`0x${'2'.repeat(64)}`})`
+    const count = async (address: string) => {
+      const file = await exportOwner(deps, { address, from: '500', to: '520' })
+      if (isOperatorRefusal(file)) return assert.fail(file.message)
+      const lines = await readAll(file)
+      return lines.filter((line) => line.startsWith('credit') && line.split(',')[2] === '1').length
+    }
+    assert.equal(await count(OWNER), 10)
+    assert.equal(await count(other), 11)
+    await pool`DELETE FROM node_transfers WHERE block_number = 510`
+  })
+})
+
+it('reads the credits in the order of an index: nothing is sorted, and no large table is read through for a period', async () => {
+  const { EXPORT_FORMS } = await import('../../../src/db/reads/exports.ts')
+  const plan = async (kind: 'credits' | 'payments' | 'withdrawals', blocks: { after: number; upTo: number } | null) => {
+    const rows = await pool`EXPLAIN ${EXPORT_FORMS[kind].select(pool, blocks)}`
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  }
+  assert.doesNotMatch(await plan('credits', { after: 10, upTo: 12 }), /Seq Scan on (nodes|turns|rounds)/)
+  assert.doesNotMatch(await plan('payments', { after: 10, upTo: 12 }), /Seq Scan on payments/)
+})

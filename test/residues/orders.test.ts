@@ -1,0 +1,6 @@
+// Money of residues is neither lost nor doubled, in whichever order passes, acts, kills and reorganisations come: a few plays.
+import { test } from 'node:test'
+import { playOrders } from './orders.ts'
+
+for (const seed of [1, 2])
+  test(`whatever the order, each transfer is in the books once (seed ${seed})`, () => playOrders(seed, 14))

@@ -1,0 +1,13 @@
+// Compares what was seen on two chains.
+
+/** The place and nature of the first difference of two things; null where they are equal. */
+export function difference(real: unknown, model: unknown, path = ''): string | null {
+  if (typeof real !== 'object' || typeof model !== 'object' || real === null || model === null)
+    return real === model ? null : `${path}: the chain says ${String(real)}, the model ${String(model)}`
+  const keys = new Set([...Object.keys(real), ...Object.keys(model)])
+  for (const key of keys) {
+    const found = difference((real as never)[key], (model as never)[key], `${path}/${key}`)
+    if (found) return found
+  }
+  return null
+}

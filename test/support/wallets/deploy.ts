@@ -1,0 +1,30 @@
+// Contracts on a test chain from the bytecode that their makers publish in npm packages, as transactions that went through.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { type Address, address, type Hash } from '../../../src/domain/units.ts'
+import type { Hex, TestChain, TestTransaction } from '../anvil.ts'
+
+export interface Mined {
+  txHash: Hash
+  /** The address of what the transaction created. */
+  created: Address
+  logs: { address: Hex; data: Hex; topics: [Hex, ...Hex[]] }[]
+}
+
+/** Bytecode in an artifact of a package, by its path below node_modules. */
+export function artifact(path: string): { bytecode: Hex; deployedBytecode: Hex } {
+  const file = new URL(`../../../node_modules/${path}`, import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+/** Sends a transaction and mines it. Fails the test where it did. */
+export async function mined(chain: TestChain, transaction: TestTransaction): Promise<Mined> {
+  const txHash = (await chain.send({ gas: '0x800000', ...transaction })) as Hash
+  await chain.mine()
+  const { status, contractAddress, logs } = await chain.rpc<{ status: Hex; contractAddress: Hex; logs: Mined['logs'] }>(
+    'eth_getTransactionReceipt',
+    [txHash],
+  )
+  assert.equal(status, '0x1', `${txHash} failed`)
+  return { txHash, created: contractAddress && address(contractAddress), logs }
+}

@@ -1,0 +1,187 @@
+// The operator at the console's sections of the sale: tiers, the switch, terms, the payments wallet. Real Chromium, the real service.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { EMBED_PARTS } from '../../packages/embed/chain.ts'
+import { noBrowser } from '../support/chromium.ts'
+import { type Service, type WellKnown, wallet } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { openConsole } from './console.ts'
+
+describe('the console, for the sale', { skip: noBrowser }, () => {
+  const opened = openConsole()
+  const { enter, go, dialog, confirm, axe } = opened
+  let page: Page
+  let service: Service
+  let wellKnown: WellKnown
+  before(async () => {
+    ;({ page, service, wellKnown } = opened)
+    await enter()
+  })
+
+  test('a tier is taken off sale, and a new one is created', async () => {
+    await go('Tiers')
+    await page.getByRole('button', { name: 'Take off sale…' }).first().click()
+    await confirm('Take off sale')
+    await dialog().getByText('Done.').waitFor()
+    await confirm('Done')
+    await page.getByText('off sale', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Create a tier…' }).click()
+    await dialog().getByLabel('Id').fill('extra')
+    await dialog().getByLabel('Name').fill('Extra')
+    await dialog().getByLabel('Price in ether').fill('0.07')
+    await dialog().getByText('0.07 ETH (70000000000000000 wei)').waitFor()
+    await dialog().getByLabel('Nodes a wallet').fill('3')
+    await confirm('Create a tier')
+    await dialog().getByText('Created.').waitFor()
+    await confirm('Done')
+    await page.getByRole('heading', { name: 'Extra extra on sale' }).waitFor()
+    await page.getByRole('button', { name: 'New version…' }).last().click()
+    await dialog().getByLabel('Price in ether').fill('0.07.1')
+    await confirm('New version')
+    await dialog().getByRole('alert').filter({ hasText: 'must be an amount like 0.01' }).waitFor()
+    await dialog().getByLabel('Price in ether').fill('0.08')
+    await dialog().getByText('Price in ether: 0.07 → 0.08').waitFor()
+    await axe()
+    await confirm('New version')
+    await dialog().getByText('The new version is entered.').waitFor()
+    await confirm('Done')
+    await page.getByText('0.08 ETH').first().waitFor()
+  })
+
+  test('rounds are paused and go on', async () => {
+    await go('Rounds')
+    await page.getByRole('button', { name: 'Pause rounds…' }).click()
+    await confirm('Pause rounds')
+    await confirm('Done')
+    await page.getByText('Rounds are paused by the operator.').waitFor()
+    await page.getByRole('button', { name: 'Resume rounds…' }).click()
+    await confirm('Resume rounds')
+    await confirm('Done')
+    await page.getByText('Rounds are paused by the operator.').waitFor({ state: 'detached' })
+    await axe()
+  })
+
+  test('terms are previewed with what the owner has to send, entered, and taken back', async () => {
+    await go('Terms')
+    const rows = page.getByRole('table', { name: 'Credit terms' }).getByRole('row')
+    await rows.filter({ hasText: 'in force' }).waitFor()
+    const before = await rows.count()
+    await page.getByRole('button', { name: 'Preview terms…' }).click()
+    await dialog().getByLabel('Turns due from then on').selectOption('false')
+    await confirm('Preview terms')
+    await dialog()
+      .getByText(/^From .*: turns are not owed, /)
+      .waitFor()
+    await dialog().getByText('addNotOwed(').waitFor()
+    await axe()
+    await confirm('Done')
+    assert.equal(await rows.count(), before)
+
+    await page.getByRole('button', { name: 'Enter terms…' }).click()
+    await dialog().getByLabel('Least draw of a turn, in ether').fill('0.000000000000000007')
+    await dialog().getByLabel('Most of it, in ether').fill('0.000000000000000003')
+    await confirm('Enter terms')
+    await dialog().getByRole('alert').waitFor()
+    await dialog().getByLabel('Most of it, in ether').fill('0.003')
+    await confirm('Enter terms')
+    await dialog()
+      .getByText(/^From .*: turns are owed, 0\.000000000000000007 to 0\.003 ETH/)
+      .waitFor()
+    await confirm('Done')
+    await rows.filter({ hasText: '0.003 ETH' }).getByText('to come').waitFor()
+    await axe()
+    await page.getByRole('button', { name: 'Take the latest back…' }).click()
+    await confirm('Take the latest back')
+    await confirm('Done')
+    await page.getByText('to come').waitFor({ state: 'detached' })
+    assert.equal(await rows.count(), before)
+  })
+
+  test('the payments wallet is changed, taken back, replaced as stolen, and the books of the old one are closed', async () => {
+    const [former, planned, next] = [
+      wellKnown.paymentAddress,
+      wallet(12, wellKnown).address,
+      wallet(13, wellKnown).address,
+    ]
+    const row = (of: string) => page.getByRole('row').filter({ has: page.getByTitle(of) })
+    const ask = async (name: string, address: string, stolen = '') => {
+      await page.getByRole('button', { name: `${name}…` }).click()
+      await dialog().getByLabel('Wallet', { exact: true }).fill(address)
+      await dialog().getByLabel('The present wallet').selectOption(stolen)
+      await confirm(name)
+    }
+    await go('Wallets')
+    await row(former).getByText('in force').waitFor()
+    await ask('Preview a change', planned)
+    await dialog().getByText(`A payment to ${former} is a sale until`).waitFor()
+    await confirm('Done')
+    assert.equal(await row(planned).count(), 0)
+    await ask('Change the wallet', wallet(EMBED_PARTS.minter, wellKnown).address)
+    await dialog().getByRole('alert').getByText('minter').waitFor()
+    await dialog().getByLabel('Wallet', { exact: true }).fill(planned)
+    await confirm('Change the wallet')
+    await dialog().getByText(`Buyers pay to ${planned} from block`).waitFor()
+    await confirm('Done')
+    await row(planned).getByText('to come').waitFor()
+    await axe()
+    await row(planned).getByRole('button', { name: 'Take back…' }).click()
+    await confirm('Take back')
+    await dialog().getByText('Taken back.').waitFor()
+    await confirm('Done')
+    await row(planned).waitFor({ state: 'detached' })
+
+    await ask('Change the wallet', next, 'true')
+    await dialog().getByText(`No later payment to ${former} is a sale.`).waitFor()
+    await confirm('Done')
+    await row(next).getByText('in force').waitFor()
+    await until('the new wallet to be published', async () => {
+      const told = await service.get<WellKnown>('/.well-known/node-ledger.json')
+      return told.paymentAddress === next
+    })
+    await row(former).getByRole('button', { name: 'Close its books…' }).click()
+    // Refused while a pass has not audited the last block yet.
+    await until('the books are closed', async () => {
+      if (await dialog().getByText('Closed with block').isVisible()) return true
+      // The button is away while the act is under way, and for good once it is done.
+      await dialog()
+        .getByRole('button', { name: 'Close its books', exact: true })
+        .click({ timeout: 2_000 })
+        .catch(() => {})
+      return null
+    })
+    await confirm('Done')
+    await row(former).getByText('closed').waitFor()
+    await axe()
+  })
+
+  test('the mode of contract wallets is set, and a contract allowed and allowed no more', async () => {
+    const contract = wallet(14, wellKnown).address
+    await go('Contract wallets')
+    await page.getByText('none by itself: each is held for you').waitFor()
+    await page.getByText('No contract is allowed by itself.').waitFor()
+    await page.getByRole('button', { name: 'Set the mode…' }).click()
+    await dialog().getByLabel('Payments by internal calls').selectOption('proven')
+    await confirm('Set the mode')
+    await dialog()
+      .getByText(/^proven from block [\d,]+ on\.$/)
+      .waitFor()
+    await confirm('Done')
+    await page.getByText('those that have signed in, are known wallets, or are allowed below').waitFor()
+    await page.getByRole('table', { name: 'Modes' }).getByText('in force').waitFor()
+    await page.getByRole('button', { name: 'Allow a contract…' }).click()
+    await dialog().getByLabel('Contract').fill(contract)
+    await dialog().getByLabel('Name').fill('A fund')
+    await dialog().getByLabel('Reason').fill('asked by letter')
+    await confirm('Allow a contract')
+    await dialog().getByText('It is allowed.').waitFor()
+    await confirm('Done')
+    await page.getByRole('row', { name: 'A fund' }).getByText('asked by letter').waitFor()
+    await axe()
+    await page.getByRole('button', { name: 'Allow no more…' }).click()
+    await confirm('Allow no more')
+    await dialog().getByText('It is off the list.').waitFor()
+    await confirm('Done')
+    await page.getByText('No contract is allowed by itself.').waitFor()
+  })
+})

@@ -1,0 +1,91 @@
+// What the console's pages say and send, as functions: amounts, verdicts in words, changes, forms.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { problemsOf, readForm } from '../../web/src/console/act-form.ts'
+import { difference, plainEther, weiOf } from '../../web/src/console/amounts.ts'
+import { nearestTier, sentenceOf } from '../../web/src/console/payments/sentences.ts'
+import { reasonsOf } from '../../web/src/console/payments/states.ts'
+import { changesOf, inUnits } from '../../web/src/console/values.ts'
+
+type Tiers = Parameters<typeof nearestTier>[1]
+const tier = (label: string, priceWei: bigint) => ({ id: label.toLowerCase(), label, priceWei }) as Tiers[number]
+const TIERS = [tier('Basic', 10n ** 16n), tier('Founder', 10n ** 17n)]
+
+test('an amount in ether is its exact wei, or none', () => {
+  const cases: [string, bigint | null][] = [
+    ['0.01', 10n ** 16n],
+    [' 1 ', 10n ** 18n],
+    ['0.000000000000000007', 7n],
+    ['0.0000000000000000007', null],
+    ['1,5', null],
+    ['-1', null],
+    ['1e3', null],
+    ['0x10', null],
+    ['', null],
+  ]
+  for (const [text, wei] of cases) assert.equal(weiOf(text), wei, text)
+  assert.equal(weiOf(plainEther(1234567890123456789012n)), 1234567890123456789012n)
+})
+
+test('a difference is told in the unit in which it is short', () => {
+  assert.equal(difference(10n ** 16n + 7n, 10n ** 16n), '7 wei more')
+  assert.equal(difference(10n ** 16n, 3n * 10n ** 16n), '0.02 ETH less')
+})
+
+test('the nearest tier is above or below', () => {
+  assert.equal(nearestTier(10n ** 16n + 7n, TIERS)?.id, 'basic')
+  assert.equal(nearestTier(9n * 10n ** 16n, TIERS)?.id, 'founder')
+  assert.equal(nearestTier(1n, []), null)
+})
+
+test('a verdict is a sentence; a rule that has none is left to its numbers', () => {
+  const says = (evidence: Record<string, unknown> & { rule: string }) => sentenceOf({ evidence }, TIERS)
+  assert.equal(
+    says({ rule: 'wrongAmount', receivedWei: '9999999999999999' }),
+    'It was the price of no tier when it was paid: 1 wei less than Basic.',
+  )
+  assert.match(
+    says({ rule: 'tierAllowance', tierId: 'basic', nodesOfTier: 2, inFlightOfTier: 1, allowance: 2 }) ?? '',
+    /has 2 nodes of tier basic, and 1 under way; allowed are 2/,
+  )
+  assert.equal(says({ rule: 'toString' }), null)
+  // A new reason must not come without a sentence.
+  for (const reason of reasonsOf(undefined)) assert.ok(says({ rule: reason }), reason)
+  assert.ok(!reasonsOf('ignored').includes('wrongAmount'))
+  assert.deepEqual(reasonsOf('minted'), [])
+})
+
+test('changes are the fields that differ, amounts in ether and wei', () => {
+  assert.deepEqual(changesOf({ priceWei: '5', label: 'A', gone: 1 }, { priceWei: '10000000000000000', label: 'A' }), [
+    { name: 'priceWei', before: '0.000000000000000005 ETH (5 wei)', after: '0.01 ETH (10000000000000000 wei)' },
+  ])
+  assert.deepEqual(changesOf(null, { tierId: 'basic' }), [{ name: 'tierId', before: '–', after: 'basic' }])
+  assert.deepEqual(
+    changesOf(null, [{ minWei: '1' }]).map(({ name }) => name),
+    ['minWei'],
+  )
+  assert.deepEqual(
+    changesOf([{ a: 1 }], [{ a: 1 }, { a: 2 }]).map(({ name }) => name),
+    ['1. a', '2. a'],
+  )
+  // Tokens have a unit of their own.
+  assert.equal(inUnits('holdingReadWei', 7n), '7')
+})
+
+test('a form sends what was changed, and names the field that a refusal is about', () => {
+  const fields = [
+    { name: 'priceWei', label: 'Price in ether', ether: true, was: '0.01' },
+    { name: 'maxPerWallet', label: 'Nodes a wallet', was: '3', read: Number },
+    { name: 'reason', label: 'Reason' },
+  ] as const
+  const form = (priceWei: string, maxPerWallet = '3') => readForm(fields, { priceWei, maxPerWallet, reason: '' })
+  assert.deepEqual(form('0.01'), { values: {}, wrong: {} })
+  assert.deepEqual(form('0.02', '4'), { values: { priceWei: '20000000000000000', maxPerWallet: 4 }, wrong: {} })
+  assert.deepEqual(Object.keys(form('10 finney').wrong), ['priceWei'])
+
+  const one = problemsOf(new Error('priceWei must be positive; nothing else is known.'), fields)
+  assert.deepEqual(one.byField, { priceWei: 'Price in ether must be positive.' })
+  assert.equal(one.rest?.message, 'nothing else is known.')
+  const other = new Error('The tier is off sale.')
+  assert.deepEqual(problemsOf(other, fields), { byField: {}, rest: other })
+})

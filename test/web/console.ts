@@ -1,0 +1,75 @@
+// The operator's console for the tests of its sections: a service of their own, real Chromium, and the key entered.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { complaintsOf, pressIn, startBrowser, violations } from '../support/chromium.ts'
+import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const LONG_MS = 60_000
+/** Runs in the page. Its operator comes back to it all the time: what it shows is then read again as soon as it is two seconds old, not ten. */
+const COME_BACK = "setInterval(() => dispatchEvent(new Event('visibilitychange')), 250)"
+
+export interface ConsoleUnderTest {
+  readonly service: Service
+  readonly wellKnown: WellKnown
+  readonly page: Page
+  /** What the page has complained about so far. */
+  readonly complaints: readonly string[]
+  /** The admin key. */
+  key(): string
+  /** Enters the key. */
+  enter(): Promise<void>
+  /** Opens a section by its name. */
+  go(section: string): Promise<void>
+  /** Unfolds the first row of a list that has this text. */
+  unfold(text: string): Promise<void>
+  dialog(): Locator
+  /** Presses a button of the dialog. */
+  confirm(name: string): Promise<void>
+  /** Fails where axe objects to the page. */
+  axe(): Promise<void>
+}
+
+/** Opens the console for the tests of this file. `settings` are asked for once they run; what is returned may be used in tests only. */
+export function openConsole(settings: () => Promise<Record<string, string>> = async () => ({})): ConsoleUnderTest {
+  const dataDir = temporaryDirectory()
+  const opened = {} as { service: Service; wellKnown: WellKnown; page: Page; complaints: string[] }
+  let browser: Browser
+  before(async () => {
+    const started = startBrowser()
+    opened.service = await startServiceHere(await settings(), dataDir)
+    browser = await started
+    opened.wellKnown = await opened.service.get<WellKnown>('/.well-known/node-ledger.json')
+    opened.page = await browser.newPage()
+    opened.page.setDefaultTimeout(LONG_MS)
+    await opened.page.addInitScript(COME_BACK)
+    opened.complaints = complaintsOf(opened.page)
+    await opened.page.goto(`${opened.service.url}/console`)
+  })
+  after(async () => {
+    await browser.close()
+    await opened.service.stop()
+  })
+  const key = () => (JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as { ADMIN_KEY: string }).ADMIN_KEY
+  const dialog = () => opened.page.getByRole('dialog')
+  return Object.assign(opened, {
+    key,
+    enter: async () => {
+      await opened.page.getByLabel('Admin key').fill(key())
+      await opened.page.getByRole('button', { name: 'Enter' }).click()
+      await opened.page.getByText('no difference on record').waitFor()
+    },
+    go: (name: string) =>
+      opened.page
+        .getByRole('navigation', { name: 'Sections of the console' })
+        .getByRole('link', { name, exact: true })
+        .click(),
+    unfold: (text: string) => opened.page.locator('.rows summary').filter({ hasText: text }).first().click(),
+    dialog,
+    confirm: (name: string) => pressIn(dialog(), name),
+    axe: async () => assert.deepEqual(await violations(opened.page), []),
+  })
+}

@@ -1,0 +1,109 @@
+// The page that owners keep: saved from the service, opened from the disk when service and database are gone, with a wallet alone.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { formatEther } from 'viem'
+import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
+import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
+import { startService } from '../support/http.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+
+const OWNER = 5
+const FRIEND = 6
+
+describe('the page to keep', { skip: noBrowser }, () => {
+  let world: World
+  let browser: Browser
+  let file: string
+  before(async () => {
+    ;[world, browser] = await Promise.all([startWorld(), startBrowser()])
+    for (let node = 0; node < 2; node++) await world.pay(OWNER, ETHER / 100n)
+    await world.settle()
+    await world.chain.increaseTime(2 * INTERVAL_SEC)
+    await world.rest()
+    const service = await startService({ settings: { factoryAddress: world.factory } })
+    const served = await fetch(`http://127.0.0.1:${service.port}/withdraw.html`)
+    assert.equal(served.status, 200)
+    assert.match(
+      served.headers.get('content-security-policy') ?? '',
+      /^default-src 'none'; script-src 'sha256-.*frame-ancestors 'none'$/,
+    )
+    file = join(temporaryDirectory(), 'withdraw.html')
+    writeFileSync(file, await served.text())
+    await service.close()
+    await world.pool.end()
+  })
+  after(async () => {
+    await browser.close()
+    await world.close()
+  })
+  const balanceOf = async (id: bigint) => (await world.read<[string, bigint]>('nodeInfo', [id]))[1]
+  const etherOf = async (address: string) =>
+    BigInt(await world.chain.rpc<string>('eth_getBalance', [address, 'latest']))
+
+  test('withdraws from one node and from all, asks about a foreign address, and needs no server', async () => {
+    const [first = 0n] = await world.read<bigint[]>('nodesOf', [world.at(OWNER)])
+    const before = await balanceOf(first)
+    assert.ok(before > 0n)
+    const page = await (await browser.newContext()).newPage()
+    page.setDefaultTimeout(60_000)
+    const complaints = complaintsOf(page)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    const own = await installWallet(page, OWNER, world.chain.rpcUrl)
+    await page.goto(pathToFileURL(file).href)
+    assert.equal(await page.getByLabel('Contract of the nodes').inputValue(), world.factory)
+    await page.getByRole('button', { name: `Connect ${WALLET_NAME}` }).click()
+    await page.getByRole('row', { name: `#${first} ${formatEther(before)}` }).waitFor()
+    assert.deepEqual(await violations(page), [])
+
+    const withdraw = page.getByRole('button', { name: 'Withdraw' })
+    await page.getByLabel('From').selectOption(first.toString())
+    await page.getByLabel('Amount in ETH').fill(formatEther(before + 1n))
+    await withdraw.click()
+    await page
+      .getByRole('alert')
+      .getByText(/holds no more/)
+      .waitFor()
+    assert.deepEqual(own.asked, [], 'what the contract would refuse is not put to the wallet')
+
+    await page.getByRole('button', { name: 'Max' }).click()
+    await page.getByLabel('To', { exact: true }).fill(world.at(FRIEND))
+    await withdraw.click()
+    await page.getByText('Confirm first that the address is the one you mean.').waitFor()
+    const friendBefore = await etherOf(world.at(FRIEND))
+    await page.getByLabel(/I have compared every character/).check()
+    own.refuseNext()
+    await withdraw.click()
+    await page
+      .getByRole('alert')
+      .getByText(/refused/i)
+      .waitFor()
+    await withdraw.click()
+    await mined(page.getByText(`Paid out: ${formatEther(before)} ETH to`))
+    assert.equal(await etherOf(world.at(FRIEND)), friendBefore + before)
+    assert.equal(await balanceOf(first), 0n)
+
+    await page.getByLabel('From').selectOption('all')
+    await page.getByLabel('To', { exact: true }).fill(world.at(OWNER))
+    await withdraw.click()
+    await mined(page.getByText(/^Paid out: .* ETH to/))
+    for (const id of await world.read<bigint[]>('nodesOf', [world.at(OWNER)])) assert.equal(await balanceOf(id), 0n)
+    assert.deepEqual(asked, [pathToFileURL(file).href])
+    assert.deepEqual(complaints, [])
+  })
+
+  /** Waits for what a block brings, and mines meanwhile. */
+  async function mined(shown: { waitFor(): Promise<void> }): Promise<void> {
+    const mining = setInterval(() => void world.chain.mine().catch(() => undefined), 300)
+    try {
+      await shown.waitFor()
+    } finally {
+      clearInterval(mining)
+    }
+  }
+})

@@ -1,0 +1,33 @@
+// What the page /design shows is all there is: colours, sizes of type and distances stand in tokens.css alone.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const STYLES = new URL('../../../web/src/styles/', import.meta.url)
+const read = (name: string) => readFileSync(new URL(name, STYLES), 'utf8').replace(/\/\*.*?\*\//gs, '')
+const tokens = read('tokens.css')
+const others = readdirSync(STYLES).filter((name) => name !== 'tokens.css')
+
+const RULES: readonly (readonly [what: string, wrong: RegExp])[] = [
+  ['a colour', /#[0-9a-f]{3,8}\b|\brgba?\(|\bhsl|\boklch\(/i],
+  ['a size of type', /font-size: (?!var\(--type-|0\.9em)|\bfont: (?!inherit|.*var\(--type-)/],
+  ['a distance', /\b(gap|padding[a-z-]*|margin[a-z-]*): [^;]*[0-9.](rem|px)/],
+]
+
+test('every size, distance and colour of the styles is one of tokens.css, and each of those is used', () => {
+  for (const name of others)
+    for (const line of read(name).split('\n'))
+      for (const [what, wrong] of RULES) assert.doesNotMatch(line, wrong, `${name} has ${what} of its own`)
+  const all = others.map(read).join('\n') + tokens
+  const named = [...tokens.matchAll(/^ {2}(--[a-z-]+):/gm)].map(([, token = '']) => token)
+  assert.deepEqual(
+    named.filter((token) => !all.includes(`var(${token})`) && !all.includes(`var(${token},`)),
+    [],
+  )
+})
+
+test('there are at most six sizes of type, and eight distances', () => {
+  const count = (kind: string) => [...tokens.matchAll(new RegExp(`^ {2}--${kind}-`, 'gm'))].length
+  assert.ok(count('type') <= 6)
+  assert.ok(count('space') <= 8)
+})

@@ -1,0 +1,52 @@
+// Refunds of several payments in the console: a test for the file that has it open, at its list of held payments.
+import { test } from 'node:test'
+import { wallet } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import type { ConsoleUnderTest } from './console.ts'
+
+const ODD_WEI = 10n ** 16n + 7n
+
+export function testRefundMany(opened: ConsoleUnderTest): void {
+  const { dialog, confirm, axe } = opened
+  test('several are prepared for a refund together, and recorded by what was sent', async () => {
+    const { page, wellKnown } = opened
+    let isFinal = false
+    const from = wallet(6, wellKnown)
+    await from.pay(wellKnown.paymentAddress, ODD_WEI + 3n)
+    await wallet(7, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI + 4n)
+    const prepareAll = async () => {
+      for (const name of ['Choose all shown', 'Refund chosen…']) await page.getByRole('button', { name }).click()
+      await confirm('Prepare the refunds')
+    }
+    await until('both are listed', async () => (await page.locator('.rows > li').count()) === 2)
+    // A payment's block is final after 64 more: that it is, is said in the service's place.
+    await page.route('**/refund/prepare', async (route) => {
+      const answer = await route.fetch()
+      const found = (await answer.json()) as { sendNow: boolean }
+      await route.fulfill({ response: answer, json: { ...found, sendNow: found.sendNow || isFinal } })
+    })
+    await prepareAll()
+    await dialog().getByText('not yet').first().waitFor()
+    isFinal = true
+    await confirm('Ask again')
+    await dialog().getByText('Pay 0.020000000000000021 ETH in all').waitFor()
+    // It pays the first alone.
+    const refund = await wallet(8, wellKnown).pay(from.address, ODD_WEI + 3n)
+    await dialog().getByLabel('Hash of the transaction').fill(refund)
+    await confirm('Record 2 refunds')
+    await dialog().getByText('1 recorded.').waitFor()
+    await dialog()
+      .getByText(/The refund went to/)
+      .waitFor()
+    await axe()
+    await confirm('Done')
+    await prepareAll()
+    const other = await wallet(8, wellKnown).pay(wallet(7, wellKnown).address, ODD_WEI + 4n)
+    await dialog().getByLabel('Hash of the transaction').fill(other)
+    await confirm('Record 1 refund')
+    await dialog().getByText('1 recorded.').waitFor()
+    await confirm('Done')
+    await page.unrouteAll()
+    await page.getByText('Nothing is held.').waitFor()
+  })
+}

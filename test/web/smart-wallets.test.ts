@@ -1,0 +1,149 @@
+// Contract wallets at the pages, as people use them: real Chromium, the real service and its chain, real Safes. What a wallet offers a page
+// differs: calls by EIP-5792, plain transactions, or neither.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { getAddress } from 'viem'
+import type { Address } from '../../src/domain/units.ts'
+import { WALLET_NAME } from '../support/browser-wallet.ts'
+import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
+import { SPLIT, splitTo } from '../support/forwarder.ts'
+import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { installSafe, makeSafe, type Offers, type TestSafe } from './safe.ts'
+
+const LONG_MS = 60_000
+const BASIC_WEI = 10n ** 16n
+const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
+
+describe('with a contract wallet', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  let wellKnown: WellKnown
+  before(async () => {
+    const sale = { CONTRACT_WALLETS: 'proven', SMART_WALLET_LOGIN: 'true' }
+    const settings = { ADMIN_KEY, ...sale, CREDIT_INTERVAL_SEC: '10', CREDIT_SLOT_SEC: '5' }
+    ;[service, browser] = await Promise.all([startServiceHere(settings), startBrowser()])
+    wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
+  })
+  after(async () => {
+    await browser.close()
+    await service.stop()
+  })
+
+  async function open(safe: TestSafe, offers: Offers) {
+    const page = await (await browser.newContext({ permissions: ['clipboard-write', 'clipboard-read'] })).newPage()
+    page.setDefaultTimeout(LONG_MS)
+    return { page, complaints: complaintsOf(page), asked: await installSafe(page, safe, offers) }
+  }
+  const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
+  async function checkout(page: Page): Promise<void> {
+    await page.goto(`${service.url}/buy/basic`)
+    await press(page, 'Connect a wallet')
+    await press(page, WALLET_NAME)
+    await page.getByText('This wallet is a contract.').waitFor()
+  }
+  /** What a row of a call to be made by hand copies. */
+  async function copied(page: Page, what: string): Promise<string> {
+    await press(page, `Copy ${what}`)
+    return page.evaluate('navigator.clipboard.readText()')
+  }
+
+  test('a Safe buys by EIP-5792, signs in, is credited and withdraws', async () => {
+    const safe = await makeSafe(wellKnown.rpcUrl, 5)
+    const { page, complaints, asked } = await open(safe, 'calls')
+    await checkout(page)
+    await page.getByText('a Safe and other known wallets are').waitFor()
+    assert.deepEqual(await violations(page), [])
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByText(/Node \d+ is yours/).waitFor()
+    await page.getByRole('link', { name: 'My nodes' }).click()
+    await press(page, 'Sign in')
+    await page.getByText('Signed in as').waitFor()
+    await page.getByText('There is nothing to withdraw at present.').waitFor({ state: 'detached' })
+    await press(page, 'Withdraw…')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Make the call by hand').click()
+    await dialog.getByText(/^0x[0-9a-f]{200}/).waitFor()
+    assert.deepEqual(await violations(page), [])
+    await dialog.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog.getByText(/^Paid out in block/).waitFor()
+    assert.deepEqual(asked, ['wallet_sendCalls', 'personal_sign', 'wallet_sendCalls'])
+    assert.deepEqual(
+      complaints.filter((complaint) => !/status of (401|404|409)/.test(complaint)),
+      [],
+    )
+  })
+
+  test('a wallet of an unknown kind is told before, held after, and bought once it signs in', async () => {
+    const safe = await makeSafe(wellKnown.rpcUrl, 6, false)
+    const { page } = await open(safe, 'transactions')
+    await checkout(page)
+    // Held payments are no surprise: who pays all the same says so.
+    await page.getByLabel('Pay all the same.').check()
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByText('A contract sent the ether').waitFor()
+    assert.deepEqual(await violations(page), [])
+    const steps = page.url()
+    await page.locator('.held').getByRole('link', { name: 'Sign in' }).click()
+    await press(page, 'Sign in')
+    await page.getByText('Signed in as').waitFor()
+    await page.goto(steps)
+    await page.getByText(/Node \d+ is yours/).waitFor()
+  })
+
+  test('where the wallet sends nothing, the page gives the call to make, and follows it by its hash', async () => {
+    const safe = await makeSafe(wellKnown.rpcUrl, 7)
+    const { page } = await open(safe, 'nothing')
+    await checkout(page)
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByText('Make the call in the wallet itself.').waitFor()
+    assert.deepEqual(await violations(page), [])
+    assert.deepEqual(
+      [await copied(page, 'to'), await copied(page, 'value'), await copied(page, 'data')],
+      [getAddress(wellKnown.paymentAddress), '0.01', '0x'],
+    )
+    const txHash = await safe.execute({ to: wellKnown.paymentAddress, value: `${BASIC_WEI}` })
+    await page.getByLabel('Hash of the transfer').fill(txHash)
+    await press(page, 'Look for it')
+    await page.getByText(/Node \d+ is yours/).waitFor()
+  })
+
+  test('each payment of a transaction that makes several is shown', async () => {
+    const splitter = '0x00000000000000000000000000000000000005a1' as Address
+    const safe = await makeSafe(wellKnown.rpcUrl, 8)
+    await safe.read('anvil_setCode', [splitter, SPLIT])
+    await safe.read('anvil_setBalance', [splitter, '0xde0b6b3a7640000'])
+    const to = wellKnown.paymentAddress as Address
+    const data = splitTo([to, BASIC_WEI], [to, 3n * BASIC_WEI])
+    const txHash = await safe.execute({ to: splitter, data })
+    const page = await browser.newPage()
+    await page.goto(`${service.url}/buy`)
+    await page.getByLabel('Hash of the transfer').fill(txHash)
+    await press(page, 'Look for it')
+    await page.getByText('Payment 1 of 2').waitFor()
+    await page.getByText('Payment 2 of 2').waitFor()
+    await page.getByText('A contract sent the ether').waitFor()
+    await page.getByText('no tier’s exact price').waitFor()
+    assert.deepEqual(await violations(page), [])
+  })
+
+  test('where contracts are held, the checkout says so before it pays, and the page says who looks', async () => {
+    const mode = await fetch(`${service.url}/api/admin/contract-wallets`, {
+      method: 'POST',
+      headers: { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ mode: 'hold' }),
+    })
+    assert.equal(mode.status, 200)
+    await until('the quote says so', async () => {
+      const quote = await service.get<{ contractWallets: string }>('/api/deploy-quote?tier=basic')
+      return quote.contractWallets === 'hold'
+    })
+    const { page } = await open(await makeSafe(wellKnown.rpcUrl, 9), 'calls')
+    await checkout(page)
+    await page.getByText('Its payment will be held for review').waitFor()
+    await page.getByLabel('Pay all the same.').check()
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByText('The operator makes sure that somebody can use').waitFor()
+  })
+})

@@ -1,0 +1,83 @@
+// The fields of an act's dialog: amounts in ether with their wei echoed, what is wrong said at its field, what changes shown before it does.
+import type { ActField, Filled } from './act-form.ts'
+import { etherAndWei, weiOf } from './amounts.ts'
+import { Changes } from './record.tsx'
+
+interface FormFieldsProps {
+  fields: readonly ActField[]
+  given: Filled
+  wrong: Filled
+  fill: (name: string, text: string) => void
+}
+
+export function FormFields({ fields, given, wrong, fill }: FormFieldsProps) {
+  const changes = fields.flatMap(({ name, label, was, choices }) => {
+    const text = (given[name] ?? '').trim()
+    const words = (value: string) => choices?.find(([choice]) => choice === value)?.[1] ?? (value || 'none')
+    return was === undefined || text === '' || text === was
+      ? []
+      : [{ name: label, before: words(was), after: words(text) }]
+  })
+  return (
+    <>
+      {fields.map((field) => (
+        <div key={field.name} className="field">
+          <label htmlFor={`act-${field.name}`}>{field.label}</label>
+          <Control field={field} text={given[field.name] ?? ''} isWrong={field.name in wrong} fill={fill} />
+          {field.ether && <Echo text={given[field.name] ?? ''} />}
+          {field.name in wrong && (
+            <p id={`act-${field.name}-wrong`} className="error" role="alert">
+              {wrong[field.name]}
+            </p>
+          )}
+        </div>
+      ))}
+      {changes.length > 0 && (
+        <div className="evidence" role="status">
+          <p>What changes</p>
+          <Changes changes={changes} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Echo({ text }: { text: string }) {
+  const wei = weiOf(text)
+  return <p className="note">{wei === null ? 'in ether' : etherAndWei(wei)}</p>
+}
+
+interface ControlProps {
+  field: ActField
+  text: string
+  isWrong: boolean
+  fill: (name: string, text: string) => void
+}
+
+function Control({ field: { name, choices, required, placeholder, ether }, text, isWrong, fill }: ControlProps) {
+  const shared = {
+    ...{ id: `act-${name}`, name, required, value: text },
+    ...(isWrong && { 'aria-invalid': true, 'aria-describedby': `act-${name}-wrong` }),
+  }
+  if (choices) {
+    return (
+      <select {...shared} onChange={(event) => fill(name, event.target.value)}>
+        {choices.map(([choice, label]) => (
+          <option key={choice} value={choice}>
+            {label}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  return (
+    <input
+      {...shared}
+      placeholder={placeholder}
+      {...(ether && { inputMode: 'decimal' })}
+      onChange={(event) => fill(name, event.target.value)}
+      autoComplete="off"
+      spellCheck="false"
+    />
+  )
+}

@@ -1,0 +1,24 @@
+// Amounts as the operator writes and reads them: in ether, with the exact wei beside it.
+import { ether } from '../format.ts'
+
+const FORM = /^(\d{1,30})(?:\.(\d{1,18}))?$/
+
+/** Wei of an amount that was written in ether; null for what is none, or finer than a wei. */
+export function weiOf(text: string): bigint | null {
+  const found = FORM.exec(text.trim())
+  if (!found) return null
+  return BigInt(`${found[1]}${(found[2] ?? '').padEnd(18, '0')}`)
+}
+
+/** Ether as a field takes it: `ether` without groups. */
+export const plainEther = (wei: bigint): string => ether(wei).replaceAll(',', '')
+
+/** "0.01 ETH (10000000000000000 wei)". */
+export const etherAndWei = (wei: bigint): string => `${ether(wei)} ETH (${wei} wei)`
+
+/** The difference of an amount from another, in the unit in which it is short: "7 wei more", "0.02 ETH less". */
+export function difference(wei: bigint, from: bigint): string {
+  const size = wei > from ? wei - from : from - wei
+  const amount = size < 1_000_000n ? `${size} wei` : `${ether(size)} ETH`
+  return `${amount} ${wei > from ? 'more' : 'less'}`
+}

@@ -1,0 +1,151 @@
+// The statement of a month, whether it adds up, and the files.
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ether } from '../../format.ts'
+import { Address, Amount, Mark } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Failed, Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { download, type Statement, useAdmin } from '../admin.ts'
+
+const EXPORTS = ['payments', 'nodes', 'credits', 'withdrawals', 'refunds', 'transactions', 'outflows'] as const
+const thisMonth = () => new Date().toISOString().slice(0, 7)
+
+export function Books() {
+  const [month, setMonth] = useState(thisMonth)
+  const statement = useAdmin('statement', { month })
+  const save = useMutation({ mutationFn: download })
+  return (
+    <>
+      <Section
+        title="Statement"
+        aside={
+          <div className="buttons">
+            <label className="field">
+              <span className="visually-hidden">Month</span>
+              <input
+                type="month"
+                value={month}
+                max={thisMonth()}
+                onChange={(event) => event.target.value && setMonth(event.target.value)}
+              />
+            </label>
+            <button
+              type="button"
+              className="button"
+              disabled={save.isPending}
+              onClick={() => save.mutate(`statement.csv?month=${month}`)}
+            >
+              As CSV
+            </button>
+          </div>
+        }
+      >
+        {save.error && <Failed error={save.error} />}
+        <Shown reading={statement} lines={8}>
+          {(figures) => <Figures statement={figures} />}
+        </Shown>
+      </Section>
+      <Section title="Exports">
+        <div className="stack">
+          <p className="note">
+            Of the same month. Each file ends with its number of rows and its totals; one without that last line is not
+            whole.
+          </p>
+          <div className="buttons">
+            {EXPORTS.map((kind) => (
+              <button
+                key={kind}
+                type="button"
+                className="button"
+                disabled={save.isPending}
+                onClick={() => save.mutate(`exports/${kind}.csv?month=${month}`)}
+              >
+                {kind}
+              </button>
+            ))}
+            {save.isPending && <span role="status">Being made…</span>}
+          </div>
+        </div>
+      </Section>
+    </>
+  )
+}
+
+type Account = Statement['accounts'][number]
+const ACCOUNTS: readonly Column<Account>[] = [
+  {
+    heading: 'Account',
+    cell: ({ name, address }) => (
+      <>
+        {name} <Address of={address} link={false} />
+      </>
+    ),
+  },
+  { heading: 'Opening', figure: true, cell: ({ openingWei }) => <Amount wei={openingWei} plain /> },
+  {
+    heading: 'Movements',
+    figure: true,
+    cell: ({ movements }) =>
+      movements.length === 0
+        ? 'none'
+        : movements.map(({ what, count, wei }) => (
+            <div key={what}>
+              {what} ({count}): {ether(BigInt(wei))} ETH
+            </div>
+          )),
+  },
+  { heading: 'Other', figure: true, cell: ({ otherWei }) => <Amount wei={otherWei} plain /> },
+  { heading: 'Closing', figure: true, cell: ({ closingWei }) => <Amount wei={closingWei} plain /> },
+]
+
+function Figures({ statement }: { statement: Statement }) {
+  const { period, sales, totalSalesWei, accounts, balanced, gasWei } = statement
+  return (
+    <div className="stack">
+      <p>
+        Blocks {period.opening.blockNumber.toLocaleString('en-US')} to{' '}
+        {period.closing.blockNumber.toLocaleString('en-US')}
+        {!period.complete && ', the month so far'}.{' '}
+        {balanced === null ? (
+          <Mark tone="warn">not every balance could be read</Mark>
+        ) : (
+          <Mark tone={balanced ? 'good' : 'bad'}>{balanced ? 'adds up to the wei' : 'does not add up'}</Mark>
+        )}
+      </p>
+      <dl className="facts">
+        {sales.map(({ tierId, count, valueWei }) => (
+          <div key={tierId} className="pair">
+            <dt>
+              Sold, {tierId ?? 'no tier'}: {count}
+            </dt>
+            <dd>
+              <Amount wei={valueWei} />
+            </dd>
+          </div>
+        ))}
+        <dt>Sales in all</dt>
+        <dd>
+          <Amount wei={totalSalesWei} />
+        </dd>
+        <dt>Credited to nodes</dt>
+        <dd>
+          <Amount wei={BigInt(statement.happened.creditedWei ?? 0)} />
+        </dd>
+        <dt>Withdrawn by owners</dt>
+        <dd>
+          <Amount wei={BigInt(statement.happened.withdrawnWei ?? 0)} />
+        </dd>
+        <dt>Refunded</dt>
+        <dd>
+          <Amount wei={BigInt(statement.happened.refundedWei ?? 0)} />
+        </dd>
+        <dt>Gas</dt>
+        <dd>
+          <Amount wei={gasWei} />
+        </dd>
+      </dl>
+      <Table caption="Accounts" rows={accounts} keyOf={({ name }) => name} columns={ACCOUNTS} />
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+// The round to come: what it would pay, whether it can be paid for, what stops it; and the switch that holds rounds back.
+import { Link } from 'wouter'
+import { ether } from '../../format.ts'
+import { useHealth } from '../../ledger.ts'
+import { Amount, Mark, Time } from '../../ui/facts.tsx'
+import { Figure, Section } from '../../ui/page.tsx'
+import { Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { ActButton } from '../act.tsx'
+import { type Preview, useAdmin } from '../admin.ts'
+
+const STOPS: Record<string, string> = {
+  nothingDue: 'no node is due at present',
+  outOfBounds: 'the contract does not let the distributor pay that much, or that little',
+  delayed: 'turns that are not owed wait for the window of the contract’s owner',
+  behind: 'the ledger is a few blocks behind the chain',
+  disabled: 'rounds are switched off by the settings',
+  paused: 'rounds are paused by the operator',
+  contractPaused: 'the contract is paused',
+  halted: 'the passes have halted',
+  underfunded: 'the distributor’s wallet is short',
+  pending: 'the last round is not in a block yet',
+  notSigned: 'the distributor’s signer does not sign',
+  noDistributor: 'this service holds no distributor’s key',
+  chainUnreachable: 'the chain cannot be reached',
+}
+
+export function RoundsConsole() {
+  const preview = useAdmin('credit/preview')
+  return (
+    <Section title="The next round" aside={<PauseButton />}>
+      <Shown reading={preview} lines={6}>
+        {(next) => <NextRound next={next} />}
+      </Shown>
+    </Section>
+  )
+}
+
+function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { next: Preview }) {
+  return (
+    <div className="stack">
+      <dl className="tiles">
+        <Figure name="Due now" note={`at block ${blockNumber.toLocaleString('en-US')}`}>
+          {round.nodeCount.toLocaleString('en-US')} nodes
+        </Figure>
+        <Figure name="Would pay">
+          <Amount wei={round.totalWei} />
+        </Figure>
+        <Figure
+          name="Distributor holds"
+          note={
+            funds.sufficient === null ? (
+              'whether it suffices could not be checked'
+            ) : (
+              <Mark tone={funds.sufficient ? 'good' : 'bad'}>{funds.sufficient ? 'suffices' : 'too little'}</Mark>
+            )
+          }
+        >
+          <Amount wei={funds.balanceWei} />
+        </Figure>
+        <Figure name="The next 24 hours" note={nextDay.maxWei !== null && `at most ${ether(nextDay.maxWei)} ETH`}>
+          {nextDay.minWei === null ? <Amount wei={null} /> : <>at least {ether(nextDay.minWei)} ETH</>}
+        </Figure>
+      </dl>
+      {stops.length > 0 && (
+        <p className="notice">Nothing is sent just now: {stops.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
+      )}
+      {round.unbackedCohorts.length > 0 && (
+        <p className="notice warn">
+          Credited nothing for a node without a payment: group {round.unbackedCohorts.join(', ')}.
+          <Link href="/console/nodes">See the nodes</Link>
+        </p>
+      )}
+      {round.turns.length > 0 && (
+        <Table
+          caption="Turns of the next round"
+          rows={round.turns}
+          keyOf={({ cohort, due }) => `${cohort} ${due.getTime()}`}
+          columns={COLUMNS}
+        />
+      )}
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<Preview['round']['turns'][number]>[] = [
+  { heading: 'Group', cell: ({ cohort }) => cohort },
+  { heading: 'Tier', cell: ({ tierId }) => tierId ?? '–' },
+  { heading: 'Due', cell: ({ due }) => <Time at={due} ahead /> },
+  { heading: 'Turns', figure: true, cell: ({ count }) => count.toLocaleString('en-US') },
+  { heading: 'Nodes', figure: true, cell: ({ nodeCount }) => nodeCount.toLocaleString('en-US') },
+  { heading: 'Each', figure: true, cell: ({ amountWei }) => <Amount wei={amountWei} plain /> },
+]
+
+function PauseButton() {
+  const { data } = useHealth()
+  if (!data) return null
+  return data.paused ? (
+    <ActButton
+      main
+      label="Resume rounds"
+      act="resume"
+      says="Rounds go on with the next pass; turns that were missed are paid at once."
+      did={() => 'Rounds go on.'}
+    />
+  ) : (
+    <ActButton
+      danger
+      label="Pause rounds"
+      act="pause"
+      says="No round is credited until you resume. Payments are still followed, judged and minted; owners withdraw as always."
+      did={() => 'Paused.'}
+    />
+  )
+}

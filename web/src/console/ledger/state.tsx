@@ -1,0 +1,196 @@
+// The overview: work for the operator, the passes, and the ledger against the chain.
+import { Link } from 'wouter'
+import { useCover, useHealth, useStats } from '../../ledger.ts'
+import { Amount, Mark, Time, Unknown } from '../../ui/facts.tsx'
+import { Figure, Section } from '../../ui/page.tsx'
+import { Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { ActButton } from '../act.tsx'
+import { type Reconciliation, useAdmin } from '../admin.ts'
+import { inUnits, shown } from '../values.ts'
+
+const SHOWN_MAX = '200'
+
+export function State() {
+  const health = useHealth()
+  const cover = useCover()
+  const stats = useStats()
+  const held = useAdmin('payments', { status: 'held', limit: SHOWN_MAX })
+  const unpaid = useAdmin('nodes/unpaid', { open: 'true', limit: SHOWN_MAX })
+  const oldest = held.data?.payments.at(-1)
+  return (
+    <>
+      <dl className="tiles">
+        <Figure
+          name="Worker"
+          note={
+            <>
+              last tick <Time at={health.data?.lastTickAt ?? null} none="never" />
+            </>
+          }
+        >
+          {health.data ? <WorkerMark health={health.data} /> : <Unknown why="not known" />}
+        </Figure>
+        <Figure
+          name="Held payments"
+          note={
+            oldest ? (
+              <>
+                the oldest from <Time at={new Date(oldest.blockTime)} />
+              </>
+            ) : (
+              <Link href="/console/payments">All payments</Link>
+            )
+          }
+        >
+          <HowMany rows={held.data?.payments} next={held.data?.nextCursor} href="/console/payments" />
+        </Figure>
+        <Figure name="Nodes without a payment" note="that wait for a grant">
+          <HowMany rows={unpaid.data?.nodes} next={unpaid.data?.nextCursor} href="/console/nodes" />
+        </Figure>
+        <Figure name="Distributor holds" note="for rounds and their gas">
+          <Amount wei={health.data?.distributorBalanceWei ?? null} />
+        </Figure>
+        <Figure name="Cover" note={stats.data && `${stats.data.totalNodes.toLocaleString('en-US')} nodes`}>
+          {cover.data?.isSolvent === true && <Mark tone="good">solvent</Mark>}
+          {cover.data?.isSolvent === false && <Mark tone="bad">short</Mark>}
+          {(cover.data?.isSolvent ?? null) === null && <Unknown />}
+        </Figure>
+      </dl>
+      <AgainstChain />
+    </>
+  )
+}
+
+interface HowManyProps {
+  /** The first page of a list, and whether there is another one. */
+  rows: readonly unknown[] | undefined
+  next: string | null | undefined
+  href: string
+}
+
+/** The number of rows of a list, as far as its first page shows. */
+function HowMany({ rows, next, href }: HowManyProps) {
+  if (!rows) return <Unknown why="not known" />
+  return (
+    <Link href={href}>
+      {rows.length}
+      {next && ' or more'}
+    </Link>
+  )
+}
+
+function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealth>['data']> }) {
+  if (health.halted) return <Mark tone="bad">halted: {health.halted.reason}</Mark>
+  if (health.notSigning.length > 0) return <Mark tone="bad">no signature: {health.notSigning.join(', ')}</Mark>
+  if (health.paused) return <Mark tone="warn">paused</Mark>
+  if (!health.distEnabled) return <Mark tone="calm">rounds off</Mark>
+  return health.stale ? <Mark tone="bad">stale</Mark> : <Mark tone="good">running</Mark>
+}
+
+type PassRow = NonNullable<Reconciliation['passes']>[string] & { name: string }
+
+function Ending({ error, outcome }: PassRow) {
+  if (error) return <Mark tone="bad">{error}</Mark>
+  return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">well</Mark>
+}
+
+const PASSES: readonly Column<PassRow>[] = [
+  { heading: 'Pass', cell: ({ name }) => name },
+  { heading: 'Last run', cell: ({ finishedAt, startedAt }) => <Time at={finishedAt ?? startedAt} /> },
+  { heading: 'Ended', cell: (pass) => <Ending {...pass} /> },
+  { heading: 'Outcome', cell: ({ outcome }) => <code className="outcome">{outcomeInWords(outcome ?? {})}</code> },
+]
+
+/** The parts of an outcome that are not empty. */
+function outcomeInWords(outcome: Record<string, unknown>): string {
+  const told = Object.entries(outcome).filter(
+    ([, value]) => value !== null && value !== 0 && value !== 0n && shown(value) !== '[]',
+  )
+  return told.map(([name, value]) => `${name} ${shown(value)}`).join(', ') || 'nothing to do'
+}
+
+type Drift = NonNullable<Reconciliation['drift']>['drifts'][number]
+
+const DRIFTS: readonly Column<Drift>[] = [
+  {
+    heading: 'What',
+    cell: ({ kind, name, nodeId, cohort }) => {
+      if (nodeId !== undefined) return <Link href={`/node/${nodeId}`}>node #{nodeId}</Link>
+      return cohort === undefined ? (name ?? kind) : `group ${cohort}`
+    },
+  },
+  { heading: 'Differs by', cell: ({ kind, field }) => field ?? KINDS[kind] },
+  { heading: 'Ledger', figure: true, cell: ({ field, name, ledger }) => inUnits(field ?? name ?? '', ledger) },
+  { heading: 'Chain', figure: true, cell: ({ field, name, chain }) => inUnits(field ?? name ?? '', chain) },
+]
+const KINDS: Record<Drift['kind'], string> = {
+  counter: 'its count',
+  node: 'its facts',
+  cohort: 'its facts',
+  notInLedger: 'missing in the ledger',
+  notOnChain: 'missing on chain',
+}
+
+function AgainstChain() {
+  const reading = useAdmin('reconciliation')
+  return (
+    <Section
+      title="Ledger against chain"
+      aside={
+        <ActButton
+          label="Compare all"
+          act="reconciliation/run"
+          says="Compares every node and group with the contract at one block, and records what differs. It changes nothing else."
+          did={({ drifts }) => `Compared: ${shown(drifts)}`}
+        />
+      }
+    >
+      <Shown reading={reading} lines={6}>
+        {({ drift, halted, passes, followed, wallets }) => (
+          <div className="stack">
+            {halted && (
+              <div className="notice bad" role="alert">
+                <p>Halted: {halted.reason}. Nothing is sent until this is cleared.</p>
+                <ActButton
+                  danger
+                  label="Clear the halt"
+                  act="halt/clear"
+                  says="Lets the passes go on with the chain as it is now. They halt again where nothing has changed. Find out first why the chain was another one."
+                  did={() => 'Cleared. The next run looks again.'}
+                />
+              </div>
+            )}
+            {drift && drift.count > 0 ? (
+              <div className="notice bad">
+                <p>
+                  {drift.count} differences, found by {drift.by}. The chain is right.
+                </p>
+                <Table caption="Differences" rows={drift.drifts} keyOf={shown} columns={DRIFTS} />
+              </div>
+            ) : (
+              <p>
+                <Mark tone="good">no difference on record</Mark>
+              </p>
+            )}
+            <p className="note">Followed to block {followed?.blockNumber.toLocaleString('en-US') ?? '–'}.</p>
+            {wallets.map((wallet) => (
+              <p className="note" key={wallet.address}>
+                The payments wallet {wallet.address}
+                {wallet.closedBlock === null ? '' : ', closed since,'} is audited to block{' '}
+                {wallet.auditedBlock?.toLocaleString('en-US') ?? '–'}, where the books say{' '}
+                <Amount wei={wallet.bookedWei} />.
+              </p>
+            ))}
+            <Table
+              caption="Passes"
+              rows={Object.entries(passes ?? {}).map(([name, pass]) => ({ name, ...pass }))}
+              keyOf={({ name }) => name}
+              columns={PASSES}
+            />
+          </div>
+        )}
+      </Shown>
+    </Section>
+  )
+}

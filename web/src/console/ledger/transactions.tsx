@@ -1,0 +1,128 @@
+// The service's transactions, and what is stuck.
+import { Address, Amount, Hash, Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { ActButton } from '../act.tsx'
+import { type StuckSender, type StuckTransaction, type Transaction, useAdmin } from '../admin.ts'
+import { PAGE, Pager, usePages } from '../pager.tsx'
+
+const TONES: Record<string, Tone> = { mined: 'good', pending: 'warn', reverted: 'bad', displaced: 'bad' }
+
+const SENT: readonly Column<Transaction>[] = [
+  { heading: 'Sent', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { heading: 'What', cell: ({ kind }) => kind },
+  { heading: 'By', cell: ({ sender }) => <Address of={sender} link={false} /> },
+  { heading: 'Nonce', figure: true, cell: ({ nonce }) => nonce },
+  { heading: 'State', cell: ({ status }) => <Mark tone={TONES[status] ?? 'calm'}>{status}</Mark> },
+  { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts.length },
+  { heading: 'Transaction', cell: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
+  { heading: 'Gas', figure: true, cell: ({ gasUsed }) => gasUsed?.toLocaleString('en-US') ?? '–' },
+  { heading: 'Fee', figure: true, cell: ({ feeWei }) => (feeWei === null ? '–' : <Amount wei={feeWei} plain />) },
+]
+
+const WHY: Record<StuckTransaction['why'], string> = {
+  nonce: 'The nonce of its account is in doubt, as above.',
+  behind: 'One of the same account that comes before it is stuck.',
+  over: 'Its time is over. The next run takes its nonce for nothing and sends what it was for again.',
+  fee: 'Blocks ask for more than it offers. It is raised every 12 blocks, up to FEE_CAP_WEI.',
+  refused: 'The providers do not take it.',
+  waiting: 'The providers have it, and no block took it yet.',
+}
+
+const STUCK_SENDERS: readonly Column<StuckSender>[] = [
+  { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
+  { heading: 'Nonce by the providers', figure: true, cell: ({ said }) => said },
+  { heading: 'By followed blocks', figure: true, cell: ({ known }) => known },
+  { heading: 'Since block', figure: true, cell: ({ sinceBlock }) => sinceBlock.toLocaleString('en-US') },
+  {
+    heading: 'Decide',
+    cell: ({ sender, takeOver }) =>
+      takeOver ? (
+        'The next run takes it over.'
+      ) : (
+        <ActButton
+          label="Take over"
+          act="transactions/free"
+          body={{ sender }}
+          fields={[{ name: 'reason', label: 'Reason' }]}
+          says="The next run takes over the nonce that the providers name, if they still agree, and sends again what can no longer be mined. Wait where one provider may be wrong: after 64 blocks in which all say so it happens by itself."
+          did={() => 'The next run takes it over.'}
+          danger
+        />
+      ),
+  },
+]
+
+const STUCK: readonly Column<StuckTransaction>[] = [
+  { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
+  { heading: 'Nonce', figure: true, cell: ({ nonce }) => nonce },
+  { heading: 'What', cell: ({ kind }) => kind },
+  { heading: 'Blocks', figure: true, cell: ({ pendingBlocks }) => pendingBlocks.toLocaleString('en-US') },
+  { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts },
+  {
+    heading: 'Why',
+    cell: ({ why, lastOutcome }) => (why === 'refused' ? `${WHY[why]} ${lastOutcome ?? ''}` : WHY[why]),
+  },
+]
+
+/** Obstacles that keep an account from sending; nothing where there are none. */
+function Stuck() {
+  const found = useAdmin('transactions/stuck')
+  return (
+    <Shown reading={found} lines={2}>
+      {({ senders, transactions }) =>
+        senders.length + transactions.length === 0 ? null : (
+          <Section title="Stuck">
+            {senders.length > 0 && (
+              <Table
+                caption="Accounts in doubt"
+                rows={senders}
+                keyOf={({ sender }) => sender}
+                columns={STUCK_SENDERS}
+              />
+            )}
+            {transactions.length > 0 && (
+              <Table caption="Stuck transactions" rows={transactions} keyOf={({ id }) => String(id)} columns={STUCK} />
+            )}
+          </Section>
+        )
+      }
+    </Shown>
+  )
+}
+
+export function Transactions() {
+  return (
+    <>
+      <Stuck />
+      <SentTransactions />
+    </>
+  )
+}
+
+function SentTransactions() {
+  const { page, place } = usePages('transactions')
+  return (
+    <Section title="Transactions">
+      <Shown reading={page} lines={8}>
+        {({ transactions, nextCursor }) =>
+          transactions.length === 0 ? (
+            <Empty title="Nothing has been sent yet." />
+          ) : (
+            <>
+              <Table
+                caption="Transactions"
+                rows={transactions}
+                keyOf={({ id }) => String(id)}
+                columns={SENT}
+                first={PAGE}
+              />
+              <Pager place={place} next={nextCursor} />
+            </>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}

@@ -1,0 +1,210 @@
+// Webhook endpoints, their deliveries and redelivery. URLs and secrets are taken here, and never shown.
+import { useState } from 'react'
+import { Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { ActButton } from '../act.tsx'
+import { type Delivery, type Endpoint, useAdmin } from '../admin.ts'
+import { Choice, Pager, usePages } from '../pager.tsx'
+import { Pairs } from '../record.tsx'
+
+export function Webhooks() {
+  return (
+    <>
+      <Endpoints />
+      <Deliveries />
+    </>
+  )
+}
+
+function Endpoints() {
+  const reading = useAdmin('webhooks')
+  return (
+    <Section
+      title="Webhooks"
+      aside={
+        <ActButton
+          main
+          label="Add an endpoint"
+          act="webhooks"
+          says="Events from now on are sent there, by all instances. A known endpoint gets the secrets you give."
+          fields={[
+            { name: 'url', label: 'URL', required: true, placeholder: 'https://…' },
+            {
+              name: 'secret',
+              label: 'Signing secret (two with a comma while it is rotated)',
+              required: true,
+              placeholder: 'whsec_…',
+            },
+          ]}
+          did={({ endpoint, added }) => `${endpoint} ${added ? 'gets events from now on' : 'has these secrets now'}.`}
+        />
+      }
+    >
+      <Shown reading={reading} lines={3}>
+        {({ endpoints }) =>
+          endpoints.length === 0 ? (
+            <Empty title="No endpoint gets events.">
+              <p>Add an endpoint to have events sent there.</p>
+            </Empty>
+          ) : (
+            <div className="stack">
+              <Table caption="Endpoints" rows={endpoints} keyOf={({ endpoint }) => endpoint} columns={ENDPOINTS} />
+              <p className="note">
+                Each is named by its host and a digest of its URL. URLs and secrets are shown nowhere.
+              </p>
+            </div>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}
+
+const ENDPOINTS: readonly Column<Endpoint>[] = [
+  { heading: 'Endpoint', cell: ({ endpoint }) => <code className="outcome">{endpoint}</code> },
+  { heading: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
+  { heading: 'Waiting', figure: true, cell: ({ pending }) => pending.toLocaleString('en-US') },
+  { heading: 'Last success', cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="never" /> },
+  { heading: 'Last error', cell: ({ lastError }) => <span className="whole">{lastError ?? 'none'}</span> },
+  {
+    heading: 'Decide',
+    cell: ({ endpoint, active, disabledAt }) => (
+      <div className="buttons">
+        {disabledAt && (
+          <ActButton
+            main
+            label="Send to it again"
+            act="webhooks/enable"
+            body={{ endpoint }}
+            says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
+            did={() => 'It is sent to again.'}
+          />
+        )}
+        {active && (
+          <ActButton
+            label="Remove"
+            act="webhooks/remove"
+            body={{ endpoint }}
+            says={`Nothing more is sent to ${endpoint}, by any instance.`}
+            did={() => 'It gets no more events.'}
+            danger
+          />
+        )}
+      </div>
+    ),
+  },
+]
+
+function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt } }: { of: Endpoint }) {
+  if (!active) return <Mark tone="calm">removed</Mark>
+  if (disabledAt) return <Mark tone="bad">given up</Mark>
+  if (failingSince) return <Mark tone="warn">failing</Mark>
+  return lastSuccessAt ? <Mark tone="good">well</Mark> : <Mark tone="calm">not tried yet</Mark>
+}
+
+const STATES = ['pending', 'delivered', 'failed'] as const
+const TONES: Record<Delivery['state'], Tone> = { pending: 'warn', delivered: 'good', failed: 'bad' }
+
+function Deliveries() {
+  const [state, setState] = useState('')
+  const filter = state === '' ? {} : { state }
+  const { page, place } = usePages('webhooks/deliveries', filter)
+  return (
+    <Section
+      title="Deliveries"
+      aside={
+        <Choice
+          label="State"
+          value={state}
+          choices={[['', 'all'], ...STATES.map((one) => [one, one] as const)]}
+          choose={(one) => {
+            setState(one)
+            place.go(null)
+          }}
+        />
+      }
+    >
+      <Shown reading={page} lines={6}>
+        {({ deliveries, nextCursor }) => (
+          <>
+            {deliveries.length === 0 ? (
+              <Empty title={state === '' ? 'Nothing has been sent.' : 'None in this state.'}>
+                Deliveries are kept for 30 days.
+              </Empty>
+            ) : (
+              <ul className="rows">
+                {deliveries.map((delivery) => (
+                  <DeliveryRow key={delivery.id} delivery={delivery} />
+                ))}
+              </ul>
+            )}
+            <Pager place={place} next={nextCursor} />
+          </>
+        )}
+      </Shown>
+    </Section>
+  )
+}
+
+const ATTEMPTS: readonly Column<Delivery['log'][number]>[] = [
+  { heading: 'Tried', cell: ({ at }) => <Time at={new Date(at)} /> },
+  { heading: 'Answer', cell: ({ status, error }) => <span className="whole">{error ?? status}</span> },
+  { heading: 'Took', figure: true, cell: ({ durationMs }) => `${durationMs.toLocaleString('en-US')} ms` },
+]
+
+function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt, dueAt, event, log } }: RowProps) {
+  return (
+    <li>
+      <details>
+        <summary>
+          <code>{type}</code>
+          <span>
+            <Mark tone={TONES[state]}>{state}</Mark>
+          </span>
+          <span className="note">
+            <Time at={createdAt} />
+          </span>
+        </summary>
+        <div className="stack detail">
+          <dl className="facts">
+            <dt>To</dt>
+            <dd>
+              <code>{endpoint}</code>
+            </dd>
+            <dt>Event</dt>
+            <dd>
+              <code>{eventId}</code>
+            </dd>
+            {state === 'pending' && (
+              <>
+                <dt>Next attempt</dt>
+                <dd>
+                  <Time at={dueAt} ahead />
+                </dd>
+              </>
+            )}
+          </dl>
+          <div className="evidence">
+            <Pairs of={event.data} />
+          </div>
+          {log.length > 0 && <Table caption="Attempts" rows={log} keyOf={({ at }) => at} columns={ATTEMPTS} />}
+          <div className="buttons">
+            <ActButton
+              label="Send again"
+              act="webhooks/deliveries/{id}/redeliver"
+              params={{ id: String(id) }}
+              says={`The same ${type} goes to ${endpoint} once more, under the same id, failed before or not.`}
+              did={() => 'It is on its way.'}
+            />
+          </div>
+        </div>
+      </details>
+    </li>
+  )
+}
+
+interface RowProps {
+  delivery: Delivery
+}

@@ -1,0 +1,129 @@
+// Contract wallets: whose payments by internal calls become nodes by themselves, from which block on, and the contracts that are allowed.
+import { Address, Mark } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { ActButton } from '../act.tsx'
+import { type AllowedContract, type ContractWallets, type EnteredMode, useAdmin } from '../admin.ts'
+import { ENTERED, LISTED } from '../columns.tsx'
+
+type Mode = ContractWallets['mode']
+const MEANS: Record<Mode, string> = {
+  hold: 'none by itself: each is held for you',
+  proven: 'those that have signed in, are known wallets, or are allowed below',
+  all: 'any contract',
+}
+
+export function ContractWalletsConsole() {
+  const reading = useAdmin('contract-wallets')
+  return (
+    <>
+      <Section title="Contract wallets" aside={<SetMode />}>
+        <Shown reading={reading} lines={4}>
+          {(found) => <Modes {...found} />}
+        </Shown>
+      </Section>
+      <Section title="Allowed contracts" aside={<Allow />}>
+        <Shown reading={reading} lines={4}>
+          {({ allowed }) =>
+            allowed.length === 0 ? (
+              <Empty title="No contract is allowed by itself.">
+                In the mode proven those buy that have signed in or are known wallets.
+              </Empty>
+            ) : (
+              <Table caption="Allowed contracts" rows={allowed} keyOf={({ address }) => address} columns={ALLOWED} />
+            )
+          }
+        </Shown>
+      </Section>
+    </>
+  )
+}
+
+function Modes({ mode, modes, knownWallets }: ContractWallets) {
+  const current = modes.findLast((entry) => entry.mode === mode)
+  return (
+    <div className="stack">
+      <p>
+        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> Of payments by internal calls become nodes by
+        themselves: {MEANS[mode]}. The list of known wallets is version {knownWallets}.
+      </p>
+      {modes.length > 0 && (
+        <Table
+          caption="Modes"
+          rows={[...modes].reverse()}
+          keyOf={({ fromBlock, mode: entered }) => `${fromBlock} ${entered}`}
+          columns={[
+            ...MODES,
+            { heading: 'State', cell: (entry) => entry === current && <Mark tone="good">in force</Mark> },
+          ]}
+          first={5}
+        />
+      )}
+    </div>
+  )
+}
+
+const SetMode = () => (
+  <ActButton
+    main
+    label="Set the mode"
+    act="contract-wallets"
+    says="It holds from the next block on. What waits is judged by it too, where it lets more buy."
+    fields={[
+      {
+        name: 'mode',
+        label: 'Payments by internal calls become nodes',
+        choices: [
+          ['hold', `hold: ${MEANS.hold}`],
+          ['proven', 'proven: of contracts that are shown to be somebody’s wallet'],
+          ['all', 'all: of any contract'],
+        ],
+      },
+    ]}
+    did={({ mode, fromBlock, changed }) =>
+      changed ? `${mode} from block ${fromBlock.toLocaleString('en-US')} on.` : `It is ${mode} already.`
+    }
+    danger
+  />
+)
+
+const Allow = () => (
+  <ActButton
+    label="Allow a contract"
+    act="contract-wallets/allow"
+    says="It buys in the mode proven, and what it has waiting is judged again. Its nodes belong to it: make sure that somebody can withdraw with it. One that is allowed already gets the new name and reason."
+    fields={[
+      { name: 'address', label: 'Contract', required: true, placeholder: '0x…' },
+      { name: 'label', label: 'Name', required: true, placeholder: 'Whose it is' },
+      { name: 'reason', label: 'Reason, for the list and the audit log', required: true },
+    ]}
+    did={() => 'It is allowed.'}
+  />
+)
+
+const MODES: readonly Column<EnteredMode>[] = [
+  { heading: 'Mode', cell: ({ mode }) => mode },
+  {
+    heading: 'From',
+    cell: ({ fromBlock }) => (fromBlock === 0 ? 'the beginning' : `block ${fromBlock.toLocaleString('en-US')}`),
+  },
+  ENTERED,
+]
+
+const ALLOWED: readonly Column<AllowedContract>[] = [
+  { heading: 'Contract', cell: ({ address }) => <Address of={address} /> },
+  ...LISTED,
+  {
+    heading: 'Decide',
+    cell: ({ address, label }) => (
+      <ActButton
+        label="Allow no more"
+        act="contract-wallets/{address}/disallow"
+        params={{ address }}
+        says={`What ${label} (${address}) pays from now on is judged by the rules alone. What it has bought stays bought.`}
+        did={() => 'It is off the list.'}
+      />
+    ),
+  },
+]

@@ -1,0 +1,27 @@
+// A verdict: a sentence that says what the rule found, with the numbers beside it.
+import { Time } from '../../ui/facts.tsx'
+import type { PastVerdict } from '../admin.ts'
+import { Pairs } from '../record.tsx'
+import { sentenceOf, type Tiers } from './sentences.ts'
+
+export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tiers }) {
+  const { note } = verdict.evidence
+  return (
+    <div className="evidence">
+      <p>
+        <strong>{verdict.reason ?? verdict.verdict}</strong> by {verdict.decidedBy}, <Time at={verdict.decidedAt} />
+        {verdict.withdrawnAt && (
+          <>
+            , withdrawn by {verdict.withdrawnBy}, <Time at={verdict.withdrawnAt} />
+          </>
+        )}
+      </p>
+      <p>{sentenceOf(verdict, tiers)}</p>
+      {typeof note === 'string' && note !== '' && <p className="whole">“{note}”</p>}
+      <details>
+        <summary>Numbers</summary>
+        <Pairs of={verdict.evidence} />
+      </details>
+    </div>
+  )
+}

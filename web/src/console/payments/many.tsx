@@ -1,0 +1,241 @@
+// Decides several held payments at once: what would become of each is shown first, what became of each after.
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { count, ether } from '../../format.ts'
+import { useTiers } from '../../ledger.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Mark } from '../../ui/facts.tsx'
+import { Failed } from '../../ui/states.tsx'
+import { type Did, type Payment, useAct } from '../admin.ts'
+import { etherAndWei } from '../amounts.ts'
+import { RefundMany } from './refund-many.tsx'
+import { nearestTier, type Tiers } from './sentences.ts'
+
+interface DecideManyProps {
+  /** Those that are chosen. */
+  payments: readonly Payment[]
+  /** Those that can be. */
+  open: readonly Payment[]
+  choose: (payments: readonly Payment[]) => void
+}
+
+type Decision = 'release' | 'dismiss'
+
+/** The bar above the list, and the dialog that it opens. */
+export function DecideMany({ payments, open, choose }: DecideManyProps) {
+  const [asked, setAsked] = useState<{ decision: Decision | 'refund'; payments: readonly Payment[] } | null>(null)
+  const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
+  const close = () => {
+    setAsked(null)
+    choose([])
+  }
+  return (
+    <div className="bar">
+      <div className="buttons">
+        {payments.length < open.length && (
+          <button type="button" className="button quiet" onClick={() => choose(open)}>
+            Choose all shown
+          </button>
+        )}
+        {payments.length > 0 && (
+          <button type="button" className="button quiet" onClick={() => choose([])}>
+            Choose none
+          </button>
+        )}
+      </div>
+      {payments.length > 0 && (
+        <div className="buttons">
+          <span role="status">
+            {count(payments.length, 'payment')} chosen, {ether(sumWei)} ETH
+          </span>
+          <button type="button" className="button" onClick={() => setAsked({ decision: 'release', payments })}>
+            Release chosen…
+          </button>
+          <button type="button" className="button" onClick={() => setAsked({ decision: 'refund', payments })}>
+            Refund chosen…
+          </button>
+          <button type="button" className="button danger" onClick={() => setAsked({ decision: 'dismiss', payments })}>
+            Dismiss chosen…
+          </button>
+        </div>
+      )}
+      <Dialog open={asked !== null} onClose={() => setAsked(null)} title={TITLES[asked?.decision ?? 'release']}>
+        {asked?.decision === 'refund' && <RefundMany payments={asked.payments} close={close} />}
+        {asked && asked.decision !== 'refund' && (
+          <ManyForm decision={asked.decision} payments={asked.payments} close={close} />
+        )}
+      </Dialog>
+    </div>
+  )
+}
+
+const TITLES = { release: 'Release payments', dismiss: 'Dismiss payments', refund: 'Refund payments' } as const
+
+const EFFECT: Record<Decision, string> = {
+  release:
+    'The next pass mints a node to the payer of each, despite the verdict of the rules. It cannot be taken back.',
+  dismiss: 'No node comes of any of them, and nothing is sent back. It cannot be taken back.',
+}
+
+interface ManyFormProps {
+  decision: Decision
+  payments: readonly Payment[]
+  close: () => void
+}
+
+function ManyForm({ decision, payments, close }: ManyFormProps) {
+  const act = useAct<Did<'payments/decide'>>()
+  const tiers = useTiers().data ?? []
+  const [preview, setPreview] = useState<{ body: object; found: Did<'payments/decide'> } | null>(null)
+  const unpriced = decision === 'release' ? payments.filter(({ tierId }) => tierId === null) : []
+  const ask = (body: object, dryRun: boolean) => {
+    const named = payments.map(({ id }) => String(id))
+    act.mutate(
+      { path: 'payments/decide', body: { decision, payments: named, ...body, dryRun } },
+      { onSuccess: (found) => setPreview({ body, found }) },
+    )
+  }
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = [...new FormData(event.currentTarget)].filter(([, text]) => text !== '')
+    ask(Object.fromEntries(given), true)
+  }
+  if (preview) {
+    return (
+      <Previewed
+        {...{ decision, payments, close }}
+        found={preview.found}
+        act={act}
+        again={() => ask(preview.body, false)}
+        back={() => setPreview(null)}
+      />
+    )
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p>{EFFECT[decision]}</p>
+      {unpriced.length > 0 && <TierFor payments={unpriced} tiers={tiers} />}
+      <Field label="Reason, for the audit log" name="reason">
+        <input
+          id="many-reason"
+          name="reason"
+          required={unpriced.length > 0}
+          placeholder={unpriced.length > 0 ? 'why other amounts buy it' : 'may be left out'}
+          autoComplete="off"
+        />
+      </Field>
+      {act.error && <Failed error={act.error} />}
+      <button type="submit" className="button main" disabled={act.isPending}>
+        {act.isPending ? 'Working…' : 'Preview'}
+      </button>
+    </form>
+  )
+}
+
+interface PreviewedProps extends ManyFormProps {
+  found: Did<'payments/decide'>
+  act: { isPending: boolean; error: Error | null }
+  again: () => void
+  back: () => void
+}
+
+/** What would become of each, and the button that has it so; then what became of each. */
+function Previewed({ decision, payments, close, found, act, again, back }: PreviewedProps) {
+  const { dryRun, decided } = found
+  return (
+    <div className="stack">
+      <Results of={found} payments={payments} />
+      {act.error && <Failed error={act.error} />}
+      <div className="buttons">
+        {dryRun && decided > 0 && (
+          <button
+            type="button"
+            className={decision === 'dismiss' ? 'button danger' : 'button main'}
+            disabled={act.isPending}
+            onClick={again}
+          >
+            {act.isPending ? 'Working…' : `${decision === 'dismiss' ? 'Dismiss' : 'Release'} ${decided}`}
+          </button>
+        )}
+        <button type="button" className="button quiet" onClick={dryRun ? back : close}>
+          {dryRun ? 'Back' : 'Done'}
+        </button>
+      </div>
+    </div>
+  )
+}
+
+function Field({ label, name, children }: { label: string; name: string; children: ReactNode }) {
+  return (
+    <div className="field">
+      <label htmlFor={`many-${name}`}>{label}</label>
+      {children}
+    </div>
+  )
+}
+
+/** The tier for payments whose amount names none: the nearest to the first of them, unless another is chosen. */
+function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tiers }) {
+  const [chosen, setChosen] = useState(nearestTier(payments[0]?.valueWei ?? 0n, tiers)?.id ?? '')
+  const tier = tiers.find(({ id }) => id === chosen)
+  const other = payments.filter(({ valueWei }) => valueWei !== tier?.priceWei)
+  return (
+    <>
+      <Field label="Tier, of those whose amount names none" name="tier">
+        <select
+          id="many-tier"
+          name="tierId"
+          required
+          value={chosen}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {tiers.map(({ id, label, priceWei }) => (
+            <option key={id} value={id}>
+              {label}, {ether(priceWei)} ETH
+            </option>
+          ))}
+        </select>
+      </Field>
+      {tier && other.length > 0 && (
+        <p className="notice warn" role="status">
+          {count(other.length, 'payment is', 'payments are')} of another amount than the price of {tier.label}.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Results({ of: { dryRun, decided, results }, payments }: ResultsProps) {
+  const refused = results.length - decided
+  return (
+    <div className="stack">
+      <p role="status">
+        {dryRun ? `${decided} would be decided` : `${decided} decided`}
+        {refused > 0 && `, ${refused} ${dryRun ? 'would be refused' : 'refused'}`}.
+      </p>
+      <ul className="changes">
+        {results.map(({ payment, status, tierId, refusal }) => (
+          <li key={payment}>
+            {amountOf(payment, payments)}:{' '}
+            {refusal === null ? (
+              <Mark tone="good">{status === 'accepted' ? `accepted as ${tierId}` : status}</Mark>
+            ) : (
+              <>
+                <Mark tone="warn">refused</Mark> {refusal}
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+interface ResultsProps {
+  of: Did<'payments/decide'>
+  payments: readonly Payment[]
+}
+
+function amountOf(name: string, payments: readonly Payment[]): string {
+  const found = payments.find(({ id }) => String(id) === name)
+  return found ? etherAndWei(found.valueWei) : `number ${name}`
+}

@@ -1,0 +1,143 @@
+// One payment with its evidence, and the decisions that are open: unfolded in the list, and on a page of its own that an alert can link to.
+import { Link } from 'wouter'
+import { useTiers } from '../../ledger.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Address, Amount, Hash, Mark, Time } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Shown } from '../../ui/states.tsx'
+import { type PaymentFacts, useAdmin } from '../admin.ts'
+import { etherAndWei } from '../amounts.ts'
+import { Pairs } from '../record.tsx'
+import { shown } from '../values.ts'
+import { Decide } from './decide.tsx'
+import { Evidence } from './evidence.tsx'
+import { TONES } from './states.ts'
+
+/** Without a node, and on the chain: what the operator may refund. */
+const UNDECIDED = new Set(['seen', 'accepted', 'minting', 'held', 'dismissed'])
+
+/** A payment's name in a path: its transaction, unless that holds several. */
+const nameOf = ({ innerIndex, txHash, id }: PaymentFacts) => (innerIndex === 0 && txHash ? txHash : String(id))
+
+/** A reason stays on record when a payment goes on. */
+const isStopped = (status: string) => status === 'held' || status === 'ignored'
+
+/** Amount, state and time of a payment, in a line. */
+export function PaymentLine({ payment: { valueWei, status, reason, blockTime, blockNumber } }: RowProps) {
+  return (
+    <>
+      <Amount wei={valueWei} plain exact />
+      <span>
+        <Mark tone={TONES[status]}>{(isStopped(status) && reason) || status}</Mark>
+      </span>
+      <span className="note">
+        <Time at={new Date(blockTime)} />,{' '}
+        {blockNumber === null ? 'in no block now' : `block ${blockNumber.toLocaleString('en-US')}`}
+      </span>
+    </>
+  )
+}
+
+interface RowProps {
+  payment: PaymentFacts
+}
+
+/** The page of a payment, or of the several that one transaction made. */
+export function PaymentPage({ name }: { name: string }) {
+  const found = useAdmin('payments/{payment}', { payment: name })
+  return (
+    <Section title="Payment" aside={<Link href="/console/payments">All payments</Link>}>
+      <Shown reading={found} lines={6}>
+        {({ payments }) => (
+          <ul className="rows">
+            {payments.map((payment) => (
+              <li key={payment.id}>
+                <p className="bar">
+                  <PaymentLine payment={payment} />
+                </p>
+                <PaymentDetail payment={payment} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </Section>
+  )
+}
+
+export function PaymentDetail({ payment }: RowProps) {
+  const name = nameOf(payment)
+  const full = useAdmin('payments/{payment}', { payment: name })
+  const tiers = useTiers().data ?? []
+  const path = `/console/payments/${name}`
+  return (
+    <div className="stack detail">
+      <dl className="facts">
+        <dt>Amount</dt>
+        <dd>
+          <code>{etherAndWei(payment.valueWei)}</code>
+        </dd>
+        <dt>From</dt>
+        <dd>
+          <Address of={payment.from} />
+        </dd>
+        <dt>Transaction</dt>
+        <dd>
+          <Hash of={payment.txHash} />
+        </dd>
+        <dt>Tier</dt>
+        <dd>{payment.tierId ?? <span className="none">none</span>}</dd>
+        {payment.nodeId !== null && (
+          <>
+            <dt>Node</dt>
+            <dd>
+              <Link href={`/node/${payment.nodeId}`}>#{payment.nodeId}</Link>
+            </dd>
+          </>
+        )}
+        <dt>This payment’s page</dt>
+        <dd>
+          <span className="nowrap">
+            <Link href={path}>number {payment.id}</Link>
+            <CopyButton text={new URL(path, location.href).href} what="link to this payment" />
+          </span>
+        </dd>
+      </dl>
+      <Shown reading={full} lines={3}>
+        {({ payments }) =>
+          payments
+            .filter(({ id }) => id === payment.id)
+            .map(({ id, verdicts, parts, traceShows }) => (
+              <div key={id} className="stack">
+                {verdicts.map((verdict) => (
+                  <Evidence
+                    key={`${verdict.decidedAt.toISOString()} ${verdict.verdict}`}
+                    verdict={verdict}
+                    tiers={tiers}
+                  />
+                ))}
+                <MadeOf parts={parts} shown={traceShows ?? []} />
+              </div>
+            ))
+        }
+      </Shown>
+      {UNDECIDED.has(payment.status) && <Decide payment={payment} name={name} />}
+    </div>
+  )
+}
+
+/** What was taken out of a residue, and what a later trace shows of it. */
+function MadeOf({ parts, shown: traced }: { parts: readonly object[]; shown: readonly object[] }) {
+  const transfers = [
+    ...parts.map((part) => ['Taken out of it', part] as const),
+    ...traced.map((transfer) => ['A later trace shows', transfer] as const),
+  ]
+  return transfers.map(([says, transfer]) => (
+    <div key={`${says} ${shown(transfer)}`} className="evidence">
+      <p>
+        <strong>{says}</strong>
+      </p>
+      <Pairs of={{ ...transfer }} />
+    </div>
+  ))
+}

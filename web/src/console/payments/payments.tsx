@@ -1,0 +1,203 @@
+// The list of payments; those that are held, the oldest first. Its filter is in the page's address, so that it can be linked to.
+import { useState } from 'react'
+import { useParams, useSearchParams } from 'wouter'
+import { ether } from '../../format.ts'
+import { useTiers } from '../../ledger.ts'
+import { Section } from '../../ui/page.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
+import { ActButton } from '../act.tsx'
+import { type Payment, type Read, useAdmin } from '../admin.ts'
+import { Choice, Pager, usePages } from '../pager.tsx'
+import { DecideMany } from './many.tsx'
+import { PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
+import { Search } from './search.tsx'
+import { reasonsOf, STATES } from './states.ts'
+
+/** The section: one payment, where the address names it, or the list. */
+export function Payments() {
+  const { item } = useParams<{ item?: string }>()
+  return item ? <PaymentPage name={item} /> : <List />
+}
+
+/** The filter in the page's address: what is held, where it names nothing. */
+function useFilter() {
+  const [search, setSearch] = useSearchParams()
+  const filter = Object.fromEntries(
+    ['status', 'reason', 'tierId', 'from'].flatMap((name) => {
+      const text = search.get(name) ?? (name === 'status' ? 'held' : '')
+      return text === '' || text === 'any' ? [] : [[name, text]]
+    }),
+  ) as { status?: string; reason?: string; tierId?: string; from?: string }
+  const set = (name: string, text: string) =>
+    setSearch((before) => {
+      const after = new URLSearchParams(before)
+      // The reasons are those of a state.
+      if (name === 'status') after.delete('reason')
+      if (text === '') after.delete(name)
+      else after.set(name, text)
+      return after
+    })
+  return { filter, set }
+}
+
+function List() {
+  const { filter, set } = useFilter()
+  const { page, place } = usePages('payments', filter)
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
+  const choose = (name: string) => (text: string) => {
+    set(name, text)
+    setChosen(new Set())
+    place.go(null)
+  }
+  const mayChoose = filter.status === 'held'
+  return (
+    <Section title="Payments" aside={<DismissDust />}>
+      <div className="stack">
+        <Search from={filter.from ?? ''} choose={choose('from')} />
+        <Filters filter={filter} choose={choose} />
+        <Shown reading={page} lines={6}>
+          {({ payments, nextCursor }) => (
+            <>
+              {mayChoose && (
+                <DecideMany
+                  payments={payments.filter(({ id }) => chosen.has(id))}
+                  open={payments.filter(isOpen)}
+                  choose={(those) => setChosen(new Set(those.map(({ id }) => id)))}
+                />
+              )}
+              {payments.length === 0 && <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />}
+              <ul className="rows">
+                {inOrder(payments, filter.status).map((payment) => (
+                  <PaymentRow
+                    key={payment.id}
+                    payment={payment}
+                    chosen={chosen.has(payment.id)}
+                    choose={mayChoose && isOpen(payment) ? () => setChosen(toggled(chosen, payment.id)) : null}
+                  />
+                ))}
+              </ul>
+              <Pager place={place} next={nextCursor} />
+            </>
+          )}
+        </Shown>
+      </div>
+    </Section>
+  )
+}
+
+/** Several of those that are held can be decided of. What cannot be done with one of them, the preview says. */
+const isOpen = ({ status }: Payment) => status === 'held'
+/** The set with this one more, or one less. */
+function toggled(chosen: ReadonlySet<number>, id: number): ReadonlySet<number> {
+  const others = [...chosen].filter((one) => one !== id)
+  return new Set(others.length < chosen.size ? others : [...chosen, id])
+}
+const isOnlyHeld = ({ status, ...others }: Record<string, string>) =>
+  status === 'held' && Object.keys(others).length === 0
+
+/** Sorts payments that wait for a decision: the oldest first. */
+const inOrder = (payments: readonly Payment[], status: string | undefined): readonly Payment[] =>
+  status === 'held' ? payments.toReversed() : payments
+
+interface FiltersProps {
+  filter: { status?: string; reason?: string; tierId?: string }
+  choose: (name: string) => (text: string) => void
+}
+
+function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
+  const counts = useAdmin('payments/counts').data
+  const tiers = useTiers().data ?? []
+  const reasons = reasonsOf(status)
+  return (
+    <div className="buttons">
+      <Choice
+        label="State"
+        value={status ?? 'any'}
+        choices={[
+          ...STATES.map((state) => [state, counted(counts, state, state)] as const),
+          ['any', 'in any state'] as const,
+        ]}
+        choose={choose('status')}
+      />
+      {reasons.length > 0 && (
+        <Choice
+          label="Reason"
+          value={reason ?? ''}
+          choices={[['', 'for any reason'], ...reasons.map((one) => [one, counted(counts, one, 'held', one)] as const)]}
+          choose={choose('reason')}
+        />
+      )}
+      <Choice
+        label="Tier"
+        value={tierId ?? ''}
+        choices={[['', 'of any tier'], ...tiers.map(({ id, label }) => [id, label] as const)]}
+        choose={choose('tierId')}
+      />
+    </div>
+  )
+}
+
+/** A choice with the number of payments that wait so. */
+function counted(counts: Read<'payments/counts'> | undefined, text: string, status: string, reason?: string): string {
+  const found = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
+  const count = found?.reduce((sum, row) => sum + row.count, 0) ?? 0
+  if (!counts || count === 0) return text
+  return `${text} (${count.toLocaleString('en-US')}${count >= counts.atMost ? ' or more' : ''})`
+}
+
+interface RowProps {
+  payment: Payment
+  chosen: boolean
+  /** Null where several cannot be decided of. */
+  choose: (() => void) | null
+}
+
+function PaymentRow({ payment, chosen, choose }: RowProps) {
+  const [open, setOpen] = useState(false)
+  return (
+    <li className={choose ? 'choosable' : undefined}>
+      {choose && (
+        <input
+          type="checkbox"
+          checked={chosen}
+          onChange={choose}
+          aria-label={`Choose payment ${payment.id} of ${ether(payment.valueWei)} ETH`}
+        />
+      )}
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <PaymentLine payment={payment} />
+        </summary>
+        {open && <PaymentDetail payment={payment} />}
+      </details>
+    </li>
+  )
+}
+
+function DismissDust() {
+  return (
+    <ActButton
+      danger
+      label="Dismiss dust"
+      act="payments/dismiss"
+      says="Dismisses every held payment of less than an amount that you name. First see how many there are and what they come to."
+      fields={[
+        { name: 'belowWei', label: 'Of less than, in ether', required: true, ether: true, placeholder: '0.000001' },
+        {
+          name: 'dryRun',
+          label: 'What to do',
+          value: 'true',
+          choices: [
+            ['true', 'only count them'],
+            ['false', 'dismiss them'],
+          ],
+          read: (text) => text === 'true',
+        },
+      ]}
+      did={({ dryRun, count, sumWei, remaining }) => {
+        const found = `${count}, ${ether(sumWei)} ETH in all`
+        return dryRun ? `There are ${found}.` : `Dismissed ${found}; ${remaining} left.`
+      }}
+    />
+  )
+}

@@ -1,0 +1,145 @@
+// Refunds several payments by one transaction of the operator's own wallet: prepared first, sent elsewhere, then recorded, each for itself.
+import { type FormEvent, useState } from 'react'
+import { count, ether } from '../../format.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Mark } from '../../ui/facts.tsx'
+import { type Did, type Payment, useAct } from '../admin.ts'
+import { etherAndWei, plainEther } from '../amounts.ts'
+
+/** What a step came to for a payment. */
+interface Outcome {
+  payment: Payment
+  /** True where it went well; of a prepared refund, where it may be sent. */
+  isWell: boolean
+  says: string
+}
+
+interface RefundManyProps {
+  payments: readonly Payment[]
+  close: () => void
+}
+
+type Prepared = Did<'payments/{payment}/refund/prepare'>
+type Recorded = Did<'payments/{payment}/refund'>
+
+/** Runs a step for each payment, one after the other: one that is refused keeps no other from it. */
+async function forEach(payments: readonly Payment[], step: (payment: Payment) => Promise<Omit<Outcome, 'payment'>>) {
+  const outcomes: Outcome[] = []
+  for (const payment of payments) {
+    const refused = (error: unknown) => ({
+      isWell: false,
+      says: error instanceof Error ? error.message : String(error),
+    })
+    outcomes.push({ payment, ...(await step(payment).catch(refused)) })
+  }
+  return outcomes
+}
+
+export function RefundMany({ payments, close }: RefundManyProps) {
+  const prepare = useAct<Prepared>()
+  const record = useAct<Recorded>()
+  const [prepared, setPrepared] = useState<readonly Outcome[] | null>(null)
+  const [recorded, setRecorded] = useState<readonly Outcome[] | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const run = async (work: () => Promise<void>) => {
+    setBusy(true)
+    await work().finally(() => setBusy(false))
+  }
+  const askAll = () =>
+    run(async () =>
+      setPrepared(
+        await forEach(payments, async ({ id }) => {
+          const { sendNow, says } = await prepare.mutateAsync({ path: `payments/${id}/refund/prepare` })
+          return { isWell: sendNow, says }
+        }),
+      ),
+    )
+  const ready = (prepared ?? []).filter(({ isWell }) => isWell).map(({ payment }) => payment)
+  const recordAll = (refundTxHash: string) =>
+    run(async () =>
+      setRecorded(
+        await forEach(ready, async ({ id }) => {
+          const { alarm } = await record.mutateAsync({ path: `payments/${id}/refund`, body: { refundTxHash } })
+          return alarm ? { isWell: false, says: `Recorded, but it contradicts the chain: ${alarm}.` } : RECORDED
+        }),
+      ),
+    )
+  if (recorded) return <Ended outcomes={recorded} close={close} />
+  return (
+    <div className="stack">
+      <p>
+        From now on no mint is signed for these {count(payments.length, 'payment')}. Nothing is sent from here: you pay
+        them back with a wallet of your own, by one transaction, and name it.
+      </p>
+      {prepared && <Outcomes of={prepared} well="may be sent" ill="not yet" />}
+      <div className="buttons">
+        <button type="button" className="button" disabled={isBusy} onClick={askAll}>
+          {isBusy ? 'Working…' : prepared ? 'Ask again' : 'Prepare the refunds'}
+        </button>
+      </div>
+      {ready.length > 0 && <Send payments={ready} isBusy={isBusy} record={recordAll} />}
+    </div>
+  )
+}
+
+const RECORDED = { isWell: true, says: 'Found on chain.' }
+
+function Ended({ outcomes, close }: { outcomes: readonly Outcome[]; close: () => void }) {
+  return (
+    <div className="stack">
+      <p role="status">{outcomes.filter(({ isWell }) => isWell).length} recorded.</p>
+      <Outcomes of={outcomes} well="recorded" ill="look at it" />
+      <div className="buttons">
+        <button type="button" className="button quiet" onClick={close}>
+          Done
+        </button>
+      </div>
+    </div>
+  )
+}
+
+interface SendProps {
+  payments: readonly Payment[]
+  isBusy: boolean
+  record: (txHash: string) => void
+}
+
+/** What the transaction has to pay, and the field for its hash. */
+function Send({ payments, isBusy, record }: SendProps) {
+  const rows = payments.map(({ from, valueWei }) => `${from ?? ''},${plainEther(valueWei)}`)
+  const sumWei = payments.reduce((sum, { valueWei }) => sum + valueWei, 0n)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    record(String(new FormData(event.currentTarget).get('refundTxHash')).trim())
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p>
+        Pay {ether(sumWei)} ETH in all, to each payer the exact amount: recipients and amounts as a list for a wallet
+        that sends several at once{' '}
+        <CopyButton text={`receiver,amount\n${rows.join('\n')}`} what="recipients and amounts" />
+      </p>
+      <div className="field">
+        <label htmlFor="many-refund">Hash of the transaction</label>
+        <input id="many-refund" name="refundTxHash" required placeholder="0x…" autoComplete="off" spellCheck="false" />
+      </div>
+      <div className="buttons">
+        <button type="submit" className="button main" disabled={isBusy}>
+          {isBusy ? 'Working…' : `Record ${count(payments.length, 'refund')}`}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function Outcomes({ of, well, ill }: { of: readonly Outcome[]; well: string; ill: string }) {
+  return (
+    <ul className="changes">
+      {of.map(({ payment, isWell, says }) => (
+        <li key={payment.id}>
+          {etherAndWei(payment.valueWei)}: <Mark tone={isWell ? 'good' : 'warn'}>{isWell ? well : ill}</Mark> {says}
+        </li>
+      ))}
+    </ul>
+  )
+}

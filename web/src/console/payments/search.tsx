@@ -1,0 +1,41 @@
+// Finds payments: by the wallet that paid, by a transaction, by the number of the row.
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { HASH } from '../../format.ts'
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const NUMBER = /^[1-9]\d{0,15}$/
+
+interface SearchProps {
+  /** The wallet whose payments are shown; empty: any. */
+  from: string
+  choose: (from: string) => void
+}
+
+export function Search({ from, choose }: SearchProps) {
+  const [, go] = useLocation()
+  const [wrong, setWrong] = useState(false)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const text = String(new FormData(event.currentTarget).get('find')).trim()
+    if (HASH.test(text) || NUMBER.test(text)) return go(`/console/payments/${text}`)
+    setWrong(text !== '' && !ADDRESS.test(text))
+    if (text === '' || ADDRESS.test(text)) choose(text)
+  }
+  return (
+    <form className="inline" onSubmit={submit} key={from}>
+      <label className="field">
+        <span>Find by wallet, transaction or number</span>
+        <input name="find" defaultValue={from} placeholder="0x…" autoComplete="off" spellCheck="false" />
+      </label>
+      <button type="submit" className="button">
+        Find
+      </button>
+      {wrong && (
+        <p className="error" role="alert">
+          That is neither an address, nor the hash of a transaction, nor a number.
+        </p>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,72 @@
+// Verdicts in words: what the rule found, as a sentence.
+import { difference } from '../amounts.ts'
+import { shown } from '../values.ts'
+
+type Facts = Readonly<Record<string, unknown>>
+/** Tiers with the prices that buyers pay now. */
+export type Tiers = readonly { id: string; label: string; priceWei: bigint }[]
+
+/** The tier whose price is the nearest to an amount; null where there is none. */
+export function nearestTier(wei: bigint, tiers: Tiers): Tiers[number] | null {
+  const distance = ({ priceWei }: Tiers[number]) => (priceWei > wei ? priceWei - wei : wei - priceWei)
+  return [...tiers].sort((a, b) => (distance(a) < distance(b) ? -1 : 1))[0] ?? null
+}
+
+const inFlight = ({ inFlightOfTier, walletInFlight }: Facts) => {
+  const count = Number(inFlightOfTier ?? walletInFlight ?? 0)
+  return count === 0 ? '' : `, and ${count} under way`
+}
+const amount = (value: unknown) => (typeof value === 'bigint' ? value : BigInt(String(value ?? 0)))
+
+/** What each rule found. */
+const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> = {
+  wrongAmount: ({ receivedWei }, tiers) => {
+    const nearest = nearestTier(amount(receivedWei), tiers)
+    const beside = nearest && `: ${difference(amount(receivedWei), nearest.priceWei)} than ${nearest.label}`
+    return `It was the price of no tier when it was paid${beside ?? ''}.`
+  },
+  saleClosed: ({ tierId }) => `Tier ${shown(tierId)} was off sale when it was paid.`,
+  tierAllowance: (of) =>
+    `Its wallet has ${shown(of.nodesOfTier)} nodes of tier ${shown(of.tierId)}${inFlight(of)}; allowed are ${shown(of.allowance)}.`,
+  walletLimit: (of) =>
+    `Its wallet has ${shown(of.walletNodes)} nodes${inFlight(of)}; the contract lets it have ${shown(of.walletMax)}.`,
+  holding: ({ unreadable, holdingReadWei, holdingNeededWei, holdingToken }) =>
+    unreadable === true
+      ? `What it held of the token ${shown(holdingToken)} could not be read for too long.`
+      : `It held ${shown(holdingReadWei)} of the token ${shown(holdingToken)}; ${shown(holdingNeededWei)} are needed.`,
+  senderDenied: () => 'Its wallet is on the deny list.',
+  oldWallet: () => 'It was paid to a wallet that was replaced, when buyers were given another one.',
+  recheck: () =>
+    'The database was restored from a backup, and what was decided about it since is not known. See that it has no node and no refund.',
+  unattributed: () => 'It came by an internal call, and no account is proven to have sent it.',
+  contractWallet: ({ unreadable, noCode }) =>
+    unreadable === true
+      ? 'Whether its sender is a contract could not be read for too long.'
+      : noCode === true
+        ? 'Its sender has no code now, though it sent by an internal call.'
+        : 'Its sender is a contract that is not known to be somebody’s wallet.',
+  mintReverted: () => 'The contract refused its mint.',
+  mintedElsewhere: () => 'Its ref is that of another wallet’s node already.',
+  refTaken: () => 'Its ref is that of another wallet’s node already.',
+  refunding: ({ stoodAs }) =>
+    `Its refund is being prepared: no mint is signed for it. It was ${shown(stoodAs)} before.`,
+  released: ({ tierId, receivedWei, expectedWei, heldFor }) => {
+    const [received, expected] = [amount(receivedWei), amount(expectedWei)]
+    const price = received === expected ? 'its price' : `${difference(received, expected)} than its price`
+    if (tierId === undefined) return 'It was released, and its wallet has room.'
+    return `Released in tier ${shown(tierId)} for ${price}, though held for ${shown(heldFor)}.`
+  },
+  dismissed: ({ heldFor }) => `Dismissed, held for ${shown(heldFor)} before: no node comes of it.`,
+  accepted: ({ tierId, byGrace }) =>
+    `The price of tier ${shown(tierId)}${byGrace === true ? ', which had just been changed: it counts by the grace' : ''}, and no rule speaks against it.`,
+  self: () => 'From a payments wallet itself: no sale.',
+  operator: () => 'From an account of the service: no sale.',
+  zero: () => 'A transfer of nothing: no sale.',
+  failed: () => 'The transfer failed on chain: it moved nothing.',
+}
+
+/** A verdict as a sentence; null for a rule without one. */
+export function sentenceOf({ evidence }: { evidence: Facts }, tiers: Tiers): string | null {
+  const rule = String(evidence.rule)
+  return Object.hasOwn(SENTENCES, rule) ? (SENTENCES[rule]?.(evidence, tiers) ?? null) : null
+}

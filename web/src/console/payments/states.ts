@@ -1,0 +1,43 @@
+// The states and reasons of payments. They are the keys of records by api/admin.yaml's own types, so that none can be missing.
+import type { components } from '../../../../api/admin.ts'
+
+type Schemas = components['schemas']
+
+/** Those that wait for the operator first. */
+export const TONES = {
+  held: 'warn',
+  seen: 'calm',
+  accepted: 'calm',
+  minting: 'calm',
+  minted: 'good',
+  refunded: 'calm',
+  dismissed: 'calm',
+  orphaned: 'bad',
+  ignored: 'calm',
+} as const satisfies Record<Schemas['PaymentStatus'], string>
+export const STATES = Object.keys(TONES)
+
+/** The state that each reason is for. */
+const STATE_FOR: Readonly<Record<Schemas['PaymentReason'], 'held' | 'ignored'>> = {
+  wrongAmount: 'held',
+  saleClosed: 'held',
+  tierAllowance: 'held',
+  walletLimit: 'held',
+  holding: 'held',
+  senderDenied: 'held',
+  contractWallet: 'held',
+  unattributed: 'held',
+  mintReverted: 'held',
+  mintedElsewhere: 'held',
+  oldWallet: 'held',
+  recheck: 'held',
+  refunding: 'held',
+  self: 'ignored',
+  operator: 'ignored',
+  zero: 'ignored',
+  failed: 'ignored',
+}
+
+/** The reasons that a payment in this state can have; of any state: all. */
+export const reasonsOf = (status: string | undefined): readonly string[] =>
+  Object.entries(STATE_FOR).flatMap(([reason, state]) => (status === undefined || status === state ? [reason] : []))

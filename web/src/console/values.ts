@@ -1,0 +1,49 @@
+// Values of records as text, and the fields in which two records differ.
+import { etherAndWei } from './amounts.ts'
+
+/** Of another token than ether: its unit is not known here. */
+const TOKEN = /^holding/
+
+/** A value of a record as text. What is in wei, by its name, is in ether as well. */
+export function inUnits(name: string, value: unknown): string {
+  const isWei = name.endsWith('Wei') && !TOKEN.test(name)
+  if (isWei && typeof value === 'bigint') return etherAndWei(value)
+  if (isWei && typeof value === 'string' && /^\d+$/.test(value)) return etherAndWei(BigInt(value))
+  return shown(value)
+}
+
+/** Any value of a record, as text. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'object')
+    return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
+  return String(value)
+}
+
+export interface FieldChange {
+  name: string
+  before: string
+  after: string
+}
+
+/** The fields in which two records differ. Of a record that is new, each field. */
+export function changesOf(before: unknown, after: unknown): FieldChange[] {
+  const [old, fresh] = [recordOf(before), recordOf(after)]
+  return [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
+    .filter((name) => name in fresh && shown(old[name]) !== shown(fresh[name]))
+    .map((name) => ({ name, before: inUnits(name, old[name]), after: inUnits(name, fresh[name]) }))
+}
+
+/** The fields of a record. Of a list each entry's own, by its place where there are several; of a mere value one. */
+function recordOf(value: unknown): Record<string, unknown> {
+  if (value === null || value === undefined) return {}
+  if (typeof value !== 'object') return { value }
+  if (!Array.isArray(value)) return { ...value }
+  if (value.length === 1) return recordOf(value[0])
+  const entries = value.flatMap((entry, index) =>
+    Object.entries(recordOf(entry)).map(([name, of]) => [`${index + 1}. ${name}`, of] as const),
+  )
+  return Object.fromEntries(entries)
+}

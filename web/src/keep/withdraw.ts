@@ -1,0 +1,185 @@
+// The page that owners keep: withdraws straight from the contract, by the wallet alone, when there is no service. It asks no server, and its own
+// content policy forbids it to.
+import type { LedgerClient } from '@node-ledger/client'
+import { factoryAbi, WalletError, withdraw, withdrawAll } from '@node-ledger/client/viem'
+import {
+  type Account,
+  type Address,
+  type Client,
+  createWalletClient,
+  custom,
+  type EIP1193Provider,
+  formatEther,
+  getAddress,
+  isAddress,
+  parseEther,
+  type Transport,
+} from 'viem'
+import { getChainId, getCode, readContract } from 'viem/actions'
+
+interface Offered {
+  info: { name: string; uuid: string }
+  provider: EIP1193Provider
+}
+type Wallet = Client<Transport, undefined, Account>
+
+const find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T
+const input = (id: string) => find<HTMLInputElement>(id)
+const select = find<HTMLSelectElement>('node')
+const ALL = 'all'
+
+const offered = new Map<string, Offered>()
+let wallet: Wallet | null = null
+let nodes: { id: bigint; balanceWei: bigint }[] = []
+
+fillPlace()
+window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))
+window.dispatchEvent(new Event('eip6963:requestProvider'))
+// Wallets that announce nothing are in one place of old.
+const { ethereum } = window as { ethereum?: EIP1193Provider }
+setTimeout(() => {
+  if (offered.size === 0 && ethereum) offer({ info: { name: 'wallet', uuid: '' }, provider: ethereum })
+}, 500)
+select.addEventListener('change', showAmount)
+input('to').addEventListener('input', showForeign)
+find('max').addEventListener('click', () => {
+  input('amount').value = formatEther(chosenWei())
+})
+find('withdraw').addEventListener('submit', (event) => {
+  event.preventDefault()
+  void attempt(pay)
+})
+find('place').addEventListener('submit', (event) => event.preventDefault())
+
+/** The contract and its chain: as the service wrote them into the file, or as the address of the page has them after `#`. */
+function fillPlace(): void {
+  const given = new URLSearchParams(window.location.hash.slice(1))
+  for (const name of ['contract', 'chain']) {
+    const meta = document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)
+    input(name).value = meta?.content || given.get(name) || ''
+  }
+}
+
+function offer(found: Offered): void {
+  if (offered.has(found.info.uuid)) return
+  if (offered.size === 0) find('wallets').textContent = ''
+  offered.set(found.info.uuid, found)
+  const button = document.createElement('button')
+  button.textContent = `Connect ${found.info.name}`
+  button.addEventListener('click', () => void attempt(() => connect(found)))
+  find('wallets').append(button)
+}
+
+async function connect({ provider }: Offered): Promise<void> {
+  const contract = contractOf()
+  const chainId = Number(input('chain').value)
+  const [account] = await provider.request({ method: 'eth_requestAccounts' })
+  if (!account) throw new Error('The wallet names no account.')
+  const own = createWalletClient({ account: getAddress(account), transport: custom(provider) })
+  if ((await getChainId(own)) !== chainId)
+    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: `0x${chainId.toString(16)}` }] })
+  if ((await getCode(own, { address: contract })) === undefined)
+    throw new Error('There is no contract at this address, on the chain that the wallet is on.')
+  wallet = own
+  await showNodes(own, contract)
+}
+
+async function showNodes(own: Wallet, address: Address): Promise<void> {
+  const account = own.account.address
+  const ids = await readContract(own, { address, abi: factoryAbi, functionName: 'nodesOf', args: [account] })
+  nodes = await Promise.all(
+    ids.map(async (id) => {
+      const [, balanceWei] = await readContract(own, { address, abi: factoryAbi, functionName: 'nodeInfo', args: [id] })
+      return { id, balanceWei }
+    }),
+  )
+  find('account').textContent = account
+  find('nodes').replaceChildren(
+    ...nodes.map(({ id, balanceWei }) => rowOf([`#${id}`, formatEther(balanceWei)])),
+    rowOf(['All', formatEther(totalWei())]),
+  )
+  select.replaceChildren(
+    new Option('all nodes, all they hold', ALL),
+    ...nodes.map(({ id }) => new Option(`node #${id}`, id.toString())),
+  )
+  if (input('to').value === '') input('to').value = account
+  find('own').hidden = false
+  showAmount()
+  showForeign()
+}
+
+function rowOf(cells: readonly string[]): HTMLTableRowElement {
+  const row = document.createElement('tr')
+  for (const text of cells) row.insertCell().textContent = text
+  return row
+}
+
+const totalWei = () => nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0n)
+const chosenWei = () =>
+  select.value === ALL ? totalWei() : (nodes.find(({ id }) => id.toString() === select.value)?.balanceWei ?? 0n)
+
+function showAmount(): void {
+  input('amount').disabled = select.value === ALL
+  input('amount').value = formatEther(chosenWei())
+}
+
+const isForeign = () => input('to').value.trim().toLowerCase() !== wallet?.account.address.toLowerCase()
+
+function showForeign(): void {
+  find('foreign').hidden = !isForeign()
+  input('checked').checked = false
+}
+
+async function pay(): Promise<void> {
+  if (!wallet) return
+  const factoryAddress = contractOf()
+  const to = input('to').value.trim()
+  if (!isAddress(to)) throw new Error('The address to pay to is none, or has a letter wrong.')
+  if (isForeign() && !input('checked').checked) throw new Error('Confirm first that the address is the one you mean.')
+  const amountWei = etherOf(input('amount').value)
+  if (amountWei === 0n) throw new Error('There is nothing to withdraw.')
+  if (amountWei > chosenWei()) throw new Error(`The node holds no more than ${formatEther(chosenWei())} ETH.`)
+  // Of the service these two facts alone are needed, and here the owner has them.
+  const place = async () => ({ chainId: Number(input('chain').value), factoryAddress })
+  const ledger = { getWellKnown: place } as unknown as LedgerClient
+  const options = { to: getAddress(to), onSent: (hash: string) => say(`Sent as ${hash}. Waiting for a block…`) }
+  say(`Your wallet asks whether to withdraw ${formatEther(amountWei)} ETH to ${options.to}.`)
+  const { txHash, blockNumber } =
+    select.value === ALL
+      ? await withdrawAll(ledger, wallet, fundedIds(), options)
+      : await withdraw(ledger, wallet, select.value, amountWei, options)
+  await showNodes(wallet, factoryAddress)
+  say(`Paid out: ${formatEther(amountWei)} ETH to ${options.to}, in block ${blockNumber}, by transaction ${txHash}.`)
+}
+
+const fundedIds = () => nodes.filter(({ balanceWei }) => balanceWei > 0n).map(({ id }) => id)
+
+function contractOf(): Address {
+  const address = input('contract').value.trim()
+  if (!isAddress(address)) throw new Error('Enter the contract’s address first: the operator or your receipt names it.')
+  if (!/^[1-9]\d*$/.test(input('chain').value)) throw new Error('Enter the number of the chain first: 1 is Ethereum.')
+  return getAddress(address)
+}
+
+function etherOf(text: string): bigint {
+  if (!/^\d+(\.\d{1,18})?$/.test(text.trim())) throw new Error('The amount is a number such as 0.25.')
+  return parseEther(text.trim())
+}
+
+const say = (text: string) => {
+  find('status').textContent = text
+}
+
+/** Shows what goes wrong, in the words of the contract or the wallet. */
+async function attempt(act: () => Promise<void>): Promise<void> {
+  find('problem').textContent = ''
+  say('')
+  try {
+    await act()
+  } catch (error) {
+    say('')
+    const short = error instanceof Error && 'shortMessage' in error ? String(error.shortMessage) : null
+    const message = error instanceof WalletError ? error.message : short
+    find('problem').textContent = message ?? (error as { message?: string }).message ?? String(error)
+  }
+}

@@ -1,0 +1,154 @@
+// Paying with the wallet that is connected here: only where every check that could be made passes, and at the price that is shown.
+import type { Quote, Tier } from '@node-ledger/client'
+import { buy, WalletError } from '@node-ledger/client/viem'
+import { useMutation } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { ether } from '../../format.ts'
+import { ledger, queries } from '../../ledger.ts'
+import { Failed } from '../../ui/states.tsx'
+import { Connect, WrongChain } from '../../wallet/connect.tsx'
+import { ContractNotice, LeftByHand, Proposed, useIsContract } from '../../wallet/contract.tsx'
+import { saidByWallet } from '../../wallet/errors.ts'
+import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
+import { writeIntent } from '../payment/intent.ts'
+import { type Check, checkNow, obstaclesIn, sentenceOf, usePreflight } from './preflight.tsx'
+
+export interface ByWalletProps {
+  tier: Tier
+  quote: Quote
+  wallet: ConnectedWallet | null
+  sent: (hash: string) => void
+}
+
+/** The button that pays, and what keeps it from doing so. */
+export function ByWallet({ tier, quote, wallet, sent }: ByWalletProps) {
+  const isContract = useIsContract(wallet)
+  const preflight = usePreflight(wallet?.address, tier.id)
+  const [agreed, setAgreed] = useState(false)
+  const why = useId()
+  const { pay, asked, proposed } = usePay({ tier, quote, sent, agreed })
+  if (!wallet) return <Connect />
+  const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks)
+  const isHeldBack = blocking.length > 0 || (isReviewed && !agreed)
+  return (
+    <div className="stack">
+      <Connect />
+      <WrongChain />
+      {isContract && <ContractNotice mode={quote.contractWallets} />}
+      <div id={why} className="stack" role="status">
+        <Obstacles blocking={blocking} tier={tier} />
+        {isReviewed && blocking.length === 0 && <Agreement agreed={agreed} setAgreed={setAgreed} />}
+      </div>
+      <button
+        type="button"
+        className="button main wide"
+        aria-describedby={why}
+        disabled={pay.isPending || wallet.chainId !== quote.chainId || isHeldBack}
+        onClick={() => pay.mutate(wallet)}
+      >
+        {pay.isPending ? (asked ? 'Confirm in the wallet…' : 'Checking…') : `Pay ${ether(quote.priceWei)} ETH`}
+      </button>
+      {preflight.data?.canBuy === null && (
+        <p className="note">Not all of it could be checked just now. What does not pass would be held, not lost.</p>
+      )}
+      {proposed && <Proposed />}
+      {pay.error && <Refused error={pay.error} />}
+    </div>
+  )
+}
+
+function Obstacles({ blocking, tier }: { blocking: readonly Check[]; tier: Tier }) {
+  if (blocking.length === 0) return null
+  return (
+    <div className="notice bad">
+      <div>
+        <p>
+          <strong>This payment would be held, so it is not offered:</strong>
+        </p>
+        <ul>
+          {blocking.map((check) => (
+            <li key={check.check}>{sentenceOf(check, tier)}</li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  )
+}
+
+function Agreement({ agreed, setAgreed }: { agreed: boolean; setAgreed: (agreed: boolean) => void }) {
+  return (
+    <label className="notice warn agree">
+      <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.target.checked)} />
+      <span>
+        The operator would look at this payment first: it would be held until they release the node or send the ether
+        back. Pay all the same.
+      </span>
+    </label>
+  )
+}
+
+interface PayOptions extends Omit<ByWalletProps, 'wallet'> {
+  /** The buyer knows that the operator looks at the payment first. */
+  agreed: boolean
+}
+
+/**
+ * Pays from a wallet, at the price that is shown. `asked`: the wallet asks its owner, and the page has written that down.
+ * `proposed`: a contract wallet has taken the call, and others have yet to agree.
+ */
+function usePay({ tier, quote: { priceWei }, sent, agreed }: PayOptions) {
+  const [asked, setAsked] = useState(false)
+  const [proposed, setProposed] = useState(false)
+  const pay = useMutation({
+    mutationFn: async (payer: ConnectedWallet) => {
+      // The checks on the page may be some seconds old. What they say now, it shows.
+      const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks)
+      if (blocking.length > 0 || (isReviewed && !agreed)) return
+      const stop = new AbortController()
+      const intent = { payer: payer.address, tierId: tier.id, priceWei: priceWei.toString(), at: Date.now() }
+      await buy(ledger, await payer.open(), tier.id, {
+        signal: stop.signal,
+        priceWei,
+        // The notice above the button says so.
+        acceptHold: true,
+        onQuote: () => {
+          writeIntent({ ...intent, txHash: null })
+          setAsked(true)
+        },
+        onProposed: () => setProposed(true),
+        // From the transfer on, the page that follows it takes over.
+        onSent: (hash) => {
+          writeIntent({ ...intent, txHash: hash })
+          sent(hash)
+          stop.abort()
+        },
+      }).catch((error: unknown) => {
+        if (stop.signal.aborted) return
+        // Nothing was sent.
+        if (error instanceof WalletError) writeIntent(null)
+        if (error instanceof WalletError && error.code === 'priceChanged')
+          void queries.invalidateQueries({ queryKey: ['quote'] })
+        throw error
+      })
+    },
+    onSettled: () => {
+      setAsked(false)
+      setProposed(false)
+    },
+  })
+  return { pay, asked, proposed }
+}
+
+/** Why the wallet did not pay, and what is left to do. */
+function Refused({ error }: { error: Error }) {
+  if (!(error instanceof WalletError)) return <Failed error={saidByWallet(error)} />
+  if (error.call)
+    return <LeftByHand call={error.call}>{error.message} Then enter its transaction’s hash below.</LeftByHand>
+  if (error.code === 'rejected')
+    return (
+      <p className="notice" role="alert">
+        You refused in the wallet. Nothing was sent; you can try again whenever you like.
+      </p>
+    )
+  return <Failed error={error} />
+}

@@ -1,0 +1,114 @@
+// What the nodes of a tier really got in the last thirty days: in words, and day by day as a small plot. No promise of what they will get.
+import type { Tier, TierFigures } from '@node-ledger/client'
+import { useQuery } from '@tanstack/react-query'
+import { count, day } from '../../format.ts'
+import { ledger } from '../../ledger.ts'
+import { Amount, Countdown, Unknown } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Shown } from '../../ui/states.tsx'
+
+const EVERY_MS = 60_000
+
+/** One card for each tier on sale. */
+export function Got({ tiers }: { tiers: readonly Tier[] }) {
+  const onSale = tiers.filter((tier) => tier.onSale)
+  if (onSale.length === 0) return null
+  return (
+    <Section title="What nodes got">
+      <div className="stack">
+        <p className="note">
+          Credited by the contract in the last 30 days, as the ledger followed it; every round can be recomputed. What
+          was says nothing about what will be.
+        </p>
+        <ul className="tiers">
+          {onSale.map((tier) => (
+            <li key={tier.id} className="card tier">
+              <header>
+                <h3>{tier.label}</h3>
+              </header>
+              <GotOf tier={tier} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Section>
+  )
+}
+
+function GotOf({ tier: { id } }: { tier: Tier }) {
+  const reading = useQuery({
+    queryKey: ['figures', id],
+    queryFn: ({ signal }) => ledger.getTierFigures(id, { signal }),
+    refetchInterval: EVERY_MS,
+  })
+  return <Shown reading={reading}>{(figures) => <Figures figures={figures} />}</Shown>
+}
+
+function Figures({ figures: { nodeCount, nextRoundAt, turn, day: perDay, days } }: { figures: TierFigures }) {
+  return (
+    <>
+      <ul className="terms">
+        <li>
+          <strong>{count(nodeCount, 'node')}</strong>
+          {nextRoundAt && (
+            <>
+              , next round <Countdown to={nextRoundAt} />
+            </>
+          )}
+        </li>
+        {turn === null && <li>No round has credited one in this time.</li>}
+        {turn && (
+          <li>
+            a round: half of the nodes <Amount wei={turn.medianWei} /> or more (<Dollars usd={turn.medianUsd} />
+            ), from <Amount wei={turn.lowWei} plain /> to <Amount wei={turn.highWei} plain />
+          </li>
+        )}
+        {perDay && (
+          <li>
+            a day: half of the nodes <Amount wei={perDay.medianWei} /> or more (<Dollars usd={perDay.medianUsd} />
+            ), from <Amount wei={perDay.lowWei} plain /> to <Amount wei={perDay.highWei} plain />
+          </li>
+        )}
+      </ul>
+      {days.length > 1 && <Days days={days} />}
+    </>
+  )
+}
+
+function Dollars({ usd }: { usd: number | null }) {
+  if (usd === null) return <Unknown why="dollars of then not known" />
+  return <>{usd.toLocaleString('en-US', { style: 'currency', currency: 'USD' })} of then</>
+}
+
+const WIDTH = 300
+const HEIGHT = 60
+
+/** A line from the least to the most of each day, and a mark at its median. The same is said in words beside it. */
+function Days({ days }: { days: TierFigures['days'] }) {
+  const most = days.reduce((high, { highWei }) => (highWei > high ? highWei : high), 1n)
+  const y = (wei: bigint) => HEIGHT - 2 - Number((wei * 1_000n) / most) * ((HEIGHT - 4) / 1_000)
+  const x = (index: number) => ((index + 0.5) * WIDTH) / days.length
+  const [first, last] = [days[0], days.at(-1)]
+  return (
+    <figure>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        width="100%"
+        height={HEIGHT}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        {days.map(({ dayAt, lowWei, medianWei, highWei }, index) => (
+          <g key={dayAt.getTime()} stroke="currentColor">
+            <line x1={x(index)} x2={x(index)} y1={y(lowWei)} y2={y(highWei)} strokeOpacity="0.4" strokeWidth="3" />
+            <line x1={x(index) - 3} x2={x(index) + 3} y1={y(medianWei)} y2={y(medianWei)} strokeWidth="2" />
+          </g>
+        ))}
+      </svg>
+      <figcaption className="note">
+        Day by day from {first && day(first.dayAt)} to {last && day(last.dayAt)}: the least, the median and the most
+        that a node got.
+      </figcaption>
+    </figure>
+  )
+}

@@ -1,0 +1,286 @@
+// Withdrawing: from which node, how much and where to; by the wallet's own transaction, or by the call to be made by hand.
+import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalCall } from '@node-ledger/client/viem'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { isAddress, parseEther } from 'viem'
+import { checksummed, ether, shortEther } from '../../format.ts'
+import { directory, queries } from '../../ledger.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Amount, Hash } from '../../ui/facts.tsx'
+import { Empty, Failed, Shown, Waiting } from '../../ui/states.tsx'
+import { Connect, WrongChain } from '../../wallet/connect.tsx'
+import { CallByHand, LeftByHand, Proposed } from '../../wallet/contract.tsx'
+import { saidByWallet } from '../../wallet/errors.ts'
+import type { Funded } from '../../wallet/on-chain.ts'
+import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
+import { PaidOut } from './paid-out.tsx'
+
+interface WithdrawProps {
+  /** The nodes' owner, who alone can withdraw. */
+  owner: string
+  nodes: readonly Funded[]
+  wallet: ConnectedWallet | null
+}
+
+export function Withdraw({ owner, nodes, wallet }: WithdrawProps) {
+  const [open, setOpen] = useState(false)
+  const funded = nodes.filter(({ balanceWei }) => balanceWei > 0n)
+  // A dialog that is open stays: what it has paid out is still to be read when nothing is left.
+  if (funded.length === 0 && !open) return <Empty title="There is nothing to withdraw at present." />
+  if (!wallet) {
+    return (
+      <div className="stack narrow">
+        <p>Connect the wallet that owns the nodes.</p>
+        <Connect />
+      </div>
+    )
+  }
+  return (
+    <div className="stack narrow">
+      <WrongChain />
+      <button
+        type="button"
+        className="button main"
+        disabled={wallet.address !== owner || funded.length === 0}
+        onClick={() => setOpen(true)}
+      >
+        Withdraw…
+      </button>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Withdraw">
+        <WithdrawForm nodes={funded} wallet={wallet} close={() => setOpen(false)} />
+      </Dialog>
+    </div>
+  )
+}
+
+const ALL = 'all'
+
+/** What was entered, as text. */
+interface Entered {
+  which: string
+  amount: string
+  to: string
+  /** A receiver that is not the wallet, as it was when its owner said that they have checked it. */
+  checkedTo: string | null
+}
+
+/** What it comes to. */
+interface Wanted {
+  node: Funded | null
+  request: WithdrawalRequest
+  to: `0x${string}`
+  wrongAmount: string | null
+  wrongTo: string | null
+  /** The ether goes to another address than the wallet's. */
+  isForeign: boolean
+}
+
+function wantedBy({ which, amount, to }: Entered, nodes: readonly Funded[], wallet: ConnectedWallet): Wanted {
+  const node = nodes.find(({ nodeId }) => nodeId === which) ?? null
+  const wrongAmount = node && amountError(amount, node.balanceWei)
+  const wrongTo = to !== '' && !isAddress(to) ? 'This is no address, or its checksum is wrong.' : null
+  const amountWei = node && (amount === '' || wrongAmount ? node.balanceWei : parseEther(amount))
+  const nodeIds = node ? [node.nodeId] : nodes.map(({ nodeId }) => nodeId)
+  const receiver = to === '' || wrongTo ? wallet.address : (to as `0x${string}`)
+  const isForeign = receiver.toLowerCase() !== wallet.address
+  return { node, request: { nodeIds, amountWei }, to: receiver, wrongAmount, wrongTo, isForeign }
+}
+
+interface FormProps {
+  nodes: readonly Funded[]
+  wallet: ConnectedWallet
+  close: () => void
+}
+
+function WithdrawForm({ nodes, wallet, close }: FormProps) {
+  const [entered, setEntered] = useState<Entered>({
+    which: nodes.length > 1 ? ALL : (nodes[0]?.nodeId ?? ALL),
+    amount: '',
+    to: '',
+    checkedTo: null,
+  })
+  const wanted = wantedBy(entered, nodes, wallet)
+  const [sentHash, setSentHash] = useState<string | null>(null)
+  const [proposed, setProposed] = useState(false)
+  const act = useMutation({
+    mutationFn: async ({ request: { nodeIds, amountWei }, to }: Wanted) => {
+      const own = await wallet.open()
+      const options = { to, onSent: setSentHash, onProposed: () => setProposed(true) }
+      const [first = ''] = nodeIds
+      return amountWei === null
+        ? withdrawAll(directory, own, nodeIds, options)
+        : withdraw(directory, own, first, amountWei, options)
+    },
+    // Not waited for: the service may not answer.
+    onSettled: () => void queries.invalidateQueries(),
+  })
+  const isReviewed = !wanted.isForeign || entered.checkedTo === wanted.to
+  const isRight = wanted.wrongAmount === null && wanted.wrongTo === null && isReviewed
+  const mayAsk = !act.isPending && nodes.length > 0 && isRight
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (mayAsk) act.mutate(wanted)
+  }
+  if (act.data) return <PaidOut paid={act.data} close={close} />
+  return (
+    <form className="stack" onSubmit={submit}>
+      <Fields {...{ entered, setEntered, wanted, nodes, wallet }} />
+      <p className="note">
+        The contract is asked first whether it would pay. Only then does your wallet ask you to sign. You pay the fee.
+      </p>
+      {act.error && <NotPaid error={act.error} />}
+      {act.isPending && sentHash && (
+        <p role="status">
+          Sent, waiting for its block: <Hash of={sentHash} />
+        </p>
+      )}
+      {act.isPending && proposed && !sentHash && <Proposed />}
+      <button type="submit" className="button main" disabled={!mayAsk}>
+        {act.isPending ? (sentHash ? 'Waiting for the block…' : 'Confirm in the wallet…') : 'Withdraw'}
+      </button>
+      {act.isPending && !sentHash && !proposed && <Waiting lines={1} />}
+      {mayAsk && <ByHand wanted={wanted} />}
+    </form>
+  )
+}
+
+interface FieldsProps {
+  entered: Entered
+  setEntered: (entered: Entered) => void
+  wanted: Wanted
+  nodes: readonly Funded[]
+  wallet: ConnectedWallet
+}
+
+function Fields({ entered, setEntered, wanted, nodes, wallet }: FieldsProps) {
+  const { node, wrongAmount, wrongTo } = wanted
+  const totalWei = nodes.reduce((sum, { balanceWei }) => sum + balanceWei, 0n)
+  return (
+    <>
+      <label className="field">
+        <span>From</span>
+        <select value={entered.which} onChange={(event) => setEntered({ ...entered, which: event.target.value })}>
+          {nodes.length > 1 && (
+            <option value={ALL}>
+              all {nodes.length} nodes, {cut(totalWei)} ETH
+            </option>
+          )}
+          {nodes.map(({ nodeId, balanceWei }) => (
+            <option key={nodeId} value={nodeId}>
+              node {nodeId}, {cut(balanceWei)} ETH
+            </option>
+          ))}
+        </select>
+      </label>
+      {node && <HowMuch {...{ entered, setEntered, wrongAmount }} node={node} />}
+      <label className="field">
+        <span>To</span>
+        <input
+          placeholder={`this wallet: ${checksummed(wallet.address)}`}
+          value={entered.to}
+          spellCheck="false"
+          aria-invalid={wrongTo !== null}
+          onChange={(event) => setEntered({ ...entered, to: event.target.value.trim() })}
+        />
+        {wrongTo && <span className="error">{wrongTo}</span>}
+      </label>
+      {wanted.isForeign && (
+        <Foreign
+          wanted={wanted}
+          totalWei={totalWei}
+          checked={entered.checkedTo === wanted.to}
+          check={(checked) => setEntered({ ...entered, checkedTo: checked ? wanted.to : null })}
+        />
+      )}
+    </>
+  )
+}
+
+interface HowMuchProps extends Pick<FieldsProps, 'entered' | 'setEntered'> {
+  node: Funded
+  wrongAmount: string | null
+}
+
+function HowMuch({ entered, setEntered, wrongAmount, node }: HowMuchProps) {
+  return (
+    <div className="inline">
+      <label className="field">
+        <span>Amount in ETH</span>
+        <input
+          inputMode="decimal"
+          placeholder={`all of it: ${ether(node.balanceWei)}`}
+          value={entered.amount}
+          aria-invalid={wrongAmount !== null}
+          onChange={(event) => setEntered({ ...entered, amount: event.target.value.trim() })}
+        />
+      </label>
+      <button
+        type="button"
+        className="button"
+        onClick={() => setEntered({ ...entered, amount: ether(node.balanceWei).replaceAll(',', '') })}
+      >
+        Max
+      </button>
+      {wrongAmount && <span className="error">{wrongAmount}</span>}
+    </div>
+  )
+}
+
+interface ForeignProps {
+  wanted: Wanted
+  totalWei: bigint
+  checked: boolean
+  check: (checked: boolean) => void
+}
+
+/** Has the owner look once more at a receiver that is not their wallet. */
+function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignProps) {
+  return (
+    <label className="notice warn agree">
+      <input type="checkbox" checked={checked} onChange={(event) => check(event.target.checked)} />
+      <span>
+        I have checked each character: <Amount wei={request.amountWei ?? totalWei} plain exact /> go to{' '}
+        <code className="whole">{checksummed(to)}</code>, which is not this wallet, and cannot be called back. The ether
+        comes by a call of the contract, which some exchanges do not credit.
+      </span>
+    </label>
+  )
+}
+
+/** With six decimals, for a list. */
+const cut = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${shortEther(wei)}…`)
+
+/** Null: it may be sent. Empty means all of it. */
+function amountError(text: string, balanceWei: bigint): string | null {
+  if (text === '') return null
+  if (!/^[0-9]{1,20}(\.[0-9]{0,18})?$/.test(text)) return 'Write an amount such as 0.05, with at most 18 decimals.'
+  const wei = parseEther(text)
+  if (wei === 0n) return 'There must be something to withdraw.'
+  return wei > balanceWei ? `The node holds ${ether(balanceWei)} ETH.` : null
+}
+
+/** Why nothing was paid, and what is left to do. */
+function NotPaid({ error }: { error: Error }) {
+  if (!(error instanceof WalletError && error.call)) return <Failed error={saidByWallet(error)} />
+  return <LeftByHand call={error.call}>{error.message}</LeftByHand>
+}
+
+/** The call as the wallet would be asked to make it. It is made up when somebody wants to see it. */
+function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Make the call by hand</summary>
+      {open && <ItsCall request={request} to={to} />}
+    </details>
+  )
+}
+
+function ItsCall({ request, to }: Pick<Wanted, 'request' | 'to'>) {
+  const reading = useQuery({
+    queryKey: ['withdrawal', request.nodeIds.join(), String(request.amountWei), to],
+    queryFn: () => withdrawalCall(directory, request, to),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return <Shown reading={reading}>{(call) => <CallByHand call={call} />}</Shown>
+}

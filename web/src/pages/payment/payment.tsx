@@ -1,0 +1,36 @@
+// One payment, by its transaction's hash: where it stands, in every state, for as long as the page is open.
+import { useParams } from 'wouter'
+import { HASH } from '../../format.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { InExplorer } from '../../ui/explorer.tsx'
+import { Page, Section } from '../../ui/page.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { readIntent } from './intent.ts'
+import { PaymentSteps } from './steps.tsx'
+
+export function PaymentPage() {
+  const { hash } = useParams<{ hash: string }>()
+  const txHash = hash.toLowerCase()
+  const intent = readIntent()
+  return (
+    <Page
+      title="Payment"
+      lead={
+        <span className="whole">
+          <InExplorer kind="tx" id={txHash}>
+            <code>{txHash}</code>
+          </InExplorer>{' '}
+          <CopyButton text={txHash} what="transaction hash" />
+        </span>
+      }
+    >
+      {HASH.test(txHash) ? (
+        <Section title="Where it stands">
+          <PaymentSteps key={txHash} txHash={txHash} payer={intent?.txHash === txHash ? intent.payer : undefined} />
+        </Section>
+      ) : (
+        <Empty title="This is no transaction hash: 0x and 64 hex digits." />
+      )}
+    </Page>
+  )
+}

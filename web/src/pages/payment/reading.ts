@@ -1,0 +1,114 @@
+// Reads what became of a transaction: its state as the ledger has it, and now and then a claim, which has the service look at the chain at once.
+// Changes come by themselves where a stream can be had.
+import { LedgerError, type Payment, watchPayment } from '@node-ledger/client'
+import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { ledger } from '../../ledger.ts'
+
+const EVERY_MS = 2_000
+/** Until the ledger has it, a claim is the only question that can find it. Claims are limited to twenty a minute and address. */
+const UNKNOWN_EVERY_MS = 3_500
+/** A held payment waits for a person, or for room in its wallet. */
+const HELD_EVERY_MS = 15_000
+/** Two tabs behind one address stay below that limit. */
+const CLAIM_EVERY_MS = 7_000
+const FINAL: readonly Payment['status'][] = ['minted', 'refunded', 'dismissed']
+
+/** The payments of a transaction; empty while the ledger has none. */
+export type Seen = readonly Payment[]
+
+/** Follows the payments of a transaction until nothing more can come of them. Its error of status 400 says that it is no payment. */
+export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
+  const claimedAt = useRef(0)
+  const isKnown = useRef(true)
+  const queries = useQueryClient()
+  const [isLive, setIsLive] = useState(false)
+  const reading = useQuery<Seen, Error>({
+    queryKey: ['payment', txHash],
+    queryFn: async ({ signal }) => {
+      const seen = await look(signal)
+      isKnown.current = seen.length > 0
+      return seen
+    },
+    refetchInterval: ({ state }) => !isNoPayment(state.error) && untilAskedAgain(state.data ?? [], isLive),
+    gcTime: 0,
+  })
+  const isDone = isOver(reading.data ?? []) || isNoPayment(reading.error)
+  useEffect(() => {
+    if (isDone) return
+    return whileShown(async (signal) => {
+      for await (const payment of watchPayment(ledger, txHash, { signal, pollMs: HELD_EVERY_MS, onLive: setIsLive }))
+        if (payment) queries.setQueryData<Seen>(['payment', txHash], paymentsOf(payment))
+    })
+  }, [txHash, isDone, queries])
+  return reading
+
+  async function look(signal: AbortSignal): Promise<Seen> {
+    const seen = isKnown.current ? await readState(txHash, signal) : []
+    if (isSettled(seen) || (seen.length > 0 && Date.now() - claimedAt.current < CLAIM_EVERY_MS)) return seen
+    claimedAt.current = Date.now()
+    return claim(txHash, seen, signal)
+  }
+}
+
+/** True if the service has looked at the transaction, and it pays for nothing. */
+export const isNoPayment = (error: Error | null): error is LedgerError =>
+  error instanceof LedgerError && error.status === 400
+
+/** True if nothing more can come of them. */
+export const isOver = (seen: Seen) => seen.length > 0 && seen.every(({ status }) => FINAL.includes(status))
+
+/** True if no pass has to run for it: it is over, or waits for a person. */
+const isSettled = (seen: Seen) =>
+  seen.length > 0 && seen.every(({ status }) => status === 'held' || FINAL.includes(status))
+
+/** Milliseconds; false: never again. */
+function untilAskedAgain(seen: Seen, isLive: boolean): number | false {
+  if (isOver(seen)) return false
+  if (seen.length === 0) return UNKNOWN_EVERY_MS
+  if (isSettled(seen)) return HELD_EVERY_MS
+  return isLive ? CLAIM_EVERY_MS : EVERY_MS
+}
+
+/** Runs it while the page is shown: a browser has few connections to one host, which tabs in the background leave to the others. */
+function whileShown(run: (signal: AbortSignal) => Promise<void>): () => void {
+  let stop = new AbortController()
+  const begin = () => {
+    stop.abort()
+    stop = new AbortController()
+    // The query asks on its own, and says what is wrong.
+    if (!document.hidden) run(stop.signal).catch(() => undefined)
+  }
+  begin()
+  document.addEventListener('visibilitychange', begin)
+  return () => {
+    document.removeEventListener('visibilitychange', begin)
+    stop.abort()
+  }
+}
+
+async function readState(txHash: string, signal: AbortSignal): Promise<Seen> {
+  try {
+    return paymentsOf(await ledger.getPayment(txHash, { signal, attempts: 1 }))
+  } catch (error) {
+    if (error instanceof LedgerError && error.status === 404) return []
+    throw error
+  }
+}
+
+/** What a claim answers. Where it is put off, what was seen stands; a service that cannot ask the chain still knows its ledger. */
+async function claim(txHash: string, seen: Seen, signal: AbortSignal): Promise<Seen> {
+  try {
+    return paymentsOf(await ledger.claimPayment(txHash, { signal, attempts: 1 }))
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error
+    // The transaction is in no block yet.
+    if (error.status === 409 || seen.length > 0) return seen
+    // A transfer that buys nothing is refused, and may be on record all the same: held for the operator.
+    const known = await readState(txHash, signal)
+    if (known.length > 0) return known
+    throw error
+  }
+}
+
+const paymentsOf = ({ payments, ...payment }: Payment): Seen => payments ?? [payment]

@@ -1,0 +1,166 @@
+// A payment's way from the transfer to the node, live; or why it is held, and what happens next.
+import type { LedgerError, Payment } from '@node-ledger/client'
+import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
+import { count } from '../../format.ts'
+import { useCover } from '../../ledger.ts'
+import { Block } from '../../ui/explorer.tsx'
+import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
+import { useStepTitle } from '../../ui/page.tsx'
+import { Failed, Waiting } from '../../ui/states.tsx'
+import { readIntent, writeIntent } from './intent.ts'
+import { NotSeen } from './not-seen.tsx'
+import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
+import { Stopped } from './stopped.tsx'
+import { Success } from './success.tsx'
+
+const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
+const STEPS = ['Seen in a block', 'Checked', 'Being minted', 'Minted'] as const
+/** The number of steps done in each state. */
+const DONE: Record<Payment['status'], number> = {
+  orphaned: 0,
+  seen: 1,
+  accepted: 2,
+  minting: 2,
+  minted: 4,
+  held: 1,
+  refunded: 1,
+  dismissed: 1,
+}
+
+/** Each state as a title and an announcement say it. */
+const SAID: Record<Payment['status'], string> = {
+  orphaned: 'Taken back by the chain',
+  seen: 'In a block',
+  accepted: 'Accepted',
+  minting: 'Being minted',
+  minted: 'Minted',
+  held: 'Held',
+  refunded: 'Sent back',
+  dismissed: 'Closed',
+}
+
+interface StepsProps {
+  txHash: string
+  payer?: string | undefined
+  /** What the connected wallet can do with a node that came. */
+  ofNode?: (nodeId: string) => ReactNode
+}
+
+/** Follows the payments of a transaction until nothing more can come of them. A contract may make several in one: its own come first. */
+export function PaymentSteps({ txHash, payer, ofNode }: StepsProps) {
+  const reading = usePaymentsIn(txHash)
+  const [since] = useState(Date.now)
+  const isDone = isOver(reading.data ?? [])
+  const sawUndone = useRef(false)
+  if (reading.data && !isDone) sawUndone.current = true
+  useEffect(() => {
+    if (isDone && readIntent()?.txHash === txHash) writeIntent(null)
+  }, [isDone, txHash])
+  if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
+  const payments = [...(reading.data ?? [])].sort((a, b) => Number(b.from === payer) - Number(a.from === payer))
+  const [first] = payments
+  const said = reading.isPending ? null : first ? SAID[first.status] : 'In no block yet'
+  return (
+    <div className="payment">
+      <Announcement said={said} />
+      <p className="note">
+        Transfer <Hash of={txHash} />
+      </p>
+      {reading.isError && (
+        <p className="notice warn" role="alert">
+          The service cannot be asked just now. Nothing is lost; this page keeps asking.
+        </p>
+      )}
+      {reading.isPending && <Waiting lines={4} />}
+      {!reading.isPending && payments.length === 0 && (
+        <>
+          <Way payment={null} />
+          <NotSeen txHash={txHash} payer={payer} since={since} asked={reading.dataUpdatedAt} />
+        </>
+      )}
+      {payments.map((payment, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the payments of a transaction keep their order
+        <Fragment key={index}>
+          {payments.length > 1 && (
+            <p>
+              Payment {index + 1} of {payments.length}: <Amount wei={payment.valueWei} /> from{' '}
+              <Address of={payment.from} />
+            </p>
+          )}
+          {payment.status === 'minted' && payment.nodeId ? (
+            <Success payment={payment} nodeId={payment.nodeId} justCame={sawUndone.current}>
+              {payment.from === payer && ofNode?.(payment.nodeId)}
+            </Success>
+          ) : STOPPED.includes(payment.status) ? (
+            <Stopped payment={payment} />
+          ) : (
+            <Way payment={payment} />
+          )}
+        </Fragment>
+      ))}
+    </div>
+  )
+}
+
+/** Says each step to those who cannot see it, and in the document's title. */
+function Announcement({ said }: { said: string | null }) {
+  useStepTitle(said)
+  return (
+    <p role="status" className="visually-hidden">
+      {said}
+    </p>
+  )
+}
+
+function Way({ payment }: { payment: Payment | null }) {
+  const done = payment ? DONE[payment.status] : 0
+  // The newest block the service has looked at.
+  const { data: cover } = useCover()
+  const confirmations = Math.max(0, (cover?.blockNumber ?? 0) - (payment?.blockNumber ?? Number.POSITIVE_INFINITY) + 1)
+  return (
+    <>
+      <ol className="way">
+        {STEPS.map((step, index) => {
+          const state = index < done ? 'done' : index === done ? 'now' : 'later'
+          return (
+            <li key={step} className={state} aria-current={state === 'now' ? 'step' : undefined}>
+              <span>{step}</span>
+              <span className="note">{noteFor(index, state, payment, confirmations)}</span>
+            </li>
+          )
+        })}
+      </ol>
+      {payment?.status === 'orphaned' && (
+        <p className="notice warn">
+          The chain took the block of this transfer back. It counts again as soon as it is in another one.
+        </p>
+      )}
+    </>
+  )
+}
+
+function noteFor(
+  step: number,
+  state: 'done' | 'now' | 'later',
+  payment: Payment | null,
+  confirmations: number,
+): ReactNode {
+  if (step === 0) {
+    if (state !== 'done') return 'waiting for the next block'
+    return (
+      <>
+        <Block of={payment?.blockNumber ?? null} />
+        {confirmations > 0 && `, ${count(confirmations, 'confirmation')}`}
+      </>
+    )
+  }
+  if (step === 1 && state === 'now') return 'amount, tier, allowance, holding'
+  if (step === 2 && state === 'now')
+    return payment?.status === 'minting' ? 'sent to the contract' : 'with the next run, in seconds'
+  if (step === 3 && state === 'done') return <Time at={payment?.updatedAt ?? null} />
+  return null
+}
+
+function notAPayment(error: LedgerError): Error {
+  return new Error(`No node comes of this transaction by itself. ${error.message}`)
+}

@@ -1,0 +1,95 @@
+// The end of a purchase: the node, when it is credited next, and a receipt to print or keep.
+import type { NodeDetail, Payment } from '@node-ledger/client'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Link } from 'wouter'
+import { useNode } from '../../ledger.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { Countdown } from '../../ui/facts.tsx'
+import { TierName } from '../ledger/address.tsx'
+import { PurchaseReceipt } from './purchase-receipt.tsx'
+
+interface SuccessProps {
+  payment: Payment
+  nodeId: string
+  /** True where the page saw it come: then it takes the focus. */
+  justCame: boolean
+  /** What the connected wallet can do with the node. */
+  children?: ReactNode
+}
+
+/** Shows the node that a payment has become. */
+export function Success({ payment, nodeId, justCame, children }: SuccessProps) {
+  const node = useNode(nodeId, 1).data
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    // Who has gone on to something else is not called back.
+    if (justCame && isIdle()) heading.current?.focus()
+  }, [justCame])
+  return (
+    <>
+      <div className={justCame ? 'success came' : 'success'}>
+        <svg viewBox="0 0 48 48" width="48" height="48" aria-hidden="true">
+          <circle cx="24" cy="24" r="22" />
+          <path d="M14 25l7 7 13-15" pathLength="1" />
+        </svg>
+        <div>
+          <h3 ref={heading} tabIndex={-1}>
+            Node {nodeId} is yours
+          </h3>
+          <p>
+            <TierName id={payment.tierId} />
+            {node && (
+              <>
+                {' · '}
+                <NextCredit node={node} />
+              </>
+            )}
+          </p>
+        </div>
+        <div className="buttons">
+          <Link href={`/node/${nodeId}`} className="button main">
+            See the node
+          </Link>
+          {children}
+          <Share nodeId={nodeId} />
+        </div>
+      </div>
+      <PurchaseReceipt payment={payment} node={node ?? null} />
+    </>
+  )
+}
+
+/** True while nothing outside of the payment has the focus. */
+function isIdle(): boolean {
+  const { activeElement } = document
+  return activeElement === null || activeElement === document.body || activeElement.closest('.payment, h2') !== null
+}
+
+function NextCredit({ node: { nextCreditAt } }: { node: NodeDetail }) {
+  if (nextCreditAt === null) return <>its first round is not scheduled yet</>
+  return (
+    <>
+      next round <Countdown to={nextCreditAt} />
+    </>
+  )
+}
+
+/** The phone's own way to share, or a link to copy. */
+function Share({ nodeId }: { nodeId: string }) {
+  const url = new URL(`/node/${nodeId}`, window.location.origin).href
+  if (!('share' in navigator))
+    return (
+      <span className="button quiet">
+        Link <CopyButton text={url} what="link to the node" />
+      </span>
+    )
+  return (
+    <button
+      type="button"
+      className="button"
+      onClick={() => void navigator.share({ title: `Node ${nodeId}`, url }).catch(() => undefined)}
+    >
+      Share
+    </button>
+  )
+}

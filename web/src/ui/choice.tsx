@@ -1,0 +1,26 @@
+// A switch between a few ways, of which one holds: radio buttons that look like one piece.
+import { useId } from 'react'
+
+interface ChoiceProps<Option extends string> {
+  /** What is chosen, for those who cannot see the switch. */
+  legend: string
+  options: readonly Option[]
+  chosen: Option
+  choose: (option: Option) => void
+  word: (option: Option) => string
+}
+
+export function Choice<Option extends string>({ legend, options, chosen, choose, word }: ChoiceProps<Option>) {
+  const name = useId()
+  return (
+    <fieldset className="switch">
+      <legend className="visually-hidden">{legend}</legend>
+      {options.map((option) => (
+        <label key={option}>
+          <input type="radio" name={name} checked={option === chosen} onChange={() => choose(option)} />
+          <span>{word(option)}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,40 @@
+// A receipt: facts in rows, to be printed or kept as a file.
+import { saveFile } from './save.ts'
+
+/** A row without a value is left out. */
+export type ReceiptRow = readonly [name: string, value: string | null | undefined]
+
+interface ReceiptProps {
+  rows: readonly ReceiptRow[]
+  /** The file's name, without its ending. */
+  name: string
+}
+
+/** Shows it, with the two ways to keep it. */
+export function Receipt({ rows, name }: ReceiptProps) {
+  const shown = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
+  const text = ['Receipt', ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
+  return (
+    <section className="receipt" aria-label="Receipt">
+      <header>
+        <h3>Receipt</h3>
+        <div className="buttons">
+          <button type="button" className="button quiet" onClick={() => window.print()}>
+            Print
+          </button>
+          <button type="button" className="button quiet" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
+            Save
+          </button>
+        </div>
+      </header>
+      <dl className="facts">
+        {shown.map(([what, value]) => (
+          <div key={what} className="row">
+            <dt>{what}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,22 @@
+// Has the connected wallet show a node among what it holds (EIP-747). Wallets that cannot do so say no, and the button goes.
+import { useMutation } from '@tanstack/react-query'
+import { useDeployment } from '../ledger.ts'
+import type { ConnectedWallet } from './use-wallet.ts'
+
+/** A button; nothing where the wallet has refused or cannot. */
+export function AddToWallet({ nodeId, wallet }: { nodeId: string; wallet: ConnectedWallet }) {
+  const address = useDeployment().data?.factoryAddress
+  const add = useMutation({
+    mutationFn: async () => {
+      const own = await wallet.open()
+      const asset = { type: 'ERC721', options: { address, tokenId: nodeId } }
+      return own.request({ method: 'wallet_watchAsset', params: asset } as never)
+    },
+  })
+  if (!address || add.isError) return null
+  return (
+    <button type="button" className="button" disabled={add.isPending || add.isSuccess} onClick={() => add.mutate()}>
+      {add.isSuccess ? 'Added' : 'Show in my wallet'}
+    </button>
+  )
+}
