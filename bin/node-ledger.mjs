@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `node-ledger`: src/main.ts from a checkout, dist/main.js from a published package (Node strips no types
-// under node_modules).
+// The command `node-ledger`: src/main.ts in a checkout. A package has src/main.js in its place (Node strips no types under
+// node_modules).
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runWithRuntime } from './runtime.mjs'
@@ -9,6 +9,6 @@ import { runWithRuntime } from './runtime.mjs'
 // on the old one, V8 lets garbage grow there to half of what lives beside it, without one to three times as much (MaxGrowingFactor in its
 // src/heap/memory-controller.cc). The image and the systemd unit, which start without this file, name the same.
 const MEMORY = ['--max-semi-space-size=8', '--max-old-space-size=512']
-const built = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-const source = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-runWithRuntime([...MEMORY, existsSync(source) ? source : built, ...process.argv.slice(2)])
+const [source, compiled] = ['ts', 'js'].map((kind) => fileURLToPath(new URL(`../src/main.${kind}`, import.meta.url)))
+const main = existsSync(source) ? [source] : ['--enable-source-maps', compiled]
+runWithRuntime([...MEMORY, ...main, ...process.argv.slice(2)])

@@ -29,7 +29,7 @@ function findRuntime() {
   }
   if (Number.parseInt(process.versions.node, 10) >= MAJOR_MIN) return process.execPath
   throw new Error(
-    `Node Ledger needs Node ${MAJOR_MIN} or later; this is ${process.version}. Install a newer Node, or run "npm ci" without --omit=optional, which brings one along.`,
+    `Node Ledger needs Node ${MAJOR_MIN} or later; this is ${process.version}. Install a newer one. (In a checkout, "npm ci" without --omit=optional brings one along.)`,
   )
 }
 

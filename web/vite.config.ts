@@ -1,7 +1,9 @@
 // Builds the pages into web/dist, which the service serves. In development `npx vite web` serves them itself, and asks the service
 // of `npm start` for everything else.
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { build, defineConfig, type Plugin } from 'vite'
@@ -58,6 +60,23 @@ const buyButton: Plugin = {
   },
 }
 
+/** The API's reference on /docs: what Swagger UI's page loads, with its licence. */
+const apiReference: Plugin = {
+  name: 'api-reference',
+  apply: 'build',
+  async closeBundle() {
+    const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+    for (const name of [
+      'swagger-ui-bundle.js',
+      'swagger-ui-bundle.js.LICENSE.txt',
+      'swagger-ui.css',
+      'LICENSE',
+      'NOTICE',
+    ])
+      await copyFile(join(swagger, name), join(DIST, 'docs', name))
+  },
+}
+
 const alias = [
   { find: /^@node-ledger\/client$/, replacement: client('index.ts') },
   { find: /^@node-ledger\/client\/viem$/, replacement: client('viem/index.ts') },
@@ -95,7 +114,7 @@ const pageToKeep: Plugin = {
 
 export default defineConfig({
   root: ROOT,
-  plugins: [react(), leanSafe, buyButton, pageToKeep],
+  plugins: [react(), leanSafe, buyButton, pageToKeep, apiReference],
   resolve: { alias },
   build: {
     target: 'es2022',

