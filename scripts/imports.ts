@@ -168,7 +168,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['web/src/ui'],
     may: ['client/src', 'web/src'],
-    packages: ['@base-ui/react', '@tanstack/react-query', '@tanstack/react-table', 'react', 'uplot', 'wouter'],
+    packages: ['@tanstack/react-query', '@tanstack/react-table', 'react', 'react-dom', 'uplot', 'wouter'],
   },
   {
     of: ['web/src/wallet'],
@@ -189,9 +189,9 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['web/src/app.tsx', 'web/src/main.tsx'],
     may: ['web/src/**', 'client/src'],
-    packages: ['@base-ui/react', '@tanstack/react-query', 'react', 'react-dom', 'wouter'],
+    packages: ['@tanstack/react-query', 'react', 'react-dom', 'wouter'],
   },
-  { of: ['web/vite.config.ts'], may: [], packages: ['@vitejs/plugin-react', 'node', 'vite'] },
+  { of: ['web/vite.config.ts'], may: [], packages: ['@vitejs/plugin-react', 'node', 'viem', 'vite'] },
 
   // Part of no production tree: src/boot/embedded.ts alone loads it.
   {

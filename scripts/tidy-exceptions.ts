@@ -43,7 +43,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/support/browser-wallet.ts: installWallet': [68, METHODS],
     'src/chain/read/readings.ts: createReadings': [72, METHODS],
     'src/http/server.ts: createServer': [69, METHODS],
-    'web/src/pages/ledger/node.tsx: NodeFacts': [75, MARKUP],
+    'web/src/pages/ledger/node.tsx: NodeFacts': [67, MARKUP],
     'test/faults/misconfigured.ts: settingsFor': [69, ROWS],
     'test/support/faults/send-rules.ts: createSendRules': [69, METHODS],
     'bench/lib/business.ts: openBusiness': [66, WIRING],

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
+import { parseAbi } from 'viem'
 import { build, defineConfig, type Plugin } from 'vite'
 
 const DIST = fileURLToPath(new URL('dist', import.meta.url))
@@ -30,6 +31,22 @@ const leanSafe: Plugin = {
   },
 }
 
+/**
+ * Two ways to less of viem. Interfaces that are written for people are read here: the reader of that form is larger than all of them. And the
+ * code for calling contracts that are not deployed, which pages never do, is left out.
+ */
+const leanViem: Plugin = {
+  name: 'lean-viem',
+  enforce: 'pre',
+  transform(code, id) {
+    if (id.endsWith('viem/_esm/constants/contracts.js')) return code.replace(/0x[0-9a-f]{200,}/g, '0x')
+    if (!/client\/src\/viem|node_modules\/viem/.test(id)) return null
+    return code.replace(/\bparseAbi\(\[((?:\s*'[^']*',?)+)\s*\]\)/g, (_, lines: string) =>
+      JSON.stringify(parseAbi([...lines.matchAll(/'([^']+)'/g)].map(([, line]) => line))),
+    )
+  },
+}
+
 /** Files that every page loads are one: shared by pages in different ways, they would come as a dozen. */
 function chunkOf(id: string, build: { getModuleInfo: (id: string) => ModuleInfo | null }): string | null {
   const isLoadedFirst = (module: string, seen: Set<string>): boolean => {
@@ -38,6 +55,8 @@ function chunkOf(id: string, build: { getModuleInfo: (id: string) => ModuleInfo 
     const info = build.getModuleInfo(module)
     return info !== null && (info.isEntry || info.importers.some((importer) => isLoadedFirst(importer, seen)))
   }
+  // Small parts, and the one way to a large one (plots), which is loaded by itself.
+  if (/web\/src\/ui\/(?!chart)/.test(id)) return 'base'
   // Of viem every module is within reach of every page, and few are used by it.
   const isOfViem = /node_modules\/(viem|ox|abitype|@noble)\/|client\/src\/viem\//.test(id)
   return !isOfViem && isLoadedFirst(id, new Set()) ? 'base' : null
@@ -95,6 +114,7 @@ const pageToKeep: Plugin = {
       configFile: false,
       logLevel: 'warn',
       publicDir: false,
+      plugins: [leanViem],
       resolve: { alias },
       build: options,
     })
@@ -114,7 +134,7 @@ const pageToKeep: Plugin = {
 
 export default defineConfig({
   root: ROOT,
-  plugins: [react(), leanSafe, buyButton, pageToKeep, apiReference],
+  plugins: [react(), leanSafe, leanViem, buyButton, pageToKeep, apiReference],
   resolve: { alias },
   build: {
     target: 'es2022',

@@ -66,7 +66,6 @@ export const contrastViolations = (page: Page | Frame): Promise<string[]> =>
   look(page, runAxe({ runOnly: ['color-contrast'] }))
 
 async function look(page: Page | Frame, run: string): Promise<string[]> {
-  await page.locator('[data-starting-style], [data-ending-style]').first().waitFor({ state: 'detached' })
   const found = await page.evaluate<string[] | null>(run)
   if (found !== null) return found
   await page.evaluate(readFileSync(AXE, 'utf8'))

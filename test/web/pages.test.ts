@@ -1,16 +1,15 @@
 // Every page, in both themes, on a phone and on a desk: nothing for axe to object to, nothing that breaks the content security
 // policy, no sideways scrolling, and no reading that is missing shown as a zero.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { complaintsOf, contrastViolations, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
-const DIST = new URL('../../web/dist/', import.meta.url)
-const SCRIPT_BYTES_MAX = 250_000
+/** What a page may take from the service until it stands still, as it is sent: heads, styles, scripts and answers. */
+const TRANSFER_BYTES_MAX = 180_000
+const REQUESTS_MAX = 20
 const PAGES = {
   '/': /^One transfer of ether buys a node/,
   '/tiers': 'Tiers',
@@ -52,11 +51,9 @@ describe('the pages', { skip: noBrowser }, () => {
       const page = await context.newPage()
       const complaints = complaintsOf(page)
       await prepare?.(page)
-      const loaded = new Set<string>()
-      const scriptSizes = readScriptSizes()
-      page.on('response', (response) => loaded.add(new URL(response.url()).pathname.replace('/assets/', '')))
+      const transferred = await countTransfers(page)
       for (const [path, title] of Object.entries(PAGES)) {
-        loaded.clear()
+        transferred.bytes = transferred.requests = 0
         await page.emulateMedia({ colorScheme: themes[0] })
         await page.goto(at(path))
         await page.getByRole('heading', { level: 1, name: title }).waitFor()
@@ -75,8 +72,9 @@ describe('the pages', { skip: noBrowser }, () => {
           )
           assert.ok((hidden as number) <= 0, `${hidden} pixels of the pages' names are out of sight`)
         }
-        const bytes = [...loaded].reduce((sum, name) => sum + (scriptSizes.get(name) ?? 0), 0)
-        assert.ok(bytes > 0 && bytes < SCRIPT_BYTES_MAX, `${path} loads ${bytes} bytes of script`)
+        const { bytes, requests } = transferred
+        assert.ok(bytes > 50_000 && bytes <= TRANSFER_BYTES_MAX, `${path} takes ${bytes} bytes`)
+        assert.ok(requests <= REQUESTS_MAX, `${path} makes ${requests} requests`)
       }
       assert.deepEqual(
         complaints.filter((complaint) => !complaint.includes('status of 401')),
@@ -253,13 +251,20 @@ describe('the pages', { skip: noBrowser }, () => {
   })
 })
 
-/** Bytes of each script as it is sent, by its name. */
-const readScriptSizes = () =>
-  new Map(
-    readdirSync(new URL('assets/', DIST))
-      .filter((name) => name.endsWith('.js'))
-      .map((name) => [name, gzipSync(readFileSync(new URL(`assets/${name}`, DIST))).length]),
-  )
+/** Counts what a page takes, as it comes over the network: each file each time, as if the browser had never been here. */
+async function countTransfers(page: Page): Promise<{ bytes: number; requests: number }> {
+  const counted = { bytes: 0, requests: 0 }
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  session.on('Network.requestWillBeSent', () => {
+    counted.requests++
+  })
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    counted.bytes += encodedDataLength
+  })
+  return counted
+}
 
 /** Has an answer of the service come with other fields. */
 const answersWith = (page: Page, path: string, fields: (answer: Record<string, unknown>) => object) =>

@@ -1,6 +1,7 @@
 // Maps paths to pages. Parts that only some pages need (wallets, plots, the console) are loaded with those.
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
+import { Buy } from './pages/checkout/buy.tsx'
 import { Tiers } from './pages/checkout/tiers.tsx'
 import { AddressPage } from './pages/ledger/address.tsx'
 import { NodePage } from './pages/ledger/node.tsx'
@@ -15,7 +16,6 @@ import { Waiting } from './ui/states.tsx'
 const page = <Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }))
 
-const Buy = page(() => import('./pages/checkout/buy.tsx'), 'Buy')
 const Owner = page(() => import('./pages/owner/owner.tsx'), 'Owner')
 
 const Design = page(() => import('./pages/design.tsx'), 'Design')

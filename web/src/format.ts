@@ -1,17 +1,31 @@
-// Amounts and times as people read them. An amount is always exact in ether; dollars are a guess beside it.
-
+// Amounts and times as people of the page's language read them. An amount is always exact in ether; dollars are a guess beside it.
 import { getAddress } from 'viem'
+import { DATES, LANGUAGE, NUMBERS } from './words/catalogue.ts'
+import { fill } from './words/message.ts'
+import { ui } from './words/ui.ts'
 
 const WEI_PER_ETHER = 10n ** 18n
 
-/** Exact ether without trailing zeros, groups of three before the point: "1,234.000000000000000001". */
+/**
+ * Between groups of three. Ether has a point before its decimals in every language, as wallets take it; where a comma would be read as one, and a
+ * point stands between groups, these are a space apart, so that no amount can be read in two ways.
+ */
+const GROUP = { en: ',', de: '\u202f' }[LANGUAGE]
+
+/** Exact ether without trailing zeros, in groups of three before the point: "1,234.000000000000000001". */
 export function ether(wei: bigint, decimals = 18): string {
   const unit = decimals === 18 ? WEI_PER_ETHER : 10n ** BigInt(decimals)
   const size = wei < 0n ? -wei : wei
-  const whole = (size / unit).toLocaleString('en-US')
+  const whole = (size / unit).toLocaleString('en-US').replaceAll(',', GROUP)
   const rest = (size % unit).toString().padStart(decimals, '0').replace(/0+$/, '')
   return `${wei < 0n ? '−' : ''}${whole}${rest && `.${rest}`}`
 }
+
+/** The same without groups, as fields and wallets take it. */
+export const plainEther = (wei: bigint): string => ether(wei).replaceAll(GROUP, '')
+
+/** A count or a block's number. */
+export const figure = (number: number | bigint): string => number.toLocaleString(NUMBERS)
 
 /** So many decimals are shown; the rest is there on demand. */
 const DECIMALS_MAX = 6
@@ -28,10 +42,10 @@ export function shortEther(wei: bigint, decimals = 18): string {
   return /[1-9]/.test(short) ? short : whole
 }
 
-const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
-const CENTS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })
+const DOLLARS = new Intl.NumberFormat(NUMBERS, { style: 'currency', currency: 'USD' })
+const CENTS = new Intl.NumberFormat(NUMBERS, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })
 
-const HUGE = new Intl.NumberFormat('en-US', {
+const HUGE = new Intl.NumberFormat(NUMBERS, {
   style: 'currency',
   currency: 'USD',
   notation: 'compact',
@@ -55,36 +69,36 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['hour', 3_600],
   ['minute', 60],
 ]
-const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const RELATIVE = new Intl.RelativeTimeFormat(NUMBERS, { numeric: 'auto' })
 
 /** "in 3 hours", "2 minutes ago"; "now" within ten seconds. */
 export function relativeTime(time: Date, nowMs: number): string {
   const seconds = Math.round((time.getTime() - nowMs) / 1000)
-  if (Math.abs(seconds) < 10) return 'now'
+  if (Math.abs(seconds) < 10) return ui.time.now
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit)
   }
   return RELATIVE.format(seconds, 'second')
 }
 
-const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
+const EXACT = new Intl.DateTimeFormat(DATES, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 
 /** Day and time to the second, in UTC. */
 export const exactTime = (time: Date): string => `${EXACT.format(time)} UTC`
 
 /** The same where the browser is, by its own zone; null where that is UTC. */
 export function localTime(time: Date): string | null {
-  const zone = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone
+  const zone = new Intl.DateTimeFormat(DATES).resolvedOptions().timeZone
   if (zone === 'UTC') return null
-  const here = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long', timeZone: zone })
+  const here = new Intl.DateTimeFormat(DATES, { dateStyle: 'medium', timeStyle: 'long', timeZone: zone })
   return here.format(time)
 }
 
 /** Day and time to the second, here and in UTC. */
 export const everyTime = (time: Date): string => [localTime(time), exactTime(time)].filter(Boolean).join(' = ')
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const TIME_OF_DAY = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' })
+const DAY = new Intl.DateTimeFormat(DATES, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const TIME_OF_DAY = new Intl.DateTimeFormat(DATES, { timeStyle: 'medium', timeZone: 'UTC' })
 
 /** "2 Jan" and "03:04:05", in UTC. */
 export const day = (time: Date): string => DAY.format(time)
@@ -95,13 +109,13 @@ export const short = (hex: string): string => (hex.length > 14 ? `${hex.slice(0,
 
 /** "1 node", "2 nodes". */
 export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`
+  `${figure(number)} ${number === 1 ? one : many}`
 
 /** Basis points as per cent: 13953 is "139.53 %". */
-export const percent = (bps: number): string => `${(bps / 100).toLocaleString('en-US', { maximumFractionDigits: 2 })} %`
+export const percent = (bps: number): string => `${(bps / 100).toLocaleString(NUMBERS, { maximumFractionDigits: 2 })} %`
 
 /** Formats a tier's accrual: 15000 is "1.5×". */
-export const times = (bps: number): string => `${(bps / 10_000).toLocaleString('en-US', { maximumFractionDigits: 4 })}×`
+export const times = (bps: number): string => `${(bps / 10_000).toLocaleString(NUMBERS, { maximumFractionDigits: 4 })}×`
 
 /** A transaction's hash. */
 export const HASH = /^0x[0-9a-fA-F]{64}$/
@@ -113,11 +127,11 @@ export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 export const checksummed = (address: string): string =>
   ADDRESS.test(address) ? getAddress(address.toLowerCase() as `0x${string}`) : address
 
-/** A span until a moment, "1:02:03" or "2:03", "3 days" above two; "now" once it is past. */
-export function untilTime(time: Date, nowMs: number): string {
+/** A span until a moment, "1:02:03" or "2:03", "3 days" above two; null once it is past. */
+export function untilTime(time: Date, nowMs: number): string | null {
   const seconds = Math.ceil((time.getTime() - nowMs) / 1000)
-  if (seconds <= 0) return 'now'
-  if (seconds >= 2 * 86_400) return count(Math.floor(seconds / 86_400), 'day')
+  if (seconds <= 0) return null
+  if (seconds >= 2 * 86_400) return fill(ui.time.days, { n: Math.floor(seconds / 86_400) })
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
   const two = (part: number) => String(part).padStart(2, '0')
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`

@@ -1,5 +1,4 @@
 // The entry: providers, then the pages.
-import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -11,11 +10,8 @@ const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
 createRoot(root).render(
   <StrictMode>
-    {/* The service's content security policy admits no style elements. */}
-    <CSPProvider disableStyleElements>
-      <QueryClientProvider client={queries}>
-        <App />
-      </QueryClientProvider>
-    </CSPProvider>
+    <QueryClientProvider client={queries}>
+      <App />
+    </QueryClientProvider>
   </StrictMode>,
 )

@@ -3,6 +3,8 @@ import type { Deployment, Distribution } from '@node-ledger/client'
 import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client/viem'
 import { createClient, custom, type EIP1193Provider, http } from 'viem'
 import { directory, ledger } from './ledger.ts'
+import { words } from './words/ledger.ts'
+import { fill } from './words/message.ts'
 
 /** Checks the arithmetic, and, where the operator offers a public RPC, seeds and credited amounts against the chain. */
 export function recompute(round: Distribution, deployment: Deployment | null): Promise<VerifiedRound> {
@@ -17,10 +19,9 @@ export async function checkNode(id: string): Promise<{ by: string; checked: Awai
     if (Number(await provider.request({ method: 'eth_chainId' })) !== chainId) continue
     return { by: name, checked: await verifyNode(ledger, createClient({ transport: custom(provider) }), id) }
   }
-  if (rpcUrl === null)
-    throw new Error('No wallet of this browser is on this network, and the operator offers no public RPC.')
+  if (rpcUrl === null) throw new Error(words.proof.noProvider)
   const checked = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
-  return { by: `The public RPC ${new URL(rpcUrl).host}`, checked }
+  return { by: fill(words.proof.publicRpc, { host: new URL(rpcUrl).host }), checked }
 }
 
 interface Announced {

@@ -1,6 +1,8 @@
 // What the operator says of the sale and its chain, as the pages use it: from the service, so that a change takes no new build.
 import type { Deployment } from '@node-ledger/client'
 import { useDeployment } from './ledger.ts'
+import { fill } from './words/message.ts'
+import { ui } from './words/ui.ts'
 
 /** The name of a sale that has none of its own. */
 export const OWN_NAME = 'Node Ledger'
@@ -53,4 +55,6 @@ export function useSite(): Site {
 
 /** A chain by its name, where it has one, and its id. */
 export const chainInWords = ({ chainName, chainId }: Pick<Deployment, 'chainName' | 'chainId'>): string =>
-  chainName === null ? `chain ${chainId}` : `${chainName} (chain ${chainId})`
+  chainName === null
+    ? fill(ui.page.chain, { id: String(chainId) })
+    : fill(ui.page.namedChain, { name: chainName, id: String(chainId) })

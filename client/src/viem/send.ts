@@ -1,8 +1,15 @@
 // Has a wallet send one call. An account that is a contract (a Safe, a smart account) is asked by EIP-5792 where it offers that: its call
 // then comes in a transaction of its own making, whose hash the wallet names once it is in a block.
 import type { Account, Chain, Client, Transport } from 'viem'
-import { BaseError, MethodNotFoundRpcError, MethodNotSupportedRpcError, UnsupportedProviderMethodError } from 'viem'
-import { getCode, sendCalls, sendTransaction, waitForCallsStatus } from 'viem/actions'
+import {
+  BaseError,
+  MethodNotFoundRpcError,
+  MethodNotSupportedRpcError,
+  numberToHex,
+  UnsupportedProviderMethodError,
+} from 'viem'
+import { getCode, waitForCallsStatus } from 'viem/actions'
+import { getTransactionError } from 'viem/utils'
 import { isContractCode, type WalletCall, WalletError } from '../purchase.ts'
 import type { Hex } from '../types.ts'
 
@@ -45,24 +52,49 @@ export async function sendCall(
   })
 }
 
+// Calls and transactions are put to a wallet as its own interface has them: viem's functions for that bring along, for other accounts than a
+// browser's, twice of what a page needs.
+
 async function startCalls(wallet: OwnWallet, { chainId, to, valueWei, data }: WalletCall): Promise<string> {
-  const calls = [{ to, value: valueWei, ...(data && { data }) }]
-  // Of the chain only its id is read.
-  const chain = { id: chainId } as Chain
-  const { id } = await sendCalls(wallet, { account: wallet.account, calls, chain })
-  return id
+  const call = { to, value: numberToHex(valueWei), ...(data && { data }) }
+  const whole = { version: '2.0.0', chainId: numberToHex(chainId), from: wallet.account.address, atomicRequired: false }
+  type Answer = { id: string } | string
+  const answer = (await wallet.request(
+    { method: 'wallet_sendCalls', params: [{ ...whole, calls: [call] }] },
+    ONCE,
+  )) as Answer
+  // Some wallets keep to the draft that answered with the id alone.
+  return typeof answer === 'string' ? answer : answer.id
 }
 
+/** A wallet that is asked twice may send twice. */
+const ONCE = { retryCount: 0 }
+
 async function sendPlain(wallet: OwnWallet, call: WalletCall): Promise<Hex> {
-  const { to, valueWei, data } = call
-  const transaction = { account: wallet.account, chain: null, to, value: valueWei, ...(data && { data }) }
   try {
-    return await sendTransaction(wallet, transaction)
+    return await (wallet.account.type === 'json-rpc' ? askToSend(wallet, call) : signAndSend(wallet, call))
   } catch (error) {
     if (!isNotOffered(error)) throw error
     const message = 'The wallet sends nothing for this page. Make the call in the wallet itself.'
     throw new WalletError('notOffered', message, { call, cause: error })
   }
+}
+
+/** Has the wallet sign and send. Nonce and fee are its own. */
+async function askToSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall): Promise<Hex> {
+  const { account } = wallet
+  const transaction = { from: account.address, to, value: numberToHex(valueWei), ...(data && { data }) }
+  try {
+    return await wallet.request({ method: 'eth_sendTransaction', params: [transaction] }, ONCE)
+  } catch (error) {
+    throw getTransactionError(error as BaseError, { account, to, value: valueWei, ...(data && { data }) })
+  }
+}
+
+/** For an account whose key the program itself holds. */
+async function signAndSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall): Promise<Hex> {
+  const { sendTransaction } = await import('./send-signed.ts')
+  return sendTransaction(wallet, { account: wallet.account, chain: null, to, value: valueWei, ...(data && { data }) })
 }
 
 const NOT_OFFERED = [MethodNotFoundRpcError, MethodNotSupportedRpcError, UnsupportedProviderMethodError]

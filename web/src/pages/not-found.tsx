@@ -1,11 +1,12 @@
 import { Link } from 'wouter'
 import { Page } from '../ui/page.tsx'
+import { ui } from '../words/ui.ts'
 
 export function NotFound() {
   return (
-    <Page title="No such page" lead="There is nothing at this address.">
+    <Page title={ui.notFound.title} lead={ui.notFound.lead}>
       <p>
-        <Link href="/">Go to the overview</Link>
+        <Link href="/">{ui.notFound.home}</Link>
       </p>
     </Page>
   )

@@ -4,7 +4,10 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
 import 'uplot/dist/uPlot.min.css'
-import { count, day, exactTime, shortEther, timeOfDay } from '../format.ts'
+import { day, exactTime, shortEther, timeOfDay } from '../format.ts'
+import { NUMBERS } from '../words/catalogue.ts'
+import { fill, rich } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 import { Choice } from './choice.tsx'
 import { Amount } from './facts.tsx'
 
@@ -13,8 +16,16 @@ const HOUR_MS = 3_600_000
 /** Ether as a number is for drawing only; every figure in words is exact. */
 const drawn = (wei: bigint) => Number(wei) / 1e18
 
-/** Draws `points`, oldest first. `what` names one of them, as in "round". */
-export function Chart({ points, what }: { points: readonly Point[]; what: string }) {
+const words = ui.chart
+/** What a point may be, and how the text beside the plot speaks of it. */
+const OF = {
+  round: { some: words.ofRounds, none: words.noRounds },
+  credit: { some: words.ofCredits, none: words.noCredits },
+}
+export type Plotted = keyof typeof OF
+
+/** Draws `points`, oldest first. */
+export function Chart({ points, what }: { points: readonly Point[]; what: Plotted }) {
   const [opened] = useState(Date.now)
   const [chosen, choose] = useState<Range>(() => rangeFor(points, opened))
   const shown = useMemo(() => pointsIn(points, chosen, opened), [points, chosen, opened])
@@ -25,22 +36,23 @@ export function Chart({ points, what }: { points: readonly Point[]; what: string
   return (
     <figure className="chart">
       <Choice
-        legend="Range"
+        legend={words.range}
         options={Object.keys(RANGES) as Range[]}
         chosen={chosen}
         choose={choose}
-        word={(range) => (range === 'all' ? 'All' : range)}
+        word={(range) => words.ranges[range]}
       />
       <div ref={place} aria-hidden="true" />
       <figcaption>
-        {first && last ? (
-          <>
-            {count(shown.length, what)} from {exactTime(first.at)} to {exactTime(last.at)}, <Amount wei={total} plain />{' '}
-            in all; a bar is {binMs === HOUR_MS ? 'an hour' : 'a day'}.
-          </>
-        ) : (
-          `No ${what} in the last ${chosen}.`
-        )}
+        {first && last
+          ? rich(OF[what].some, {
+              n: shown.length,
+              first: exactTime(first.at),
+              last: exactTime(last.at),
+              total: <Amount wei={total} plain />,
+              bar: binMs === HOUR_MS ? words.barHour : words.barDay,
+            })
+          : fill(OF[what].none, { range: words.ranges[chosen] })}
       </figcaption>
     </figure>
   )
@@ -103,9 +115,9 @@ function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edg
       cursor: { y: false },
       tzDate: (sec) => uPlot.tzDate(atSec(sec), 'UTC'),
       series: [
-        { label: 'Time', value: (_plot, _value, _series, index) => span(index) },
+        { label: words.time, value: (_plot, _value, _series, index) => span(index) },
         {
-          label: binMs === HOUR_MS ? 'This hour' : 'This day',
+          label: binMs === HOUR_MS ? words.hour : words.day,
           scale: 'each',
           fill: bars,
           ...(barPaths && { paths: barPaths }),
@@ -113,7 +125,7 @@ function draw(host: HTMLElement, bins: readonly Bin[], binMs: number, edges: Edg
           value: (_plot, _value, _series, index) => figure(each, index),
         },
         {
-          label: 'Together',
+          label: words.together,
           scale: 'all',
           stroke: line,
           width: 2,
@@ -149,8 +161,12 @@ type Edges = [startSec: number, endSec: number]
 /** The hour or the day of a bar. */
 function inWords(bin: Bin | undefined, binMs: number): string {
   if (!bin) return '–'
-  if (binMs !== HOUR_MS) return `${day(bin.from)}, UTC`
-  return `${day(bin.from)}, ${hour(bin.from)} to ${hour(new Date(bin.from.getTime() + binMs))} UTC`
+  if (binMs !== HOUR_MS) return fill(words.utcDay, { day: day(bin.from) })
+  return fill(words.utcHours, {
+    day: day(bin.from),
+    from: hour(bin.from),
+    to: hour(new Date(bin.from.getTime() + binMs)),
+  })
 }
 
 const hour = (time: Date) => timeOfDay(time).slice(0, 5)
@@ -163,4 +179,4 @@ const DAY_SEC = 86_400
 const times = (_plot: uPlot, secs: number[], _axis: number, _space: number, stepSec: number) =>
   secs.map((sec) => (stepSec < DAY_SEC ? hour : day)(atSec(sec)))
 const figures = (_plot: uPlot, values: number[]) =>
-  values.map((value) => value.toLocaleString('en-US', { maximumSignificantDigits: 4 }))
+  values.map((value) => value.toLocaleString(NUMBERS, { maximumSignificantDigits: 4 }))

@@ -1,5 +1,8 @@
 // Copies a text and says so, to eyes and to screen readers.
 import { useEffect, useState } from 'react'
+import { LANGUAGE } from '../words/catalogue.ts'
+import { fill } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
@@ -13,7 +16,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
       () => setState('copied'),
       () => setState('failed'),
     )
-  const label = { idle: `Copy ${what}`, copied: 'Copied', failed: 'Could not copy: select it by hand' }[state]
+  const label = { idle: fill(ui.copy.copy, { what }), copied: ui.copy.copied, failed: ui.copy.failed }[state]
   return (
     <button type="button" className={`copy ${state}`} onClick={copy} aria-label={label} title={label}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
@@ -26,6 +29,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   )
 }
 
+/** A name as it stands within a sentence; German nouns keep their capital. */
+const within = (name: string) => (LANGUAGE === 'de' ? name : name.toLowerCase())
+
 /** Facts to be entered elsewhere: the name of each, its text, and what is copied. */
 export function CopyRows({ rows }: { rows: readonly (readonly [name: string, shown: string, copied: string])[] }) {
   return (
@@ -34,7 +40,7 @@ export function CopyRows({ rows }: { rows: readonly (readonly [name: string, sho
         <div key={name} className="row">
           <dt>{name}</dt>
           <dd>
-            <code>{shown}</code> <CopyButton text={copied} what={name.toLowerCase()} />
+            <code>{shown}</code> <CopyButton text={copied} what={within(name)} />
           </dd>
         </div>
       ))}

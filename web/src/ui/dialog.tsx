@@ -1,6 +1,7 @@
-// A dialog on top of the page by Base UI: focus stays in it, Escape closes it, the page behind is inert.
-import { Dialog as Base } from '@base-ui/react/dialog'
-import { type ReactNode, useLayoutEffect, useRef } from 'react'
+// A dialog on top of the page: the browser's own, so that focus stays in it, Escape closes it, and the page behind is inert.
+import { type PointerEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react'
+import { createPortal } from 'react-dom'
+import { ui } from '../words/ui.ts'
 
 interface DialogProps {
   open: boolean
@@ -9,31 +10,52 @@ interface DialogProps {
   children: ReactNode
 }
 
-export function Dialog({ open, onClose, title, children }: DialogProps) {
+/** Its content is made with each opening. */
+export function Dialog({ open, ...rest }: DialogProps) {
+  return open ? <Opened {...rest} /> : null
+}
+
+function Opened({ onClose, title, children }: Omit<DialogProps, 'open'>) {
+  const place = useRef<HTMLDialogElement>(null)
   const opener = useRef<Element | null>(null)
-  // Before the dialog takes the focus.
+  const titleId = useId()
   useLayoutEffect(() => {
-    if (open) opener.current = document.activeElement
-  }, [open])
-  return (
-    <Base.Root open={open} onOpenChange={(next) => next || onClose()}>
-      <Base.Portal>
-        <Base.Backdrop className="backdrop" />
-        <Base.Popup className="dialog" finalFocus={() => backTo(opener.current)}>
-          <header>
-            <Base.Title>{title}</Base.Title>
-            <Base.Close className="button quiet" aria-label="Close">
-              ✕
-            </Base.Close>
-          </header>
-          {children}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
+    opener.current ??= document.activeElement
+    place.current?.showModal()
+  }, [])
+  // Once the dialog is gone: until then the page behind takes no focus.
+  useEffect(() => () => backTo(opener.current)?.focus(), [])
+  // Elsewhere than in the body it would inherit, and a form in it might be in another one.
+  return createPortal(
+    <dialog
+      ref={place}
+      className="dialog"
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onPointerDown={(event) => {
+        if (isOutside(event)) onClose()
+      }}
+    >
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        <button type="button" className="button quiet" aria-label={ui.dialog.close} onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      {children}
+    </dialog>,
+    document.body,
   )
 }
 
-/** The element for the focus on closing: the act may have removed the button that opened it. */
+/** True on what is behind the dialog, which is a part of it to the browser. */
+function isOutside({ target, currentTarget, clientX, clientY }: PointerEvent<HTMLDialogElement>): boolean {
+  const { left, right, top, bottom } = currentTarget.getBoundingClientRect()
+  return target === currentTarget && (clientX < left || clientX > right || clientY < top || clientY > bottom)
+}
+
+/** The element for the focus on closing: the act may have removed or disabled the button that opened it. */
 function backTo(opener: Element | null): HTMLElement | null {
-  return opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1')
+  const isThere = opener instanceof HTMLElement && opener.isConnected && !opener.matches(':disabled')
+  return isThere ? opener : document.querySelector('h1')
 }

@@ -1,6 +1,9 @@
 // Links to the operator's block explorer, where the service names one.
 import type { ReactNode } from 'react'
+import { figure } from '../format.ts'
 import { type Explored, useSite } from '../site.ts'
+import { fill } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 
 /** Links what it shows; without an explorer it shows the same unlinked. */
 export function InExplorer({ kind, id, children }: { kind: Explored; id: string; children: ReactNode }) {
@@ -20,10 +23,10 @@ export function OutLink({ href, children }: { href: string; children: ReactNode 
 
 /** A block by its number. */
 export function Block({ of }: { of: number | bigint | null }) {
-  if (of === null) return <>block ?</>
+  if (of === null) return <>{ui.facts.unknownBlock}</>
   return (
     <InExplorer kind="block" id={String(of)}>
-      block {of.toLocaleString('en-US')}
+      {fill(ui.facts.block, { number: figure(of) })}
     </InExplorer>
   )
 }

@@ -15,11 +15,13 @@ import {
   untilTime,
 } from '../format.ts'
 import { usePrice } from '../ledger.ts'
+import { fill } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 import { CopyButton } from './copy.tsx'
 import { InExplorer } from './explorer.tsx'
 
 /** Stands where a reading could not be taken. */
-export function Unknown({ why = 'could not be checked' }: { why?: string }) {
+export function Unknown({ why = ui.facts.unchecked }: { why?: string }) {
   return <span className="unknown">{why}</span>
 }
 
@@ -95,7 +97,7 @@ export function ExactTime({ at }: { at: Date }) {
       {local && (
         <>
           <br />
-          {local} here
+          {fill(ui.time.here, { time: local })}
         </>
       )}
     </>
@@ -112,14 +114,14 @@ export function Countdown({ to }: { to: Date }) {
   const left = untilTime(to, now)
   return (
     <time dateTime={to.toISOString()} title={everyTime(to)} className="countdown">
-      {left === 'now' ? left : `in ${left}`}
+      {left === null ? ui.time.now : fill(ui.time.within, { span: left })}
     </time>
   )
 }
 
 /** An address, short, with the whole of it on hover, a way to copy it, and a link to its page here, or else in the explorer. */
 export function Address({ of, link = true }: { of: string | null; link?: boolean }) {
-  if (of === null) return <Unknown why="unknown" />
+  if (of === null) return <Unknown why={ui.facts.unknown} />
   const whole = checksummed(of)
   const shown = (
     <code title={whole} className="hex">
@@ -135,18 +137,18 @@ export function Address({ of, link = true }: { of: string | null; link?: boolean
           {shown}
         </InExplorer>
       )}
-      <CopyButton text={whole} what="address" />
+      <CopyButton text={whole} what={ui.copy.address} />
     </span>
   )
 }
 
 /** A transaction's hash, with its page in the explorer. */
 export function Hash({ of }: { of: string | null }) {
-  return <Digest of={of} what="transaction hash" />
+  return <Digest of={of} what="transaction" />
 }
 
 /** Bytes of which the ends are shown, with a way to copy them. Those of a transaction lead to the explorer. */
-export function Digest({ of, what }: { of: string | null; what: 'transaction hash' | 'seed' }) {
+export function Digest({ of, what }: { of: string | null; what: 'transaction' | 'seed' }) {
   if (of === null) return <span className="none">–</span>
   const shown = (
     <code title={of} className="hex">
@@ -162,7 +164,7 @@ export function Digest({ of, what }: { of: string | null; what: 'transaction has
           {shown}
         </InExplorer>
       )}
-      <CopyButton text={of} what={what} />
+      <CopyButton text={of} what={ui.copy[what]} />
     </span>
   )
 }

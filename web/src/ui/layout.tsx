@@ -4,6 +4,10 @@ import { Link, useLocation } from 'wouter'
 import { brandRoles } from '../brand.ts'
 import { useDeployment, useHealth } from '../ledger.ts'
 import { useSite } from '../site.ts'
+import { LANGUAGE } from '../words/catalogue.ts'
+import { chooseLanguage, LANGUAGES, type Language } from '../words/language.ts'
+import { fill, rich } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 import { OutLink } from './explorer.tsx'
 import { Address, Time } from './facts.tsx'
 import { Search } from './search.tsx'
@@ -11,11 +15,11 @@ import { ThemeButton } from './theme.tsx'
 
 /** Items of the navigation, each with its paths. */
 const PLACES = [
-  ['/', 'Overview', /^\/$/],
-  ['/tiers', 'Tiers', /^\/tiers/],
-  ['/rounds', 'Rounds', /^\/round/],
-  ['/buy', 'Buy', /^\/buy/],
-  ['/owner', 'My nodes', /^\/owner/],
+  ['/', ui.page.overview, /^\/$/],
+  ['/tiers', ui.page.tiers, /^\/tiers/],
+  ['/rounds', ui.page.rounds, /^\/round/],
+  ['/buy', ui.page.buy, /^\/buy/],
+  ['/owner', ui.page.owner, /^\/owner/],
 ] as const
 
 export function Layout({ children }: { children: ReactNode }) {
@@ -25,12 +29,12 @@ export function Layout({ children }: { children: ReactNode }) {
   return (
     <>
       <a className="skip" href="#main">
-        Skip to the content
+        {ui.page.skip}
       </a>
       <header className={finds ? 'top finds' : 'top'}>
         <div className="width">
           <Brand />
-          <nav aria-label="Pages">
+          <nav aria-label={ui.page.pages}>
             {PLACES.map(([path, name, here]) => (
               <Link key={path} href={path} aria-current={here.test(location) ? 'page' : undefined}>
                 {name}
@@ -43,7 +47,7 @@ export function Layout({ children }: { children: ReactNode }) {
             className="button quiet round find"
             aria-expanded={finds}
             aria-controls="search"
-            aria-label="Search"
+            aria-label={ui.search.open}
             onClick={() => setFinds(!finds)}
           >
             <svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true">
@@ -98,14 +102,10 @@ function Alerts() {
   const { data } = useHealth()
   if (!data) return null
   const alerts = [
-    data.halted && 'Standing still: the chain is not the one that was followed. What is shown is as of then.',
-    !data.halted && data.paused && 'Rounds are paused by the operator. Withdrawing works as always.',
-    data.distEnabled &&
-      data.stale &&
-      !data.paused &&
-      !data.halted &&
-      'The worker that credits nodes has not been heard of for a while.',
-    data.isSolvent === false && 'The contract holds less than it owes.',
+    data.halted && ui.alerts.halted,
+    !data.halted && data.paused && ui.alerts.paused,
+    data.distEnabled && data.stale && !data.paused && !data.halted && ui.alerts.stale,
+    data.isSolvent === false && ui.alerts.short,
   ].filter((alert) => typeof alert === 'string')
   if (alerts.length === 0) return null
   return (
@@ -115,9 +115,7 @@ function Alerts() {
           <p key={alert}>{alert}</p>
         ))}
         {data.lastTickAt && (
-          <p className="note">
-            Last round check: <Time at={data.lastTickAt} />
-          </p>
+          <p className="note">{rich(ui.alerts.lastCheck, { time: <Time at={data.lastTickAt} /> })}</p>
         )}
       </div>
     </div>
@@ -133,18 +131,18 @@ function Footer() {
         {data && (
           <dl>
             <div>
-              <dt>Network</dt>
-              <dd>{data.embedded ? `${chain}, a demonstration` : chain}</dd>
+              <dt>{ui.page.network}</dt>
+              <dd>{data.embedded ? fill(ui.page.demonstration, { chain: chain ?? '' }) : chain}</dd>
             </div>
             <div>
-              <dt>Contract</dt>
+              <dt>{ui.page.contract}</dt>
               <dd>
                 <Address of={data.factoryAddress} link={false} />
               </dd>
             </div>
             <div>
-              <dt>Payments wallet</dt>
-              <dd>{data.paymentAddress === null ? 'none' : <Address of={data.paymentAddress} link={false} />}</dd>
+              <dt>{ui.page.paymentsWallet}</dt>
+              <dd>{data.paymentAddress === null ? ui.page.none : <Address of={data.paymentAddress} link={false} />}</dd>
             </div>
           </dl>
         )}
@@ -152,25 +150,50 @@ function Footer() {
           {contact && (
             <li>
               {contact.startsWith('mailto:') ? (
-                <a href={contact}>Contact</a>
+                <a href={contact}>{ui.page.contact}</a>
               ) : (
-                <OutLink href={contact}>Contact</OutLink>
+                <OutLink href={contact}>{ui.page.contact}</OutLink>
               )}
             </li>
           )}
           {termsUrl && (
             <li>
-              <OutLink href={termsUrl}>Terms</OutLink>
+              <OutLink href={termsUrl}>{ui.page.terms}</OutLink>
             </li>
           )}
           <li>
-            <a href="/docs">API</a>
+            <a href="/docs">{ui.page.api}</a>
           </li>
           <li>
-            <Link href="/console">Operator</Link>
+            {/* A page of its own: the console is in English, whatever this page is in. */}
+            <a href="/console">{ui.page.operator}</a>
           </li>
         </ul>
+        <Languages />
       </div>
     </footer>
+  )
+}
+
+/** The languages, each in its own; the one that the page is in is pressed. The console has one alone. */
+function Languages() {
+  const [location] = useLocation()
+  if (location.startsWith('/console')) return null
+  return (
+    <ul aria-label={ui.page.language}>
+      {(Object.keys(LANGUAGES) as Language[]).map((language) => (
+        <li key={language}>
+          <button
+            type="button"
+            className="button quiet"
+            lang={language}
+            aria-pressed={language === LANGUAGE}
+            onClick={() => chooseLanguage(language)}
+          >
+            {LANGUAGES[language]}
+          </button>
+        </li>
+      ))}
+    </ul>
   )
 }

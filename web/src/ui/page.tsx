@@ -3,7 +3,8 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { useSite } from '../site.ts'
 
 interface PageProps {
-  title: string
+  /** Null: the sale's own name. */
+  title: string | null
   /** What its heading says in place of the title. */
   heading?: string
   /** A sentence on what the page shows. */
@@ -12,15 +13,15 @@ interface PageProps {
 }
 
 /** A page. Its title is the document's too, and takes the focus when one navigates here, so that readers announce it. */
-export function Page({ title, heading = title, lead, children }: PageProps) {
+export function Page({ title, heading, lead, children }: PageProps) {
   const { name } = useSite()
   useEffect(() => {
-    document.title = title === 'Overview' ? name : `${title} · ${name}`
+    document.title = title === null ? name : `${title} · ${name}`
   }, [title, name])
   return (
     <>
       <div className="page-head">
-        <h1 tabIndex={-1}>{heading}</h1>
+        <h1 tabIndex={-1}>{heading ?? title}</h1>
         {lead && <p className="lead">{lead}</p>}
       </div>
       {children}

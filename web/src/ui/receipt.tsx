@@ -1,4 +1,5 @@
 // A receipt: facts in rows, to be printed or kept as a file.
+import { ui } from '../words/ui.ts'
 import { saveFile } from './save.ts'
 
 /** A row without a value is left out. */
@@ -13,17 +14,17 @@ interface ReceiptProps {
 /** Shows it, with the two ways to keep it. */
 export function Receipt({ rows, name }: ReceiptProps) {
   const shown = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
-  const text = ['Receipt', ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
+  const text = [ui.receipt.title, ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
   return (
-    <section className="receipt" aria-label="Receipt">
+    <section className="receipt" aria-label={ui.receipt.title}>
       <header>
-        <h3>Receipt</h3>
+        <h3>{ui.receipt.title}</h3>
         <div className="buttons">
           <button type="button" className="button quiet" onClick={() => window.print()}>
-            Print
+            {ui.receipt.print}
           </button>
           <button type="button" className="button quiet" onClick={() => saveFile(text, `${name}.txt`, 'text/plain')}>
-            Save
+            {ui.receipt.save}
           </button>
         </div>
       </header>

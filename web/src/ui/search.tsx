@@ -3,15 +3,16 @@ import type { FormEvent } from 'react'
 import { useLocation } from 'wouter'
 import { HASH } from '../format.ts'
 import { ledger, queries } from '../ledger.ts'
+import { ui } from '../words/ui.ts'
 
 /** As many rounds as the service lists. */
 const ROUNDS = 200
-const NUMBERED = /^(node|round)?\s*#?\s*([1-9][0-9]*)$/i
+const NUMBERED = /^(node|round|runde)?\s*#?\s*([1-9][0-9]*)$/i
 
 /** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. What is none of them goes to the address page, which says so. */
 async function pageOf(sought: string): Promise<string> {
   const [, kind = 'node', number] = NUMBERED.exec(sought) ?? []
-  if (number) return `/${kind.toLowerCase()}/${number}`
+  if (number) return `/${/^r/i.test(kind) ? 'round' : 'node'}/${number}`
   if (!HASH.test(sought)) return `/address/${encodeURIComponent(sought)}`
   const round = await roundOf(sought.toLowerCase())
   return round === null ? `/payment/${sought}` : `/round/${round}`
@@ -42,12 +43,7 @@ export function Search() {
   return (
     <search id="search">
       <form onSubmit={(event) => void find(event)}>
-        <input
-          name="sought"
-          type="search"
-          placeholder="Address, node 3, round 7, hash"
-          aria-label="Address, node or round by its number, or transaction hash"
-        />
+        <input name="sought" type="search" placeholder={ui.search.placeholder} aria-label={ui.search.label} />
       </form>
     </search>
   )

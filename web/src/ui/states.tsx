@@ -2,6 +2,9 @@
 import { LedgerError } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import type { Reading } from '../ledger.ts'
+import { said } from '../words/catalogue.ts'
+import { fill } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 
 /** Shape of the coming content: its place is kept, so that nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
@@ -36,7 +39,7 @@ const CARDS = ['a', 'b', 'c']
 /** Grey where something will be. */
 export function Waiting({ lines = 3, shape = 'lines' }: { lines?: number; shape?: Shape }) {
   return (
-    <div role="status" aria-label="Loading">
+    <div role="status" aria-label={ui.states.loading}>
       {shape === 'tiles' && (
         <div className="tiles">
           {TILES.map((tile) => (
@@ -79,7 +82,7 @@ export function Failed({ error, retry }: { error: Error; retry?: (() => void) | 
       <p>{inWords(error)}</p>
       {retry && (
         <button type="button" className="button" onClick={retry}>
-          Try again
+          {ui.states.again}
         </button>
       )}
     </div>
@@ -89,7 +92,7 @@ export function Failed({ error, retry }: { error: Error; retry?: (() => void) | 
 function Stale({ reading }: { reading: Reading<unknown> }) {
   return (
     <p className="notice warn" role="status">
-      Not current: {inWords(reading.error ?? new Error())} Shown is what was read last.
+      {fill(ui.states.stale, { why: inWords(reading.error ?? new Error()) })}
     </p>
   )
 }
@@ -106,9 +109,9 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 /** A fault as a sentence for people. */
 function inWords(error: Error): string {
-  if (!(error instanceof LedgerError)) return error.message || 'Something went wrong.'
-  if (error.status === null) return 'The service could not be reached.'
-  if (error.status === 429) return `Too many requests from here. Try again in ${error.retryAfter ?? 60} seconds.`
-  if (error.status >= 500) return 'The service cannot answer this at present.'
-  return error.message
+  if (!(error instanceof LedgerError)) return said(error.message) || ui.states.wrong
+  if (error.status === null) return ui.states.unreachable
+  if (error.status === 429) return fill(ui.states.tooMany, { n: error.retryAfter ?? 60 })
+  if (error.status >= 500) return ui.states.unable
+  return said(error.message)
 }

@@ -9,6 +9,8 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { type ReactNode, useMemo, useState } from 'react'
+import { fill } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 
 const features = tableFeatures({
   rowSortingFeature,
@@ -108,7 +110,7 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
       </table>
       {shown.length < sorted.length && (
         <button type="button" className="button quiet" onClick={() => setAll(true)}>
-          Show all {sorted.length.toLocaleString('en-US')}
+          {fill(ui.table.all, { n: sorted.length })}
         </button>
       )}
     </div>

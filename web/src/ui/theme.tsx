@@ -1,5 +1,7 @@
 // Light, dark, or as the system has it; kept in this browser. public/theme.js applies it before the first paint.
 import { useState } from 'react'
+import { fill } from '../words/message.ts'
+import { ui } from '../words/ui.ts'
 
 type Theme = 'system' | 'light' | 'dark'
 const NEXT: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' }
@@ -32,14 +34,9 @@ export function ThemeButton() {
     }
     setTheme(next)
   }
+  const label = fill(ui.theme.label, { theme: ui.theme[theme] })
   return (
-    <button
-      type="button"
-      className="button quiet round"
-      onClick={choose}
-      aria-label={`Theme: ${theme}`}
-      title={`Theme: ${theme}`}
-    >
+    <button type="button" className="button quiet round" onClick={choose} aria-label={label} title={label}>
       <span aria-hidden="true">{SIGN[theme]}</span>
     </button>
   )

@@ -1,13 +1,15 @@
 // Choosing what to buy. The checkout itself is checkout.tsx.
+import { lazy, Suspense } from 'react'
 import { useParams } from 'wouter'
 import { times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { Page } from '../../ui/page.tsx'
-import { Empty, Shown } from '../../ui/states.tsx'
-import { WalletArea } from '../../wallet/area.tsx'
+import { Empty, Shown, Waiting } from '../../ui/states.tsx'
 import { Claim } from '../payment/claim.tsx'
-import { Checkout } from './checkout.tsx'
 import { TierCards } from './tiers.tsx'
+
+// What pays is loaded once a tier is chosen.
+const Checkout = lazy(async () => ({ default: (await import('./checkout.tsx')).Checkout }))
 
 export function Buy() {
   const { tier: id } = useParams<{ tier?: string }>()
@@ -34,9 +36,9 @@ export function Buy() {
       <Shown reading={tiers}>
         {(all) =>
           tier ? (
-            <WalletArea>
+            <Suspense fallback={<Waiting lines={6} />}>
               <Checkout key={id} tier={tier} />
-            </WalletArea>
+            </Suspense>
           ) : (
             <>
               <Empty title="There is no such tier." />

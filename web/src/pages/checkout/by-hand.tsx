@@ -1,8 +1,9 @@
 // Paying from another device or by hand: the exact amount as a QR code and as text. The page asks which address will pay, checks it, and moves on
 // by itself once that payment is seen.
 import type { Quote } from '@node-ledger/client'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { encode } from 'uqr'
+import type { QrCodeGenerateResult } from 'uqr'
 import { Link } from 'wouter'
 import { ADDRESS, checksummed, ether } from '../../format.ts'
 import { useDeployment, usePaymentsOf } from '../../ledger.ts'
@@ -110,7 +111,15 @@ function Watch({ payer, priceWei, sent }: WatchProps) {
 
 /** A QR code, dark on light in both themes, since not every camera reads it the other way round. */
 function Qr({ text }: { text: string }) {
-  const { data, size } = encode(text, { ecc: 'M', border: 3 })
+  const code = useQuery({
+    queryKey: ['qr', text],
+    queryFn: async () => (await import('uqr')).encode(text, { ecc: 'M', border: 3 }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return code.data ? <Code code={code.data} /> : null
+}
+
+function Code({ code: { data, size } }: { code: QrCodeGenerateResult }) {
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
   return (
     <svg

@@ -12,6 +12,7 @@ import { Amount } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
+import { WalletArea } from '../../wallet/area.tsx'
 import { CONTRACTS_MAY } from '../../wallet/contract.tsx'
 import { type ConnectedWallet, useWallet } from '../../wallet/use-wallet.ts'
 import { Claim } from '../payment/claim.tsx'
@@ -24,6 +25,14 @@ import { holdingInWords } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 export function Checkout({ tier }: { tier: Tier }) {
+  return (
+    <WalletArea>
+      <Payment tier={tier} />
+    </WalletArea>
+  )
+}
+
+function Payment({ tier }: { tier: Tier }) {
   const [search] = useSearchParams()
   const [, navigate] = useLocation()
   const txHash = search.get('tx')

@@ -1,7 +1,7 @@
 // Any wallet: its nodes and what they hold together.
 import type { Node } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
-import { ADDRESS, checksummed, count, short } from '../../format.ts'
+import { ADDRESS, checksummed, figure, short } from '../../format.ts'
 import { useNodesOf, useTiers } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { InExplorer } from '../../ui/explorer.tsx'
@@ -9,14 +9,19 @@ import { Amount, Time } from '../../ui/facts.tsx'
 import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { words } from '../../words/ledger.ts'
+import { fill, rich } from '../../words/message.ts'
+import { ui } from '../../words/ui.ts'
 import { PaymentsOf } from '../payment/payments.tsx'
+
+const t = words.wallet
 
 export function AddressPage() {
   const { address } = useParams<{ address: string }>()
   const nodes = useNodesOf(address)
   return (
     <Page
-      title={`Wallet ${short(checksummed(address))}`}
+      title={fill(t.title, { address: short(checksummed(address)) })}
       lead={
         <span className="whole">
           {ADDRESS.test(address) ? (
@@ -26,7 +31,7 @@ export function AddressPage() {
           ) : (
             <code>{address}</code>
           )}{' '}
-          <CopyButton text={checksummed(address)} what="address" />
+          <CopyButton text={checksummed(address)} what={ui.copy.address} />
         </span>
       }
     >
@@ -39,11 +44,7 @@ export function AddressPage() {
 }
 
 function NoNodes() {
-  return (
-    <Empty title="This wallet owns no node.">
-      A payment takes a block or two to become one. <Link href="/buy">Buy a node</Link>
-    </Empty>
-  )
+  return <Empty title={t.noNode}>{rich(t.howOne, { buy: (text) => <Link href="/buy">{text}</Link> })}</Empty>
 }
 
 /** What several nodes hold, have earned and have paid out. */
@@ -52,25 +53,16 @@ export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balance
   const next = nextCredit(nodes)
   return (
     <dl className="tiles">
-      <Figure
-        name="Nodes"
-        note={
-          next && (
-            <>
-              next credit <Time at={next} ahead />
-            </>
-          )
-        }
-      >
-        {nodes.length.toLocaleString('en-US')}
+      <Figure name={t.nodes} note={next && rich(words.node.nextCredit, { time: <Time at={next} ahead /> })}>
+        {figure(nodes.length)}
       </Figure>
-      <Figure name="Balance" note={balanceNote}>
+      <Figure name={words.node.balance} note={balanceNote}>
         <Amount wei={sum('balanceWei')} />
       </Figure>
-      <Figure name="Credited">
+      <Figure name={words.node.credited}>
         <Amount wei={sum('creditedWei')} />
       </Figure>
-      <Figure name="Withdrawn">
+      <Figure name={words.node.withdrawn}>
         <Amount wei={sum('withdrawnWei')} />
       </Figure>
     </dl>
@@ -80,8 +72,8 @@ export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balance
 function Nodes({ nodes }: { nodes: readonly Node[] }) {
   return (
     <>
-      <Totals nodes={nodes} balanceNote="may be withdrawn by the owner" />
-      <Section title={count(nodes.length, 'node')}>
+      <Totals nodes={nodes} balanceNote={words.node.byOwner} />
+      <Section title={fill(words.nodes, { n: nodes.length })}>
         <NodesTable nodes={nodes} />
       </Section>
     </>
@@ -90,29 +82,29 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
 
 const COLUMNS: readonly Column<Node>[] = [
   {
-    heading: 'Node',
+    heading: t.node,
     sortBy: ({ nodeId }) => BigInt(nodeId),
     cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link>,
   },
-  { heading: 'Tier', sortBy: ({ tierId }) => tierId ?? '', cell: ({ tierId }) => <TierName id={tierId} /> },
+  { heading: t.tier, sortBy: ({ tierId }) => tierId ?? '', cell: ({ tierId }) => <TierName id={tierId} /> },
   {
-    heading: 'Minted',
+    heading: t.minted,
     sortBy: ({ mintedAt }) => mintedAt?.getTime() ?? 0,
     cell: ({ mintedAt }) => <Time at={mintedAt} />,
   },
   {
-    heading: 'Next credit',
+    heading: t.nextCredit,
     sortBy: ({ nextCreditAt }) => nextCreditAt?.getTime() ?? 0,
     cell: ({ nextCreditAt }) => <Time at={nextCreditAt} ahead />,
   },
   {
-    heading: 'Credited',
+    heading: words.node.credited,
     figure: true,
     sortBy: ({ creditedWei }) => creditedWei,
     cell: ({ creditedWei }) => <Amount wei={creditedWei} />,
   },
   {
-    heading: 'Balance',
+    heading: words.node.balance,
     figure: true,
     sortBy: ({ balanceWei }) => balanceWei,
     cell: ({ balanceWei }) => <Amount wei={balanceWei} />,
@@ -127,12 +119,12 @@ function nextCredit(nodes: readonly Node[]): Date | null {
 
 /** Nodes as a table. */
 export function NodesTable({ nodes }: { nodes: readonly Node[] }) {
-  return <Table caption="Nodes" rows={nodes} keyOf={({ nodeId }) => nodeId} columns={COLUMNS} />
+  return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={COLUMNS} />
 }
 
 /** A tier by its label where the ledger has it. */
 export function TierName({ id }: { id: string | null }) {
   const tiers = useTiers()
-  if (id === null) return <span className="none">none</span>
+  if (id === null) return <span className="none">{t.noTier}</span>
   return tiers.data?.find((tier) => tier.id === id)?.label ?? id
 }

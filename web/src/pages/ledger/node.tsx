@@ -1,7 +1,6 @@
 // Any node: what it earned, what it holds, whether the chain says the same.
 import type { Credit, NodeDetail, Withdrawal } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
-import { count } from '../../format.ts'
 import { useNode } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Address, Amount, Hash, Mark, Time } from '../../ui/facts.tsx'
@@ -9,8 +8,13 @@ import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { NUMBERS } from '../../words/catalogue.ts'
+import { words } from '../../words/ledger.ts'
+import { fill, rich } from '../../words/message.ts'
 import { TierName } from './address.tsx'
 import { OwnProvider } from './proof.tsx'
+
+const t = words.node
 
 /** As many of each list as the service gives. */
 const LISTED_MAX = 200
@@ -19,7 +23,7 @@ export function NodePage() {
   const { id } = useParams<{ id: string }>()
   const node = useNode(id, LISTED_MAX)
   return (
-    <Page title={`Node ${node.data?.nodeId ?? id}`}>
+    <Page title={fill(t.title, { id: node.data?.nodeId ?? id })}>
       <Shown reading={node} shape="tiles">
         {(detail) => <NodeFacts node={detail} />}
       </Shown>
@@ -31,53 +35,45 @@ function NodeFacts({ node }: { node: NodeDetail }) {
   return (
     <>
       <dl className="tiles">
-        <Figure name="Balance" note="may be withdrawn by the owner">
+        <Figure name={t.balance} note={t.byOwner}>
           <Amount wei={node.balanceWei} />
         </Figure>
         <Figure
-          name="Credited"
-          note={
-            <>
-              next credit <Time at={node.nextCreditAt} none="not scheduled" ahead />
-            </>
-          }
+          name={t.credited}
+          note={rich(t.nextCredit, { time: <Time at={node.nextCreditAt} none={t.notScheduled} ahead /> })}
         >
           <Amount wei={node.creditedWei} />
         </Figure>
-        <Figure name="Withdrawn">
+        <Figure name={t.withdrawn}>
           <Amount wei={node.withdrawnWei} />
         </Figure>
-        <Figure name="Owner">
+        <Figure name={t.owner}>
           <Address of={node.owner} />
         </Figure>
       </dl>
       <div className="columns">
-        <Section title="What it earned">
+        <Section title={t.earned}>
           <Earned credits={node.credits} />
         </Section>
-        <Section title="Record" aside={<ChainMark node={node} />}>
+        <Section title={t.record} aside={<ChainMark node={node} />}>
           <dl className="facts">
-            <dt>Tier</dt>
+            <dt>{t.tier}</dt>
             <dd>
               <TierName id={node.tierId} />
             </dd>
-            <dt>Paid</dt>
+            <dt>{t.paid}</dt>
             <dd>
-              {node.priceWei === null ? (
-                <span className="none">no payment on record</span>
-              ) : (
-                <Amount wei={node.priceWei} />
-              )}
+              {node.priceWei === null ? <span className="none">{t.noPayment}</span> : <Amount wei={node.priceWei} />}
             </dd>
-            <dt>Minted</dt>
+            <dt>{t.minted}</dt>
             <dd>
               <Time at={node.mintedAt} />
             </dd>
-            <dt>Payment</dt>
+            <dt>{t.payment}</dt>
             <dd>
               <Hash of={node.paymentTxHash} />
             </dd>
-            <dt>Mint</dt>
+            <dt>{t.mint}</dt>
             <dd>
               <Hash of={node.mintTxHash} />
             </dd>
@@ -85,31 +81,33 @@ function NodeFacts({ node }: { node: NodeDetail }) {
           <AgainstChain node={node} />
         </Section>
       </div>
-      <Section title="Credits" aside={<Listed all={node.credits.length} what="credit" />}>
+      <Section title={t.credits} aside={<Listed all={node.credits.length} what={t.creditCount} />}>
         {node.credits.length === 0 ? (
-          <Empty title="Not credited yet.">The first turn comes within one interval of the mint.</Empty>
+          <Empty title={t.notCredited}>{t.firstTurn}</Empty>
         ) : (
-          <Table caption="Credits" rows={node.credits} keyOf={({ id }) => String(id)} columns={CREDITS} />
+          <Table caption={t.credits} rows={node.credits} keyOf={({ id }) => String(id)} columns={CREDITS} />
         )}
       </Section>
-      <Section title="Withdrawals" aside={<Listed all={node.withdrawals.length} what="withdrawal" />}>
+      <Section title={t.withdrawals} aside={<Listed all={node.withdrawals.length} what={t.withdrawalCount} />}>
         {node.withdrawals.length === 0 ? (
-          <Empty title="Nothing withdrawn yet." />
+          <Empty title={t.nothingWithdrawn} />
         ) : (
-          <Table caption="Withdrawals" rows={node.withdrawals} keyOf={({ id }) => String(id)} columns={WITHDRAWALS} />
+          <Table caption={t.withdrawals} rows={node.withdrawals} keyOf={({ id }) => String(id)} columns={WITHDRAWALS} />
         )}
       </Section>
     </>
   )
 }
 
-function Listed({ all, what }: { all: number; what: string }) {
-  return <span className="note">{all < LISTED_MAX ? count(all, what) : `the newest ${LISTED_MAX}`}</span>
+type Counted = typeof t.creditCount | typeof t.withdrawalCount
+
+function Listed({ all, what }: { all: number; what: Counted }) {
+  return <span className="note">{all < LISTED_MAX ? fill(what, { n: all }) : fill(t.newest, { max: LISTED_MAX })}</span>
 }
 
 function ChainMark({ node: { chain } }: { node: NodeDetail }) {
-  if (chain === null) return <Mark tone="warn">chain not read</Mark>
-  return chain.matchesLedger ? <Mark tone="good">chain says the same</Mark> : <Mark tone="bad">chain differs</Mark>
+  if (chain === null) return <Mark tone="warn">{t.notRead}</Mark>
+  return chain.matchesLedger ? <Mark tone="good">{t.same}</Mark> : <Mark tone="bad">{t.differs}</Mark>
 }
 
 function AgainstChain({ node }: { node: NodeDetail }) {
@@ -121,30 +119,27 @@ function AgainstChain({ node }: { node: NodeDetail }) {
   )
 }
 
-const LIST = new Intl.ListFormat('en')
+const LIST = new Intl.ListFormat(NUMBERS)
 
 function ChainSays({ node }: { node: NodeDetail }) {
   const { chain } = node
-  if (chain === null)
-    return <p className="note">The contract could not be asked just now. This says nothing about the record.</p>
-  if (chain.matchesLedger)
-    return (
-      <p className="note">
-        Read from the contract at <Block of={chain.blockNumber} />.
-      </p>
-    )
+  if (chain === null) return <p className="note">{t.notAsked}</p>
+  if (chain.matchesLedger) return <p className="note">{rich(t.readAt, { block: <Block of={chain.blockNumber} /> })}</p>
   const fields = [
-    ['Owner', chain.owner, node.owner],
-    ['Balance', chain.balanceWei, node.balanceWei],
-    ['Credited', chain.creditedWei, node.creditedWei],
-    ['Withdrawn', chain.withdrawnWei, node.withdrawnWei],
+    [t.owner, chain.owner, node.owner],
+    [t.balance, chain.balanceWei, node.balanceWei],
+    [t.credited, chain.creditedWei, node.creditedWei],
+    [t.withdrawn, chain.withdrawnWei, node.withdrawnWei],
   ] as const
   const differing = fields.filter(([, said, kept]) => said !== kept)
   return (
     <>
       <p className="notice warn">
-        {LIST.format(differing.map(([name]) => name))} {differing.length === 1 ? 'differs' : 'differ'}. The chain is
-        right. At <Block of={chain.blockNumber} /> it says:
+        {rich(t.chainSays, {
+          n: differing.length,
+          fields: LIST.format(differing.map(([name]) => name)),
+          block: <Block of={chain.blockNumber} />,
+        })}
       </p>
       <dl className="facts">
         {differing.map(([name, said]) => (
@@ -162,23 +157,23 @@ function Earned({ credits }: { credits: readonly Credit[] }) {
   const points = credits
     .flatMap(({ createdAt, amountWei }) => (createdAt ? [{ at: createdAt, wei: amountWei }] : []))
     .reverse()
-  if (points.length === 0) return <Empty title="Nothing yet.">The plot begins with the first credit.</Empty>
+  if (points.length === 0) return <Empty title={t.nothingYet}>{t.plotBegins}</Empty>
   return <Plot points={points} what="credit" />
 }
 
 const CREDITS: readonly Column<Credit>[] = [
   {
-    heading: 'Round',
+    heading: t.round,
     sortBy: ({ distributionId }) => distributionId,
     cell: ({ distributionId }) => <Link href={`/round/${distributionId}`}>#{distributionId}</Link>,
   },
   {
-    heading: 'When',
+    heading: t.when,
     sortBy: ({ createdAt }) => createdAt?.getTime() ?? 0,
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },
   {
-    heading: 'Amount',
+    heading: t.amount,
     figure: true,
     sortBy: ({ amountWei }) => amountWei,
     cell: ({ amountWei }) => <Amount wei={amountWei} />,
@@ -187,19 +182,19 @@ const CREDITS: readonly Column<Credit>[] = [
 
 const WITHDRAWALS: readonly Column<Withdrawal>[] = [
   {
-    heading: 'When',
+    heading: t.when,
     sortBy: ({ createdAt }) => createdAt?.getTime() ?? 0,
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },
-  { heading: 'To', cell: ({ toAddress }) => <Address of={toAddress} /> },
-  { heading: 'Transaction', cell: ({ txHash }) => <Hash of={txHash} /> },
+  { heading: t.to, cell: ({ toAddress }) => <Address of={toAddress} /> },
+  { heading: t.transaction, cell: ({ txHash }) => <Hash of={txHash} /> },
   {
-    heading: 'Outcome',
+    heading: t.outcome,
     cell: ({ status }) =>
-      status === 'failed' ? <Mark tone="bad">failed, nothing moved</Mark> : <Mark tone="good">paid out</Mark>,
+      status === 'failed' ? <Mark tone="bad">{t.failed}</Mark> : <Mark tone="good">{t.paidOut}</Mark>,
   },
   {
-    heading: 'Amount',
+    heading: t.amount,
     figure: true,
     sortBy: ({ amountWei }) => amountWei,
     cell: ({ amountWei }) => <Amount wei={amountWei} />,

@@ -1,15 +1,19 @@
 // The first glance: how much there is, whether it is covered, what was credited lately.
 import type { Cover, Stats } from '@node-ledger/client'
 import { Link } from 'wouter'
-import { count, percent } from '../../format.ts'
+import { figure, percent } from '../../format.ts'
 import { useCover, useRounds, useStats, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
+import { words } from '../../words/ledger.ts'
+import { fill, rich } from '../../words/message.ts'
 import { TierCards } from '../checkout/tiers.tsx'
 import { RecomputedRounds } from './proof.tsx'
 import { ROUNDS_MAX, RoundsPlot, RoundsTable } from './rounds.tsx'
+
+const t = words.overview
 
 export function Overview() {
   const stats = useStats()
@@ -17,16 +21,13 @@ export function Overview() {
   const rounds = useRounds(ROUNDS_MAX)
   const tiers = useTiers()
   return (
-    <Page
-      title="Overview"
-      heading="One transfer of ether buys a node, which is credited ether round by round and pays only its owner."
-    >
+    <Page title={null} heading={words.overview.heading}>
       <p className="buttons">
         <Link href="/buy" className="button main">
-          Buy a node
+          {t.buy}
         </Link>
         <Link href="/rounds" className="button">
-          See every round
+          {t.everyRound}
         </Link>
       </p>
       <RecomputedRounds rounds={rounds.data ?? []} />
@@ -34,23 +35,23 @@ export function Overview() {
         {(totals) => <Glance totals={totals} />}
       </Shown>
       <div className="columns">
-        <Section title="Distributed over time" aside={<Link href="/rounds">All rounds</Link>}>
+        <Section title={t.overTime} aside={<Link href="/rounds">{t.allRounds}</Link>}>
           <Shown reading={rounds} shape="plot">
             {(all) => <RoundsPlot rounds={all} />}
           </Shown>
         </Section>
-        <Section title="Cover">
+        <Section title={t.cover}>
           <Shown reading={cover} shape="plot">
             {(reading) => <CoverGauge cover={reading} />}
           </Shown>
         </Section>
       </div>
-      <Section title="On offer" aside={<Link href="/tiers">Compare tiers</Link>}>
+      <Section title={t.offer} aside={<Link href="/tiers">{t.compare}</Link>}>
         <Shown reading={tiers} shape="cards">
           {(all) => <TierCards tiers={all.filter(({ onSale }) => onSale)} />}
         </Shown>
       </Section>
-      <Section title="Latest rounds">
+      <Section title={t.latest}>
         <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 5)} />}</Shown>
       </Section>
     </Page>
@@ -59,37 +60,26 @@ export function Overview() {
 
 /** What there is, in four figures. */
 function Glance({ totals }: { totals: Stats }) {
+  const rounds = fill(t.rounds, { n: totals.totalDistributions })
   return (
     <dl className="tiles">
-      <Figure name="Nodes" note={count(totals.totalOwners, 'owner')}>
-        {totals.totalNodes.toLocaleString('en-US')}
+      <Figure name={t.nodes} note={fill(t.owners, { n: totals.totalOwners })}>
+        {figure(totals.totalNodes)}
       </Figure>
       <Figure
-        name="Distributed"
+        name={t.distributed}
         note={
-          <>
-            {count(totals.totalDistributions, 'round')}
-            {totals.lastDistributionAt && (
-              <>
-                , the last <Time at={totals.lastDistributionAt} />
-              </>
-            )}
-          </>
+          totals.lastDistributionAt
+            ? rich(t.lastRound, { rounds, time: <Time at={totals.lastDistributionAt} /> })
+            : rounds
         }
       >
         <Amount wei={totals.totalDistributedWei} />
       </Figure>
-      <Figure
-        name="Withdrawn"
-        note={
-          <>
-            <Amount wei={totals.outstandingWei} plain /> may be withdrawn now
-          </>
-        }
-      >
+      <Figure name={t.withdrawn} note={rich(t.outstanding, { amount: <Amount wei={totals.outstandingWei} plain /> })}>
         <Amount wei={totals.totalWithdrawnWei} />
       </Figure>
-      <Figure name="Sales">
+      <Figure name={t.sales}>
         <Amount wei={totals.totalSalesWei} />
       </Figure>
     </dl>
@@ -100,11 +90,7 @@ function Glance({ totals }: { totals: Stats }) {
 function CoverGauge({ cover }: { cover: Cover }) {
   const { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent, blockNumber, checkedAt } = cover
   if (contractBalanceWei === null || outstandingWei === null) {
-    return (
-      <Empty title="Could not be checked.">
-        The chain cannot be reached at present. This says nothing about the cover itself.
-      </Empty>
-    )
+    return <Empty title={words.cover.unchecked}>{words.cover.whyUnchecked}</Empty>
   }
   const share = coverBps === null ? 1 : Math.min(coverBps / 10_000, 1)
   return (
@@ -112,7 +98,9 @@ function CoverGauge({ cover }: { cover: Cover }) {
       <svg
         viewBox="0 0 120 68"
         role="img"
-        aria-label={coverBps === null ? 'Nothing is owed' : `Covered ${percent(coverBps)}`}
+        aria-label={
+          coverBps === null ? words.cover.nothingOwed : fill(words.cover.covered, { share: percent(coverBps) })
+        }
       >
         <path className="track" d="M10 60a50 50 0 0 1 100 0" pathLength="1" />
         <path
@@ -129,25 +117,25 @@ function CoverGauge({ cover }: { cover: Cover }) {
         {isSolvent === null ? (
           <Unknown />
         ) : (
-          <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? 'solvent' : 'short'}</Mark>
+          <Mark tone={isSolvent ? 'good' : 'bad'}>{isSolvent ? words.cover.solvent : words.cover.short}</Mark>
         )}
       </p>
       <dl className="facts">
-        <dt>Holds</dt>
+        <dt>{words.cover.holds}</dt>
         <dd>
           <Amount wei={contractBalanceWei} />
         </dd>
-        <dt>Owes</dt>
+        <dt>{words.cover.owes}</dt>
         <dd>
           <Amount wei={outstandingWei} />
         </dd>
-        <dt>{surplusWei !== null && surplusWei < 0n ? 'Lacks' : 'Surplus'}</dt>
+        <dt>{surplusWei !== null && surplusWei < 0n ? words.cover.lacks : words.cover.surplus}</dt>
         <dd>
           <Amount wei={surplusWei === null ? null : surplusWei < 0n ? -surplusWei : surplusWei} />
         </dd>
       </dl>
       <p className="note">
-        Read at <Block of={blockNumber} />, <Time at={checkedAt} />.
+        {rich(words.cover.readAt, { block: <Block of={blockNumber} />, time: <Time at={checkedAt} /> })}
       </p>
     </div>
   )

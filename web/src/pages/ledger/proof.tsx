@@ -2,10 +2,13 @@
 import type { Distribution } from '@node-ledger/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { count } from '../../format.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Failed } from '../../ui/states.tsx'
+import { words } from '../../words/ledger.ts'
+import { fill, rich } from '../../words/message.ts'
+
+const t = words.proof
 
 /** Says what came of recomputing `rounds`, once they are there. It is done again with each new round. */
 export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }) {
@@ -15,7 +18,7 @@ export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }
     enabled: rounds.length > 0,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (!data) return <p className="proof note">{rounds.length > 0 ? 'Recomputing the last rounds…' : null}</p>
+  if (!data) return <p className="proof note">{rounds.length > 0 ? t.recomputing : null}</p>
   const { right, wrong, unknown, tookMs } = data
   const [first] = wrong
   return (
@@ -23,26 +26,22 @@ export function RecomputedRounds({ rounds }: { rounds: readonly Distribution[] }
       {first === undefined ? (
         <Mark tone={unknown === 0 ? 'good' : 'calm'}>
           {unknown === 0
-            ? `the last ${count(right, 'round')}`
-            : `${right} of the last ${count(rounds.length, 'round')}`}{' '}
-          recomputed in your browser
+            ? fill(t.all, { n: right })
+            : fill(t.some, { right, rounds: fill(words.overview.rounds, { n: rounds.length }) })}
         </Mark>
       ) : (
-        <Mark tone="bad">
-          {count(wrong.length, 'round')} of the last {rounds.length} recomputed in your browser{' '}
-          {wrong.length === 1 ? 'differs' : 'differ'}
-        </Mark>
+        <Mark tone="bad">{fill(t.differ, { n: wrong.length, all: rounds.length })}</Mark>
       )}{' '}
       <span className="note">
-        in {Math.max(1, Math.round(tookMs))} ms, <Time at={new Date(dataUpdatedAt)} />:{' '}
-        {first === undefined ? (
-          'every amount follows from its published seed and terms.'
-        ) : (
-          <>
-            see <Link href={`/round/${first}`}>round {first}</Link>.
-          </>
-        )}
-        {unknown > 0 && ` ${count(unknown, 'round')} could not be told from the list alone: look at each.`}
+        {rich(t.took, {
+          ms: Math.max(1, Math.round(tookMs)),
+          time: <Time at={new Date(dataUpdatedAt)} />,
+          what:
+            first === undefined
+              ? t.follows
+              : rich(t.see, { id: String(first), round: (text) => <Link href={`/round/${first}`}>{text}</Link> }),
+        })}
+        {unknown > 0 && ` ${fill(t.unknown, { n: unknown })}`}
       </span>
     </p>
   )
@@ -59,15 +58,17 @@ export function OwnProvider({ nodeId }: { nodeId: string }) {
   return (
     <div className="stack">
       <button type="button" className="button" disabled={check.isPending} onClick={() => check.mutate()}>
-        {check.isPending ? 'Reading…' : 'Check with your own provider'}
+        {check.isPending ? t.reading : t.check}
       </button>
       {check.isError && <Failed error={check.error} />}
       {check.data && (
         <p className={check.data.matches ? 'notice good' : 'notice bad'} role="status">
           <span>
-            {check.data.by}{' '}
-            {check.data.matches ? 'says the same' : `says otherwise of: ${check.data.differences.join(', ')}`}, at{' '}
-            <Block of={check.data.blockNumber} />.
+            {rich(check.data.matches ? t.same : t.otherwise, {
+              by: check.data.by,
+              fields: check.data.differences.join(', '),
+              block: <Block of={check.data.blockNumber} />,
+            })}
           </span>
         </p>
       )}

@@ -3,19 +3,23 @@ import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
-import { count, times } from '../../format.ts'
+import { figure, times } from '../../format.ts'
 import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Digest, ExactTime, Hash, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Page, Section } from '../../ui/page.tsx'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
+import { words } from '../../words/ledger.ts'
+import { fill, rich } from '../../words/message.ts'
 import { ROUNDS_MAX } from './rounds.tsx'
+
+const t = words.round
 
 export function Round() {
   const { id } = useParams<{ id: string }>()
   const rounds = useRounds(ROUNDS_MAX)
   return (
-    <Page title={`Round ${id}`}>
+    <Page title={fill(t.title, { id })}>
       <Shown reading={rounds} shape="tiles">
         {(all) => {
           const round = all.find((candidate) => String(candidate.id) === id)
@@ -28,11 +32,9 @@ export function Round() {
 
 function NotListed({ newest }: { newest: number | null }) {
   return (
-    <Empty title="This round is not listed.">
-      {newest === null
-        ? 'There has been no round yet.'
-        : `The service lists the newest ${ROUNDS_MAX}; the last one is ${newest}.`}
-      <Link href="/rounds">All rounds</Link>
+    <Empty title={t.notListed}>
+      {newest === null ? t.noneYet : fill(t.newest, { max: ROUNDS_MAX, id: String(newest) })}{' '}
+      <Link href="/rounds">{words.overview.allRounds}</Link>
     </Empty>
   )
 }
@@ -41,14 +43,14 @@ function RoundFacts({ round }: { round: Distribution }) {
   return (
     <>
       <dl className="tiles">
-        <Figure name="Credited">
+        <Figure name={words.rounds.credited}>
           <Amount wei={round.totalWei} />
         </Figure>
-        <Figure name="Nodes" note={`in ${count(round.turns.length, 'group')} with one amount each`}>
-          {round.nodeCount.toLocaleString('en-US')}
+        <Figure name={words.rounds.nodes} note={fill(t.groups, { n: round.turns.length })}>
+          {figure(round.nodeCount)}
         </Figure>
         <Figure
-          name="When"
+          name={words.rounds.when}
           note={
             <>
               <Block of={round.blockNumber} />
@@ -62,10 +64,7 @@ function RoundFacts({ round }: { round: Distribution }) {
         >
           <Time at={round.createdAt} />
         </Figure>
-        <Figure
-          name="Transaction"
-          note={round.mode === 'swaps' ? 'from the contract’s surplus' : 'funded by the operator'}
-        >
+        <Figure name={words.rounds.transaction} note={round.mode === 'swaps' ? t.fromSurplus : t.fromOperator}>
           <Hash of={round.txHash} />
         </Figure>
       </dl>
@@ -82,10 +81,10 @@ function Recompute({ round }: { round: Distribution }) {
   const verified = check.data ?? null
   return (
     <Section
-      title="Turns"
+      title={t.turns}
       aside={
         <button type="button" className="button" disabled={check.isPending} onClick={() => check.mutate()}>
-          {check.isPending ? 'Recomputing…' : 'Recompute in this browser'}
+          {check.isPending ? t.recomputing : t.recompute}
         </button>
       }
     >
@@ -98,10 +97,7 @@ function Recompute({ round }: { round: Distribution }) {
           <TurnCard key={`${turn.cohort} ${turn.dueSec}`} turn={turn} checked={verified?.turns[index] ?? null} />
         ))}
       </ul>
-      <p className="note">
-        amount = draw × rate, rounded down, where draw = min + keccak256(abi.encode(seed, group, due in unix seconds))
-        mod (max − min + 1). The seed is the randomness of the first block not before the turn was due.
-      </p>
+      <p className="note">{t.formula}</p>
     </Section>
   )
 }
@@ -119,17 +115,13 @@ function Verdict({ verified, chainAsked }: { verified: VerifiedRound; chainAsked
       )
     return (
       <p className={unknown ? 'notice warn' : 'notice bad'} role="status">
-        {unknown
-          ? 'Not everything could be recomputed: see the turns below.'
-          : 'It does not come out the same: see the turns below.'}
+        {unknown ? t.notAll : t.notTheSame}
       </p>
     )
   }
   return (
     <p className="notice good" role="status">
-      {chainAsked
-        ? 'Recomputed: every amount follows from its seed, every seed is the chain’s, and the contract credited just that.'
-        : 'Recomputed: every amount follows from its published seed. The chain itself was not asked, as the operator offers no public RPC.'}
+      {chainAsked ? t.rightOnChain : t.right}
     </p>
   )
 }
@@ -141,18 +133,18 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
     <li className="card turn">
       <header>
         <h3>
-          {label ?? 'No tier'} <span className="note">group {turn.cohort}</span>
+          {label ?? t.noTier} <span className="note">{fill(t.group, { number: String(turn.cohort) })}</span>
         </h3>
         {checked && <Checked checked={checked} />}
       </header>
       <dl className="facts">
-        <dt>Each node</dt>
+        <dt>{t.each}</dt>
         <dd>
           <Amount wei={turn.amountWei} />
         </dd>
-        <dt>Nodes</dt>
-        <dd>{turn.nodeCount.toLocaleString('en-US')}</dd>
-        <dt>{turn.count === 1 ? 'Due' : 'Due from'}</dt>
+        <dt>{words.rounds.nodes}</dt>
+        <dd>{figure(turn.nodeCount)}</dd>
+        <dt>{turn.count === 1 ? t.due : t.dueFrom}</dt>
         <dd>
           <Time at={turn.due} />
         </dd>
@@ -160,8 +152,8 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
           <Terms turn={turn} />
         ) : (
           <>
-            <dt>Turns</dt>
-            <dd>{turn.count.toLocaleString('en-US')}, each with the range, rate and seed of its own time</dd>
+            <dt>{t.turns}</dt>
+            <dd>{fill(t.ownTerms, { turns: turn.count })}</dd>
           </>
         )}
       </dl>
@@ -173,26 +165,24 @@ function TurnCard({ turn, checked }: { turn: Turn; checked: VerifiedRound['turns
 function Terms({ turn }: { turn: Turn }) {
   return (
     <>
-      <dt>Range</dt>
+      <dt>{t.range}</dt>
       <dd>
         {turn.minWei === null || turn.maxWei === null ? (
-          <Unknown why="the ledger has no terms" />
+          <Unknown why={t.noTerms} />
         ) : (
-          <>
-            <Amount wei={turn.minWei} plain /> to <Amount wei={turn.maxWei} plain />
-          </>
+          rich(t.fromTo, {
+            min: <Amount wei={turn.minWei} plain />,
+            max: <Amount wei={turn.maxWei} plain />,
+          })
         )}
       </dd>
-      <dt>Rate</dt>
-      <dd>{turn.payoutBps === null ? <Unknown why="the ledger has no terms" /> : times(turn.payoutBps)}</dd>
-      <dt>Seed</dt>
+      <dt>{t.rate}</dt>
+      <dd>{turn.payoutBps === null ? <Unknown why={t.noTerms} /> : times(turn.payoutBps)}</dd>
+      <dt>{t.seed}</dt>
       <dd>
         <Digest of={turn.seed} what="seed" />
         {turn.seedBlock !== null && (
-          <span className="note">
-            {' '}
-            of <Block of={turn.seedBlock} />
-          </span>
+          <span className="note"> {rich(t.ofBlock, { block: <Block of={turn.seedBlock} /> })}</span>
         )}
       </dd>
     </>
@@ -201,9 +191,9 @@ function Terms({ turn }: { turn: Turn }) {
 
 function Checked({ checked }: { checked: VerifiedRound['turns'][number] }) {
   const all = [checked.amountMatches, checked.seedMatches, checked.creditedMatches]
-  if (all.includes(false)) return <Mark tone="bad">differs</Mark>
-  if (checked.amountMatches === null) return <Mark tone="warn">no terms to recompute from</Mark>
+  if (all.includes(false)) return <Mark tone="bad">{t.differs}</Mark>
+  if (checked.amountMatches === null) return <Mark tone="warn">{t.nothingToRecompute}</Mark>
   const isChainAsked = checked.creditedMatches !== null
-  if (isChainAsked && checked.seedMatches === null) return <Mark tone="warn">no seed to check</Mark>
-  return <Mark tone="good">recomputed</Mark>
+  if (isChainAsked && checked.seedMatches === null) return <Mark tone="warn">{t.noSeed}</Mark>
+  return <Mark tone="good">{t.recomputed}</Mark>
 }

@@ -1,29 +1,30 @@
 // Every round the service lists, newest first, and what they come to.
 import type { Distribution } from '@node-ledger/client'
 import { Link } from 'wouter'
+import { figure } from '../../format.ts'
 import { useRounds } from '../../ledger.ts'
 import { Amount, Hash, Time } from '../../ui/facts.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { words } from '../../words/ledger.ts'
 
 /** As many as the service lists at once. */
 export const ROUNDS_MAX = 200
 
+const t = words.rounds
+
 export function Rounds() {
   const rounds = useRounds(ROUNDS_MAX)
   return (
-    <Page
-      title="Rounds"
-      lead="Each round credits the nodes that are due. Seed and terms of every amount are published, so that anyone can recompute it."
-    >
-      <Section title="Distributed over time">
+    <Page title={t.title} lead={t.lead}>
+      <Section title={words.overview.overTime}>
         <Shown reading={rounds} shape="plot">
           {(all) => <RoundsPlot rounds={all} />}
         </Shown>
       </Section>
-      <Section title="All rounds">
+      <Section title={words.overview.allRounds}>
         <Shown reading={rounds} lines={8}>
           {(all) => <RoundsTable rounds={all} />}
         </Shown>
@@ -37,27 +38,27 @@ export function RoundsPlot({ rounds }: { rounds: readonly Distribution[] }) {
   const points = rounds
     .flatMap(({ createdAt, totalWei }) => (createdAt ? [{ at: createdAt, wei: totalWei }] : []))
     .reverse()
-  if (points.length === 0) return <Empty title="No round yet.">The first comes when the first nodes are due.</Empty>
+  if (points.length === 0) return <Empty title={t.none}>{t.first}</Empty>
   return <Plot points={points} what="round" />
 }
 
 const COLUMNS: readonly Column<Distribution>[] = [
-  { heading: 'Round', sortBy: ({ id }) => id, cell: ({ id }) => <Link href={`/round/${id}`}>#{id}</Link> },
+  { heading: t.round, sortBy: ({ id }) => id, cell: ({ id }) => <Link href={`/round/${id}`}>#{id}</Link> },
   {
-    heading: 'When',
+    heading: t.when,
     sortBy: ({ createdAt }) => createdAt?.getTime() ?? 0,
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },
-  { heading: 'Funded by', cell: ({ mode }) => (mode === 'swaps' ? 'surplus' : (mode ?? 'unknown')) },
-  { heading: 'Transaction', cell: ({ txHash }) => <Hash of={txHash} /> },
+  { heading: t.fundedBy, cell: ({ mode }) => (mode === 'swaps' ? t.surplus : (mode ?? t.unknown)) },
+  { heading: t.transaction, cell: ({ txHash }) => <Hash of={txHash} /> },
   {
-    heading: 'Nodes',
+    heading: t.nodes,
     figure: true,
     sortBy: ({ nodeCount }) => nodeCount,
-    cell: ({ nodeCount }) => nodeCount.toLocaleString('en-US'),
+    cell: ({ nodeCount }) => figure(nodeCount),
   },
   {
-    heading: 'Credited',
+    heading: t.credited,
     figure: true,
     sortBy: ({ totalWei }) => totalWei,
     cell: ({ totalWei }) => <Amount wei={totalWei} />,
@@ -66,6 +67,6 @@ const COLUMNS: readonly Column<Distribution>[] = [
 
 /** Rounds as a table. */
 export function RoundsTable({ rounds }: { rounds: readonly Distribution[] }) {
-  if (rounds.length === 0) return <Empty title="No round yet." />
-  return <Table caption="Rounds" rows={rounds} keyOf={({ id }) => String(id)} columns={COLUMNS} />
+  if (rounds.length === 0) return <Empty title={t.none} />
+  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={COLUMNS} />
 }

@@ -1,0 +1,43 @@
+// Texts with places for what changes: {name} for a value, <name>…</name> for a part that is an element. Values are checked by type, from the text itself.
+import { createElement, Fragment, type ReactNode } from 'react'
+import { NUMBERS } from './catalogue.ts'
+import type { Message, Plural } from './types.ts'
+
+type Names<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
+type Tags<Text> = Text extends `${string}</${infer Name}>${infer Rest}` ? Name | Tags<Rest> : never
+type TextOf<M> = M extends Plural ? M['other'] : M
+type Counted<M> = M extends Plural ? { readonly n: number } : unknown
+
+/** What a text has places for. A number is written as the language writes it; what is no amount, as a node's id, is given as text. */
+export type Values<M> = { readonly [Name in Names<TextOf<M>>]: string | number | bigint } & Counted<M>
+/** The same for a text that holds elements. */
+export type Parts<M> = { readonly [Name in Names<TextOf<M>>]: ReactNode } & {
+  readonly [Tag in Tags<TextOf<M>>]: (inside: ReactNode) => ReactNode
+} & Counted<M>
+
+type Given = Readonly<Record<string, unknown>>
+const PLURALS = new Intl.PluralRules(NUMBERS)
+const FIGURES = new Intl.NumberFormat(NUMBERS)
+
+const textOf = (message: Message, { n }: Given): string =>
+  typeof message === 'string' ? message : message[PLURALS.select(Number(n)) === 'one' ? 'one' : 'other']
+const written = (value: unknown) =>
+  typeof value === 'number' || typeof value === 'bigint' ? FIGURES.format(value) : value
+
+/** A text with its values. */
+export const fill = <const M extends Message>(message: M, values: Values<M>): string =>
+  textOf(message, values as Given).replace(/\{(\w+)\}/g, (_, name: string) => String(written((values as Given)[name])))
+
+/** A text with elements in it. */
+export const rich = <const M extends Message>(message: M, parts: Parts<M>): ReactNode =>
+  elements(textOf(message, parts as Given), parts as Given)
+
+function elements(text: string, parts: Given): ReactNode {
+  const pieces = text.split(/(<\w+>.*?<\/\w+>|\{\w+\})/).map((piece) => {
+    const [, tag, inside] = /^<(\w+)>(.*)<\/\w+>$/.exec(piece) ?? []
+    if (tag) return (parts[tag] as (inside: ReactNode) => ReactNode)(elements(inside ?? '', parts))
+    const name = /^\{(\w+)\}$/.exec(piece)?.[1]
+    return name ? (written(parts[name]) as ReactNode) : piece
+  })
+  return createElement(Fragment, null, ...pieces)
+}
