@@ -96,6 +96,15 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.outbox_block_time()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  NEW.block_time := (SELECT to_timestamp(time) FROM blocks WHERE number = NEW.block_number);
+  RETURN NEW;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.payer_unread()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -438,6 +447,14 @@ CREATE TABLE contract_wallet_modes (
   CONSTRAINT contract_wallet_modes_pkey PRIMARY KEY (from_block)
 );
 
+CREATE TABLE cover_hours (
+  block_number bigint NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  surplus_wei numeric(78,0) NOT NULL,
+  CONSTRAINT cover_hours_hour_check CHECK ((hour = date_trunc('hour'::text, hour, 'UTC'::text))),
+  CONSTRAINT cover_hours_pkey PRIMARY KEY (hour)
+);
+
 CREATE TABLE credit_terms (
   entered_at timestamp with time zone NOT NULL DEFAULT now(),
   entered_by text NOT NULL,
@@ -558,11 +575,13 @@ CREATE TABLE nodes (
 CREATE INDEX nodes_block ON public.nodes USING btree (block_number);
 CREATE INDEX nodes_cohort ON public.nodes USING btree (cohort, node_id);
 CREATE INDEX nodes_owner ON public.nodes USING btree (owner, node_id);
+CREATE INDEX nodes_time ON public.nodes USING btree (minted_at);
 CREATE INDEX nodes_unpaid ON public.nodes USING btree (cohort) WHERE (payment_id IS NULL);
 
 CREATE TABLE outbox (
   block_hash hash,
   block_number bigint,
+  block_time timestamp with time zone,
   call jsonb NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   fee_wei wei,
@@ -593,6 +612,7 @@ CREATE UNIQUE INDEX outbox_nonce ON public.outbox USING btree (sender, nonce);
 CREATE INDEX outbox_pending ON public.outbox USING btree (sender, nonce) WHERE (state = 'pending'::text);
 CREATE INDEX outbox_sender ON public.outbox USING btree (sender, id DESC);
 CREATE INDEX outbox_state ON public.outbox USING btree (state, id DESC);
+CREATE INDEX outbox_time ON public.outbox USING btree (block_time) WHERE (block_time IS NOT NULL);
 
 CREATE TABLE outbox_attempts (
   attempt integer NOT NULL,
@@ -746,6 +766,7 @@ CREATE INDEX payments_residue ON public.payments USING btree (block_number) WHER
 CREATE INDEX payments_state ON public.payments USING btree (state, id DESC);
 CREATE INDEX payments_state_reason ON public.payments USING btree (state, reason, id DESC) WHERE (reason IS NOT NULL);
 CREATE INDEX payments_tier ON public.payments USING btree (tier_id, id DESC) WHERE (tier_id IS NOT NULL);
+CREATE INDEX payments_time ON public.payments USING btree (block_time) WHERE (state <> 'ignored'::text);
 CREATE INDEX payments_wallet ON public.payments USING btree (from_address, tier_id) WHERE (state = ANY (ARRAY['accepted'::text, 'minting'::text]));
 
 CREATE TABLE price (
@@ -770,6 +791,17 @@ CREATE TABLE proven_wallets (
   deployed boolean NOT NULL,
   proven_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT proven_wallets_pkey PRIMARY KEY (address)
+);
+
+CREATE TABLE provider_hours (
+  faults bigint NOT NULL,
+  host text NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  requests bigint NOT NULL,
+  CONSTRAINT provider_hours_check CHECK (((faults >= 0) AND (faults <= requests))),
+  CONSTRAINT provider_hours_hour_check CHECK ((hour = date_trunc('hour'::text, hour, 'UTC'::text))),
+  CONSTRAINT provider_hours_pkey PRIMARY KEY (hour, host),
+  CONSTRAINT provider_hours_requests_check CHECK ((requests > 0))
 );
 
 CREATE TABLE refunds (
@@ -1097,6 +1129,7 @@ CREATE TRIGGER dust_uncredited AFTER DELETE ON public.dust REFERENCING OLD TABLE
 CREATE TRIGGER nodes_deleted AFTER DELETE ON public.nodes REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION nodes_deleted();
 CREATE TRIGGER nodes_inserted AFTER INSERT ON public.nodes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_inserted();
 CREATE TRIGGER nodes_updated AFTER UPDATE ON public.nodes REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION nodes_updated();
+CREATE TRIGGER outbox_timed BEFORE INSERT OR UPDATE OF block_number ON public.outbox FOR EACH ROW EXECUTE FUNCTION outbox_block_time();
 CREATE TRIGGER wallet_entered AFTER INSERT ON public.payment_wallets FOR EACH ROW EXECUTE FUNCTION wallet_entered();
 CREATE TRIGGER payer_unread BEFORE UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'seen'::text) AND (new.state = 'accepted'::text) AND (new.inner_index > 0))) EXECUTE FUNCTION payer_unread();
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON public.payments FOR EACH ROW WHEN (((old.state = 'minted'::text) <> (new.state = 'minted'::text))) EXECUTE FUNCTION payments_sold();

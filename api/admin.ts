@@ -808,6 +808,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sales, held payments, gas, cover and providers over time */
+        get: operations["showTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/credit/preview": {
         parameters: {
             query?: never;
@@ -1773,6 +1790,64 @@ export interface components {
                 due: components["schemas"]["Time"];
                 turns: number;
             }[];
+        };
+        Trends: {
+            /** @enum {string} */
+            range: "24h" | "7d" | "30d" | "90d";
+            /** @enum {string} */
+            by: "hour" | "day";
+            bins: components["schemas"]["TrendBin"][];
+        };
+        TrendBin: {
+            /**
+             * Format: date-time
+             * @description Its first moment. The last bin is not over yet.
+             */
+            startAt: string;
+            /** @description What followed blocks brought, by block time; null where the ledger has not followed to its beginning. */
+            ledger: {
+                /** @description Payments of that time that are nodes now. */
+                sold: components["schemas"]["TrendAmount"];
+                /** @description Payments of that time that are held now. */
+                held: components["schemas"]["TrendAmount"];
+                /** @description Payments of that time that are paid back now. */
+                refunded: components["schemas"]["TrendAmount"];
+                /** @description Payments of that time that are dismissed now. */
+                dismissed: components["schemas"]["TrendAmount"];
+                /** @description Nodes minted, with or without a payment. */
+                nodes: number;
+                /** @description Rounds that credited a node. */
+                rounds: components["schemas"]["TrendAmount"];
+                /** @description The minter's transactions. */
+                mintGas: components["schemas"]["TrendGas"];
+                /** @description The distributor's transactions. */
+                roundGas: components["schemas"]["TrendGas"];
+                /** @description Those of other accounts, as of keys that were replaced, of which the kind is not known. */
+                otherGas: components["schemas"]["TrendGas"];
+            } | null;
+            /** @description The lowest cover that the service saw; null where it saw none. */
+            cover: {
+                /** @description The contract's balance less its debt; negative where it did not suffice. */
+                surplusWei: components["schemas"]["SignedWei"];
+                /** @description The block that it was read at. */
+                blockNumber: number;
+            } | null;
+            /** @description What the instances of the service counted, by the provider's host; null where nothing was counted. */
+            providers: {
+                host: string;
+                requests: number;
+                /** @description Requests without an answer of use. A JSON-RPC error is an answer. */
+                faults: number;
+            }[] | null;
+        };
+        TrendAmount: {
+            count: number;
+            valueWei: components["schemas"]["Wei"];
+        };
+        TrendGas: {
+            transactions: number;
+            gasUsed: number;
+            feeWei: components["schemas"]["Wei"];
         };
         Preview: {
             blockNumber: components["schemas"]["BlockNumber"];
@@ -4042,6 +4117,38 @@ export interface operations {
                         rounds: components["schemas"]["Round"][];
                         nextCursor: components["schemas"]["NextCursor"];
                     };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showTrends: {
+        parameters: {
+            query?: {
+                /** @description How far back; `24h` unless given. */
+                range?: "24h" | "7d" | "30d" | "90d";
+                /** @description The length of a bin, in UTC; unless given, `hour` up to a week and `day` beyond. */
+                by?: "hour" | "day";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every hour or day that the range touches, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trends"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -14,6 +14,7 @@ import { createServer } from '../http/server.ts'
 import { within } from '../lib/deadline.ts'
 import { kindOf, messageOf } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { createProviderTally, startHealthHistory } from '../metrics/health-history.ts'
 import { metered } from '../metrics/meters.ts'
 import type { MetricsDeps } from '../metrics/readings.ts'
 import { createMetrics, type Metrics } from '../metrics/start.ts'
@@ -92,8 +93,9 @@ async function build(
 ): Promise<Pick<App, 'url' | 'metricsUrl' | 'chain' | 'chainId'>> {
   const { config, log, onProgress, stack } = start
   const metrics = createMetrics(log)
+  const tally = createProviderTally()
   const openRpc = (): Rpc => {
-    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: metrics.meters.rpc })
+    const rpc = createRpc({ urls: chain.rpcUrls, log, observe: [metrics.meters.rpc, tally.count] })
     stack.defer(() => rpc.close())
     return rpc
   }
@@ -173,11 +175,7 @@ async function build(
     draining = true
     await sleep(config.production ? DRAIN_MS.production : DRAIN_MS.development)
   })
-  const { price } = config
-  if (price) {
-    const history = startPriceHistory(pool, () => fetchEthUsd(price), log)
-    stack.defer(() => history.stop())
-  }
+  startHistories(start, { pool, readings, tally, log })
   if (config.schedule.timer) {
     const scheduler = startScheduler(passes, config.schedule.tickSec, log)
     stack.defer(() => scheduler.stop())
@@ -191,6 +189,15 @@ async function build(
   })
   const { port } = server.server.address() as AddressInfo
   return { metricsUrl, url: `http://${config.http.host}:${port}`, chain, chainId }
+}
+
+/** What is kept by the hour: cover and providers, and the price where there is an upstream. */
+function startHistories({ config: { price }, stack }: Start, parts: Parameters<typeof startHealthHistory>[0]): void {
+  const health = startHealthHistory(parts)
+  stack.defer(() => health.stop())
+  if (!price) return
+  const prices = startPriceHistory(parts.pool, () => fetchEthUsd(price), parts.log)
+  stack.defer(() => prices.stop())
 }
 
 /** Metrics by default must not keep the service from running: a taken default port is only logged. */

@@ -22,6 +22,7 @@ import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
 import { readNodesPaidIn } from '../../src/db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../src/db/reads/public-payments.ts'
 import { readTierFigures } from '../../src/db/reads/tier-figures.ts'
+import { readTrends } from '../../src/db/reads/trends.ts'
 import * as outbox from '../../src/db/sends/outbox.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -188,6 +189,8 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await readNodesPaidIn(sql, hashOf(7))
   },
   'what the nodes of a tier got': (sql) => readTierFigures(sql, 'basic'),
+  'the trends of ninety days': (sql) =>
+    readTrends(sql, { hours: 2_160, by: 'hour', signers: { minter: addressOf(1), distributor: addressOf(2) } }),
   'a wallet that is about to buy': (sql) => readBuyerStanding(sql, addressOf(7), 1),
   headers: async (sql) => {
     await insertBlocks(sql, [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../src/db/core/sql.ts'
-import { insertIntent, isLapsed, readPending, recordMined } from '../../src/db/sends/outbox.ts'
+import { insertIntent, isLapsed, readPending, recordMined, rewindOutbox } from '../../src/db/sends/outbox.ts'
 import { address, hash, wei } from '../../src/domain/units.ts'
 import { createDatabase } from '../support/postgres.ts'
 
@@ -38,6 +38,14 @@ test('a transaction settles the intent of its sender, and none of another one th
       (await readPending(pool, DISTRIBUTOR)).map((intent) => intent.txHash),
       [word(2)],
     )
+    // The block's time is kept with it, and goes with it, whichever code writes the row.
+    await pool`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao) VALUES (5, ${word(5)}, ${word(4)}, 1000, ${word(6)})`
+    const timeOf = async () =>
+      (await pool`SELECT block_time AS time FROM outbox WHERE sender = ${DISTRIBUTOR}`)[0]?.time
+    await pool`UPDATE outbox SET state = 'mined', block_number = 5, block_hash = ${word(5)}, tx_hash = ${word(2)} WHERE sender = ${DISTRIBUTOR}`
+    assert.deepEqual(await timeOf(), new Date(1_000_000))
+    await rewindOutbox(pool, 4)
+    assert.equal(await timeOf(), null)
   } finally {
     await pool.end({ timeout: 1 })
     await database.drop()

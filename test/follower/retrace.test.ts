@@ -7,7 +7,7 @@ import { rewindTo } from '../../src/follower/rewind.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { attributePayment } from '../../src/operator/attribute.ts'
 import { dismissPayment, releasePayment } from '../../src/operator/decide.ts'
-import { prepareRefund } from '../../src/operator/refunding.ts'
+import { prepareRefund } from '../../src/operator/refunds/refunding.ts'
 import {
   FORWARDER,
   forwardTo,

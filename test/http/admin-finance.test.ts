@@ -2,10 +2,25 @@
 // round to come, ledger against chain, and the settings with their secrets masked.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { connect } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import type { Hash } from '../../src/domain/units.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { createProviderTally, recordHealth } from '../../src/metrics/health-history.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { ETHER, INTERVAL_SEC } from '../support/world.ts'
+
+interface Bin {
+  startAt: string
+  ledger:
+    | (Record<'sold' | 'held' | 'rounds', { count: number; valueWei: string }> &
+        Record<'mintGas' | 'roundGas' | 'otherGas', { transactions: number; gasUsed: number; feeWei: string }> & {
+          nodes: number
+        })
+    | null
+  cover: { surplusWei: string; blockNumber: number } | null
+  providers: { host: string; requests: number; faults: number }[] | null
+}
 
 let desk: Desk
 let paid: Hash[]
@@ -135,6 +150,110 @@ describe('transactions', () => {
         throw new Error('rolled back')
       })
       .catch((error: Error) => assert.equal(error.message, 'rolled back'))
+  })
+})
+
+describe('the trends', () => {
+  const sum = (bins: Bin[], of: (ledger: NonNullable<Bin['ledger']>) => string | number) =>
+    bins.reduce((total, { ledger }) => total + BigInt(ledger ? of(ledger) : 0), 0n)
+
+  it('come to what the books say, by the hour and by the day, and leave out what was not seen', async () => {
+    const { world } = desk
+    await world.pay(7, ETHER / 77n)
+    await world.settle()
+    const { json: stats } = await desk.service.get('/api/stats')
+    const { json: sent } = await desk.get(`transactions?sender=${world.at(1)}&limit=200`)
+    for (const query of ['', '?by=day', '?range=7d', '?range=90d', '?range=30d&by=hour']) {
+      const { json } = await desk.get(`trends${query}`)
+      const bins = json.bins as Bin[]
+      assert.equal(sum(bins, ({ sold }) => sold.valueWei).toString(), stats.totalSalesWei, query)
+      assert.equal(
+        sum(bins, ({ sold }) => sold.count),
+        2n,
+      )
+      assert.equal(
+        sum(bins, ({ held }) => held.valueWei),
+        ETHER / 77n,
+      )
+      assert.equal(
+        sum(bins, ({ nodes }) => nodes),
+        2n,
+      )
+      assert.equal(sum(bins, ({ rounds }) => rounds.valueWei).toString(), stats.totalDistributedWei)
+      const fees = sent.transactions.map(({ feeWei }: { feeWei: string }) => BigInt(feeWei))
+      assert.equal(
+        sum(bins, ({ mintGas }) => mintGas.feeWei),
+        fees.reduce((total: bigint, fee: bigint) => total + fee, 0n),
+      )
+      assert.ok(sum(bins, ({ roundGas }) => roundGas.gasUsed) > 0n)
+      assert.equal(
+        sum(bins, ({ otherGas }) => otherGas.transactions),
+        0n,
+      )
+      assert.ok(bins.every(({ cover, providers }) => cover === null && providers === null))
+      assert.deepEqual(
+        bins.map(({ startAt }) => startAt),
+        bins.map(({ startAt }) => startAt).sort(),
+      )
+    }
+    assert.equal((await desk.get('trends')).json.bins.length, 25)
+    assert.equal((await desk.get('trends?range=1y')).status, 400)
+  })
+
+  it('have no figures of the ledger beyond the block that it has followed to, which is not nothing', async () => {
+    const { pool } = desk.world
+    const [row] = await pool<{ time: number }[]>`SELECT block_time AS time FROM cursors`
+    await pool`UPDATE cursors SET block_time = ${Math.floor(Date.now() / 3_600_000) * 3_600 - 5_400}`
+    const bins = (await desk.get('trends')).json.bins as Bin[]
+    assert.deepEqual(
+      bins.slice(-3).map(({ ledger }) => ledger === null),
+      [false, true, true],
+    )
+    await pool`UPDATE cursors SET block_time = ${row?.time ?? 0}`
+  })
+
+  it('keep of cover the lowest of an hour, count providers of all instances, and lose nothing while the database is away', async () => {
+    const { pool } = desk.world
+    const reading = (balance: bigint) => ({
+      cover: async () => ({
+        ...{ contractBalanceWei: wei(balance), outstandingWei: wei(10n), isSolvent: balance >= 10n },
+        ...{ blockNumber: Number(balance), checkedAt: 0 },
+      }),
+    })
+    let now = Date.now()
+    const tally = createProviderTally(() => now)
+    const keep = (readings: Parameters<typeof recordHealth>[0]['readings'], into = pool) =>
+      recordHealth({ pool: into, readings, tally, log: silentLog })
+    await keep(reading(12n))
+    await keep(reading(7n))
+    await keep(reading(30n))
+    await keep({ cover: async () => null })
+    for (const outcome of ['ok', 'error', 'timeout']) tally.count({ host: 'b.example', outcome })
+    const away = connect('postgres://nobody@127.0.0.1:1/none', { max: 1, prepare: true, applicationName: 'test' })
+    await assert.rejects(keep(reading(8n), away))
+    await away.end({ timeout: 1 })
+    tally.count({ host: 'a.example', outcome: 'ok' })
+    tally.count({ host: 'b.example', outcome: 'unreachable' })
+    now -= 3_600_000
+    tally.count({ host: 'a.example', outcome: 'ok' })
+    await pool`INSERT INTO cover_hours (hour, surplus_wei, block_number) VALUES (date_trunc('hour', now(), 'UTC') - interval '101 days', 1, 1)`
+    await keep({ cover: async () => null })
+    const seen = ((await desk.get('trends')).json.bins as Bin[]).filter(({ providers }) => providers !== null)
+    assert.deepEqual(
+      seen.map(({ providers }) => providers),
+      [
+        [{ host: 'a.example', requests: 1, faults: 0 }],
+        [
+          { host: 'a.example', requests: 1, faults: 0 },
+          { host: 'b.example', requests: 4, faults: 2 },
+        ],
+      ],
+    )
+    assert.deepEqual(
+      seen.map(({ cover }) => cover),
+      [null, { surplusWei: '-3', blockNumber: 7 }],
+    )
+    assert.equal((await pool`SELECT FROM cover_hours`).length, 1, 'what no trend shows is forgotten')
   })
 })
 

@@ -8,7 +8,7 @@ import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import type { Account } from '../../src/operator/account.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../src/operator/act.ts'
-import { refundPayment } from '../../src/operator/refund.ts'
+import { refundPayment } from '../../src/operator/refunds/refund.ts'
 import { readStatement, type Statement, statementCsv } from '../../src/operator/statement.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 

@@ -5,6 +5,7 @@ import { operatorDeps } from '../../src/boot/app.ts'
 import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { readState, writeState } from '../../src/db/core/state.ts'
 import { allowWallet, denyWallet } from '../../src/db/payments/deny-list.ts'
+import { readTrends } from '../../src/db/reads/trends.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -32,6 +33,14 @@ async function rebuilt(
     await pool.end({ timeout: 1 })
     await database.drop()
   }
+}
+
+/** Each hour of a day as the ledger has it: no row of the other one's outbox was copied. */
+async function trendsOf(world: World, pool: Pool): Promise<string[]> {
+  const signers = { minter: world.at(1), distributor: world.at(2) }
+  const bins = await readTrends(pool, { hours: 24, by: 'hour', signers })
+  assert.ok(bins.some(({ ledger }) => /"roundGas" ?: ?{"transactions" ?: ?[1-9]/.test(JSON.stringify(ledger))))
+  return bins.map(({ startAt, ledger }) => `${startAt} ${JSON.stringify(ledger)}`)
 }
 
 const tables = ({ comparison }: Rebuilt) => comparison?.differences.map(({ table }) => table)
@@ -91,6 +100,7 @@ test('a rebuilt ledger equals the old one, takes over what the operator decided,
         ],
       )
       assert.equal((await pool`SELECT FROM grants`).length, 1)
+      assert.deepEqual(await trendsOf(world, pool), await trendsOf(world, world.pool))
       assert.equal((await pool`SELECT FROM outbox_attempts`).length, 0, 'a rebuild sends nothing')
       await assert.rejects(again(), /holds a ledger already/)
     })

@@ -5,7 +5,7 @@ import { type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
 import { previewExpel, previewMinter, previewRefill } from '../../src/operator/owner.ts'
-import { refundPayment } from '../../src/operator/refund.ts'
+import { refundPayment } from '../../src/operator/refunds/refund.ts'
 import { ETHER, INTERVAL_SEC, paymentOf } from '../support/world.ts'
 import { attack, balanceOf, nodesOf, type Stage, senderAt } from './stage.ts'
 

@@ -128,6 +128,20 @@ describe('the console', { skip: noBrowser }, () => {
 
   testRefundMany(opened)
 
+  test('trends are plotted by the hour and by the day, with what is not known left out', async () => {
+    await go('Trends')
+    await page.getByText('By the time of their blocks, as they stand now.').waitFor()
+    await page.locator('.u-legend').filter({ hasText: 'Surplus' }).getByText('at block').waitFor()
+    const newest = page.getByRole('table', { name: 'Figures by the hour, the newest first' }).getByRole('row')
+    await newest.nth(2).getByText('not known').first().waitFor()
+    assert.match(await newest.nth(1).innerText(), /UTC\s+0\.01\d*…? ETH/)
+    await page.getByLabel('90 days').check()
+    await page.getByRole('table', { name: 'Figures by the day, the newest first' }).waitFor()
+    await page.getByRole('button', { name: 'Show all 91' }).waitFor()
+    await axe()
+    await go('Payments')
+  })
+
   test('a difference from the contract is told by its field, with both amounts', async () => {
     // The ledger has none: looked at here is the page.
     const read = await fetch(`${service.url}/api/admin/reconciliation`, { headers: { 'x-admin-key': key() } })

@@ -157,6 +157,8 @@ export type EnteredMode = ContractWallets['modes'][number]
 export interface AllowedContract extends Shape<'AllowedWallet'> {}
 export interface Statement extends Shape<'Statement'> {}
 export interface Transaction extends Shape<'Transaction'> {}
+export interface Trends extends Shape<'Trends'> {}
+export type TrendBin = Trends['bins'][number]
 export interface Preview extends Shape<'Preview'> {}
 export interface Reconciliation extends Shape<'Reconciliation'> {}
 export interface Endpoint extends Shape<'Endpoint'> {}

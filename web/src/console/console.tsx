@@ -13,6 +13,7 @@ import { Nodes } from './ledger/nodes.tsx'
 import { RoundsConsole } from './ledger/rounds.tsx'
 import { State } from './ledger/state.tsx'
 import { Transactions } from './ledger/transactions.tsx'
+import { Trends } from './ledger/trends.tsx'
 import { Webhooks } from './ledger/webhooks.tsx'
 import { ContractWalletsConsole } from './payments/contract-wallets.tsx'
 import { DenyList } from './payments/deny-list.tsx'
@@ -23,6 +24,7 @@ import { Wallets } from './sale/wallets.tsx'
 
 const SECTIONS = {
   '': ['State', State],
+  trends: ['Trends', Trends],
   payments: ['Payments', Payments],
   senders: ['Deny list', DenyList],
   nodes: ['Nodes', Nodes],

@@ -1,6 +1,6 @@
 // A plot of amounts over time by uPlot: a bar for each hour or day, a line for their sum. Beside it stands the same in words; the canvas itself is
 // hidden from assistive technology.
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { type Bin, binned, type Point, pointsIn, RANGES, type Range, rangeFor } from '../bins.ts'
 import 'uplot/dist/uPlot.min.css'
@@ -11,7 +11,7 @@ import { ui } from '../words/ui.ts'
 import { Choice } from './choice.tsx'
 import { Amount } from './facts.tsx'
 
-const HEIGHT_PX = 220
+export const HEIGHT_PX = 220
 const HOUR_MS = 3_600_000
 /** Ether as a number is for drawing only; every figure in words is exact. */
 const drawn = (wei: bigint) => Number(wei) / 1e18
@@ -30,7 +30,14 @@ export function Chart({ points, what }: { points: readonly Point[]; what: Plotte
   const [chosen, choose] = useState<Range>(() => rangeFor(points, opened))
   const shown = useMemo(() => pointsIn(points, chosen, opened), [points, chosen, opened])
   const { binMs } = RANGES[chosen]
-  const place = useDrawing(shown, chosen, opened)
+  const drawShown = useCallback(
+    (host: HTMLElement) => {
+      const bins = binned(shown, binMs)
+      return draw(host, bins, binMs, edgesOf(bins, RANGES[chosen], opened))
+    },
+    [shown, chosen, binMs, opened],
+  )
+  const place = useDrawing(drawShown)
   const total = shown.reduce((sum, { wei }) => sum + wei, 0n)
   const [first, last] = [shown[0], shown.at(-1)]
   return (
@@ -58,22 +65,19 @@ export function Chart({ points, what }: { points: readonly Point[]; what: Plotte
   )
 }
 
-/** Draws into the element that takes the reference, and again when its size or the colours change. */
-function useDrawing(points: readonly Point[], range: Range, nowMs: number) {
+/** Draws into the element that takes the reference, and again when its size or the colours change, or `drawInto` does. */
+export function useDrawing(drawInto: (host: HTMLElement) => uPlot) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const host = place.current
     if (!host) return
-    const { binMs } = RANGES[range]
-    const bins = binned(points, binMs)
-    const edges = edgesOf(bins, RANGES[range], nowMs)
-    let plot = draw(host, bins, binMs, edges)
+    let plot = drawInto(host)
     const resize = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: HEIGHT_PX }))
     resize.observe(host)
     // The canvas takes its colours once: a change of theme redraws it.
     const redraw = () => {
       plot.destroy()
-      plot = draw(host, bins, binMs, edges)
+      plot = drawInto(host)
     }
     const scheme = window.matchMedia('(prefers-color-scheme: dark)')
     scheme.addEventListener('change', redraw)
@@ -85,7 +89,7 @@ function useDrawing(points: readonly Point[], range: Range, nowMs: number) {
       scheme.removeEventListener('change', redraw)
       plot.destroy()
     }
-  }, [points, range, nowMs])
+  }, [drawInto])
   return place
 }
 
@@ -172,11 +176,11 @@ function inWords(bin: Bin | undefined, binMs: number): string {
 const hour = (time: Date) => timeOfDay(time).slice(0, 5)
 
 /** Bars as wide as seven tenths of their place, at most 24 pixels. */
-const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })
+export const barPaths = uPlot.paths.bars?.({ size: [0.7, 24] })
 const atSec = (sec: number) => new Date(sec * 1000)
 const DAY_SEC = 86_400
 /** In UTC like all times written out: the day where marks are days apart, the time of day otherwise. */
-const times = (_plot: uPlot, secs: number[], _axis: number, _space: number, stepSec: number) =>
+export const times = (_plot: uPlot, secs: number[], _axis: number, _space: number, stepSec: number) =>
   secs.map((sec) => (stepSec < DAY_SEC ? hour : day)(atSec(sec)))
-const figures = (_plot: uPlot, values: number[]) =>
+export const figures = (_plot: uPlot, values: number[]) =>
   values.map((value) => value.toLocaleString(NUMBERS, { maximumSignificantDigits: 4 }))

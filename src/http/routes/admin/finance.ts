@@ -8,6 +8,7 @@ import { previewRound } from '../../../operator/preview.ts'
 import { runReconciliation, showReconciliation } from '../../../operator/reconciliation.ts'
 import { readStatement, statementCsv } from '../../../operator/statement.ts'
 import { listRounds, listStuck, listTransactions, takeOverNonce } from '../../../operator/transactions.ts'
+import { showTrends } from '../../../operator/trends.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { adminGuard } from './guard.ts'
@@ -49,6 +50,7 @@ export const financeRoutes: readonly Build[] = [
   readingRoute('transactions/stuck', listStuck),
   actRoute('transactions/free', takeOverNonce),
   readingRoute('rounds', listRounds),
+  readingRoute('trends', showTrends),
   readingRoute('credit/preview', previewRound),
   readingRoute('reconciliation', showReconciliation),
   actRoute('reconciliation/run', runReconciliation),

@@ -19,8 +19,8 @@ import {
   takeBackWallet,
 } from '../../../operator/payment-wallets.ts'
 import { countPayments, readPayments, showPayment } from '../../../operator/payments.ts'
-import { refundPayment } from '../../../operator/refund.ts'
-import { cancelRefund, prepareRefund } from '../../../operator/refunding.ts'
+import { refundPayment } from '../../../operator/refunds/refund.ts'
+import { cancelRefund, prepareRefund } from '../../../operator/refunds/refunding.ts'
 import { rescan } from '../../../operator/rescan.ts'
 import { enterTerms, listTerms, previewTerms, takeBackTerms } from '../../../operator/terms.ts'
 import { changeTier, createTier, listTiers, setOnSale } from '../../../operator/tiers.ts'

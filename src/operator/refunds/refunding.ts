@@ -1,17 +1,23 @@
 // The first step of a refund: the payment is held, so that no mint is signed for it from now on, and the operator learns when the last one
 // that was signed has run out for good. Until then a refund might pay back what becomes a node. It sends nothing and never could.
-import { readBlock, readCursor } from '../db/blocks/blocks.ts'
-import { inTransaction, type Sql } from '../db/core/sql.ts'
-import { notifyLedgerChanged } from '../db/core/state.ts'
-import type { DeskPayment } from '../db/payments/decisions.ts'
-import { writeVerdict } from '../db/payments/moves.ts'
-import { readRecheck, type Word } from '../db/payments/recheck.ts'
-import { isIntentPending, moveFromRefunding, readSignedUntil, withdrawRefunding } from '../db/payments/refunds.ts'
-import type { Evidence } from '../domain/payment.ts'
-import { type FinalBlock, isRefundSafe, judgeRefund, type RefundSafety, VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
-import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../passes/context.ts'
-import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from './act.ts'
-import { lockPayment, readPaymentAct, refuseFailed, refuseSpent } from './payments.ts'
+import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../../db/core/sql.ts'
+import { notifyLedgerChanged } from '../../db/core/state.ts'
+import type { DeskPayment } from '../../db/payments/decisions.ts'
+import { writeVerdict } from '../../db/payments/moves.ts'
+import { readRecheck, type Word } from '../../db/payments/recheck.ts'
+import { isIntentPending, moveFromRefunding, readSignedUntil, withdrawRefunding } from '../../db/payments/refunds.ts'
+import type { Evidence } from '../../domain/payment.ts'
+import {
+  type FinalBlock,
+  isRefundSafe,
+  judgeRefund,
+  type RefundSafety,
+  VALID_FOR_SEC_MAX,
+} from '../../domain/refunds.ts'
+import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
+import { type Actor, type Fields, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
+import { lockPayment, readPaymentAct, refuseFailed, refuseSpent } from '../payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 

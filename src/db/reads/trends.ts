@@ -1,0 +1,83 @@
+// The operator's trends: what happened in each hour or day of a range. Each part is read by an index on its time, so that the cost is that of the
+// range and not of the ledger's age. What the ledger has not followed to, and what was not seen, is null.
+import type { Sql } from '../core/sql.ts'
+
+interface TrendsAsked {
+  /** The range, up to now. */
+  hours: number
+  by: 'hour' | 'day'
+  /** The accounts that send, by address; null where a key is not configured. */
+  signers: { readonly minter: string | null; readonly distributor: string | null }
+}
+
+/** An hour or a day of the trends, as api/admin.yaml has it. */
+export interface TrendBin {
+  startAt: string
+  ledger: object | null
+  cover: object | null
+  providers: object[] | null
+}
+
+/**
+ * The hours or days that a range touches, oldest first. The role of an account tells what its transactions were for, where it has one role
+ * alone: a rebuilt ledger knows that as well. Of any other account the kind of the intent does.
+ */
+export async function readTrends(sql: Sql, { hours, by, signers }: TrendsAsked): Promise<TrendBin[]> {
+  const unit = sql`${by}::text`
+  const bin = (column: string) => sql`date_trunc(${unit}, ${sql.unsafe(column)}, 'UTC') AS bin`
+  const since = sql`(SELECT since FROM span)`
+  return sql<TrendBin[]>`
+    WITH head AS (SELECT (SELECT to_timestamp(block_time) FROM cursors WHERE name = 'follow') AS at),
+    span AS (SELECT date_trunc(${unit}, until - make_interval(hours => ${hours}::int), 'UTC') AS since, until
+      FROM (SELECT greatest(clock_timestamp(), at) AS until FROM head) now),
+    paid AS (
+      SELECT ${bin('block_time')}, ${standing(sql, 'minted')} AS sold, ${standing(sql, 'held')} AS held,
+        ${standing(sql, 'refunded')} AS refunded, ${standing(sql, 'dismissed')} AS dismissed
+      FROM payments WHERE state <> 'ignored' AND block_time >= ${since} GROUP BY 1),
+    made AS (SELECT ${bin('minted_at')}, count(*) AS nodes FROM nodes WHERE minted_at >= ${since} GROUP BY 1),
+    credited AS (
+      SELECT ${bin('created_at')}, json_build_object('count', count(*), 'valueWei', sum(total_wei)::text) AS rounds
+      FROM rounds WHERE node_count > 0 AND created_at >= ${since} GROUP BY 1),
+    sent AS (
+      SELECT ${bin('block_time')}, fee_wei, gas_used, ${purposeOf(sql, signers)} AS purpose
+      FROM outbox WHERE block_time IS NOT NULL AND block_time >= ${since} AND tx_hash IS NOT NULL),
+    spent AS (
+      SELECT bin, ${gasFor(sql, 'mint')} AS mint, ${gasFor(sql, 'round')} AS round, ${gasFor(sql, 'other')} AS other FROM sent GROUP BY bin),
+    covered AS (
+      SELECT DISTINCT ON (bin) bin, json_build_object('surplusWei', surplus_wei::text, 'blockNumber', block_number) AS cover
+      FROM (SELECT ${bin('hour')}, surplus_wei, block_number FROM cover_hours WHERE hour >= ${since}) hours ORDER BY bin, surplus_wei),
+    asked AS (
+      SELECT bin, json_agg(json_build_object('host', host, 'requests', requests, 'faults', faults) ORDER BY host) AS providers
+      FROM (SELECT ${bin('hour')}, host, sum(requests) AS requests, sum(faults) AS faults FROM provider_hours
+        WHERE hour >= ${since} GROUP BY 1, 2) hosts GROUP BY bin)
+    SELECT iso(bin) AS "startAt",
+      CASE WHEN bin <= (SELECT at FROM head) THEN json_build_object(
+        'sold', coalesce(sold, ${NO_PAYMENTS}::text::json), 'held', coalesce(held, ${NO_PAYMENTS}::text::json),
+        'refunded', coalesce(refunded, ${NO_PAYMENTS}::text::json), 'dismissed', coalesce(dismissed, ${NO_PAYMENTS}::text::json),
+        'nodes', coalesce(nodes, 0), 'rounds', coalesce(rounds, ${NO_PAYMENTS}::text::json),
+        'mintGas', coalesce(mint, ${NO_GAS}::text::json), 'roundGas', coalesce(round, ${NO_GAS}::text::json), 'otherGas', coalesce(other, ${NO_GAS}::text::json)) END AS ledger,
+      cover, providers
+    FROM generate_series((SELECT since FROM span), (SELECT until FROM span), ('1 ' || ${unit})::interval) AS bin
+    LEFT JOIN paid USING (bin) LEFT JOIN made USING (bin) LEFT JOIN credited USING (bin) LEFT JOIN spent USING (bin)
+    LEFT JOIN covered USING (bin) LEFT JOIN asked USING (bin)
+    ORDER BY bin`
+}
+
+const NO_PAYMENTS = '{"count": 0, "valueWei": "0"}'
+const NO_GAS = '{"transactions": 0, "gasUsed": 0, "feeWei": "0"}'
+
+const standing = (sql: Sql, state: string) =>
+  sql`json_build_object('count', count(*) FILTER (WHERE state = ${state}),
+    'valueWei', coalesce(sum(value_wei) FILTER (WHERE state = ${state}), 0)::text)`
+
+/** The fee of an authorization is in the transaction that carried it: it has none of its own. */
+const gasFor = (sql: Sql, purpose: string) =>
+  sql`json_build_object('transactions', count(*) FILTER (WHERE purpose = ${purpose}),
+    'gasUsed', coalesce(sum(gas_used) FILTER (WHERE purpose = ${purpose}), 0),
+    'feeWei', coalesce(sum(fee_wei) FILTER (WHERE purpose = ${purpose}), 0)::text)`
+
+function purposeOf(sql: Sql, { minter, distributor }: TrendsAsked['signers']) {
+  const byKind = sql`CASE WHEN kind IN ('mint', 'openCohorts') THEN 'mint' WHEN kind = 'credit' THEN 'round' ELSE 'other' END`
+  if (minter === distributor) return byKind
+  return sql`CASE sender WHEN ${minter ?? ''} THEN 'mint' WHEN ${distributor ?? ''} THEN 'round' ELSE ${byKind} END`
+}

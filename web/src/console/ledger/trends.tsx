@@ -1,0 +1,266 @@
+// The trends of the business: sales and held payments, gas, cover and providers, hour by hour or day by day.
+import { useMemo, useState } from 'react'
+import { count, day, everyTime, localTime, percent, shortEther, timeOfDay } from '../../format.ts'
+import { Choice } from '../../ui/choice.tsx'
+import { Amount, Unknown } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Shown } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
+import { Trend, type TrendSeries } from '../../ui/trend/trend.tsx'
+import { type Trends as Read, type TrendBin, useAdmin } from '../admin.ts'
+import { etherAndWei } from '../amounts.ts'
+import { shown } from '../values.ts'
+
+const RANGES = ['24h', '7d', '30d', '90d'] as const
+type Range = (typeof RANGES)[number]
+const RANGE_WORDS: Record<Range, string> = { '24h': '24 h', '7d': '7 days', '30d': '30 days', '90d': '90 days' }
+const STEPS = ['hour', 'day'] as const
+type Step = (typeof STEPS)[number]
+
+export function Trends() {
+  const [range, setRange] = useState<Range>('24h')
+  const [by, setBy] = useState<Step>('hour')
+  const reading = useAdmin('trends', { range, by })
+  const choose = (next: Range) => {
+    setRange(next)
+    setBy(next === '24h' || next === '7d' ? 'hour' : 'day')
+  }
+  return (
+    <>
+      <div className="bar">
+        <Choice legend="Range" options={RANGES} chosen={range} choose={choose} word={(one) => RANGE_WORDS[one]} />
+        <Choice legend="By" options={STEPS} chosen={by} choose={setBy} word={(one) => `by ${one}`} />
+      </div>
+      <Shown reading={reading} lines={8}>
+        {(read) => <Plots read={read} />}
+      </Shown>
+    </>
+  )
+}
+
+/** The same object for as long as it says the same: what is read again every few seconds must not be drawn again. */
+function useUnchanged<T>(value: T): T {
+  const [kept, keep] = useState(value)
+  if (kept === value || shown(kept) === shown(value)) return kept
+  keep(value)
+  return value
+}
+
+function Plots({ read }: { read: Read }) {
+  const { bins, by } = useUnchanged(read)
+  const at = useMemo(() => bins.map(({ startAt }) => startAt), [bins])
+  const plots = useMemo(() => seriesOf(bins), [bins])
+  const newest = useMemo(() => [...bins].reverse(), [bins])
+  const shared = { at, by }
+  return (
+    <>
+      <Section title="Sales and held payments">
+        <Trend {...shared} series={plots.sales}>
+          <InAll of={bins} name="sold" says="became nodes" />, <InAll of={bins} name="held" says="are held" />,{' '}
+          <InAll of={bins} name="refunded" says="are paid back" />,{' '}
+          <InAll of={bins} name="dismissed" says="are dismissed" />. By the time of their blocks, as they stand now.
+        </Trend>
+      </Section>
+      <Section title="Gas">
+        <Trend {...shared} series={plots.gas}>
+          Mints took <Spent of={bins} name="mintGas" />, rounds <Spent of={bins} name="roundGas" />, others{' '}
+          <Spent of={bins} name="otherGas" />.{' '}
+          {count(
+            sum(bins, ({ nodes }) => nodes),
+            'node',
+          )}{' '}
+          minted.
+        </Trend>
+      </Section>
+      <Section title="Cover">
+        <Trend {...shared} series={plots.cover}>
+          What the contract holds beyond its debt, the lowest of each {by}. <LowestCover of={bins} />
+        </Trend>
+      </Section>
+      <Section title="Providers">
+        {plots.providers.length === 0 ? (
+          <p className="note">Nothing was counted yet.</p>
+        ) : (
+          <Trend {...shared} series={plots.providers}>
+            Requests of this service that got an answer of use, in per cent. Where nothing was counted there is no line.
+          </Trend>
+        )}
+      </Section>
+      <Section title="Figures">
+        <Table
+          caption={`Figures by the ${by}, the newest first`}
+          rows={newest}
+          keyOf={({ startAt }) => startAt.toISOString()}
+          columns={COLUMNS}
+          first={10}
+        />
+      </Section>
+    </>
+  )
+}
+
+function LowestCover({ of }: { of: readonly TrendBin[] }) {
+  const covers = of.flatMap(({ cover }) => (cover ? [cover] : []))
+  const [first] = covers
+  if (!first) return 'None was read yet.'
+  const lowest = covers.reduce((low, one) => (one.surplusWei < low.surplusWei ? one : low), first)
+  return (
+    <>
+      The lowest was <Amount wei={lowest.surplusWei} plain />, at block {lowest.blockNumber.toLocaleString('en-US')}.
+    </>
+  )
+}
+
+type Ledger = NonNullable<TrendBin['ledger']>
+
+const sum = (bins: readonly TrendBin[], of: (ledger: Ledger) => number) =>
+  bins.reduce((total, { ledger }) => total + (ledger ? of(ledger) : 0), 0)
+const sumWei = (bins: readonly TrendBin[], of: (ledger: Ledger) => bigint) =>
+  bins.reduce((total, { ledger }) => total + (ledger ? of(ledger) : 0n), 0n)
+
+interface InAllProps {
+  of: readonly TrendBin[]
+  name: 'sold' | 'held' | 'refunded' | 'dismissed'
+  says: string
+}
+
+function InAll({ of, name, says }: InAllProps) {
+  const payments = sum(of, (ledger) => ledger[name].count)
+  return (
+    <>
+      {count(payments, 'payment')} {says}
+      {payments > 0 && (
+        <>
+          {' '}
+          (<Amount wei={sumWei(of, (ledger) => ledger[name].valueWei)} plain />)
+        </>
+      )}
+    </>
+  )
+}
+
+function Spent({ of, name }: { of: readonly TrendBin[]; name: 'mintGas' | 'roundGas' | 'otherGas' }) {
+  return (
+    <>
+      <Amount wei={sumWei(of, (ledger) => ledger[name].feeWei)} plain /> (
+      {count(
+        sum(of, (ledger) => ledger[name].transactions),
+        'transaction',
+      )}
+      )
+    </>
+  )
+}
+
+/** For drawing only; every figure in words is exact. */
+const drawn = (wei: bigint) => Number(wei) / 1e18
+const NOT_KNOWN = 'not known'
+
+function seriesOf(bins: readonly TrendBin[]): Record<'sales' | 'gas' | 'cover' | 'providers', TrendSeries[]> {
+  const ofLedger = (
+    label: string,
+    shape: TrendSeries['shape'],
+    weiOf: (of: Ledger) => bigint,
+    words: (of: Ledger) => string,
+  ) => ({
+    ...{ label, shape },
+    values: bins.map(({ ledger }) => ledger && drawn(weiOf(ledger))),
+    words: (index: number) => {
+      const ledger = bins[index]?.ledger
+      return ledger ? words(ledger) : NOT_KNOWN
+    },
+  })
+  const paid = (name: 'sold' | 'held') => (of: Ledger) =>
+    `${shortEther(of[name].valueWei)} ETH, ${count(of[name].count, 'payment')}`
+  const gas = (name: 'mintGas' | 'roundGas') => (of: Ledger) =>
+    `${shortEther(of[name].feeWei)} ETH, ${of[name].gasUsed.toLocaleString('en-US')} gas`
+  const hosts = [...new Set(bins.flatMap(({ providers }) => (providers ?? []).map(({ host }) => host)))].sort()
+  return {
+    sales: [
+      ofLedger('Sold', 'bars', ({ sold }) => sold.valueWei, paid('sold')),
+      ofLedger('Held', 'line', ({ held }) => held.valueWei, paid('held')),
+    ],
+    gas: [
+      ofLedger('Mints', 'bars', ({ mintGas }) => mintGas.feeWei, gas('mintGas')),
+      ofLedger('Rounds', 'line', ({ roundGas }) => roundGas.feeWei, gas('roundGas')),
+    ],
+    cover: [
+      {
+        ...{ label: 'Surplus', shape: 'line' },
+        values: bins.map(({ cover }) => cover && drawn(cover.surplusWei)),
+        words: (index) => {
+          const cover = bins[index]?.cover
+          return cover
+            ? `${shortEther(cover.surplusWei)} ETH at block ${cover.blockNumber.toLocaleString('en-US')}`
+            : NOT_KNOWN
+        },
+      },
+    ],
+    providers: hosts.map((host) => ({
+      ...{ label: host, shape: 'line' },
+      values: bins.map(({ providers }) => answered(providers?.find((one) => one.host === host))),
+      words: (index) => inWords(bins[index]?.providers?.find((one) => one.host === host)),
+    })),
+  }
+}
+
+type Provider = NonNullable<TrendBin['providers']>[number]
+
+const answered = (of: Provider | undefined) => (of ? (100 * (of.requests - of.faults)) / of.requests : null)
+/** Never rounded up to 100: a fault is a fault. */
+const inWords = (of: Provider | undefined) =>
+  of
+    ? `${percent(Math.floor((10_000 * (of.requests - of.faults)) / of.requests))} of ${count(of.requests, 'request')}`
+    : NOT_KNOWN
+
+const wei = (of: (ledger: Ledger) => bigint) => ({
+  figure: true,
+  cell: ({ ledger }: TrendBin) =>
+    ledger ? (
+      <span title={etherAndWei(of(ledger))}>
+        <Amount wei={of(ledger)} plain />
+      </span>
+    ) : (
+      <Unknown why={NOT_KNOWN} />
+    ),
+})
+
+/** The beginning of a bin, in UTC and here. */
+function Beginning({ at }: { at: Date }) {
+  const here = localTime(at)
+  return (
+    <time dateTime={at.toISOString()} title={everyTime(at)}>
+      <span className="nowrap">
+        {day(at)}, {timeOfDay(at).slice(0, 5)} UTC
+      </span>
+      {here && <span className="note nowrap"> {here.replace(/:00 /, ' ')}</span>}
+    </time>
+  )
+}
+
+const COLUMNS: readonly Column<TrendBin>[] = [
+  { heading: 'From', cell: ({ startAt }) => <Beginning at={startAt} /> },
+  { heading: 'Sold', ...wei(({ sold }) => sold.valueWei) },
+  { heading: 'Held', ...wei(({ held }) => held.valueWei) },
+  { heading: 'Credited', ...wei(({ rounds }) => rounds.valueWei) },
+  { heading: 'Gas of mints', ...wei(({ mintGas }) => mintGas.feeWei) },
+  { heading: 'Gas of rounds', ...wei(({ roundGas }) => roundGas.feeWei) },
+  {
+    heading: 'Cover',
+    figure: true,
+    cell: ({ cover }) => (cover ? <Amount wei={cover.surplusWei} plain /> : <Unknown why={NOT_KNOWN} />),
+  },
+  {
+    heading: 'Providers',
+    cell: ({ providers }) =>
+      providers ? (
+        providers.map((one) => (
+          <div key={one.host}>
+            {one.host}: {inWords(one)}
+          </div>
+        ))
+      ) : (
+        <Unknown why={NOT_KNOWN} />
+      ),
+  },
+]

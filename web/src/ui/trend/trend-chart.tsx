@@ -1,0 +1,100 @@
+// A plot by uPlot of several series over hours or days. A value that is null is not known: its place stays empty. Beside the plot stands the same
+// in words; the canvas itself is hidden from assistive technology.
+import { useCallback } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { day, localTime, timeOfDay } from '../../format.ts'
+import { barPaths, figures, HEIGHT_PX, times, useDrawing } from '../chart.tsx'
+
+const HOUR_SEC = 3_600
+/** Lines that share a colour differ by their dashes. */
+const DASHES = [[], [8, 4], [2, 4], [12, 4, 2, 4]]
+
+export interface TrendSeries {
+  label: string
+  /** For drawing only: what the legend says is exact. */
+  values: readonly (number | null)[]
+  /** Of one bin. */
+  words: (index: number) => string
+  shape: 'bars' | 'line'
+}
+
+export interface TrendChartProps {
+  /** The first moment of each bin, oldest first. */
+  at: readonly Date[]
+  by: 'hour' | 'day'
+  series: readonly TrendSeries[]
+  /** The same in words. */
+  children: React.ReactNode
+}
+
+/** Give `series` by `useMemo`: the plot is drawn again when they change. */
+export function TrendChart({ at, by, series, children }: TrendChartProps) {
+  const drawInto = useCallback((host: HTMLElement) => draw(host, at, by, series), [at, by, series])
+  const place = useDrawing(drawInto)
+  return (
+    <figure className="chart">
+      <div ref={place} aria-hidden="true" />
+      <figcaption>{children}</figcaption>
+    </figure>
+  )
+}
+
+function draw(host: HTMLElement, at: readonly Date[], by: 'hour' | 'day', series: readonly TrendSeries[]): uPlot {
+  const style = getComputedStyle(host)
+  // Custom properties come unresolved, so the two themes' colours are taken from real ones.
+  const { color: ink, borderTopColor: grid, outlineColor: bars, caretColor: line } = style
+  const axis = {
+    ...{ stroke: ink, font: `12px ${style.fontFamily || 'sans-serif'}` },
+    ...{ grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } },
+  }
+  const stepSec = by === 'hour' ? HOUR_SEC : 24 * HOUR_SEC
+  const first = (at[0]?.getTime() ?? 0) / 1000
+  const last = (at.at(-1)?.getTime() ?? 0) / 1000
+  // At rest the legend speaks of the newest bin.
+  const shownAt = (index: number | null) => index ?? at.length - 1
+  return new uPlot(
+    {
+      ...{ width: host.clientWidth, height: HEIGHT_PX, cursor: { y: false } },
+      tzDate: (sec) => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
+      series: [
+        { label: 'Time', value: (_plot, _value, _series, index) => span(at[shownAt(index)], by) },
+        ...series.map(({ label, words, shape }, place) => ({
+          ...{ label, spanGaps: false },
+          ...(shape === 'bars'
+            ? { fill: bars, points: { show: false }, ...(barPaths && { paths: barPaths }) }
+            : { stroke: line, width: 2, dash: dashOf(series, place) }),
+          value: (_plot: uPlot, _value: number, _series: number, index: number | null) => words(shownAt(index)),
+        })),
+      ],
+      scales: { x: { range: [first, last + stepSec] }, y: { range: (_plot, min, max) => room(min, max) } },
+      axes: [
+        { ...axis, space: 64, values: times },
+        { ...axis, size: 64, values: figures },
+      ],
+    },
+    // A value stands in the middle of its time.
+    [at.map((time) => time.getTime() / 1000 + stepSec / 2), ...series.map(({ values }) => [...values])],
+    host,
+  )
+}
+
+/** Of the lines before it none has the same, as far as there are dashes. */
+const dashOf = (series: readonly TrendSeries[], place: number) =>
+  DASHES[series.slice(0, place).filter(({ shape }) => shape === 'line').length % DASHES.length] ?? []
+
+/** Zero is always in sight, and there is room above. */
+function room(min: number, max: number): [number, number] {
+  const [low, high] = [Math.min(0, min), Math.max(0, max)]
+  return low === high ? [0, 1] : [low * 1.1, high * 1.1]
+}
+
+/** The hour or the day of a bin, in UTC; of an hour its beginning here as well. */
+function span(at: Date | undefined, by: 'hour' | 'day'): string {
+  if (!at) return '–'
+  if (by === 'day') return `${day(at)}, UTC`
+  const hour = (time: Date) => timeOfDay(time).slice(0, 5)
+  const local = localTime(at)
+  const utc = `${day(at)}, ${hour(at)} to ${hour(new Date(at.getTime() + HOUR_SEC * 1000))} UTC`
+  return local ? `${utc}, from ${local} here` : utc
+}

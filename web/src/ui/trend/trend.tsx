@@ -1,0 +1,16 @@
+// A plot of several series over the same hours or days, loaded where one is shown.
+import { lazy, Suspense } from 'react'
+import { Waiting } from '../states.tsx'
+import type { TrendChartProps } from './trend-chart.tsx'
+
+const TrendChart = lazy(async () => ({ default: (await import('./trend-chart.tsx')).TrendChart }))
+
+export type { TrendSeries } from './trend-chart.tsx'
+
+export function Trend(props: TrendChartProps) {
+  return (
+    <Suspense fallback={<Waiting shape="plot" />}>
+      <TrendChart {...props} />
+    </Suspense>
+  )
+}
